@@ -1,4 +1,4 @@
-"""What jaxduel raises and warns about: one sentence that says what is wrong, where, and what is accepted."""
+"""What jaxduel raises and warns about: one sentence on what is wrong, where, what is accepted."""
 
 from __future__ import annotations
 

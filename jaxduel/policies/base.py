@@ -1,12 +1,12 @@
 """What a policy is: a pure state-transition function over fixed-shape arrays.
 
-A policy is a frozen dataclass registered with `jax.tree_util.register_dataclass`. Numbers that one may
-want to sweep are leaves, so a policy can be stacked and vmapped; the number of arms and switches are
-static. The methods describe ONE seed: no batch axis, ever. The loops of `jaxduel.simulation` add seeds,
-hyper-parameters and instances with `jax.vmap`.
+A policy is a frozen dataclass registered with `jax.tree_util.register_dataclass`. Numbers that one
+may want to sweep are leaves, so a policy can be stacked and vmapped; the number of arms and
+switches are static. The methods describe ONE seed: no batch axis, ever. The loops of
+`jaxduel.simulation` add seeds, hyper-parameters and instances with `jax.vmap`.
 
-Arms are numbered 0..K-1. `active_arms`, a (K,) bool leaf of every policy, says which of them exist: arms
-that pad an instance to a larger K form a suffix of inactive arms and are never played.
+Arms are numbered 0..K-1. `active_arms`, a (K,) bool leaf of every policy, says which of them exist:
+arms that pad an instance to a larger K form a suffix of inactive arms and are never played.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ class Duel(NamedTuple):
 class Batch(NamedTuple):
     """A plan for one round: how often each pair is compared, all committed to before any outcome.
 
-    Entries with i < j count comparisons of (i, j), the diagonal counts an arm against itself, and the
-    lower triangle is zero. Within the round, pairs are compared in lexicographic order, self-comparisons
-    included at their place. The entries sum to at most the comparisons that are left.
+    Entries with i < j count comparisons of (i, j), the diagonal counts an arm against itself, and
+    the lower triangle is zero. Within the round, pairs are compared in lexicographic order,
+    self-comparisons included at their place. The entries sum to at most the comparisons that are
+    left.
     """
 
     counts: jax.Array  # (K, K) int32
@@ -42,8 +43,8 @@ class Batch(NamedTuple):
 class Feedback(NamedTuple):
     """Outcomes of many ordered duels, as a delayed policy receives them.
 
-    `left_wins[i, j]` counts duels with i on the left and j on the right that i won, `right_wins[i, j]`
-    those of the same ordered pair that j won.
+    `left_wins[i, j]` counts duels with i on the left and j on the right that i won, `right_wins[i,
+    j]` those of the same ordered pair that j won.
     """
 
     left_wins: jax.Array  # (K, K) int32
@@ -56,7 +57,8 @@ class Feedback(NamedTuple):
 
 
 WITHHELD = 0
-"""The outcome of a duel that the policy is not (yet) told; +1 is a win of the left arm, -1 of the right."""
+"""The outcome of a duel that the policy is not (yet) told; +1 is a win of the left arm, -1 of the
+right."""
 
 
 @runtime_checkable
@@ -66,7 +68,8 @@ class Policy(Protocol):
     num_arms: int
     active_arms: jax.Array
     assumes: ClassVar[tuple[str, ...]]
-    """Assumptions of its guarantee: of "condorcet", "sst", "sti" (`jaxduel.problems.assumptions`)."""
+    """Assumptions of its guarantee: of "condorcet", "sst", "sti"
+    (`jaxduel.problems.assumptions`)."""
 
     def init(self, key: Key) -> State:
         """The state before the first comparison."""
@@ -82,10 +85,11 @@ class Policy(Protocol):
         Args:
           state: the state that `act` saw.
           plan: what `act` returned.
-          outcome: for a `Duel`, () int32: +1 the left arm won, -1 the right arm won, `WITHHELD` (0) the
-            policy is not told (delayed feedback): clocks and loops advance, nothing is learnt. A
-            duel of an arm with itself has a fair coin as outcome, which most policies ignore.
-            For a `Batch`, (K, K) int32: wins of i over j in this round, both triangles, zero diagonal.
+          outcome: for a `Duel`, () int32: +1 the left arm won, -1 the right arm won, `WITHHELD` (0)
+            the policy is not told (delayed feedback): clocks and loops advance, nothing is learnt.
+            A duel of an arm with itself has a fair coin as outcome, which most policies ignore.
+            For a `Batch`, (K, K) int32: wins of i over j in this round, both triangles, zero
+            diagonal.
           key: the same key that `act` was given.
 
         Returns:

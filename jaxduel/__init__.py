@@ -1,0 +1,14 @@
+"""jaxduel: vectorized simulation of dueling and batched bandits, exactly, for thousands of seeds at
+once."""
+
+from importlib.metadata import version
+
+from jaxduel import policies as policies
+from jaxduel import problems as problems
+from jaxduel.errors import AssumptionWarning as AssumptionWarning
+from jaxduel.errors import InputError as InputError
+from jaxduel.simulation import Result as Result
+from jaxduel.simulation import simulate as simulate
+from jaxduel.simulation import simulate_many as simulate_many
+
+__version__ = version("jaxduel")

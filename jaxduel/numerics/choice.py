@@ -1,0 +1,72 @@
+"""Uniform choice of a member of a set that is held as a mask."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+_WORD = 32
+
+
+def random_member(mask: jax.Array, u: jax.Array) -> jax.Array:
+    """The member of a non-empty set that one uniform number selects.
+
+    It is member number floor(u |set|), counted from 0 in index order: uniform when u is. The mask
+    is packed into 32-bit words and the member found by binary search over population counts, which
+    on a CPU costs a fraction of a cumulative sum over the arms.
+
+    Args:
+      mask: (K,) bool, true for the members; at least one must be (else the result is K - 1 or less,
+        and meaningless).
+      u: () float32 in [0, 1).
+
+    Returns:
+      () int32, the index of the selected member.
+    """
+    words = _pack(mask)
+    counts = lax.population_count(words).astype(jnp.int32)
+    ends = _prefix_sums(counts)
+    size = ends[-1]
+    wanted = jnp.minimum((u * size.astype(u.dtype)).astype(jnp.int32), size - 1)
+    word = sum((wanted >= end).astype(jnp.int32) for end in ends[:-1]) if len(ends) > 1 else 0
+    if len(ends) > 1:
+        starts = jnp.stack([jnp.zeros_like(size), *ends[:-1]])
+        bits, wanted = words[word], wanted - starts[word]
+    else:
+        bits = words[0]
+    return word * _WORD + _nth_bit(bits, wanted)
+
+
+def set_size(mask: jax.Array) -> jax.Array:
+    """The number of members of a set given as a (K,) bool mask: () int32."""
+    return jnp.sum(mask, dtype=jnp.int32)
+
+
+def _pack(mask: jax.Array) -> jax.Array:
+    """The mask's bits in words, lowest index in the lowest bit: (ceil(K / 32),) uint32."""
+    num = mask.shape[0]
+    words = -(-num // _WORD)
+    padded = jnp.pad(mask, (0, words * _WORD - num)) if words * _WORD > num else mask
+    shifted = padded.reshape(words, _WORD).astype(jnp.uint32) << jnp.arange(_WORD, dtype=jnp.uint32)
+    return jnp.sum(shifted, axis=1, dtype=jnp.uint32)
+
+
+def _prefix_sums(counts: jax.Array) -> list[jax.Array]:
+    """Inclusive prefix sums of a few words' counts, unrolled."""
+    ends = [counts[0]]
+    for i in range(1, counts.shape[0]):
+        ends.append(ends[-1] + counts[i])
+    return ends
+
+
+def _nth_bit(bits: jax.Array, n: jax.Array) -> jax.Array:
+    """The position of set bit number n (from 0) of a 32-bit word."""
+    position = jnp.zeros_like(n)
+    for width in (16, 8, 4, 2, 1):
+        low = lax.population_count(bits & jnp.uint32((1 << width) - 1)).astype(jnp.int32)
+        above = n >= low
+        n = jnp.where(above, n - low, n)
+        bits = jnp.where(above, bits >> width, bits)
+        position = position + jnp.where(above, width, 0)
+    return position

@@ -1,0 +1,19 @@
+"""Policies, one file per algorithm, each a pure state-transition function; and their registry."""
+
+from jaxduel.policies.base import WITHHELD as WITHHELD
+from jaxduel.policies.base import Batch as Batch
+from jaxduel.policies.base import Duel as Duel
+from jaxduel.policies.base import Feedback as Feedback
+from jaxduel.policies.base import LearnsLate as LearnsLate
+from jaxduel.policies.base import Policy as Policy
+from jaxduel.policies.btm import BTM as BTM
+from jaxduel.policies.pcomp import PCOMP as PCOMP
+from jaxduel.policies.registry import describe as describe
+from jaxduel.policies.registry import make as make
+from jaxduel.policies.registry import names as names
+from jaxduel.policies.registry import parameters as parameters
+from jaxduel.policies.registry import register as register
+from jaxduel.policies.rmed1 import RMED1 as RMED1
+from jaxduel.policies.rucb import RUCB as RUCB
+from jaxduel.policies.scomp import SCOMP as SCOMP
+from jaxduel.policies.scomp2 import SCOMP2 as SCOMP2

@@ -1,0 +1,186 @@
+"""What PCOMP, SCOMP and SCOMP2 share: batch sizes, the commitment to a round, and the elimination
+tests.
+
+Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), Section 3 and, for the
+  KL
+criterion, Section 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.numerics import evidence_against_half, set_size
+from jaxduel.policies.base import Batch
+from jaxduel.policies.checks import require, require_horizon
+
+ELIMINATIONS = ("kl", "kl-safe", "kl-log-horizon", "hoeffding")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchedSettings:
+    """The inputs of the three algorithms.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      horizon: T, comparisons in all.
+      num_batches: B, from 1 to T.
+      elimination: who goes after a round.
+        "hoeffding": the algorithms as printed, with p_hat of that round alone and margins of
+        gamma_r.
+        "kl": the experiments. N and p_hat are cumulative over all rounds and phases, and an active
+        arm i goes if some active arm j has p_hat_ij < 1/2 and N_ij d(p_hat_ij, 1/2) > threshold =
+        2 log K. The text prints "> log(T delta)" with delta = 1 / (T K^2), which is negative; its
+        absolute value makes the paper's claims come out. About a tenth of the runs lose the best
+        arm with it.
+        "kl-safe": the same with log(1 / delta) = log(T K^2), the threshold that has a guarantee.
+        "kl-log-horizon": the same with log T.
+      threshold: a number to use in place of the KL threshold, in nats.
+      q: growth of the batches, T^(1/B) if None: c_r = max(1, floor(q^r)) comparisons of a pair in
+        round r.
+      delta: gamma_r = sqrt(log(1 / delta) / (2 c_r)); if None, 1 / (6 T K^2 B) for "hoeffding" (the
+        theory) and 1 / (T K^2) for the KL criteria (the experiments).
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    horizon: int | jax.Array
+    num_batches: int | jax.Array
+    elimination: str = field(default="kl", metadata={"static": True})
+    threshold: float | jax.Array | None = None
+    q: float | jax.Array | None = None
+    delta: float | jax.Array | None = None
+
+    assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
+
+    def validate(self) -> None:
+        """Raises InputError for parameters out of range."""
+        name = type(self).__name__.lower()
+        require_horizon(self.horizon, name)
+        require(self.num_batches, lambda b: b >= 1, f"{name}: num_batches must be at least 1")
+        if (jnp.asarray(self.num_batches) > jnp.asarray(self.horizon)).any():
+            raise InputError(
+                f"{name}: num_batches must be at most the horizon {self.horizon}, "
+                f"not {self.num_batches}."
+            )
+        if self.elimination not in ELIMINATIONS:
+            raise unknown_name("elimination", self.elimination, ELIMINATIONS)
+        require(self.threshold, lambda x: x > 0, f"{name}: threshold must be positive")
+        require(self.q, lambda x: x >= 1, f"{name}: q must be at least 1")
+        require(self.delta, lambda x: (x > 0) & (x < 1), f"{name}: delta must be in (0, 1)")
+
+
+class BatchedState(NamedTuple):
+    """What the three states have in common (PCOMP's state)."""
+
+    active: jax.Array  # (K,) bool: A
+    wins: jax.Array  # (K, K) int32: wins of i over j, all rounds
+    batch: jax.Array  # () int32: r, from 1
+    remaining: jax.Array  # () int32: comparisons left of T
+    rounds: jax.Array  # () int32: batches used, those without a comparison not counted
+
+
+def comparisons_per_pair(settings: BatchedSettings, batch: jax.Array) -> jax.Array:
+    """c_r = max(1, floor(q^r)), exactly: () int32.
+
+    In float64 whatever the global setting, since floor(T^(r/B)) is an integer of up to 31 bits. The
+    mathematical floor is meant: 1000^(1/3) is 10, though rounded arithmetic says 9.999..., hence
+    the guard of a few float64 roundings.
+    """
+    with jax.enable_x64(True):
+        horizon = jnp.asarray(settings.horizon).astype(jnp.float64)
+        if settings.q is None:
+            log_q = jnp.log(horizon) / jnp.asarray(settings.num_batches).astype(jnp.float64)
+        else:
+            log_q = jnp.log(jnp.asarray(settings.q).astype(jnp.float64))
+        power = jnp.exp(jnp.asarray(batch).astype(jnp.float64) * log_q)
+        size = jnp.clip(jnp.floor(power * (1.0 + 1e-13)), 1.0, horizon).astype(jnp.int32)
+    return size
+
+
+def margin(settings: BatchedSettings, per_pair: jax.Array) -> jax.Array:
+    """gamma_r for c_r = `per_pair`: () float32."""
+    if settings.delta is not None:
+        log_inverse_delta = -jnp.log(jnp.float32(settings.delta))
+    else:
+        log_inverse_delta = _log_pairs(settings) + jnp.log(jnp.float32(settings.horizon))
+        if settings.elimination == "hoeffding":
+            log_inverse_delta += jnp.log(6.0 * jnp.float32(settings.num_batches))
+    return jnp.sqrt(log_inverse_delta / (2.0 * per_pair.astype(jnp.float32)))
+
+
+def commit(pairs: jax.Array, active: jax.Array, per_pair: jax.Array, remaining: jax.Array) -> Batch:
+    """A round: each pair `per_pair` times in lexicographic order until T is reached.
+
+    Args:
+      pairs: (K, K) bool, the pairs {i, j} to compare, at (i, j) with i < j; other entries are
+        ignored.
+      active: (K,) bool; if one arm is left, it plays itself with all that remains.
+      per_pair: () int32, at least 1.
+      remaining: () int32, comparisons left.
+
+    Returns:
+      The counts; their sum is at most `remaining`, and no intermediate number exceeds int32.
+    """
+    num = active.shape[0]
+    pairs = jnp.triu(pairs, 1)
+    rank = (jnp.cumsum(pairs.ravel(), dtype=jnp.int32) - pairs.ravel()).reshape(num, num)
+    whole = remaining // per_pair
+    part = remaining - whole * per_pair
+    counts = jnp.where(rank < whole, per_pair, jnp.where(rank == whole, part, 0))
+    alone = set_size(active) == 1
+    itself = jnp.diag(jnp.where(active & alone, remaining, 0))
+    return Batch(jnp.where(pairs & ~alone, counts, 0) + itself)
+
+
+def all_pairs(active: jax.Array) -> jax.Array:
+    """The pairs of active arms: (K, K) bool."""
+    return active[:, None] & active[None, :]
+
+
+def round_means(wins: jax.Array) -> jax.Array:
+    """p_hat_ij of one round's (K, K) wins; 1/2 for a pair that was not compared, and on the
+    diagonal."""
+    n = wins + wins.T
+    return jnp.where(n > 0, wins / jnp.maximum(n, 1), 0.5)
+
+
+def beaten_by_kl(settings: BatchedSettings, active: jax.Array, wins: jax.Array) -> jax.Array:
+    """The active arms that the KL criterion eliminates: (K,) bool."""
+    if settings.threshold is not None:
+        threshold = jnp.float32(settings.threshold)
+    elif settings.elimination == "kl":
+        threshold = _log_pairs(settings)
+    else:
+        threshold = jnp.log(jnp.float32(settings.horizon))
+        if settings.elimination == "kl-safe":
+            threshold += _log_pairs(settings)
+    surely = (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold)
+    return active & jnp.any(surely & active[None, :], axis=1)
+
+
+def keep_survivors(active: jax.Array, beaten: jax.Array) -> jax.Array:
+    """The arms left; an elimination that would leave none is not made.
+
+    Only a cycle of arms, each beating the next for sure, can ask for that: no instance with a
+    Condorcet winner does while its estimates are right, but they may be wrong.
+    """
+    left = active & ~beaten
+    return jnp.where(jnp.any(left), left, active)
+
+
+def account(remaining: jax.Array, rounds: jax.Array, plan: Batch) -> tuple[jax.Array, jax.Array]:
+    """`remaining` and `rounds` after a batch was played."""
+    played = jnp.sum(plan.counts, dtype=jnp.int32)
+    return remaining - played, rounds + (played > 0)
+
+
+def _log_pairs(settings: BatchedSettings) -> jax.Array:
+    """2 log K."""
+    return 2.0 * jnp.log(set_size(settings.active_arms).astype(jnp.float32))

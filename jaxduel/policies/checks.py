@@ -1,0 +1,42 @@
+"""Checks of a policy's parameters at the boundary, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jaxduel.errors import InputError
+
+MAX_HORIZON = 2**31 - 1
+"""The largest horizon: counts are int32."""
+
+
+def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
+    """Raises InputError unless every entry of `value` is accepted.
+
+    Args:
+      value: a number, an array of them (a stacked policy), or None, which passes.
+      accept: tells which entries are right.
+      message: the sentence's beginning; the offending value is appended.
+
+    Raises:
+      InputError: with `message` and the first value refused.
+    """
+    if value is None:
+        return
+    entries = np.asarray(value).ravel()
+    refused = ~np.asarray(accept(entries), bool)
+    if refused.any() or not np.isfinite(entries.astype(float)).all():
+        bad = entries[refused | ~np.isfinite(entries.astype(float))][0]
+        raise InputError(f"{message}, not {bad}.")
+
+
+def require_horizon(horizon: Any, where: str) -> None:
+    """Raises InputError unless the horizon is in 1 .. 2^31 - 1."""
+    require(
+        horizon,
+        lambda t: (t >= 1) & (t <= MAX_HORIZON),
+        f"{where}: the horizon must be from 1 to 2^31 - 1 = {MAX_HORIZON} comparisons",
+    )

@@ -1,0 +1,154 @@
+"""Policies by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.policies.base import Policy
+from jaxduel.policies.btm import BTM
+from jaxduel.policies.pcomp import PCOMP
+from jaxduel.policies.rmed1 import RMED1
+from jaxduel.policies.rucb import RUCB
+from jaxduel.policies.scomp import SCOMP
+from jaxduel.policies.scomp2 import SCOMP2
+
+_REGISTRY: dict[str, type] = {}
+
+
+def register(name: str, policy_class: type) -> None:
+    """Adds a policy to the registry, so that `make`, the command line and the conformance suite
+    know it.
+
+    Args:
+      name: lower case, as users will write it.
+      policy_class: a frozen dataclass with the methods of `Policy`, and keyword fields `num_arms`
+        and `active_arms`.
+
+    Raises:
+      InputError: if the name is taken by another class.
+    """
+    if _REGISTRY.get(name, policy_class) is not policy_class:
+        raise InputError(f"the policy name '{name}' is taken by {_REGISTRY[name].__qualname__}.")
+    _REGISTRY[name] = policy_class
+
+
+def names() -> tuple[str, ...]:
+    """The registered names, sorted."""
+    return tuple(sorted(_REGISTRY))
+
+
+def policy_class(name: str) -> type:
+    """The class registered under `name`.
+
+    Raises:
+      InputError: if there is none; it suggests the nearest name.
+    """
+    if name not in _REGISTRY:
+        raise unknown_name("policy", name, _REGISTRY)
+    return _REGISTRY[name]
+
+
+def registered_name(policy_class: type) -> str | None:
+    """The name under which a class is registered, or None."""
+    return next((name for name, known in _REGISTRY.items() if known is policy_class), None)
+
+
+def describe(name: str) -> str:
+    """The first line of the policy's docstring."""
+    return (policy_class(name).__doc__ or "").strip().splitlines()[0]
+
+
+def parameters(name: str) -> dict[str, Any]:
+    """The policy's parameters and their defaults (`dataclasses.MISSING` where one must be
+    given)."""
+    fields = dataclasses.fields(policy_class(name))
+    return {f.name: f.default for f in fields if f.name not in ("num_arms", "active_arms")}
+
+
+def make(
+    name: str,
+    *,
+    num_arms: int,
+    horizon: int | None = None,
+    active_arms: Any = None,
+    **values: Any,
+) -> Policy:
+    """A policy by name.
+
+    Args:
+      name: one of `names()`.
+      num_arms: K, at least 2.
+      horizon: T; policies that do not depend on it ignore it.
+      active_arms: (K,) bool, the arms that exist; all by default. Arms that do not must be a
+        suffix.
+      **values: parameters of the policy (`parameters(name)`).
+
+    Returns:
+      The policy, its leaves as NumPy scalars and arrays of 32 bits.
+
+    Raises:
+      InputError: for an unknown name or parameter, a missing one, or a value out of range.
+    """
+    chosen = policy_class(name)
+    known = parameters(name)
+    for key in values:
+        if key not in known:
+            raise unknown_name(f"parameter of {name}", key, known)
+    if num_arms < 2:
+        raise InputError(f"{name}: num_arms must be at least 2, not {num_arms}.")
+    if "horizon" in known and horizon is not None:
+        values["horizon"] = horizon
+    missing = [key for key, default in known.items() if default is dataclasses.MISSING]
+    for key in missing:
+        if key not in values:
+            raise InputError(f"{name} needs the parameter '{key}'.")
+    mask = np.ones(num_arms, bool) if active_arms is None else np.asarray(active_arms, bool)
+    if mask.shape != (num_arms,) or mask.sum() < 2 or not mask[: mask.sum()].all():
+        raise InputError(
+            f"{name}: active_arms must be a mask of {num_arms} arms that begins with at least 2 "
+            "active ones and has the inactive ones at the end."
+        )
+    policy = chosen(num_arms=int(num_arms), active_arms=mask, **values)
+    validate(policy)
+    return to_32_bits(policy)
+
+
+def validate(policy: Any) -> None:
+    """Lets a policy that can check its parameters do so.
+
+    Raises:
+      InputError: what the policy's `validate` raises.
+    """
+    check = getattr(policy, "validate", None)
+    if check is not None:
+        check()
+
+
+def to_32_bits(policy: Any) -> Any:
+    """The policy with its leaves as bool, int32 and float32, whatever the global precision is."""
+
+    def narrow(leaf: Any) -> Any:
+        if isinstance(leaf, jax.Array):
+            return leaf
+        array = np.asarray(leaf)
+        if array.dtype.kind in "iu":
+            return array.astype(np.int32)
+        return array.astype(np.float32) if array.dtype.kind == "f" else array
+
+    return jax.tree.map(narrow, policy)
+
+
+for _name, _class in (
+    ("btm", BTM),
+    ("pcomp", PCOMP),
+    ("rmed1", RMED1),
+    ("rucb", RUCB),
+    ("scomp", SCOMP),
+    ("scomp2", SCOMP2),
+):
+    register(_name, _class)

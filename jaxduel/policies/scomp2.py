@@ -1,0 +1,140 @@
+"""SCOMP2: the seeds choose a candidate, the candidate eliminates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import random_member, set_size
+from jaxduel.policies.base import Batch, Key
+from jaxduel.policies.batched import (
+    account,
+    all_pairs,
+    beaten_by_kl,
+    commit,
+    comparisons_per_pair,
+    keep_survivors,
+    margin,
+    round_means,
+)
+from jaxduel.policies.pcomp import survivors_of_all_pairs
+from jaxduel.policies.scomp import SeededSettings, sample_seeds
+
+
+class SCOMP2State(NamedTuple):
+    """One seed's state."""
+
+    active: jax.Array  # (K,) bool: A, or A' after the switch
+    seeds: jax.Array  # (K,) bool: S; empty once PCOMP has taken over
+    candidate: jax.Array  # () int32: b_i*_r if it has been chosen in this round, else -1
+    wins: jax.Array  # (K, K) int32: wins of i over j, all rounds
+    batch: jax.Array  # () int32: r, from 1
+    remaining: jax.Array  # () int32: comparisons left of T
+    rounds: jax.Array  # () int32: batches used
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class SCOMP2(SeededSettings):
+    """SCOMP2, "Batched Dueling Bandits" (2022), Algorithm 3. At most 2 B + 1 batches.
+
+    Round r has two batches. r(1) compares all pairs of seeds c_r times (line 5; a single seed needs
+    no batch); the candidate is uniform among the seeds i that no seed j defeats, p_hat_ji <= 1/2 +
+    gamma_r with the counts of that batch (line 6). If a cycle leaves no seed undefeated, the
+    candidate is uniform among all seeds. r(2) compares the candidate with every other active arm
+    c_r times (line 7). If an arm beats the candidate with p_hat > 1/2 + 5 gamma_r, PCOMP takes over
+    on A' = {j : p_hat_j,candidate > 1/2 + 3 gamma_r}, beginning with batch r again (lines 11 to
+    17): hence 2 B + 1. Otherwise arms that lose surely are eliminated, from A and from S (lines 8
+    to 10, or the KL criterion, which lets any active arm eliminate). Where the seeds are all gone,
+    PCOMP goes on with A at r + 1.
+
+    Attributes: see `SeededSettings` and `BatchedSettings`.
+
+    `init` reads K + 1 uniform numbers of its key as in SCOMP, `update` one (the choice of the
+    candidate).
+    """
+
+    def init(self, key: Key) -> SCOMP2State:
+        """Lines 2 and 3."""
+        num = self.num_arms
+        seeds = sample_seeds(self, key)
+        return SCOMP2State(
+            active=jnp.asarray(self.active_arms),
+            seeds=seeds,
+            candidate=_only_seed(seeds),
+            wins=jnp.zeros((num, num), jnp.int32),
+            batch=jnp.int32(1),
+            remaining=jnp.asarray(self.horizon, jnp.int32),
+            rounds=jnp.int32(0),
+        )
+
+    def act(self, state: SCOMP2State, key: Key) -> Batch:
+        """Line 5, line 7, or line 4 of PCOMP."""
+        del key
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        chosen = arms == state.candidate
+        among_seeds = all_pairs(state.seeds)
+        with_candidate = chosen[:, None] | chosen[None, :]
+        pairs = jnp.where(state.candidate >= 0, with_candidate, among_seeds)
+        pairs = jnp.where(jnp.any(state.seeds), pairs, True) & all_pairs(state.active)
+        size = comparisons_per_pair(self, state.batch)
+        return commit(pairs, state.active, size, state.remaining)
+
+    def update(self, state: SCOMP2State, plan: Batch, outcome: jax.Array, key: Key) -> SCOMP2State:
+        """Line 6, lines 8 to 15, or lines 5 to 8 of PCOMP."""
+        wins = state.wins + outcome
+        remaining, rounds = account(state.remaining, state.rounds, plan)
+        gamma = margin(self, comparisons_per_pair(self, state.batch))
+        mean = round_means(outcome)
+        choosing = jnp.any(state.seeds) & (state.candidate < 0)
+
+        u = jax.random.uniform(key, (), jnp.float32)
+        seeds = state.seeds
+        defeated = jnp.any((mean > 0.5 + gamma) & seeds[:, None], axis=0)
+        undefeated = seeds & ~defeated
+        candidate = random_member(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
+
+        active, seeds, batch = self._judge(state, wins, outcome, mean, gamma)
+        return SCOMP2State(
+            active=jnp.where(choosing, state.active, active),
+            seeds=jnp.where(choosing, state.seeds, seeds),
+            candidate=jnp.where(choosing, candidate, _only_seed(seeds)),
+            wins=wins,
+            batch=jnp.where(choosing, state.batch, batch),
+            remaining=remaining,
+            rounds=rounds,
+        )
+
+    def _judge(
+        self,
+        state: SCOMP2State,
+        wins: jax.Array,
+        round_wins: jax.Array,
+        mean: jax.Array,
+        gamma: jax.Array,
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """A, S and r after batch r(2) or after a batch of PCOMP."""
+        active, seeding = state.active, jnp.any(state.seeds)
+        over_candidate = mean[:, state.candidate]
+        switch = seeding & jnp.any(active & (over_candidate > 0.5 + 5.0 * gamma))
+        if self.elimination == "hoeffding":
+            beaten = mean[state.candidate] > 0.5 + 5.0 * gamma
+        else:
+            beaten = beaten_by_kl(self, active, wins)
+        seeded = jnp.where(
+            switch, active & (over_candidate > 0.5 + 3.0 * gamma), keep_survivors(active, beaten)
+        )
+        paired = survivors_of_all_pairs(self, active, state.batch, wins, round_wins)
+        active = jnp.where(seeding, seeded, paired)
+        seeds = state.seeds & active & ~switch
+        return active, seeds, state.batch + jnp.where(switch, 0, 1)
+
+
+def _only_seed(seeds: jax.Array) -> jax.Array:
+    """The seed where there is just one: it is the candidate without a batch r(1). Else -1: ()
+    int32."""
+    return jnp.where(set_size(seeds) == 1, lax.argmax(seeds, 0, jnp.int32), -1)

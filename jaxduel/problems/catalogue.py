@@ -1,0 +1,203 @@
+"""The catalogue of instances of the papers, by name, and `load`, which also reads files.
+
+Every name also has its submatrices: "mslr-informational[1,5,9]" is the instance with arms 1, 5 and
+9 only, counted from 1 as in the papers. "D-TS" is Wu and Liu (2016), "Double Thompson Sampling for
+Dueling Bandits".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.problems import generators, printed
+from jaxduel.problems.downloads import mslr_matrix, sushi_matrix
+from jaxduel.problems.dueling import DuelingProblem, from_matrix
+from jaxduel.problems.files import SUFFIXES, from_file
+
+_SUBMATRIX = re.compile(r"(.+)\[([^\[\]]*)\]")
+
+
+@dataclasses.dataclass(frozen=True)
+class CatalogueEntry:
+    """One instance of the catalogue."""
+
+    name: str
+    """What `load` knows it by."""
+    num_arms: int
+    """K."""
+    what: str
+    """What it is, in half a line."""
+    source: str
+    """Paper and table, or place, that its numbers come from."""
+    downloaded: bool
+    """Whether its numbers are a file to be found or downloaded (`jaxduel.problems.downloads`)."""
+    build: Callable[[], DuelingProblem] = dataclasses.field(repr=False)
+    """Makes the instance."""
+
+    def line(self) -> str:
+        """One line for a listing: name, K, what it is, its source, whether it is downloaded."""
+        note = "; downloaded" if self.downloaded else ""
+        return f"{self.name:<26} K={self.num_arms:<4} {self.what} ({self.source}{note})"
+
+
+def _tabulated(
+    name: str, table: tuple[tuple[float, ...], ...], what: str, source: str
+) -> CatalogueEntry:
+    return CatalogueEntry(name, len(table), what, source, False, lambda: from_matrix(table, name))
+
+
+def _mslr(click_model: str, what: str) -> CatalogueEntry:
+    name = f"mslr-{click_model.lower()}"
+    source = "Zoghi et al. 2015, MSLR data"
+    return CatalogueEntry(
+        name, 136, what, source, True, lambda: from_matrix(mslr_matrix(click_model), name)
+    )
+
+
+def _mslr_subset(name: str, what: str) -> CatalogueEntry:
+    arms = [arm - 1 for arm in printed.MSLR_SUBSETS[name]]
+
+    def build() -> DuelingProblem:
+        whole = mslr_matrix("Informational")
+        return from_matrix(whole[np.ix_(arms, arms)], name)
+
+    return CatalogueEntry(name, len(arms), what, "D-TS table 9, of mslr-informational", True, build)
+
+
+_ENTRIES = (
+    _tabulated(
+        "arxiv",
+        printed.ARXIV,
+        "six rankers of ArXiv's search engine, one tied pair, no SST",
+        "D-TS table 3",
+    ),
+    CatalogueEntry(
+        "sushi",
+        16,
+        "16 kinds of sushi, totally ordered",
+        "Kamishima 2003 via github zw-cao/dueling_bandits",
+        True,
+        lambda: from_matrix(sushi_matrix(), "sushi"),
+    ),
+    _tabulated(
+        "cyclic",
+        printed.CYCLIC,
+        "a Condorcet winner above a strong 3-cycle",
+        "D-TS table 1, Komiyama et al. 2016 table 2",
+    ),
+    _tabulated(
+        "strong-borda",
+        printed.STRONG_BORDA,
+        "a Condorcet winner that is not the Borda winner",
+        "D-TS table 2",
+    ),
+    _tabulated(
+        "gap",
+        printed.GAP,
+        "where the bounds of ECW-RMED and CW-RMED lie far apart",
+        "D-TS table 4, from Komiyama et al. 2016",
+    ),
+    CatalogueEntry(
+        "arithmetic",
+        8,
+        "p_ij = 0.5 + 0.05 (j - i)",
+        "Komiyama's duelingbanditlib",
+        False,
+        generators.arithmetic,
+    ),
+    _tabulated(
+        "mslr5-condorcet",
+        printed.MSLR5_CONDORCET,
+        "five MSLR rankers with a Condorcet winner",
+        "D-TS table 7, 3 decimals",
+    ),
+    _tabulated(
+        "mslr5-noncondorcet",
+        printed.MSLR5_NONCONDORCET,
+        "five MSLR rankers, three Copeland winners",
+        "D-TS table 8, 3 decimals",
+    ),
+    _tabulated(
+        "noncondorcet-cyclic",
+        printed.NONCONDORCET_CYCLIC,
+        "three groups of three, Copeland scores 6, 4, 2",
+        "D-TS table 6",
+    ),
+    _tabulated(
+        "noncondorcet-strong-borda",
+        printed.NONCONDORCET_STRONG_BORDA,
+        "a Copeland winner that loses to the Borda winner",
+        "D-TS table 5",
+    ),
+    _mslr("Informational", "rankers, informational clicks, no Condorcet winner"),
+    _mslr("Navigational", "rankers, navigational clicks"),
+    _mslr("Perfect", "rankers, perfect clicks"),
+    _mslr_subset("mslr16-condorcet", "rankers with a Condorcet winner"),
+    _mslr_subset("mslr32-condorcet", "rankers with a Condorcet winner"),
+    _mslr_subset("mslr16-noncondorcet", "rankers, three Copeland winners"),
+    _mslr_subset("mslr32-noncondorcet", "rankers, two Copeland winners"),
+    CatalogueEntry(
+        "copeland500",
+        500,
+        "three Copeland winners in a cycle; the gaps, all 0.1, are jaxduel's choice",
+        "Zoghi et al. 2015 as described by D-TS D.1.2",
+        False,
+        generators.copeland_cycle,
+    ),
+)
+_BY_NAME = {entry.name: entry for entry in _ENTRIES}
+
+
+def names() -> tuple[str, ...]:
+    """The names of the catalogue."""
+    return tuple(_BY_NAME)
+
+
+def entries() -> tuple[CatalogueEntry, ...]:
+    """The catalogue, with each instance's size, description and source."""
+    return _ENTRIES
+
+
+def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> DuelingProblem:
+    """An instance of the catalogue, or one read from a file.
+
+    Args:
+      name_or_path: a name of the catalogue, else the path of a .npy, .npz, .csv or .txt file
+        (`jaxduel.problems.files`); either may be followed by arms, counted from 1, as in
+        "mslr-informational[1,5,9]".
+      key: which array of an .npz file to take; may be left out where there is only one.
+
+    Returns:
+      The problem, named as it was asked for (a file by its name without the folder).
+
+    Raises:
+      InputError: neither a name nor a file, a file that holds no preference matrix, arms that do
+        not exist, or an instance that must be downloaded and cannot.
+    """
+    text = os.fspath(name_or_path)
+    if text in _BY_NAME:
+        return dataclasses.replace(_BY_NAME[text].build(), name=text)
+    path = Path(text)
+    submatrix = None if path.is_file() else _SUBMATRIX.fullmatch(text)
+    if submatrix is not None:
+        base, arms = submatrix.groups()
+        return load(base, key).submatrix(_parsed_arms(text, arms))
+    if path.is_file() or path.suffix.lower() in SUFFIXES or path.name != text:
+        return from_file(path, key)
+    raise unknown_name("problem", text, _BY_NAME)
+
+
+def _parsed_arms(text: str, arms: str) -> list[int]:
+    try:
+        return [int(arm) - 1 for arm in arms.split(",")]
+    except ValueError:
+        raise InputError(
+            f"'{text}' does not name arms: numbers from 1, separated by commas, go in the brackets."
+        ) from None

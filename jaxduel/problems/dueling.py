@@ -1,0 +1,243 @@
+"""Dueling-bandit instances: a validated preference matrix, its winners, scores and gaps."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+from jax.typing import ArrayLike
+
+from jaxduel.errors import InputError, unknown_name
+
+GAP_KINDS = ("average", "weak", "copeland", "borda")
+"""The kinds of gap that `DuelingProblem.gaps` knows, named after the regrets that they measure."""
+
+_TOLERANCE = 1e-6
+_BORDA_TIE = 1e-12
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class DuelingProblem:
+    """A K-armed dueling bandit; arms are numbered 0..K-1.
+
+    Build one with `from_matrix`, which validates; the constructor does not, so that a traced or
+    stacked matrix can pass through `jax.jit`, `jax.vmap` and `jax.grad` as the only leaf of this
+    pytree. Everything below `preferences` is computed with NumPy on the host, in float64, and needs
+    a concrete matrix.
+
+    Arm i "beats" arm j where p_ij > 1/2, strictly: a tie counts for neither, as in the definition
+    of Copeland scores of the D-TS paper (Wu and Liu, 2016, section 3).
+    """
+
+    preferences: Any  # (K, K) float64 NumPy array, or what a transformation puts in its place
+    """`preferences[i, j]` is the probability that arm i wins a comparison with arm j."""
+    name: str = dataclasses.field(default="matrix", metadata={"static": True})
+    """What reports and warnings call this instance."""
+
+    @property
+    def num_arms(self) -> int:
+        """K, the number of arms."""
+        return int(np.shape(self.preferences)[-1])
+
+    @property
+    def copeland_scores(self) -> np.ndarray:
+        """How many other arms each arm beats: (K,) int64, not normalised."""
+        return np.sum(self._host() > 0.5, axis=1)
+
+    @property
+    def copeland_winners(self) -> tuple[int, ...]:
+        """The arms of the largest Copeland score, in increasing order; at least one."""
+        scores = self.copeland_scores
+        return _as_arms(scores == scores.max())
+
+    @property
+    def condorcet_winner(self) -> int | None:
+        """The arm that beats every other arm, or None."""
+        winners = _as_arms(self.copeland_scores == self.num_arms - 1)
+        return winners[0] if winners else None
+
+    @property
+    def borda_scores(self) -> np.ndarray:
+        """The mean of p_ij over the other arms j != i: (K,) float64."""
+        matrix = self._host()
+        return (matrix.sum(axis=1) - np.diagonal(matrix)) / (self.num_arms - 1)
+
+    @property
+    def borda_winners(self) -> tuple[int, ...]:
+        """The arms of the largest Borda score within 1e-12 (rounding), in increasing order."""
+        scores = self.borda_scores
+        return _as_arms(scores >= scores.max() - _BORDA_TIE)
+
+    def gaps(self, kind: str) -> np.ndarray:
+        """What each arm costs, in the unit of a kind of regret.
+
+        Args:
+          kind: "average" and "weak", the two regrets against the Condorcet winner w, share the gaps
+            p_wj - 1/2; "copeland" is (largest score - score_j) / (K - 1); "borda" is (largest Borda
+            score - Borda score_j). How a pair's regret is made of its arms' gaps is the regret's
+            business (the half-sum, or for "weak" the minimum).
+
+        Returns:
+          (K,) float64, not negative, zero for the winners.
+
+        Raises:
+          InputError: the kind is unknown, or needs a Condorcet winner where there is none.
+        """
+        if kind in ("average", "weak"):
+            winner = self.condorcet_winner
+            if winner is None:
+                raise InputError(
+                    f"'{self.name}' has no Condorcet winner, which '{kind}' gaps need: "
+                    "use 'copeland'."
+                )
+            return self._host()[winner] - 0.5
+        if kind == "copeland":
+            scores = self.copeland_scores
+            return (scores.max() - scores) / (self.num_arms - 1)
+        if kind == "borda":
+            scores = self.borda_scores
+            return scores.max() - scores
+        raise unknown_name("kind of gap", kind, GAP_KINDS)
+
+    def submatrix(self, indices: Sequence[int]) -> DuelingProblem:
+        """The instance with only some of the arms, renumbered in the order given.
+
+        Args:
+          indices: at least two different arms, counted from 0. The name of the result counts them
+            from 1, as the papers and `jaxduel.problems.load` do: arms 0, 4, 8 of "foo" are
+            "foo[1,5,9]".
+
+        Raises:
+          InputError: fewer than two arms, an arm that does not exist, or one named twice.
+        """
+        arms = [int(arm) for arm in indices]
+        name = f"{self.name}[{','.join(str(arm + 1) for arm in arms)}]"
+        if len(arms) < 2:
+            raise InputError(f"'{name}' has fewer than two arms: a submatrix needs at least two.")
+        for arm in arms:
+            if not 0 <= arm < self.num_arms:
+                raise InputError(
+                    f"'{name}' asks for arm {arm + 1} of '{self.name}', whose arms are "
+                    f"1 to {self.num_arms} (counted from 1)."
+                )
+        if len(set(arms)) < len(arms):
+            raise InputError(f"'{name}' names an arm twice: the arms of a submatrix must differ.")
+        return DuelingProblem(_frozen(self._host()[np.ix_(arms, arms)]), name)
+
+    def __repr__(self) -> str:
+        if not self._is_concrete():
+            return f"DuelingProblem({self.name!r}, preferences={self.preferences!r})"
+        winners = self.copeland_winners
+        if self.condorcet_winner is not None:
+            kind = f"Condorcet winner {winners[0]}"
+        elif len(winners) == 1:
+            kind = f"Copeland winner {winners[0]}"
+        else:
+            kind = f"{len(winners)} Copeland winners"
+        return f"DuelingProblem({self.name!r}, K={self.num_arms}, {kind})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DuelingProblem):
+            return NotImplemented
+        if self.name != other.name:
+            return False
+        if self._is_concrete() and other._is_concrete():
+            return np.array_equal(self._host(), other._host())
+        return self.preferences is other.preferences
+
+    def __hash__(self) -> int:
+        return hash((self.name, np.shape(self.preferences)))
+
+    def _host(self) -> np.ndarray:
+        return np.asarray(self.preferences, dtype=np.float64)
+
+    def _is_concrete(self) -> bool:
+        matrix = self.preferences
+        is_array = isinstance(matrix, np.ndarray | jax.Array)
+        return is_array and not isinstance(matrix, Tracer) and matrix.ndim == 2
+
+
+def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") -> DuelingProblem:
+    """A problem from a preference matrix, validated.
+
+    Rounding within the tolerance is repaired: the diagonal becomes exactly 1/2 and of each pair the
+    larger entry is kept and the smaller one set to 1 minus it, so that p_ij + p_ji is exactly 1 and
+    relabelling the arms relabels the result.
+
+    Args:
+      p: (K, K) list of lists, NumPy or JAX array; p[i, j] is the probability that arm i beats arm
+        j.
+      name: what messages and reports call the instance.
+
+    Returns:
+      The problem, its `preferences` a read-only (K, K) float64 NumPy array.
+
+    Raises:
+      InputError: not a square matrix of numbers, K < 2, an entry not finite or outside [0, 1], a
+        diagonal entry that is not 1/2 or a pair that does not sum to 1, within 1e-6. Positions
+        count from 0.
+    """
+    matrix = _numbers(p, name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(
+            f"matrix '{name}' has shape {matrix.shape}: a preference matrix is square, (K, K)."
+        )
+    if len(matrix) < 2:
+        raise InputError(f"matrix '{name}' has {len(matrix)} arms: at least K = 2 are needed.")
+    _refuse(name, matrix, ~np.isfinite(matrix), "entries must be finite probabilities")
+    _refuse(name, matrix, (matrix < 0) | (matrix > 1), "entries must lie in [0, 1]")
+    off_diagonal = np.abs(np.diagonal(matrix) - 0.5) > _TOLERANCE
+    _refuse(name, matrix, np.diag(off_diagonal), "the diagonal, an arm against itself, must be 1/2")
+    sums = matrix + matrix.T
+    i, j = np.unravel_index(np.argmax(np.abs(sums - 1)), sums.shape)
+    if abs(sums[i, j] - 1) > _TOLERANCE:
+        count = int(np.sum(np.triu(np.abs(sums - 1) > _TOLERANCE)))
+        raise InputError(
+            f"matrix '{name}' has p[{i}, {j}] + p[{j}, {i}] = "
+            f"{matrix[i, j]:.6g} + {matrix[j, i]:.6g} = {sums[i, j]:.6g} (the worst of {count} such pairs, arms counted from 0): "
+            f"each pair must sum to 1 within {_TOLERANCE:g}."
+        )
+    return DuelingProblem(_frozen(_symmetrised(matrix)), name)
+
+
+def _numbers(p: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(p)
+    except ValueError:
+        raise InputError(
+            f"matrix '{name}' has rows of different lengths: a preference matrix is square, (K, K)."
+        ) from None
+    if array.dtype.kind in "cOUSmM":
+        raise InputError(
+            f"matrix '{name}' holds entries of type {array.dtype}: real numbers are needed."
+        )
+    return array.astype(np.float64)
+
+
+def _refuse(name: str, matrix: np.ndarray, wrong: np.ndarray, accepted: str) -> None:
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise InputError(
+            f"matrix '{name}' has {matrix[i, j]:.6g} at [{i}, {j}] (counted from 0): {accepted}."
+        )
+
+
+def _symmetrised(matrix: np.ndarray) -> np.ndarray:
+    larger, smaller = np.maximum(matrix, matrix.T), np.minimum(matrix, matrix.T)
+    larger = np.where(larger >= 0.5, larger, 1 - smaller)
+    return np.where(matrix > matrix.T, larger, np.where(matrix < matrix.T, 1 - larger, 0.5))
+
+
+def _frozen(matrix: np.ndarray) -> np.ndarray:
+    matrix = np.ascontiguousarray(matrix)
+    matrix.flags.writeable = False
+    return matrix
+
+
+def _as_arms(mask: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(arm) for arm in np.flatnonzero(mask))

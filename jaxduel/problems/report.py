@@ -1,0 +1,152 @@
+"""What there is to know about an instance at a glance: the text of `jaxduel check`."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from jaxduel.problems.assumptions import (
+    Violation,
+    preference_order,
+    sst_violation,
+    sti_violation,
+    total_order_violation,
+)
+from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem
+
+_SHOWN = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class MatrixReport:
+    """Facts about a preference matrix; arms are counted from 0."""
+
+    name: str
+    """What the instance is called."""
+    num_arms: int
+    """K."""
+    condorcet_winner: int | None
+    """The arm that beats all others."""
+    smallest_winner_gap: float | None
+    """The least p_wj - 1/2 of the Condorcet winner w."""
+    hardness: float | None
+    """The sum of 1 / (p_wj - 1/2)^2 over j != w, to which sample sizes are proportional."""
+    copeland_winners: tuple[int, ...]
+    """The arms that beat most others."""
+    copeland_score: int
+    """How many the Copeland winners beat."""
+    borda_winners: tuple[int, ...]
+    """The arms with the largest mean preference."""
+    borda_score: float
+    """That mean."""
+    smallest_gap: float | None
+    """The least |p_ij - 1/2| of the pairs that are not tied; None if all are."""
+    smallest_gap_pair: tuple[int, int] | None
+    """The first pair that has it, the arm that beats the other in front."""
+    ties: int
+    """The number of pairs with p_ij = 1/2 exactly."""
+    order: tuple[int, ...] | None
+    """The arms, best first, if no preference contradicts some order (`preference_order`)."""
+    total_order: Violation | None
+    """Why "beats" is not a strict total order, or None if it is."""
+    sst: Violation | None
+    """What breaks strong stochastic transitivity, or None."""
+    sti: Violation | None
+    """What breaks the stochastic triangle inequality, or None."""
+    random_regret: dict[str, float]
+    """Regret per comparison of two different arms drawn uniformly, for each kind that is defined:
+    half the sum of the two arms' gaps, for "weak" the smaller of the two."""
+
+    def lines(self) -> list[str]:
+        """The report as text, one fact per line."""
+        rows = [
+            ("Condorcet winner", self._condorcet()),
+            ("Copeland", f"{_arms(self.copeland_winners)}, beating {self.copeland_score} of "
+             f"{self.num_arms - 1}"),
+            ("Borda", f"{_arms(self.borda_winners)}, mean preference {self.borda_score:.4g}"),
+            ("total order", _verdict(self.total_order)),
+            ("SST", _verdict(self.sst)),
+            ("STI", _verdict(self.sti)),
+            ("closest pair", self._closest()),
+            ("tied pairs", str(self.ties)),
+            ("random play", "regret per comparison: " + ", ".join(
+                f"{kind} {value:.4g}" for kind, value in self.random_regret.items())),
+        ]  # fmt: skip
+        if self.hardness is not None:
+            rows.append(("hardness", f"sum of 1/gap^2 to the winner = {self.hardness:.4g}"))
+        title = f"{self.name}: a valid preference matrix, K = {self.num_arms} (arms counted from 0)"
+        return [title, *(f"  {label:<17} {text}" for label, text in rows)]
+
+    def _condorcet(self) -> str:
+        if self.condorcet_winner is None:
+            return "none"
+        return f"arm {self.condorcet_winner}, by at least {self.smallest_winner_gap:.4g}"
+
+    def _closest(self) -> str:
+        if self.smallest_gap_pair is None:
+            return "none: all pairs are tied"
+        i, j = self.smallest_gap_pair
+        return f"|p - 1/2| = {self.smallest_gap:.4g}: arm {i} over arm {j}"
+
+
+def examine(problem: DuelingProblem) -> MatrixReport:
+    """All facts of a `MatrixReport` about an instance.
+
+    Args:
+      problem: the instance, with a concrete matrix.
+    """
+    winner = problem.condorcet_winner
+    smallest_winner_gap = hardness = None
+    if winner is not None:
+        to_winner = np.delete(problem.gaps("average"), winner)
+        smallest_winner_gap = float(to_winner.min())
+        hardness = float(np.sum(to_winner**-2.0))
+    margin = np.asarray(problem.preferences, dtype=np.float64) - 0.5
+    smallest, pair = _closest_pair(margin)
+    return MatrixReport(
+        name=problem.name,
+        num_arms=problem.num_arms,
+        condorcet_winner=winner,
+        smallest_winner_gap=smallest_winner_gap,
+        hardness=hardness,
+        copeland_winners=problem.copeland_winners,
+        copeland_score=int(problem.copeland_scores.max()),
+        borda_winners=problem.borda_winners,
+        borda_score=float(problem.borda_scores.max()),
+        smallest_gap=smallest,
+        smallest_gap_pair=pair,
+        ties=int(np.sum(np.triu(margin == 0, 1))),
+        order=preference_order(problem),
+        total_order=total_order_violation(problem),
+        sst=sst_violation(problem),
+        sti=sti_violation(problem),
+        random_regret={
+            kind: _random_regret(problem.gaps(kind), kind)
+            for kind in GAP_KINDS
+            if winner is not None or kind in ("copeland", "borda")
+        },
+    )
+
+
+def _closest_pair(margin: np.ndarray) -> tuple[float | None, tuple[int, int] | None]:
+    sizes = np.where(margin > 0, margin, np.inf)
+    i, j = (int(arm) for arm in np.unravel_index(np.argmin(sizes), sizes.shape))
+    return (float(sizes[i, j]), (i, j)) if np.isfinite(sizes[i, j]) else (None, None)
+
+
+def _random_regret(gaps: np.ndarray, kind: str) -> float:
+    if kind != "weak":
+        return float(gaps.mean())
+    first, second = np.triu_indices(len(gaps), 1)
+    return float(np.minimum(gaps[first], gaps[second]).mean())
+
+
+def _verdict(violation: Violation | None) -> str:
+    return "yes" if violation is None else f"no: {violation.reason}"
+
+
+def _arms(arms: tuple[int, ...]) -> str:
+    shown = ", ".join(str(arm) for arm in arms[:_SHOWN])
+    more = f" and {len(arms) - _SHOWN} more" if len(arms) > _SHOWN else ""
+    return f"arm{'s' if len(arms) > 1 else ''} {shown}{more}"

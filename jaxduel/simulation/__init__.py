@@ -1,0 +1,5 @@
+"""The only loops over time: steps and rounds, over lanes of seeds, in blocks, with checkpoints."""
+
+from jaxduel.simulation.result import Result as Result
+from jaxduel.simulation.simulate import simulate as simulate
+from jaxduel.simulation.simulate import simulate_many as simulate_many

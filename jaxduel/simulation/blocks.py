@@ -1,0 +1,219 @@
+"""Runs blocks of lanes, one at a time on each device, and stops between chunks when it is asked
+to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxduel.errors import InputError
+from jaxduel.policies.base import Batch, Duel
+from jaxduel.simulation import rounds, steps
+from jaxduel.simulation.cells import Cell, each_lane
+
+STEPS_PER_CALL = 4096
+ROUNDS_PER_CALL = 64
+
+
+class Recorded(NamedTuple):
+    """What a block leaves behind. With stacked cells, each array has the cells in front."""
+
+    plays: np.ndarray  # (lanes, M, K) uint32 per arm of the problem
+    pairs: np.ndarray | None  # (lanes, M, K, K) int32 per ordered pair of the problem
+    batches: np.ndarray | None  # (lanes,) int32, batched policies only
+
+
+class Job(NamedTuple):
+    """What all blocks of a run have in common."""
+
+    cell: Cell
+    cells: int | None
+    root: jax.Array
+    lanes: int
+    shuffle: bool
+    pairs: bool
+    delay: int
+    tick: Callable[[int], Any]
+    stop: threading.Event
+
+
+class Runner(NamedTuple):
+    """A loop over time, for blocks."""
+
+    start: Callable[[Job, int], Any]
+    """Setups and lanes of the block whose first seed has that index."""
+    run: Callable[[Job, int], Recorded | None]
+    """Runs that block to its horizon; None if it was asked to stop."""
+
+
+def runner_for(policy: Any) -> Runner:
+    """The loop for the kind of plan that the policy makes.
+
+    Raises:
+      InputError: if the policy's `act` returns neither a `Duel` nor a `Batch`.
+    """
+
+    def plan(policy: Any) -> Any:
+        key = jax.random.key(0)
+        return policy.act(policy.init(key), key)
+
+    kind = jax.eval_shape(plan, policy)
+    if isinstance(kind, Duel):
+        return STEPS
+    if isinstance(kind, Batch):
+        return ROUNDS
+    raise InputError(
+        f"{type(policy).__name__}.act must return a Duel or a Batch, not {type(kind).__name__}."
+    )
+
+
+def _run_steps(job: Job, first: int) -> Recorded | None:
+    """A block of a policy that makes one comparison at a time."""
+    setups, lanes = STEPS.start(job, first)
+    stacked = job.cells is not None
+    times = np.asarray(job.cell.checkpoints)
+    plays, pairs = [], []
+    begin = 0
+    for time in times[0] if stacked else times:
+        while begin < time:
+            if job.stop.is_set():
+                return None
+            end = min(begin + STEPS_PER_CALL, int(time))
+            bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
+            lanes = steps.advance(job.cell, setups, lanes, *bounds, cells=stacked)
+            jax.block_until_ready(lanes.plays)
+            job.tick(end - begin)
+            begin = end
+        of_arms, of_pairs = steps.recorded(setups, lanes, cells=stacked)
+        plays.append(np.asarray(of_arms))
+        pairs.append(None if of_pairs is None else np.asarray(of_pairs))
+    axis = 2 if stacked else 1
+    return Recorded(
+        plays=np.stack(plays, axis),
+        pairs=np.stack(pairs, axis) if job.pairs else None,
+        batches=None,
+    )
+
+
+def _run_rounds(job: Job, first: int) -> Recorded | None:
+    """A block of a policy that commits to batches."""
+    setups, lanes = ROUNDS.start(job, first)
+    stacked = job.cells is not None
+    finished = False
+    while not finished:
+        if job.stop.is_set():
+            return None
+        chunk = jnp.int32(ROUNDS_PER_CALL)
+        lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, cells=stacked)
+        if stuck:
+            raise InputError(
+                f"{type(job.cell.policy).__name__} committed to no comparison before the horizon; "
+                "simulate to a horizon that it reaches."
+            )
+    job.tick(int(np.max(job.cell.checkpoints)))
+    plays, pairs = rounds.recorded(setups, lanes, cells=stacked)
+    return Recorded(
+        plays=np.asarray(plays),
+        pairs=None if pairs is None else np.asarray(pairs),
+        batches=np.asarray(lanes.batches),
+    )
+
+
+def _starter(start: Callable[..., Any]) -> Callable[[Job, int], Any]:
+    """`start` of a loop, for all lanes of a block in one compiled call."""
+
+    @partial(jax.jit, static_argnames=("cells", "shuffle", "pairs", "delayed"))
+    def started(
+        cell: Cell, root: jax.Array, indices: jax.Array, *, cells: bool, **flags: bool
+    ) -> Any:
+        def one(cell: Cell, index: jax.Array, _: None) -> Any:
+            return start(cell, root, index, **flags)
+
+        return each_lane(one, cells)(cell, indices, None)
+
+    def of_block(job: Job, first: int) -> Any:
+        indices = jnp.arange(job.lanes, dtype=jnp.int32) + jnp.int32(first)
+        if job.cells is not None:
+            indices = jnp.broadcast_to(indices, (job.cells, job.lanes))
+        return started(
+            job.cell,
+            job.root,
+            indices,
+            cells=job.cells is not None,
+            shuffle=job.shuffle,
+            pairs=job.pairs,
+            delayed=job.delay > 1,
+        )
+
+    return of_block
+
+
+STEPS = Runner(_starter(steps.start), _run_steps)
+ROUNDS = Runner(_starter(rounds.start), _run_rounds)
+
+
+def run_blocks(
+    runner: Runner,
+    job: Job,
+    num_blocks: int,
+    devices: Sequence[jax.Device],
+    keep: Callable[[int, Recorded], None],
+) -> int:
+    """Runs blocks 0 .. num_blocks - 1, each device taking the next one that nobody has.
+
+    An interrupt (Ctrl-C) stops every device at the end of its chunk.
+
+    Args:
+      runner: what runs a block.
+      job: what the blocks have in common.
+      num_blocks: how many there are.
+      devices: where they run.
+      keep: takes a finished block's number and record; called from one thread at a time.
+
+    Returns:
+      How many leading blocks are finished: `num_blocks`, unless the run was interrupted.
+    """
+    lock = threading.Lock()
+    waiting = iter(range(num_blocks))
+    finished: set[int] = set()
+    failures: list[BaseException] = []
+
+    def work(device: jax.Device) -> None:
+        with jax.default_device(device):
+            here = job._replace(
+                cell=jax.device_put(job.cell, device), root=jax.device_put(job.root, device)
+            )
+            while not job.stop.is_set():
+                with lock:
+                    number = next(waiting, None)
+                if number is None:
+                    return
+                try:
+                    record = runner.run(here, number * job.lanes)
+                except BaseException as failure:
+                    failures.append(failure)
+                    job.stop.set()
+                    return
+                if record is not None:
+                    with lock:
+                        keep(number, record)
+                        finished.add(number)
+
+    threads = [threading.Thread(target=work, args=(d,), daemon=True) for d in devices[:num_blocks]]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        try:
+            for thread in threads:
+                thread.join(timeout=0.2)
+        except KeyboardInterrupt:
+            job.stop.set()
+    if failures:
+        raise failures[0]
+    return next((n for n in range(num_blocks) if n not in finished), num_blocks)

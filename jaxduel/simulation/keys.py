@@ -1,0 +1,43 @@
+"""Keys: a seed's key is fold_in(root, seed index); it is split into named streams, and each stream
+is folded with the index of the comparison (or of the round), from 1.
+
+Hence a number drawn for comparison t of a seed depends on the root, the seed's index, the stream
+and t alone: not on chunks, blocks, devices, the other seeds, or on whether a run was resumed.
+"""
+
+from __future__ import annotations
+
+import jax
+
+from jaxduel.errors import InputError, unknown_name
+
+ENVIRONMENT, POLICY, INIT, SHUFFLE = range(4)
+"""The streams: outcomes, `act` and `update`, `init`, and the order of the arms."""
+
+GENERATORS = ("threefry2x32", "philox4x32")
+"""PRNGs whose numbers do not change under vmap, on any device. ("rbg" shares one key under
+vmap.)"""
+
+
+def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
+    """The root of all keys of a simulation.
+
+    Args:
+      seed: an integer from 0 to 2^32 - 1, or a typed JAX key, which is taken as it is.
+      prng: one of `GENERATORS`; ignored for a key.
+
+    Raises:
+      InputError: for an unknown generator, or a seed out of range.
+    """
+    if isinstance(seed, jax.Array) and jax.dtypes.issubdtype(seed.dtype, jax.dtypes.prng_key):
+        return seed
+    if prng not in GENERATORS:
+        raise unknown_name("random number generator", prng, GENERATORS)
+    if not 0 <= int(seed) < 2**32:
+        raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
+    return jax.random.key(int(seed), impl=prng)
+
+
+def stream(root: jax.Array, index: jax.Array, name: int) -> jax.Array:
+    """The key of one stream of the seed with that index."""
+    return jax.random.fold_in(jax.random.fold_in(root, index), name)

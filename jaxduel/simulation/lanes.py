@@ -1,0 +1,71 @@
+"""Lanes: what every seed of a block has, whatever loop runs it; and how many there are in a
+block."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.errors import InputError
+from jaxduel.simulation import keys
+
+MAX_LANES = {"cpu": 512}
+BLOCK_BYTES = {"cpu": 64 * 2**20}
+ACCELERATOR_LANES = 65_536
+ACCELERATOR_BYTES = 4 * 2**30
+
+
+class Setup(NamedTuple):
+    """What does not change while a seed runs."""
+
+    environment: jax.Array  # () key: the stream of outcomes
+    policy: jax.Array  # () key: the stream of the policy
+    arms: jax.Array  # (K,) int32: the problem's arm behind each arm of the policy
+
+
+def set_up(root: jax.Array, index: jax.Array, active_arms: jax.Array, shuffle: bool) -> Setup:
+    """The streams of a seed, and its order of the arms (inactive ones stay at the end)."""
+    num = active_arms.shape[0]
+    if shuffle:
+        u = jax.random.uniform(keys.stream(root, index, keys.SHUFFLE), (num,), jnp.float32)
+        arms = jnp.argsort(jnp.where(active_arms, u, 2.0)).astype(jnp.int32)
+    else:
+        arms = jnp.arange(num, dtype=jnp.int32)
+    return Setup(
+        environment=keys.stream(root, index, keys.ENVIRONMENT),
+        policy=keys.stream(root, index, keys.POLICY),
+        arms=arms,
+    )
+
+
+def in_problem_order(setup: Setup, values: jax.Array) -> jax.Array:
+    """Values per arm of the policy, (..., K), as values per arm of the problem."""
+    return jnp.zeros_like(values).at[..., setup.arms].set(values)
+
+
+def default_lanes(lane: Any, platform: str, memory_budget: int | None = None) -> int:
+    """How many seeds a block holds: the largest power of two that the budget and the platform
+    allow.
+
+    It depends on the shapes of one lane, the platform and the budget, never on how many seeds are
+    asked for: XLA may round differently for different shapes, so a fixed block keeps "same seed,
+    same bits".
+
+    Args:
+      lane: a lane, or its shapes.
+      platform: "cpu", "gpu", ...
+      memory_budget: bytes for the state of a block; 64 MiB on a CPU and 4 GiB elsewhere by default.
+
+    Raises:
+      InputError: if one lane does not fit the budget.
+    """
+    size = sum(leaf.size * max(leaf.dtype.itemsize, 4) for leaf in jax.tree.leaves(lane))
+    budget = memory_budget or BLOCK_BYTES.get(platform, ACCELERATOR_BYTES)
+    most = MAX_LANES.get(platform, ACCELERATOR_LANES)
+    if size > budget:
+        raise InputError(
+            f"memory_budget of {budget} bytes is too small: one seed of this policy needs {size}."
+        )
+    return min(most, 2 ** ((budget // size).bit_length() - 1))

@@ -1,0 +1,44 @@
+"""Pseudo-regret from integer plays.
+
+Every definition but the weak one is half the sum over arms of plays times gap: each comparison
+plays two arms (one arm twice, if it meets itself) and costs the mean of their two gaps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxduel.errors import unknown_name
+from jaxduel.problems import DuelingProblem
+
+DEFINITIONS = ("average", "borda", "copeland", "weak")
+
+
+def needs_pairs(definition: str) -> bool:
+    """Whether the plays of arms do not determine the regret: the weak regret needs plays of pairs.
+
+    Raises:
+      InputError: for an unknown definition.
+    """
+    if definition not in DEFINITIONS:
+        raise unknown_name("regret", definition, DEFINITIONS)
+    return definition == "weak"
+
+
+def regret_from_plays(problem: DuelingProblem, definition: str, plays: np.ndarray) -> np.ndarray:
+    """ "average", "copeland" or "borda" regret of (..., K) plays: (...) float64, in units of the
+    gap.
+
+    "average": (e_i + e_j) / 2 a comparison, e_i = p_wi - 1/2, w the Condorcet winner (Yue and
+    Joachims 2009; the batched paper). "copeland": normalised scores, zeta* - (zeta_i + zeta_j) / 2 (D-TS; Komiyama
+    2016; half of Zoghi 2015). "borda": the same with Borda scores.
+    """
+    return 0.5 * (plays.astype(np.float64) @ problem.gaps(definition))
+
+
+def regret_from_pairs(problem: DuelingProblem, pairs: np.ndarray) -> np.ndarray:
+    """Weak regret min(e_i, e_j) a comparison, from (..., K, K) plays of ordered pairs: (...)
+    float64."""
+    gaps = problem.gaps("weak")
+    weak = np.minimum(gaps[:, None], gaps[None, :])
+    return np.einsum("...ij,ij->...", pairs.astype(np.float64), weak)

@@ -1,0 +1,179 @@
+"""The round loop: one batch at a time, its outcomes drawn as sums.
+
+A round costs the same however many comparisons it holds, so a run costs its number of rounds,
+whatever T is (exact: n comparisons of a pair are Binomial(n, p)). Within a round the order of
+comparisons is fixed, so the plays at a checkpoint inside it follow from the plan.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxduel.numerics import binomial
+from jaxduel.policies.base import Batch
+from jaxduel.simulation import keys
+from jaxduel.simulation.cells import Cell, each_lane
+from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
+
+
+class RoundLane(NamedTuple):
+    """What changes while a seed runs."""
+
+    state: Any  # the policy's
+    round: jax.Array  # () int32: rounds played, empty ones included
+    batches: jax.Array  # () int32: rounds that held a comparison
+    done: jax.Array  # () int32: comparisons made
+    plays: jax.Array  # (K,) uint32: plays of the policy's arms (2 T may exceed int32)
+    pairs: jax.Array | None  # (K, K) int32: plays of pairs, where asked for
+    cursor: jax.Array  # () int32: checkpoints recorded
+    record: jax.Array  # (M, K) uint32: plays at the checkpoints
+    record_pairs: jax.Array | None  # (M, K, K) int32
+
+
+def start(
+    cell: Cell, root: jax.Array, index: jax.Array, *, shuffle: bool, pairs: bool, delayed: bool
+) -> tuple[Setup, RoundLane]:
+    """A seed before its first round."""
+    del delayed
+    num, points = cell.policy.num_arms, cell.checkpoints.shape[0]
+    return set_up(root, index, jnp.asarray(cell.policy.active_arms), shuffle), RoundLane(
+        state=cell.policy.init(keys.stream(root, index, keys.INIT)),
+        round=jnp.int32(0),
+        batches=jnp.int32(0),
+        done=jnp.int32(0),
+        plays=jnp.zeros(num, jnp.uint32),
+        pairs=jnp.zeros((num, num), jnp.int32) if pairs else None,
+        cursor=jnp.int32(0),
+        record=jnp.zeros((points, num), jnp.uint32),
+        record_pairs=jnp.zeros((points, num, num), jnp.int32) if pairs else None,
+    )
+
+
+@partial(jax.jit, static_argnames="cells", donate_argnames="lanes")
+def advance(
+    cell: Cell, setups: Setup, lanes: RoundLane, rounds: jax.Array, *, cells: bool
+) -> tuple[RoundLane, jax.Array, jax.Array]:
+    """At most `rounds` more rounds of every lane.
+
+    Returns:
+      The lanes; () bool whether all have reached their horizon; () bool whether one stopped short
+      of it, by committing to no comparison.
+    """
+    unfinished = each_lane(lambda cell, _, lane: lane.done < cell.checkpoints[-1], cells)
+    behind = each_lane(_is_behind, cells)
+
+    def going(loop: tuple[jax.Array, RoundLane, jax.Array]) -> jax.Array:
+        turn, lanes, stuck = loop
+        return (turn < rounds) & jnp.any(unfinished(cell, setups, lanes)) & ~stuck
+
+    def play(
+        loop: tuple[jax.Array, RoundLane, jax.Array],
+    ) -> tuple[jax.Array, RoundLane, jax.Array]:
+        turn, lanes, _ = loop
+        lanes, plans, empty = each_lane(_play, cells)(cell, setups, lanes)
+        stuck = jnp.any(empty & unfinished(cell, setups, lanes))
+
+        def record(loop: tuple[RoundLane, Any]) -> tuple[RoundLane, Any]:
+            lanes, plans = loop
+            return each_lane(_record, cells)(cell, plans, lanes), plans
+
+        lanes, _ = lax.while_loop(
+            lambda loop: jnp.any(behind(cell, setups, loop[0])), record, (lanes, plans)
+        )
+        return turn + 1, lanes, stuck
+
+    _, lanes, stuck = lax.while_loop(going, play, (jnp.int32(0), lanes, jnp.bool_(False)))
+    return lanes, ~jnp.any(unfinished(cell, setups, lanes)), stuck
+
+
+@partial(jax.jit, static_argnames="cells")
+def recorded(setups: Setup, lanes: RoundLane, *, cells: bool) -> tuple[jax.Array, jax.Array | None]:
+    """Plays at the checkpoints per arm of the problem, and per pair where they are counted."""
+
+    def one(cell: None, setup: Setup, lane: RoundLane) -> tuple[jax.Array, jax.Array | None]:
+        del cell
+        pairs = None
+        if lane.record_pairs is not None:
+            across = in_problem_order(setup, lane.record_pairs).swapaxes(-1, -2)
+            pairs = in_problem_order(setup, across).swapaxes(-1, -2)
+        return in_problem_order(setup, lane.record), pairs
+
+    return each_lane(one, cells)(None, setups, lanes)
+
+
+class Played(NamedTuple):
+    """A round that was played, for the checkpoints inside it."""
+
+    counts: jax.Array  # (K, K) int32: the plan
+    before: jax.Array  # (K, K) int32: comparisons of the round that precede a pair's first
+    began: jax.Array  # () int32: comparisons made before the round
+    plays: jax.Array  # (K,) uint32 before the round
+    pairs: jax.Array | None  # (K, K) int32 before the round
+
+
+def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played, jax.Array]:
+    """One round of one seed."""
+    policy, number = cell.policy, lane.round + 1
+    key = jax.random.fold_in(setup.policy, number)
+    plan: Batch = policy.act(lane.state, key)
+    counts = plan.counts
+    upper = np.triu_indices(policy.num_arms, 1)
+    n = counts[upper]
+    p = cell.preferences[setup.arms[upper[0]], setup.arms[upper[1]]]
+    won = binomial(jax.random.fold_in(setup.environment, number), n, p)
+    wins = jnp.zeros_like(counts).at[upper].set(won)
+    wins = wins.at[upper[::-1]].set(n - won)
+
+    total = jnp.sum(counts, dtype=jnp.int32)
+    before = jnp.cumsum(counts.ravel(), dtype=jnp.int32).reshape(counts.shape) - counts
+    played = Played(counts, before, lane.done, lane.plays, lane.pairs)
+    pairs = lane.pairs
+    if pairs is not None:
+        pairs = pairs + counts
+    lane = lane._replace(
+        state=policy.update(lane.state, plan, wins, key),
+        round=number,
+        batches=lane.batches + (total > 0),
+        done=lane.done + total,
+        plays=lane.plays + _plays(counts),
+        pairs=pairs,
+    )
+    return lane, played, total == 0
+
+
+def _plays(counts: jax.Array) -> jax.Array:
+    """Plays of the arms in (K, K) counts of pairs; an arm that meets itself plays twice."""
+    counts = counts.astype(jnp.uint32)
+    return jnp.sum(counts, axis=0, dtype=jnp.uint32) + jnp.sum(counts, axis=1, dtype=jnp.uint32)
+
+
+def _is_behind(cell: Cell, setup: Setup, lane: RoundLane) -> jax.Array:
+    """Whether comparisons made have passed the next checkpoint."""
+    del setup
+    last = cell.checkpoints.shape[0] - 1
+    upcoming = cell.checkpoints[jnp.minimum(lane.cursor, last)]
+    return (lane.cursor <= last) & (upcoming <= lane.done)
+
+
+def _record(cell: Cell, played: Played, lane: RoundLane) -> RoundLane:
+    """Records the next checkpoint, if it lies in the round just played."""
+    behind = _is_behind(cell, None, lane)
+    at = jnp.minimum(lane.cursor, cell.checkpoints.shape[0] - 1)
+    within = cell.checkpoints[at] - played.began
+    counts = jnp.clip(within - played.before, 0, played.counts)
+    plays = jnp.where(behind, played.plays + _plays(counts), lane.record[at])
+    record_pairs = lane.record_pairs
+    if record_pairs is not None:
+        pairs = jnp.where(behind, played.pairs + counts, record_pairs[at])
+        record_pairs = record_pairs.at[at].set(pairs)
+    return lane._replace(
+        cursor=lane.cursor + behind,
+        record=lane.record.at[at].set(plays),
+        record_pairs=record_pairs,
+    )

@@ -1,0 +1,236 @@
+"""Cells checked, stacked if there are several, run in blocks, and read out."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from jaxduel.errors import AssumptionWarning, InputError
+from jaxduel.policies import registry
+from jaxduel.policies.base import LearnsLate
+from jaxduel.policies.checks import require_horizon
+from jaxduel.problems import DuelingProblem, broken_assumptions
+from jaxduel.simulation import blocks, checkpoints, regret
+from jaxduel.simulation.cells import Cell
+from jaxduel.simulation.keys import GENERATORS, root_key
+from jaxduel.simulation.lanes import default_lanes
+from jaxduel.simulation.result import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How to run; documented at `simulate`."""
+
+    num_seeds: int = 100
+    seed: int | jax.Array = 0
+    checkpoints: Any = None
+    regret: str = "copeland"
+    shuffle_arms: bool = True
+    delay: int = 1
+    lanes: int | None = None
+    memory_budget: int | None = None
+    devices: Sequence[jax.Device] | None = None
+    prng: str = GENERATORS[0]
+    progress: bool = False
+
+    def validate(self) -> None:
+        """Raises InputError for settings out of range."""
+        for name in ("num_seeds", "delay", "lanes", "memory_budget"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or value != int(value) or value < 1):
+                raise InputError(f"{name} must be a whole number of at least 1, not {value}.")
+        regret.needs_pairs(self.regret)
+
+
+class CheckedCell:
+    """A policy on an instance up to a horizon, at the boundary.
+
+    Attributes:
+      policy: the policy, its leaves of 32 bits.
+      problem: the instance.
+      horizon: T.
+      grid: (M,) int64, the checkpoints.
+    """
+
+    def __init__(
+        self, policy: Any, problem: DuelingProblem, horizon: int | None, settings: Settings
+    ) -> None:
+        registry.validate(policy)
+        self.problem = problem
+        self.horizon = _horizon(policy, horizon)
+        self.grid = checkpoints.resolve(settings.checkpoints, self.horizon)
+        active = int(np.sum(policy.active_arms))
+        if active != problem.num_arms:
+            raise InputError(
+                f"simulate: the policy has {active} arms and the problem '{problem.name}' has "
+                f"{problem.num_arms}."
+            )
+        if settings.delay > 1 and not isinstance(policy, LearnsLate):
+            raise InputError(
+                f"{name_of(policy)} cannot learn late: delay must be 1 (it has no method `learn`)."
+            )
+        problem.gaps(settings.regret)
+        for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
+            warnings.warn(f"{name_of(policy)}: {sentence}", AssumptionWarning, stacklevel=5)
+        self.policy = registry.to_32_bits(policy)
+
+    def to_cell(self, points: int) -> Cell:
+        """For the loops: the instance padded to the policy's arms with coins that are never tossed,
+        the checkpoints to `points` by repeating the last.
+        """
+        num, size = self.policy.num_arms, self.problem.num_arms
+        preferences = np.full((num, num), 0.5, np.float32)
+        preferences[:size, :size] = self.problem.preferences
+        grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
+        return jax.tree.map(jnp.asarray, Cell(self.policy, preferences, grid))
+
+
+class Record:
+    """What is kept of a cell's seeds, filled block by block."""
+
+    def __init__(self, cell: CheckedCell, settings: Settings, batched: bool) -> None:
+        self.cell, self.settings = cell, settings
+        seeds, points = settings.num_seeds, len(cell.grid)
+        self.plays = np.zeros((seeds, points, cell.problem.num_arms), np.int64)
+        self.weak = np.zeros((seeds, points)) if regret.needs_pairs(settings.regret) else None
+        self.batches = np.zeros(seeds, np.int64) if batched else None
+
+    def keep(self, first: int, record: blocks.Recorded) -> None:
+        """Enters the block whose first seed is `first`; padding lanes, arms and checkpoints are
+        dropped."""
+        points, num = self.plays.shape[1:]
+        rows = slice(first, min(first + len(record.plays), len(self.plays)))
+        kept = rows.stop - rows.start
+        self.plays[rows] = record.plays[:kept, :points, :num]
+        if self.weak is not None and record.pairs is not None:
+            pairs = record.pairs[:kept, :points, :num, :num]
+            self.weak[rows] = regret.regret_from_pairs(self.cell.problem, pairs)
+        if self.batches is not None and record.batches is not None:
+            self.batches[rows] = record.batches[:kept]
+
+    def result(self, done: int) -> Result:
+        """The result of the first `done` seeds."""
+        cell, settings = self.cell, self.settings
+        plays = self.plays[:done]
+        if self.weak is None:
+            values = regret.regret_from_plays(cell.problem, settings.regret, plays)
+        else:
+            values = self.weak[:done]
+        return Result(
+            policy=name_of(cell.policy),
+            problem=cell.problem.name,
+            horizon=cell.horizon,
+            seed=settings.seed if isinstance(settings.seed, int) else "key",
+            definition=settings.regret,
+            checkpoints=cell.grid,
+            regret=values,
+            plays=plays,
+            batches=None if self.batches is None else self.batches[:done],
+        )
+
+
+def run_cells(
+    policies: Sequence[Any],
+    problems: Sequence[DuelingProblem],
+    horizons: Sequence[int | None],
+    settings: Settings,
+    *,
+    stacked: bool,
+) -> list[Result]:
+    """Simulates cells: one, or several stacked into one program.
+
+    Raises:
+      InputError: before anything is computed.
+      KeyboardInterrupt: if it was interrupted before any seed had finished.
+    """
+    settings.validate()
+    root = root_key(settings.seed, settings.prng)
+    checked = [
+        CheckedCell(*triple, settings) for triple in zip(policies, problems, horizons, strict=True)
+    ]
+    runner = blocks.runner_for(checked[0].policy)
+    cell = _stack(checked, runner) if stacked else checked[0].to_cell(len(checked[0].grid))
+    devices = list(settings.devices) if settings.devices is not None else jax.local_devices()
+    records = [Record(c, settings, runner is blocks.ROUNDS) for c in checked]
+
+    job = blocks.Job(
+        cell=cell,
+        cells=len(checked) if stacked else None,
+        root=root,
+        lanes=1,
+        shuffle=settings.shuffle_arms,
+        pairs=regret.needs_pairs(settings.regret),
+        delay=settings.delay,
+        tick=lambda _: None,
+        stop=threading.Event(),
+    )
+    lanes = settings.lanes
+    if lanes is None:
+        shapes = jax.eval_shape(lambda: runner.start(job, 0))
+        lanes = default_lanes(shapes, devices[0].platform, settings.memory_budget)
+    num_blocks = -(-settings.num_seeds // lanes)
+
+    def keep(number: int, block: blocks.Recorded) -> None:
+        for i, record in enumerate(records):
+            own = jax.tree.map(itemgetter(i), block) if stacked else block
+            record.keep(number * lanes, own)
+
+    total = num_blocks * max(c.horizon for c in checked)
+    with tqdm(total=total, unit=" steps", unit_scale=True, disable=not settings.progress) as bar:
+        job = job._replace(lanes=lanes, tick=bar.update)
+        finished = blocks.run_blocks(runner, job, num_blocks, devices, keep)
+    done = min(finished * lanes, settings.num_seeds)
+    if done == 0:
+        raise KeyboardInterrupt
+    if done < settings.num_seeds:
+        warnings.warn(
+            f"interrupted: {done} of {settings.num_seeds} seeds are returned.", stacklevel=3
+        )
+    return [record.result(done) for record in records]
+
+
+def name_of(policy: Any) -> str:
+    """The registered name of the policy's class, or the class's own."""
+    return registry.registered_name(type(policy)) or type(policy).__name__
+
+
+def _horizon(policy: Any, horizon: int | None) -> int:
+    """T, checked against the policy's own."""
+    own = getattr(policy, "horizon", None)
+    if horizon is None and own is None:
+        raise InputError(f"{name_of(policy)} has no horizon of its own: give one.")
+    chosen = own if horizon is None else horizon
+    require_horizon(chosen, "simulate")
+    if chosen != int(chosen):
+        raise InputError(f"simulate: the horizon must be a whole number, not {chosen}.")
+    if own is not None and chosen > int(own):
+        raise InputError(
+            f"simulate: the horizon {chosen} exceeds the {int(own)} that the policy was made for."
+        )
+    return int(chosen)
+
+
+def _stack(checked: list[CheckedCell], runner: blocks.Runner) -> Cell:
+    """Cells of one kind as one."""
+    cells = [c.to_cell(max(len(c.grid) for c in checked)) for c in checked]
+    shapes = {(jax.tree.structure(c), tuple(x.shape for x in jax.tree.leaves(c))) for c in cells}
+    if len(shapes) > 1:
+        raise InputError(
+            "simulate_many: the policies must be of one class, with the same number of arms, the "
+            "same switches and the same parameters given."
+        )
+    grids = np.stack([c.checkpoints for c in cells])
+    if runner is not blocks.ROUNDS and (grids != grids[0]).any():
+        raise InputError(
+            "simulate_many: policies that make one comparison at a time must share the horizon."
+        )
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *cells)

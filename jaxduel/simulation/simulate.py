@@ -1,0 +1,121 @@
+"""`simulate`: a policy on an instance, for as many seeds as asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.errors import InputError
+from jaxduel.policies.base import Policy
+from jaxduel.problems import DuelingProblem
+from jaxduel.simulation.keys import GENERATORS
+from jaxduel.simulation.result import Result
+from jaxduel.simulation.run import Settings, run_cells
+
+
+def simulate(
+    policy: Policy,
+    problem: DuelingProblem,
+    horizon: int | None = None,
+    num_seeds: int = 100,
+    seed: int | jax.Array = 0,
+    checkpoints: Any = None,
+    regret: str = "copeland",
+    shuffle_arms: bool = True,
+    delay: int = 1,
+    *,
+    lanes: int | None = None,
+    memory_budget: int | None = None,
+    devices: Sequence[jax.Device] | None = None,
+    prng: str = GENERATORS[0],
+    progress: bool = False,
+) -> Result:
+    """Simulates a policy on an instance.
+
+    A seed's numbers depend on `seed`, its index and `lanes`, not on how many seeds run, on which
+    devices, or in which chunks.
+
+    Args:
+      policy: the policy (`jaxduel.policies.make`, or one of your own).
+      problem: the instance. Its arms are the policy's active arms.
+      horizon: T, comparisons per seed, at most 2^31 - 1; the policy's own if None.
+      num_seeds: how many independent runs.
+      seed: root of all randomness, an integer or a typed JAX key.
+      checkpoints: times to record, increasing, within 1 .. T; about 50 evenly in log t if None.
+      regret: "copeland" (normalised, with the 1/2), "average" (to the Condorcet winner, (e_i + e_j)
+        / 2), "weak" or "borda".
+      shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
+        profit from the order in which they are listed.
+      delay: outcomes reach the policy after every `delay` comparisons (duel policies only).
+      lanes: seeds per block, a fixed number by default (a power of two up to 512 on a CPU). Fewer
+        lanes finish a few seeds sooner, and may round differently.
+      memory_budget: bytes for the state of a block; bounds `lanes`.
+      devices: where blocks run, one at a time on each; all local devices by default.
+      prng: "threefry2x32" or "philox4x32" (faster on a CPU, other numbers).
+      progress: whether to show a progress bar on standard error.
+
+    Returns:
+      The result. After Ctrl-C, that of the seeds that had finished, with a warning.
+
+    Raises:
+      InputError: for arguments out of range, before anything is computed.
+      KeyboardInterrupt: after Ctrl-C if no seed had finished.
+    """
+    settings = Settings(
+        num_seeds=num_seeds,
+        seed=seed,
+        checkpoints=checkpoints,
+        regret=regret,
+        shuffle_arms=shuffle_arms,
+        delay=delay,
+        lanes=lanes,
+        memory_budget=memory_budget,
+        devices=devices,
+        prng=prng,
+        progress=progress,
+    )
+    return run_cells([policy], [problem], [horizon], settings, stacked=False)[0]
+
+
+def simulate_many(
+    policies: Sequence[Policy],
+    problems: Sequence[DuelingProblem] | DuelingProblem,
+    horizons: Sequence[int] | int | None = None,
+    **settings: Any,
+) -> list[Result]:
+    """Simulates policies of one kind on instances of one size as a single vmapped program.
+
+    Policies may differ in their leaves (alpha, gamma, B, T, ...), instances in their probabilities.
+    Seed i is the same for all cells: common random numbers, for paired comparisons.
+
+    Args:
+      policies: C policies of one class, with the same switches and the same parameters left at
+        None.
+      problems: one instance per policy, or one for all; all with the same number of arms.
+      horizons: T of each cell, or one for all; each policy's own if None. Policies that make one
+        comparison at a time must share it.
+      **settings: the keyword arguments of `simulate`. By default, checkpoints are a log grid of
+        each cell's own. `lanes` counts the seeds of each cell in a block.
+
+    Returns:
+      C results, in order.
+
+    Raises:
+      InputError: for arguments out of range, or cells that cannot share a program.
+    """
+    policies = list(policies)
+    if not policies:
+        raise InputError("simulate_many needs at least one policy.")
+    shared = isinstance(problems, DuelingProblem)
+    instances = [problems] * len(policies) if shared else list(problems)
+    same = horizons is None or np.ndim(horizons) == 0
+    ends = [horizons] * len(policies) if same else list(horizons)
+    if not len(policies) == len(instances) == len(ends):
+        raise InputError(
+            f"simulate_many needs as many problems ({len(instances)}) and horizons ({len(ends)}) "
+            f"as policies ({len(policies)})."
+        )
+    return run_cells(policies, instances, ends, Settings(**settings), stacked=True)
