@@ -8,6 +8,7 @@ from jaxduel import problems as problems
 from jaxduel.errors import AssumptionWarning as AssumptionWarning
 from jaxduel.errors import InputError as InputError
 from jaxduel.simulation import Result as Result
+from jaxduel.simulation import check_policy as check_policy
 from jaxduel.simulation import simulate as simulate
 from jaxduel.simulation import simulate_many as simulate_many
 

@@ -71,7 +71,8 @@ def _draw(key: Array, n: Array, p: Array) -> Array:
     def invert(active: Array, draws: Array) -> Array:
         words = _words(key, jnp.where(active, 0, -1), n.shape)
         small = ~large & active
-        return jnp.where(small, _invert(words, jnp.where(small, n, 0), p), draws)
+        value = _invert(words, jnp.where(small, n, 0), jnp.where(small, p, 0.0))
+        return jnp.where(small, value, draws)
 
     def propose(active: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         words = _words(key, jnp.where(active, 1, -1), n.shape)

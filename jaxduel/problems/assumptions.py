@@ -13,8 +13,7 @@ Ties. Two tied arms (eps_ij = 0) may stand in either order. For SST one order th
 If one does, the matrix with its arms in that order has monotone rows and columns, so it is the
 order by Borda score, and arms of the same Borda score have the same rows: only `preference_order`
 needs to be tested. For STI the inequality must hold in every order that agrees with the
-preferences, that is for every triple with eps_ij >= 0, eps_jk >= 0. Where SST holds this is the
-same as STI in the order of SST.
+preferences; where SST holds, this is the same as STI in the order of SST.
 
 A preference counts as a tie, and an inequality as satisfied, within `TOLERANCE`, which absorbs
 rounding. All cost O(K^3) operations on arrays of O(K^2) numbers.
@@ -132,18 +131,19 @@ def sti_violation(problem: DuelingProblem) -> Violation | None:
       problem: the instance.
 
     Returns:
-      Arms (i, j, k) with eps_ij >= 0, eps_jk >= 0 and eps_ik > eps_ij + eps_jk. If preferences are
-      cyclic, the triple of `sst_violation`: no order agrees with it.
+      Arms (i, j, k), which stand so in some order that agrees with the preferences, with
+      eps_ik > eps_ij + eps_jk. If preferences are cyclic, the triple of `sst_violation`.
     """
     eps = _margins(problem)
-    if preference_order(problem) is None:
+    order = preference_order(problem)
+    if order is None:
         i, j, k = _intransitive_triple(eps)
         reason = (
             f"no order of the arms agrees with the preferences (arm {i} beats arm {j}, "
             f"which beats arm {k}, but p[{i}, {k}] = {0.5 + eps[i, k]:.6g})"
         )
         return Violation("sti", (i, j, k), reason)
-    worst, (i, j, k) = _worst_triple(eps, _sti_excess, eps >= -TOLERANCE)
+    worst, (i, j, k) = _worst_triple(eps, _sti_excess, _may_precede(eps, order))
     if worst <= TOLERANCE:
         return None
     return Violation(
@@ -211,6 +211,14 @@ def _margins(problem: DuelingProblem) -> np.ndarray:
 
 def _before(num_arms: int) -> np.ndarray:
     return np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
+
+
+def _may_precede(eps: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
+    """Whether i stands before j in some order that agrees: no chain of wins leads from j to i."""
+    chain = eps > TOLERANCE
+    for arm in reversed(order):
+        chain[arm] |= chain[chain[arm]].any(axis=0)
+    return ~chain.T
 
 
 def _sst_shortfall(first: np.ndarray, second: np.ndarray, across: np.ndarray) -> np.ndarray:

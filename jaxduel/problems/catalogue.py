@@ -184,12 +184,12 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Duelin
     text = os.fspath(name_or_path)
     if text in _BY_NAME:
         return dataclasses.replace(_BY_NAME[text].build(), name=text)
-    path = Path(text)
+    path = Path(text).expanduser()
     submatrix = None if path.is_file() else _SUBMATRIX.fullmatch(text)
     if submatrix is not None:
         base, arms = submatrix.groups()
         return load(base, key).submatrix(_parsed_arms(text, arms))
-    if path.is_file() or path.suffix.lower() in SUFFIXES or path.name != text:
+    if path.is_file() or path.suffix.lower() in SUFFIXES or os.sep in text:
         return from_file(path, key)
     raise unknown_name("problem", text, _BY_NAME)
 

@@ -199,8 +199,9 @@ def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") 
         count = int(np.sum(np.triu(np.abs(sums - 1) > _TOLERANCE)))
         raise InputError(
             f"matrix '{name}' has p[{i}, {j}] + p[{j}, {i}] = "
-            f"{matrix[i, j]:.6g} + {matrix[j, i]:.6g} = {sums[i, j]:.6g} (the worst of {count} such pairs, arms counted from 0): "
-            f"each pair must sum to 1 within {_TOLERANCE:g}."
+            f"{matrix[i, j]:.6g} + {matrix[j, i]:.6g} = {sums[i, j]:.6g} "
+            f"(the worst of {count} such pairs, arms counted from 0): each pair must sum to 1 "
+            f"within {_TOLERANCE:g}."
         )
     return DuelingProblem(_frozen(_symmetrised(matrix)), name)
 

@@ -49,7 +49,10 @@ def btl_from_weights(weights: ArrayLike | Sequence[float], name: str = "btl") ->
     Raises:
       InputError: not a vector of at least two positive finite numbers.
     """
-    values = np.asarray(weights, dtype=np.float64)
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be a vector of numbers.") from None
     if values.ndim != 1 or len(values) < 2:
         raise InputError(
             f"weights have shape {values.shape}: a vector of at least 2 weights is needed."

@@ -1,5 +1,6 @@
 """The only loops over time: steps and rounds, over lanes of seeds, in blocks, with checkpoints."""
 
+from jaxduel.simulation.conformance import check_policy as check_policy
 from jaxduel.simulation.result import Result as Result
 from jaxduel.simulation.simulate import simulate as simulate
 from jaxduel.simulation.simulate import simulate_many as simulate_many

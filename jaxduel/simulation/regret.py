@@ -26,12 +26,11 @@ def needs_pairs(definition: str) -> bool:
 
 
 def regret_from_plays(problem: DuelingProblem, definition: str, plays: np.ndarray) -> np.ndarray:
-    """ "average", "copeland" or "borda" regret of (..., K) plays: (...) float64, in units of the
-    gap.
+    """Cumulative regret by any definition but the weak one: (...) float64 from (..., K) plays.
 
     "average": (e_i + e_j) / 2 a comparison, e_i = p_wi - 1/2, w the Condorcet winner (Yue and
-    Joachims 2009; the batched paper). "copeland": normalised scores, zeta* - (zeta_i + zeta_j) / 2 (D-TS; Komiyama
-    2016; half of Zoghi 2015). "borda": the same with Borda scores.
+    Joachims 2009; the batched paper). "copeland": normalised scores, zeta* - (zeta_i + zeta_j) / 2
+    (D-TS; Komiyama 2016; half of Zoghi 2015). "borda": the same with Borda scores.
     """
     return 0.5 * (plays.astype(np.float64) @ problem.gaps(definition))
 

@@ -1,0 +1,246 @@
+"""The conformance suite: what every policy must satisfy, as functions a user can call on their own.
+
+`check_policy(make)` runs all of `CHECKS`; each takes a `make` and raises `ConformanceError` with a
+sentence. A policy that passes can be simulated, swept, padded and vmapped like the papers' ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxduel.errors import AssumptionWarning
+from jaxduel.policies.base import Batch, Duel, LearnsLate
+from jaxduel.policies.registry import to_32_bits
+from jaxduel.problems import arithmetic
+from jaxduel.simulation.simulate import simulate
+
+Make = Callable[..., Any]
+"""`make(num_arms=K, horizon=T, active_arms=mask or None)` returns a policy."""
+
+_ARMS, _HORIZON, _SEEDS = 5, 300, 4
+
+
+class ConformanceError(AssertionError):
+    """A policy does not do what the simulator relies on."""
+
+
+def check_policy(make: Make) -> None:
+    """Runs every check of the conformance suite.
+
+    Args:
+      make: called as `make(num_arms=K, horizon=T, active_arms=None or a (K,) bool mask)`; for a
+        registered policy, `functools.partial(jaxduel.policies.make, name)`.
+
+    Raises:
+      ConformanceError: at the first check that fails, with what was found.
+    """
+    for check in CHECKS:
+        check(make)
+
+
+def is_frozen_pytree(make: Make) -> None:
+    """The policy is a frozen dataclass and a pytree; K is static, the mask of arms a leaf."""
+    policy = _policy(make)
+    _expect(
+        dataclasses.is_dataclass(policy) and type(policy).__dataclass_params__.frozen,  # type: ignore[attr-defined]
+        "the policy must be a frozen dataclass",
+    )
+    leaves = jax.tree.leaves(policy)
+    _expect(
+        not any(leaf is policy for leaf in leaves),
+        "the policy must be registered with jax.tree_util.register_dataclass",
+    )
+    _expect(isinstance(policy.num_arms, int), "num_arms must be a static int")
+    _expect(
+        any(np.shape(leaf) == (_ARMS,) and np.asarray(leaf).dtype == bool for leaf in leaves),
+        "active_arms must be a (K,) bool leaf",
+    )
+
+
+def keeps_shapes_and_dtypes(make: Make) -> None:
+    """`update` returns the shapes and dtypes of `init`, with 32 bits, whether or not x64 is on."""
+    for x64 in (False, True):
+        with jax.enable_x64(x64):
+            policy, key = _policy(make), jax.random.key(0)
+            before = jax.eval_shape(policy.init, key)
+            plan = jax.eval_shape(policy.act, before, key)
+            _expect(
+                isinstance(plan, Duel | Batch),
+                f"act must return a Duel or a Batch, not {type(plan).__name__}",
+            )
+            after = jax.eval_shape(policy.update, before, plan, _outcome_shape(plan), key)
+            _same_shapes(before, after, f"update (x64 {'on' if x64 else 'off'})")
+            _expect(
+                all(leaf.dtype == jnp.int32 for leaf in plan),
+                f"plans must be int32, not {[str(leaf.dtype) for leaf in plan]}",
+            )
+            for leaf in jax.tree.leaves(before):
+                wide = not jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+                _expect(
+                    not wide or leaf.dtype.itemsize <= 4,
+                    f"the state must hold at most 32 bits a number, not {leaf.dtype}",
+                )
+
+
+def is_pure_and_compiles_once(make: Make) -> None:
+    """A jitted step, fed with its own output, is traced once; equal input gives equal output."""
+    policy = _policy(make)
+    traces = []
+
+    @jax.jit
+    def step(policy: Any, state: Any, key: jax.Array) -> Any:
+        traces.append(1)
+        plan = policy.act(state, key)
+        return plan, policy.update(state, plan, _an_outcome(plan), key)
+
+    state = jax.jit(lambda policy, key: policy.init(key))(policy, jax.random.key(0))
+    for t in range(3):
+        plan, new = step(policy, state, jax.random.key(t))
+        again, _ = step(policy, state, jax.random.key(t))
+        _same_values(plan, again, "act, called twice with the same arguments,")
+        state = new
+    _expect(len(traces) == 1, f"a step was traced {len(traces)} times, not once")
+
+
+def is_vmappable_over_leaves(make: Make) -> None:
+    """Any one leaf can be vmapped over; with all of them stacked, a step gives the same as without."""
+    policy, key = _policy(make), jax.random.key(1)
+
+    def step(policy: Any) -> Any:
+        state = policy.init(key)
+        plan = policy.act(state, key)
+        return policy.update(state, plan, _an_outcome(plan), key)
+
+    leaves, tree = jax.tree.flatten(policy)
+    plain = jax.eval_shape(step, policy)
+    for i, leaf in enumerate(leaves):
+        stacked = [*leaves[:i], jnp.stack([leaf, leaf]), *leaves[i + 1 :]]
+        axes = jax.tree.unflatten(tree, [0 if j == i else None for j in range(len(leaves))])
+        batched = jax.vmap(step, in_axes=(axes,))
+        after = jax.eval_shape(batched, jax.tree.unflatten(tree, stacked))
+        one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), after)
+        _same_shapes(plain, one, f"vmapping over leaf number {i}")
+    twice = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), policy)
+    both = jax.jit(jax.vmap(step))(twice)
+    first = jax.tree.map(lambda leaf: leaf[0], both)
+    _same_values(jax.jit(step)(policy), first, "a vmapped step", tolerance=1e-5)
+
+
+def plays_only_arms_that_exist(make: Make) -> None:
+    """Every comparison is between active arms: their plays sum to 2 T, padded or not, K = 2 included.
+
+    A batched plan is an upper triangle that fits the budget.
+    """
+    for size, padding in ((2, 0), (_ARMS, 0), (_ARMS, 3)):
+        mask = np.arange(size + padding) < size
+        policy = to_32_bits(make(num_arms=size + padding, horizon=_HORIZON, active_arms=mask))
+        result = _simulate(policy, size)
+        total = result.plays.sum(axis=-1)
+        _expect(
+            bool((total == 2 * result.checkpoints).all()),
+            f"with {size} arms and {padding} of padding, plays of existing arms sum to "
+            f"{total[:, -1].tolist()} after {_HORIZON} comparisons, not {2 * _HORIZON}",
+        )
+    policy, key = _policy(make), jax.random.key(0)
+    plan = policy.act(policy.init(key), key)
+    if isinstance(plan, Batch):
+        counts = np.asarray(plan.counts)
+        _expect(bool((np.tril(counts, -1) == 0).all()), "counts must be an upper triangle")
+        _expect(bool((counts >= 0).all()), "counts must not be negative")
+        _expect(counts.sum() <= _HORIZON, "a batch must not exceed the comparisons that are left")
+
+
+def repeats_itself(make: Make) -> None:
+    """The same seed gives the same plays, alone or among others, for every supported generator."""
+    policy = _policy(make)
+    for prng in ("threefry2x32", "philox4x32"):
+        few = _simulate(policy, _ARMS, num_seeds=2, prng=prng)
+        many = _simulate(policy, _ARMS, num_seeds=7, prng=prng)
+        _expect(
+            np.array_equal(few.plays, many.plays[:2]),
+            f"seeds 0 and 1 differ between 2 and 7 seeds ({prng})",
+        )
+
+
+def learns_late(make: Make) -> None:
+    """With delayed feedback a policy that has `learn` runs, in the same shapes."""
+    policy = _policy(make)
+    if not isinstance(policy, LearnsLate):
+        return
+    result = _simulate(policy, _ARMS, delay=7)
+    _expect(
+        bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
+        "with delayed feedback, plays of existing arms do not sum to 2 T",
+    )
+
+
+CHECKS: tuple[Callable[[Make], None], ...] = (
+    is_frozen_pytree,
+    keeps_shapes_and_dtypes,
+    is_pure_and_compiles_once,
+    is_vmappable_over_leaves,
+    plays_only_arms_that_exist,
+    repeats_itself,
+    learns_late,
+)
+
+
+def _policy(make: Make) -> Any:
+    return to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=None))
+
+
+def _simulate(policy: Any, size: int, num_seeds: int = _SEEDS, **settings: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        return simulate(
+            policy,
+            arithmetic(size),
+            horizon=_HORIZON,
+            num_seeds=num_seeds,
+            checkpoints=[1, 10, 100, _HORIZON],
+            lanes=4,
+            **settings,
+        )
+
+
+def _outcome_shape(plan: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(plan[0].shape, jnp.int32)
+
+
+def _an_outcome(plan: Any) -> jax.Array:
+    """The left arm, or the lower-numbered of each pair, wins."""
+    return jnp.int32(1) if isinstance(plan, Duel) else jnp.triu(plan.counts, 1)
+
+
+def _expect(right: bool, sentence: str) -> None:
+    if not right:
+        raise ConformanceError(f"{sentence}.")
+
+
+def _same_shapes(before: Any, after: Any, what: str) -> None:
+    _expect(
+        jax.tree.structure(before) == jax.tree.structure(after),
+        f"{what} changes the structure of the state",
+    )
+    paths = jax.tree_util.tree_leaves_with_path(before)
+    for (path, old), new in zip(paths, jax.tree.leaves(after), strict=True):
+        _expect(
+            old.shape == new.shape and old.dtype == new.dtype,
+            f"{what} changes state{jax.tree_util.keystr(path)} from {old.dtype}{list(old.shape)} "
+            f"to {new.dtype}{list(new.shape)}",
+        )
+
+
+def _same_values(one: Any, other: Any, what: str, tolerance: float = 0.0) -> None:
+    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        _expect(
+            bool(np.allclose(a, b, rtol=tolerance, atol=tolerance)),
+            f"{what} gives {np.asarray(b).tolist()}, not {np.asarray(a).tolist()}",
+        )

@@ -1,0 +1,69 @@
+"""Every registered policy passes the conformance suite; broken ones do not."""
+
+import dataclasses
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxduel as jd
+from jaxduel.policies import registry
+from jaxduel.policies.base import Duel
+from jaxduel.simulation import conformance
+
+NEEDED = {"pcomp": {"num_batches": 6}, "scomp": {"num_batches": 6}, "scomp2": {"num_batches": 6}}
+"""Parameters without a default."""
+
+
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", jd.policies.names())
+def test_registered_policy_conforms(name, check):
+    check(partial(jd.policies.make, name, **NEEDED.get(name, {})))
+
+
+def test_needed_parameters_are_listed_for_every_registered_policy():
+    for name in jd.policies.names():
+        defaults = jd.policies.parameters(name)
+        missing = {k for k, v in defaults.items() if v is dataclasses.MISSING} - {"horizon"}
+        assert missing == set(NEEDED.get(name, {}))
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Broken:
+    """Plays arm 0 against the last arm, whether it exists or not, and widens its counter."""
+
+    num_arms: int = dataclasses.field(metadata={"static": True})
+    active_arms: jax.Array
+    widen: bool = dataclasses.field(default=False, metadata={"static": True})
+    assumes = ()
+
+    def init(self, key):
+        return {"t": jnp.int32(0)}
+
+    def act(self, state, key):
+        return Duel(jnp.int32(0), jnp.int32(self.num_arms - 1))
+
+    def update(self, state, plan, outcome, key):
+        return {"t": state["t"] + (1.5 if self.widen else 1)}
+
+
+def _make_broken(num_arms, horizon, active_arms=None, **fields):
+    active = jnp.ones(num_arms, bool) if active_arms is None else jnp.asarray(active_arms)
+    return Broken(num_arms=num_arms, active_arms=active, **fields)
+
+
+def test_suite_finds_a_dtype_that_drifts():
+    with pytest.raises(conformance.ConformanceError, match=r"changes state\['t'\] from int32"):
+        conformance.check_policy(partial(_make_broken, widen=True))
+
+
+def test_suite_finds_padding_that_is_played():
+    with pytest.raises(conformance.ConformanceError, match="3 of padding"):
+        conformance.check_policy(_make_broken)
+
+
+def test_registry_refuses_a_name_that_is_taken():
+    with pytest.raises(jd.InputError, match="'rucb' is taken by RUCB"):
+        registry.register("rucb", Broken)

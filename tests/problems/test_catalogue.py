@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+from jaxduel.errors import InputError
+from jaxduel.problems import catalogue, printed
+from jaxduel.problems.dueling import from_matrix
+
+DESIGNED = [
+    "arxiv",
+    "sushi",
+    "cyclic",
+    "strong-borda",
+    "gap",
+    "arithmetic",
+    "mslr5-condorcet",
+    "mslr5-noncondorcet",
+    "noncondorcet-cyclic",
+    "noncondorcet-strong-borda",
+    "mslr-informational",
+    "mslr-navigational",
+    "mslr-perfect",
+    "mslr16-condorcet",
+    "mslr32-condorcet",
+    "mslr16-noncondorcet",
+    "mslr32-noncondorcet",
+    "copeland500",
+]
+SHIPPED = [entry.name for entry in catalogue.entries() if not entry.downloaded]
+FETCHED = [entry.name for entry in catalogue.entries() if entry.downloaded]
+
+
+def test_every_name_of_the_design_exists():
+    assert set(catalogue.names()) == set(DESIGNED)
+
+
+def check(name):
+    entry = next(entry for entry in catalogue.entries() if entry.name == name)
+    problem = catalogue.load(name)
+    assert problem.name == name
+    assert problem.num_arms == entry.num_arms
+    assert from_matrix(problem.preferences, name) == problem
+    for fact in (name, f"K={entry.num_arms}", entry.what, entry.source):
+        assert fact in entry.line()
+    assert ("downloaded" in entry.line()) == entry.downloaded
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_instances_load_without_any_file(name, monkeypatch):
+    monkeypatch.delenv("JAXDUEL_DATA", raising=False)
+    check(name)
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("name", FETCHED)
+def test_downloaded_instances_load(name):
+    check(name)
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_the_large_matrices_have_the_winners_that_are_known():
+    informational = catalogue.load("mslr-informational")
+    assert informational.condorcet_winner is None
+    assert informational.copeland_winners == (114,)
+    assert sorted(informational.copeland_scores)[-3:] == [133, 133, 134]
+    assert informational.preferences[109, 114] > 0.5
+    assert catalogue.load("mslr-navigational").condorcet_winner == 109
+    assert catalogue.load("mslr-perfect").condorcet_winner == 109
+    assert catalogue.load("sushi").condorcet_winner == 0
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_a_subset_is_a_submatrix_of_the_informational_matrix():
+    arms = ",".join(str(arm) for arm in printed.MSLR_SUBSETS["mslr16-condorcet"])
+    asked = catalogue.load(f"mslr-informational[{arms}]")
+    named = catalogue.load("mslr16-condorcet")
+    np.testing.assert_array_equal(asked.preferences, named.preferences)
+
+
+def test_copeland500_has_the_scores_that_the_text_says():
+    problem = catalogue.load("copeland500")
+    assert problem.copeland_winners == (0, 1, 2)
+    assert problem.copeland_scores.tolist() == [498, 498, 498, *range(496, -1, -1)]
+    assert [problem.preferences[i, j] > 0.5 for i, j in ((0, 1), (1, 2), (2, 0))] == [True] * 3
+
+
+def test_arithmetic_is_as_printed():
+    matrix = catalogue.load("arithmetic").preferences
+    assert matrix[0, 7] == pytest.approx(0.85)
+    assert matrix[3, 1] == pytest.approx(0.4)
+
+
+def test_brackets_take_arms_from_one_of_any_name():
+    part = catalogue.load("cyclic[4, 1]")
+    assert part.name == "cyclic[4,1]"
+    np.testing.assert_allclose(part.preferences, [[0.5, 0.4], [0.6, 0.5]])
+    assert catalogue.load("gap[1,3,5][1,2]").num_arms == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("arxv", "unknown problem 'arxv'.*did you mean 'arxiv'"),
+        ("ArXiv", "did you mean 'arxiv'"),
+        ("arxv[1,2]", "did you mean 'arxiv'"),
+        ("arxiv[0,1]", "asks for arm 0 of 'arxiv', whose arms are 1 to 6"),
+        ("arxiv[1,7]", "arm 7"),
+        ("arxiv[1,x]", "does not name arms"),
+        ("arxiv[]", "does not name arms"),
+        ("arxiv[3]", "fewer than two"),
+        ("nowhere.csv", "'nowhere.csv' does not exist"),
+        ("nowhere/matrix.csv", "does not exist"),
+    ],
+)
+def test_bad_names(name, message):
+    with pytest.raises(InputError, match=message):
+        catalogue.load(name)
+
+
+def test_a_path_is_loaded(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("0.5,0.7,0.6\n0.3,0.5,0.2\n0.4,0.8,0.5\n")
+    problem = catalogue.load(path)
+    assert problem.name == "mine.csv"
+    assert problem.condorcet_winner == 0
+    assert catalogue.load(f"{path}[3,1]").name == "mine.csv[3,1]"
+    odd = tmp_path / "odd[1].npz"
+    np.savez(odd, a=problem.preferences, b=problem.preferences)
+    assert catalogue.load(odd, key="b").name == "odd[1].npz"

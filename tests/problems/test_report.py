@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from jaxduel.problems import catalogue, generators
+from jaxduel.problems.dueling import from_matrix
+from jaxduel.problems.report import examine
+
+
+def test_facts_of_the_six_rankers():
+    report = examine(catalogue.load("arxiv"))
+    assert report.condorcet_winner == 0
+    assert report.smallest_winner_gap == pytest.approx(0.04)
+    expected = 2 / 0.05**2 + 1 / 0.04**2 + 2 / 0.11**2
+    assert report.hardness == pytest.approx(expected)
+    assert (report.copeland_winners, report.copeland_score) == ((0,), 5)
+    assert report.borda_winners == (0,)
+    assert report.borda_score == pytest.approx(0.572)
+    assert report.smallest_gap == pytest.approx(0.01)
+    assert report.smallest_gap_pair == (2, 4)
+    assert report.ties == 1
+    assert report.order == (0, 1, 2, 3, 4, 5)
+    assert report.total_order is not None
+    assert report.sst is not None
+    assert report.sti is not None
+
+
+def test_random_play_agrees_with_the_mean_over_all_pairs():
+    problem = catalogue.load("arxiv")
+    report = examine(problem)
+    first, second = np.triu_indices(6, 1)
+    for kind, value in report.random_regret.items():
+        gaps = problem.gaps(kind)
+        pair = np.minimum if kind == "weak" else lambda a, b: (a + b) / 2
+        assert value == pytest.approx(pair(gaps[first], gaps[second]).mean())
+    assert list(report.random_regret) == ["average", "weak", "copeland", "borda"]
+
+
+def test_without_a_condorcet_winner_only_what_exists_is_reported():
+    report = examine(catalogue.load("noncondorcet-cyclic"))
+    assert report.condorcet_winner is None
+    assert report.hardness is None
+    assert report.smallest_winner_gap is None
+    assert report.order is None
+    assert list(report.random_regret) == ["copeland", "borda"]
+    text = "\n".join(report.lines())
+    assert "Condorcet winner  none" in text
+    assert "arms 0, 1, 2, beating 6 of 8" in text
+    assert "hardness" not in text
+
+
+def test_lines_say_everything_once():
+    lines = examine(generators.arithmetic()).lines()
+    assert lines[0] == ("arithmetic(K=8): a valid preference matrix, K = 8 (arms counted from 0)")
+    labels = [line[2:19].strip() for line in lines[1:]]
+    assert labels == [
+        "Condorcet winner",
+        "Copeland",
+        "Borda",
+        "total order",
+        "SST",
+        "STI",
+        "closest pair",
+        "tied pairs",
+        "random play",
+        "hardness",
+    ]
+    assert all("\n" not in line for line in lines)
+    assert sum(line.endswith(" yes") for line in lines) == 3
+
+
+def test_a_matrix_of_ties_is_reported_without_a_closest_pair():
+    report = examine(from_matrix(np.full((12, 12), 0.5)))
+    assert report.smallest_gap is None
+    assert report.ties == 66
+    text = "\n".join(report.lines())
+    assert "all pairs are tied" in text
+    assert "arms 0, 1, 2, 3, 4, 5, 6, 7 and 4 more" in text
+
+
+def test_a_cycle_is_named_by_its_triple():
+    text = "\n".join(examine(catalogue.load("cyclic")).lines())
+    assert "SST               no: p[3, 1] = 0.9 and p[1, 2] = 0.9, but p[3, 2] = 0.1" in text
