@@ -19,6 +19,10 @@ from jaxduel.numerics import evidence_against_half, set_size
 from jaxduel.policies.base import Batch
 from jaxduel.policies.checks import require, require_horizon
 
+_TIE = 1.0 + 1e-6
+"""Evidence equal to the threshold does not eliminate: for K = 2^m, 2 m losses without a win weigh
+exactly 2 log K, and float32 rounding must not decide."""
+
 ELIMINATIONS = ("kl", "kl-safe", "kl-log-horizon", "hoeffding")
 
 
@@ -161,7 +165,7 @@ def beaten_by_kl(settings: BatchedSettings, active: jax.Array, wins: jax.Array) 
         threshold = jnp.log(jnp.float32(settings.horizon))
         if settings.elimination == "kl-safe":
             threshold += _log_pairs(settings)
-    surely = (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold)
+    surely = (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold * _TIE)
     return active & jnp.any(surely & active[None, :], axis=1)
 
 

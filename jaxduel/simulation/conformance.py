@@ -110,7 +110,7 @@ def is_pure_and_compiles_once(make: Make) -> None:
 
 
 def is_vmappable_over_leaves(make: Make) -> None:
-    """Any one leaf can be vmapped over; with all of them stacked, a step gives the same as without."""
+    """Any one leaf can be vmapped over; with all of them stacked, a step gives the same."""
     policy, key = _policy(make), jax.random.key(1)
 
     def step(policy: Any) -> Any:
@@ -134,7 +134,7 @@ def is_vmappable_over_leaves(make: Make) -> None:
 
 
 def plays_only_arms_that_exist(make: Make) -> None:
-    """Every comparison is between active arms: their plays sum to 2 T, padded or not, K = 2 included.
+    """Every comparison is between active arms, padded or not, K = 2 included: plays sum to 2 T.
 
     A batched plan is an upper triangle that fits the budget.
     """

@@ -1,0 +1,58 @@
+"""Random short histories of a policy, made without the simulator: for the oracles to judge."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def random_preferences(num_arms, num, seed):
+    """`num` random preference matrices: half of them steep, some entries 0, 1/2 and 1."""
+    rng = np.random.default_rng(seed)
+    p = rng.choice([0.0, 0.1, 0.3, 0.45, 0.5, 0.55, 0.8, 1.0], size=(num, num_arms, num_arms))
+    p = np.where(rng.random(p.shape) < 0.5, p, rng.random(p.shape))
+    lower = np.tril(np.ones((num_arms, num_arms), bool), -1)
+    p = np.where(lower, 1 - p.swapaxes(-1, -2), p)
+    p[:, np.arange(num_arms), np.arange(num_arms)] = 0.5
+    return p.astype(np.float32)
+
+
+@partial(jax.jit, static_argnames="steps")
+def duel_histories(policy, preferences, keys, steps):
+    """Pairs and outcomes of (num,) runs: left, right, left_wins, each (num, steps)."""
+
+    def run(p, key):
+        def step(state, t):
+            here = jax.random.fold_in(key, t)
+            duel = policy.act(state, here)
+            u = jax.random.uniform(jax.random.fold_in(here, 99), (), jnp.float32)
+            won = u < p[duel.left, duel.right]
+            state = policy.update(state, duel, jnp.where(won, 1, -1).astype(jnp.int32), here)
+            return state, (duel.left, duel.right, won)
+
+        return jax.lax.scan(step, policy.init(key), jnp.arange(steps))[1]
+
+    return jax.vmap(run)(preferences, keys)
+
+
+@partial(jax.jit, static_argnames="rounds")
+def batch_histories(policy, preferences, keys, rounds):
+    """First states, counts and wins of (num,) runs: counts and wins are (num, rounds, K, K)."""
+
+    def run(p, key):
+        def play(state, r):
+            here = jax.random.fold_in(key, r)
+            plan = policy.act(state, here)
+            n = plan.counts
+            draw = jax.random.fold_in(here, 99)
+            won = jnp.round(jax.random.binomial(draw, n.astype(jnp.float32), p)).astype(jnp.int32)
+            won = jnp.triu(won, 1)
+            wins = won + jnp.triu(n - won, 1).T
+            return policy.update(state, plan, wins, here), (n, wins)
+
+        first = policy.init(key)
+        last, played = jax.lax.scan(play, first, jnp.arange(rounds))
+        return first, played, last
+
+    return jax.vmap(run)(preferences, keys)

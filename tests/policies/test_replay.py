@@ -1,0 +1,113 @@
+"""Oracle replay: at every step of random histories, the policy plays what the paper's lines allow."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from tests.oracles.btm import BTM
+from tests.oracles.pcomp import PCOMP
+from tests.oracles.rmed1 import RMED1
+from tests.oracles.rucb import RUCB
+from tests.oracles.scomp import SCOMP
+from tests.oracles.scomp2 import SCOMP2
+from tests.policies.histories import batch_histories, duel_histories, random_preferences
+
+BTM_FAST = {"gamma": 1.0, "scale": 0.25}
+"""A radius small enough for arms to go within a short history."""
+
+DUELS = {
+    "rucb": (RUCB, {}, {}),
+    "rucb-unseen-1": (RUCB, {"unseen": 1.0, "alpha": 0.7}, {"unseen": 1.0, "alpha": 0.7}),
+    "rmed1": (RMED1, {}, {}),
+    "btm": (BTM, BTM_FAST, {"horizon": 500, **BTM_FAST}),
+    "btm-tight": (
+        BTM,
+        {"self_comparisons": False, **BTM_FAST},
+        {"horizon": 500, "self_comparisons": False, **BTM_FAST},
+    ),
+}
+
+SIZES = [(2, 500, 40), (3, 400, 60), (5, 300, 80)]
+"""Arms, histories, steps."""
+
+
+@pytest.mark.parametrize(("num_arms", "num", "steps"), SIZES)
+@pytest.mark.parametrize("case", DUELS)
+def test_duels_follow_the_paper(case, num_arms, num, steps):
+    oracle_class, fields, parameters = DUELS[case]
+    name = case.split("-")[0]
+    policy = jd.policies.make(name, num_arms=num_arms, horizon=500, **fields)
+    preferences = random_preferences(num_arms, num, seed=num_arms)
+    keys = jax.random.split(jax.random.key(num_arms), num)
+    left, right, won = map(np.asarray, duel_histories(policy, preferences, keys, steps))
+    for run in range(num):
+        oracle = oracle_class(num_arms, **parameters)
+        for t in range(steps):
+            pair = int(left[run, t]), int(right[run, t])
+            allowed = oracle.allowed()
+            assert pair in allowed, f"run {run}, step {t + 1}: {pair} not in {allowed}"
+            oracle.play(*pair, bool(won[run, t]))
+
+
+def test_btm_histories_remove_arms():
+    policy = jd.policies.make("btm", num_arms=5, horizon=500, **BTM_FAST)
+    preferences = random_preferences(5, 300, seed=5)
+    keys = jax.random.split(jax.random.key(5), 300)
+    left, right, _ = map(np.asarray, duel_histories(policy, preferences, keys, 80))
+    settled = (left[:, -5:] == right[:, -1:]).all(axis=1) & (right[:, -5:] == right[:, -1:]).all(1)
+    assert 0.05 < settled.mean() < 0.95
+
+
+BATCHES = {
+    f"{name}-{elimination}": (name, oracle, elimination)
+    for name, oracle in (("pcomp", PCOMP), ("scomp", SCOMP), ("scomp2", SCOMP2))
+    for elimination in ("kl", "kl-safe", "hoeffding")
+}
+GRIDS = [(2, 60, 3, 200), (4, 400, 6, 300), (6, 100_000, 8, 200)]
+"""Arms, horizon, batches, histories."""
+
+
+@pytest.mark.parametrize(("num_arms", "horizon", "num_batches", "num"), GRIDS)
+@pytest.mark.parametrize("case", BATCHES)
+def test_batches_follow_the_paper(case, num_arms, horizon, num_batches, num):
+    name, oracle_class, elimination = BATCHES[case]
+    policy = jd.policies.make(
+        name,
+        num_arms=num_arms,
+        horizon=horizon,
+        num_batches=num_batches,
+        elimination=elimination,
+    )
+    preferences = random_preferences(num_arms, num, seed=num_arms)
+    keys = jax.random.split(jax.random.key(num_arms), num)
+    rounds = 2 * num_batches + 2
+    first, (counts, wins), last = batch_histories(policy, preferences, keys, rounds)
+    counts, wins = np.asarray(counts), np.asarray(wins)
+    most = {"pcomp": num_batches, "scomp": num_batches + 1, "scomp2": 2 * num_batches + 1}[name]
+    for run in range(num):
+        seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run])}
+        oracle = oracle_class(num_arms, horizon, num_batches, elimination=elimination, **seeds)
+        for r in range(rounds):
+            plans = oracle.plan()
+            assert any((counts[run, r] == plan).all() for plan in plans), f"run {run}, batch {r}"
+            oracle.play(counts[run, r], wins[run, r])
+        assert counts[run].sum() == horizon
+        assert int(last.rounds[run]) == oracle.rounds <= most
+        assert int(last.remaining[run]) == 0
+
+
+def test_batches_of_one_comparison_follow_the_paper():
+    for name, oracle_class in (("pcomp", PCOMP), ("scomp", SCOMP), ("scomp2", SCOMP2)):
+        horizon = 40
+        policy = jd.policies.make(name, num_arms=4, horizon=horizon, num_batches=horizon)
+        keys = jax.random.split(jax.random.key(0), 50)
+        preferences = random_preferences(4, 50, seed=0)
+        first, (counts, wins), _ = batch_histories(policy, preferences, keys, 2 * horizon)
+        for run in range(50):
+            seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run])}
+            oracle = oracle_class(4, horizon, horizon, **seeds)
+            for n, won in zip(np.asarray(counts[run]), np.asarray(wins[run]), strict=True):
+                assert any((n == plan).all() for plan in oracle.plan())
+                oracle.play(n, won)
+            assert counts[run].sum() == horizon
