@@ -1,0 +1,242 @@
+"""Laws of the simulator: what must not change its numbers does not, and what it counts adds up."""
+
+import _thread
+import warnings
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.simulation import blocks
+from tests.simulation.toys import Copycat, Cycle, Rounds
+
+ALL = np.ones(3, bool)
+ARXIV = jd.problems.load("arxiv")
+
+
+def _policy(name, problem=ARXIV, horizon=600):
+    extra = {"num_batches": 7} if "comp" in name else {}
+    return jd.policies.make(name, num_arms=problem.num_arms, horizon=horizon, **extra)
+
+
+def _simulate(name, problem=ARXIV, horizon=600, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jd.AssumptionWarning)
+        return jd.simulate(_policy(name, problem, horizon), problem, horizon, **settings)
+
+
+SMALL = {"num_seeds": 10, "lanes": 4, "seed": 3, "checkpoints": [1, 7, 50, 333, 600]}
+
+
+@pytest.mark.parametrize("name", ["rucb", "scomp2"])
+def test_chunks_blocks_devices_and_checkpoints_do_not_change_a_bit(name, monkeypatch):
+    one, two = jax.devices()
+    plain = _simulate(name, **SMALL, devices=[one])
+    assert plain.plays.std(axis=0)[1:].max() > 0
+
+    def same(other, at=slice(None)):
+        assert np.array_equal(plain.plays[: len(other.plays), at], other.plays)
+
+    same(_simulate(name, **SMALL, devices=[one, two]))
+    same(_simulate(name, **SMALL, devices=[two]))
+    same(_simulate(name, **{**SMALL, "num_seeds": 3}))
+    same(_simulate(name, **{**SMALL, "checkpoints": [50, 600]}), at=[2, 4])
+    monkeypatch.setattr(blocks, "STEPS_PER_CALL", 13)
+    monkeypatch.setattr(blocks, "ROUNDS_PER_CALL", 1)
+    same(_simulate(name, **SMALL))
+
+
+def test_more_seeds_keep_the_seeds_there_were():
+    few = _simulate("rmed1", num_seeds=5, lanes=4)
+    more = _simulate("rmed1", num_seeds=9, lanes=4)
+    assert np.array_equal(few.regret, more.regret[:5])
+    other = _simulate("rmed1", num_seeds=5, lanes=4, seed=1)
+    assert not np.array_equal(few.plays, other.plays)
+
+
+@pytest.mark.parametrize("name", jd.policies.names())
+def test_relabelling_arms_relabels_results(name):
+    order = np.array([3, 5, 0, 1, 4, 2])
+    settings = {"num_seeds": 1024, "regret": "average", "checkpoints": [600]}
+    there = _simulate(name, **settings, seed=1)
+    here = _simulate(name, ARXIV.submatrix(order), **settings, seed=2)
+    a, b = there.plays[:, -1][:, order], here.plays[:, -1]
+    error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 1024)
+    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error).all()
+    spread = np.hypot(there.sem[-1], here.sem[-1])
+    assert abs(there.mean[-1] - here.mean[-1]) < 4.5 * spread
+
+
+@pytest.mark.parametrize("name", jd.policies.names())
+def test_plays_sum_to_twice_the_comparisons_and_regret_follows(name):
+    result = _simulate(name, num_seeds=20, lanes=4, regret="average")
+    assert (result.plays.sum(axis=-1) == 2 * result.checkpoints).all()
+    assert (np.diff(result.plays, axis=1) >= 0).all()
+    gaps = ARXIV.preferences[0] - 0.5
+    assert np.allclose(result.regret, (result.plays * gaps).sum(axis=-1) / 2, rtol=1e-12)
+
+
+def test_definitions_of_regret_have_the_papers_factors():
+    pairs = ((0, 1), (1, 2), (2, 2))
+    policy = Cycle(active_arms=ALL, pairs=pairs)
+    problem = jd.problems.from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 0.5]])
+    expected = {
+        "average": [0.1 / 2, (0.1 + 0.4) / 2, 0.4],
+        "copeland": [0.5 / 2, (0.5 + 1.0) / 2, 1.0],
+        "weak": [0.0, 0.1, 0.4],
+        "borda": [(0.75 - 0.55) / 2, (0.75 - 0.55) / 2 + (0.75 - 0.2) / 2, 0.75 - 0.2],
+    }
+    for definition, steps in expected.items():
+        result = jd.simulate(
+            policy, problem, 3, 2, checkpoints=[1, 2, 3], regret=definition, shuffle_arms=False
+        )
+        assert np.allclose(result.regret, np.cumsum(steps), atol=1e-12), definition
+
+
+def test_weak_regret_of_batches_counts_pairs():
+    counts = np.array([[0, 2, 1], [0, 0, 3], [0, 0, 1]], np.int32)
+    policy = Rounds(active_arms=ALL, horizon=10, counts=counts)
+    problem = jd.problems.from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 0.5]])
+    times = np.arange(1, 11)
+    result = jd.simulate(
+        policy, problem, 10, 3, checkpoints=times, regret="weak", shuffle_arms=False
+    )
+    weak = [0, 0, 0, 0.1, 0.1, 0.1, 0.4, 0, 0, 0]
+    assert np.allclose(result.regret, np.cumsum(weak), atol=1e-12)
+
+
+def test_checkpoints_inside_a_round_follow_the_lexicographic_plan():
+    counts = np.array([[1, 2, 1], [0, 2, 3], [0, 0, 1]], np.int32)
+    horizon = 25
+    policy = Rounds(active_arms=ALL, horizon=horizon, counts=counts)
+    problem = jd.problems.arithmetic(3)
+    times = np.arange(1, horizon + 1)
+    plays = jd.simulate(policy, problem, horizon, 5, checkpoints=times, lanes=3).plays
+    order = [(i, j) for i in range(3) for j in range(3) for _ in range(counts[i, j])]
+    sequence = (order * 3)[:horizon]
+    one_by_one = np.cumsum([np.eye(3)[i] + np.eye(3)[j] for i, j in sequence], axis=0)
+    shuffled = np.sort(plays, axis=-1)
+    assert (shuffled == np.sort(one_by_one, axis=-1)).all()
+    fixed = jd.simulate(
+        policy, problem, horizon, 5, checkpoints=times, lanes=3, shuffle_arms=False
+    )
+    assert (fixed.plays == one_by_one).all()
+
+
+def test_outcomes_have_the_probabilities_of_the_instance():
+    problem = jd.problems.from_matrix([[0.5, 0.7], [0.3, 0.5]])
+    result = jd.simulate(Copycat(active_arms=np.ones(2, bool)), problem, 101, 20_000)
+    won = result.plays[:, -1, 0] > 101
+    assert abs(won.mean() - 0.7) < 4 * np.sqrt(0.21 / 20_000)
+
+
+def test_delayed_outcomes_arrive_every_d_comparisons():
+    problem = jd.problems.from_matrix([[0.5, 1.0], [0.0, 0.5]])
+    policy = Copycat(active_arms=np.ones(2, bool))
+    times = np.arange(1, 13)
+    plays = jd.simulate(policy, problem, 12, 4, checkpoints=times, delay=5, lanes=4).plays
+    per_step = np.diff(plays, axis=1, prepend=0)
+    assert (per_step[:, :5] == [1, 1]).all()
+    assert (per_step[:, 5:] == [2, 0]).all()
+
+
+@pytest.mark.parametrize("name", ["rucb", "rmed1", "btm"])
+def test_delay_costs_regret_and_a_delay_of_one_does_not(name):
+    settings = {"num_seeds": 256, "horizon": 2000, "regret": "average"}
+    problem = jd.problems.from_matrix([[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]])
+    at_once = _simulate(name, problem, **settings)
+    again = _simulate(name, problem, **settings, delay=1)
+    late = _simulate(name, problem, **settings, delay=500)
+    assert np.array_equal(at_once.plays, again.plays)
+    assert late.mean[-1] >= at_once.mean[-1] - 4 * np.hypot(late.sem[-1], at_once.sem[-1])
+    if name != "btm":
+        assert late.mean[-1] > at_once.mean[-1] + 4 * np.hypot(late.sem[-1], at_once.sem[-1])
+
+
+@pytest.mark.parametrize(("name", "extra"), [("pcomp", 0), ("scomp", 1), ("scomp2", 1)])
+def test_batched_policies_keep_to_their_batches(name, extra):
+    times = 2 if name == "scomp2" else 1
+    for num_batches in (1, 2, 5, 16):
+        policy = jd.policies.make(name, num_arms=6, horizon=5000, num_batches=num_batches)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", jd.AssumptionWarning)
+            result = jd.simulate(policy, ARXIV, num_seeds=256, lanes=256)
+        assert result.batches is not None
+        assert result.batches.max() <= times * num_batches + extra
+        assert result.batches.min() >= 1
+
+
+def test_the_largest_horizon_is_exact():
+    horizon = 2**31 - 1
+    policy = jd.policies.make("pcomp", num_arms=4, horizon=horizon, num_batches=16)
+    result = jd.simulate(policy, jd.problems.arithmetic(4), num_seeds=64, lanes=64)
+    assert (result.plays.sum(axis=-1) == 2 * result.checkpoints).all()
+    assert result.plays.max() > 2**31
+    assert result.mean[-1] > 0
+
+
+def test_cells_of_one_program_equal_runs_of_their_own():
+    problems = [jd.problems.arithmetic(4, step) for step in (0.05, 0.1, 0.15)]
+    policies = [jd.policies.make("rucb", num_arms=4, alpha=a) for a in (0.51, 0.8, 1.5)]
+    together = jd.simulate_many(policies, problems, 300, num_seeds=9, lanes=8)
+    for policy, problem, result in zip(policies, problems, together, strict=True):
+        alone = jd.simulate(policy, problem, 300, num_seeds=9, lanes=8)
+        assert np.array_equal(alone.checkpoints, result.checkpoints)
+        assert np.array_equal(alone.plays, result.plays)
+        assert result.problem == problem.name
+
+
+def test_cells_of_batched_policies_have_horizons_of_their_own():
+    grid = [(100, 2), (1000, 5), (100_000, 16)]
+    policies = [
+        jd.policies.make("pcomp", num_arms=4, horizon=t, num_batches=b) for t, b in grid
+    ]
+    problem = jd.problems.arithmetic(4)
+    together = jd.simulate_many(policies, problem, num_seeds=9, lanes=8)
+    for policy, result in zip(policies, together, strict=True):
+        alone = jd.simulate(policy, problem, num_seeds=9, lanes=8)
+        assert np.array_equal(alone.plays, result.plays)
+        assert result.horizon == int(policy.horizon)
+
+
+def test_an_interrupt_returns_the_seeds_that_are_finished(monkeypatch):
+    started = []
+    run = blocks.STEPS.run
+
+    def interrupted(job, first):
+        started.append(first)
+        if len(started) == 3:
+            _thread.interrupt_main()
+        return run(job, first)
+
+    runner = blocks.Runner(blocks.STEPS.start, interrupted)
+    monkeypatch.setattr(blocks, "runner_for", lambda policy: runner)
+    monkeypatch.setattr(blocks, "STEPS_PER_CALL", 1)
+    policy = _policy("rmed1")
+    with pytest.warns(UserWarning, match=r"interrupted: \d+ of 4000 seeds"):
+        result = jd.simulate(policy, ARXIV, 600, 4000, lanes=4, devices=jax.devices()[:1])
+    assert 8 <= result.num_seeds < 4000
+    assert np.array_equal(
+        result.plays, jd.simulate(policy, ARXIV, 600, result.num_seeds, lanes=4).plays
+    )
+
+
+def test_lanes_follow_the_memory_budget():
+    policy = jd.policies.make("rucb", num_arms=6)
+    result = jd.simulate(policy, ARXIV, 50, 10, memory_budget=4000)
+    assert result.num_seeds == 10
+    with pytest.raises(jd.InputError, match="memory_budget of 10 bytes is too small"):
+        jd.simulate(policy, ARXIV, 50, 10, memory_budget=10)
+
+
+def test_result_opens_in_xarray():
+    result = _simulate("pcomp", num_seeds=6, lanes=4)
+    data = result.to_xarray()
+    assert dict(data.sizes) == {"seed": 6, "checkpoint": len(result.checkpoints), "arm": 6}
+    assert np.array_equal(data["regret"], result.regret)
+    assert np.array_equal(data["batches"], result.batches)
+    assert data.attrs["policy"] == "pcomp"
+    assert data.attrs["problem"] == "arxiv"
+    assert np.allclose(result.quantile(0.5), np.median(result.regret, axis=0))
+    assert np.allclose(result.sem, result.regret.std(axis=0, ddof=1) / np.sqrt(6))

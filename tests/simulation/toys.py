@@ -1,0 +1,93 @@
+"""Policies that do something known in advance, to test the loops with."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.policies.base import Batch, Duel
+
+
+def _static(default):
+    return dataclasses.field(default=default, metadata={"static": True})
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Cycle:
+    """Compares pair number t of a fixed list, over and over; counts what it is told."""
+
+    num_arms: int = _static(3)
+    active_arms: Any
+    pairs: tuple = _static(((0, 1),))
+    assumes = ()
+
+    def init(self, key):
+        table = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
+        return {"t": jnp.int32(0), "wins": table, "told": jnp.int32(0)}
+
+    def act(self, state, key):
+        pair = jnp.asarray(self.pairs, jnp.int32)[state["t"] % len(self.pairs)]
+        return Duel(pair[0], pair[1])
+
+    def update(self, state, plan, outcome, key):
+        left = state["wins"].at[plan.left, plan.right].add((outcome > 0).astype(jnp.int32))
+        wins = left.at[plan.right, plan.left].add((outcome < 0).astype(jnp.int32))
+        told = state["told"] + (outcome != 0)
+        return {"t": state["t"] + 1, "wins": wins, "told": told}
+
+    def learn(self, state, feedback):
+        told = (feedback.left_wins + feedback.right_wins).sum(dtype=jnp.int32)
+        wins = state["wins"] + feedback.left_wins + feedback.right_wins.T
+        return {**state, "wins": wins, "told": state["told"] + told}
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Copycat:
+    """Duels (0, 1) first; then the winner of the last outcome it knows against itself."""
+
+    num_arms: int = _static(2)
+    active_arms: Any
+    assumes = ()
+
+    def init(self, key):
+        return {"winner": jnp.int32(-1)}
+
+    def act(self, state, key):
+        known = state["winner"] >= 0
+        return Duel(
+            jnp.where(known, state["winner"], 0).astype(jnp.int32),
+            jnp.where(known, state["winner"], 1).astype(jnp.int32),
+        )
+
+    def update(self, state, plan, outcome, key):
+        winner = jnp.where(outcome > 0, plan.left, plan.right)
+        return {"winner": jnp.where(outcome == 0, state["winner"], winner).astype(jnp.int32)}
+
+    def learn(self, state, feedback):
+        wins = feedback.left_wins.sum(axis=1) + feedback.right_wins.sum(axis=0)
+        return {"winner": jnp.argmax(wins).astype(jnp.int32)}
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """Commits to the same counts in every round, as long as they fit the horizon."""
+
+    num_arms: int = _static(3)
+    active_arms: Any
+    horizon: Any
+    counts: Any
+    assumes = ()
+
+    def init(self, key):
+        return {"left": jnp.asarray(self.horizon, jnp.int32)}
+
+    def act(self, state, key):
+        before = jnp.cumsum(self.counts.ravel()).reshape(self.counts.shape) - self.counts
+        return Batch(jnp.clip(state["left"] - before, 0, self.counts).astype(jnp.int32))
+
+    def update(self, state, plan, outcome, key):
+        return {"left": state["left"] - plan.counts.sum(dtype=jnp.int32)}
