@@ -1,0 +1,34 @@
+"""One JAX device per CPU core, so that blocks of seeds run on all of them."""
+
+from __future__ import annotations
+
+import os
+
+import jax
+
+_VARIABLE = "JAX_NUM_CPU_DEVICES"
+_FLAG = "xla_force_host_platform_device_count"
+
+
+def use_all_cores() -> None:
+    """Tells JAX to make one CPU device per core that this process may use.
+
+    JAX shows the CPU as one device, and a block of seeds keeps about one core busy; with one device
+    per core, `simulate` runs as many blocks at a time. Results do not depend on it. Call it before
+    anything else uses JAX. It does nothing where the number of devices is the user's choice
+    already (`jax_num_cpu_devices`, or the environment variables JAX_NUM_CPU_DEVICES or XLA_FLAGS),
+    or where JAX has started.
+    """
+    chosen = jax.config.jax_num_cpu_devices  # type: ignore[attr-defined]
+    if chosen > 0 or os.environ.get(_VARIABLE) or _FLAG in os.environ.get("XLA_FLAGS", ""):
+        return
+    try:
+        jax.config.update("jax_num_cpu_devices", _cores())
+    except RuntimeError:  # JAX has started
+        return
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

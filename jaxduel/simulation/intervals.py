@@ -1,0 +1,26 @@
+"""95 % intervals of a mean over seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import stdtrit
+
+
+def t95(groups: int) -> float:
+    """The 97.5 % quantile of Student's t with `groups` - 1 degrees of freedom; NaN for one group.
+
+    It is 2.26 for 10 independent runs and 1.96 for many.
+    """
+    return float(stdtrit(groups - 1, 0.975)) if groups > 1 else float("nan")
+
+
+def interval95(mean: np.ndarray, sem: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper end of the 95 % interval of a mean.
+
+    Args:
+      mean: estimated means, any shape.
+      sem: their standard errors.
+      groups: how many independent numbers the means are of (seeds, or instances).
+    """
+    half = t95(groups) * np.asarray(sem)
+    return np.asarray(mean) - half, np.asarray(mean) + half
