@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import math
-
 import jax
 import jax.numpy as jnp
 
+_NEAR = 0.45
+_SERIES = tuple(1.0 / (2 * k * (2 * k - 1)) for k in range(1, 10))
+"""Of ((1 + x) log(1 + x) + (1 - x) log(1 - x)) / 2 in powers of x^2; for |x| <= 0.45 what follows
+is below 1e-8 of the sum."""
+
 
 def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """n d(w / n, 1/2) of w wins and l losses, n = w + l, d the Bernoulli Kullback-Leibler
-    divergence.
+    """n d(w / n, 1/2) of w wins and l losses, d the Bernoulli Kullback-Leibler divergence.
 
-    In terms of x = (w - l) / n it is n (2 x artanh(x) + log(1 - x^2)) / 2, whose two terms are of
-    the same order and do not cancel: the relative error stays at a few float32 roundings, however
-    close the counts are and up to n = 2^31 - 1, where w log(2 w / n) + l log(2 l / n) loses
-    everything.
+    That is w log(2 w / n) + l log(2 l / n), n = w + l, where the counts differ, and its power
+    series in x = (w - l) / n where they are close and the two terms would cancel. The relative
+    error stays below 1e-6 for all counts, up to n = 2^31 - 1.
 
     Args:
       wins: counts, any integer dtype.
@@ -24,10 +25,18 @@ def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
     Returns:
       float32 of the broadcast shape, in nats; 0 where there are no counts, n log 2 where one is 0.
     """
-    n = (wins + losses).astype(jnp.float32)
-    x = (wins - losses).astype(jnp.float32) / jnp.maximum(n, 1.0)
-    inside = jnp.abs(x) < 1.0
-    y = jnp.where(inside, x, 0.0)
-    up, down = jnp.log1p(y), jnp.log1p(-y)
-    divergence = 0.5 * (y * (up - down) + jnp.log1p(-y * y))
-    return n * jnp.where(inside, divergence, jnp.float32(math.log(2.0)))
+    total = wins + losses
+    n = jnp.maximum(total, 1).astype(jnp.float32)
+    w, l_ = wins.astype(jnp.float32), losses.astype(jnp.float32)
+    x = (wins - losses).astype(jnp.float32) / n
+    square = x * x
+    near = jnp.zeros_like(x)
+    for coefficient in reversed(_SERIES):
+        near = (near + coefficient) * square
+    far = w * _log(2.0 * w / n) + l_ * _log(2.0 * l_ / n)
+    return jnp.where(jnp.abs(x) <= _NEAR, n * near, far)
+
+
+def _log(x: jax.Array) -> jax.Array:
+    """log x, finite at 0, where it is multiplied by 0."""
+    return jnp.log(jnp.maximum(x, jnp.float32(1e-30)))

@@ -21,6 +21,8 @@ class RMED1State(NamedTuple):
     wins: jax.Array  # (K, K) int32: wins of i over j
     evidence: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2) where mu_ij <= 1/2, else 0
     divergence: jax.Array  # (K,) float32: I_i, the row sums of the evidence
+    first: jax.Array  # () int32: the initial phase's next pair is (first, second);
+    second: jax.Array  # () int32: the phase is over when there is no second
     queue: jax.Array  # (K,) bool: L_R, the arms of this pass that are still to come
     waiting: jax.Array  # (K,) bool: L_N, the arms of the next pass
     t: jax.Array  # () int32: comparisons made
@@ -73,6 +75,8 @@ class RMED1:
             wins=jnp.zeros((num, num), jnp.int32),
             evidence=jnp.zeros((num, num), jnp.float32),
             divergence=jnp.zeros(num, jnp.float32),
+            first=jnp.int32(0),
+            second=jnp.int32(1),
             queue=jnp.asarray(self.active_arms),
             waiting=jnp.zeros(num, bool),
             t=jnp.int32(0),
@@ -81,11 +85,10 @@ class RMED1:
     def act(self, state: RMED1State, key: Key) -> Duel:
         """The next pair of the initial phase, or the next arm of the list and its opponent."""
         del key
-        num_pairs, first, second = self._initial_pair(state.t)
         left = lax.argmax(state.queue, 0, jnp.int32)
         right = self._opponent(state, left)
-        initial = state.t < num_pairs
-        return Duel(jnp.where(initial, first, left), jnp.where(initial, second, right))
+        initial = state.second < set_size(self.active_arms)
+        return Duel(jnp.where(initial, state.first, left), jnp.where(initial, state.second, right))
 
     def update(self, state: RMED1State, plan: Duel, outcome: jax.Array, key: Key) -> RMED1State:
         """Counts the outcome and keeps the lists."""
@@ -104,18 +107,22 @@ class RMED1:
         divergence = jnp.where(arms == j, jnp.sum(evidence[j]), divergence)
 
         t = state.t + 1
-        listed = t > self._initial_pair(state.t)[0]
+        size = set_size(self.active_arms)
+        listed = state.second >= size
         queue = state.queue & ~(listed & (arms == plan.left))
-        size = set_size(self.active_arms).astype(jnp.float32)
-        bound = jnp.log(t.astype(jnp.float32)) + self.scale * size**self.exponent
+        slack = self.scale * size.astype(jnp.float32) ** self.exponent
+        bound = jnp.log(t.astype(jnp.float32)) + slack
         smallest = jnp.min(jnp.where(self.active_arms, divergence, jnp.inf))
         plausible = (divergence - smallest <= bound) & self.active_arms
         waiting = state.waiting | (plausible & ~queue & listed)
         passed = ~jnp.any(queue)
+        row_ends = state.second + 1 == size
         return RMED1State(
             wins=wins,
             evidence=evidence,
             divergence=divergence,
+            first=state.first + row_ends,
+            second=jnp.where(row_ends, state.first + 2, state.second + ~listed),
             queue=jnp.where(passed, waiting, queue),
             waiting=waiting & ~passed,
             t=t,
@@ -139,12 +146,3 @@ class RMED1:
         mean = jnp.where(n > 0, wins / jnp.maximum(n, 1), 0.5)
         worst = lax.argmin(jnp.where(others, mean, jnp.inf), 0, jnp.int32)
         return jnp.where(ahead[leader] | ~jnp.any(ahead), leader, worst)
-
-    def _initial_pair(self, number: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """How many pairs there are, and pair `number` (from 0) of them in lexicographic order."""
-        size = set_size(self.active_arms)
-        rows = jnp.arange(self.num_arms, dtype=jnp.int32)
-        starts = rows * size - rows * (rows + 1) // 2
-        row = jnp.sum((number >= starts) & (rows < size - 1), dtype=jnp.int32) - 1
-        column = number - (row * size - row * (row + 1) // 2) + row + 1
-        return size * (size - 1) // 2, row, column

@@ -99,14 +99,15 @@ class RUCB:
         wins = add_lesson(state.wins, learnt)
         i, j = learnt.winner, learnt.loser
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        doubt = jnp.where(arms == i, _doubt(wins[i], wins[:, i]), state.doubt)
-        doubt = jnp.where(arms == j, _doubt(wins[j], wins[:, j]), doubt)
+        doubt = jnp.where(arms == i, jnp.max(_evidence(wins[i], wins[:, i])), state.doubt)
+        against_loser = jnp.maximum(doubt, _evidence(wins[j, i], wins[i, j]))
+        doubt = jnp.where(arms == j, against_loser, doubt)
         return RUCBState(wins, doubt, best, state.t + 1)
 
     def learn(self, state: RUCBState, feedback: Feedback) -> RUCBState:
         """Takes in withheld outcomes."""
         wins = state.wins + feedback.wins()
-        return state._replace(wins=wins, doubt=_doubt(wins, wins.T))
+        return state._replace(wins=wins, doubt=jnp.max(_evidence(wins, wins.T), axis=1))
 
     def _explore(self, state: RUCBState) -> jax.Array:
         """alpha log t."""
@@ -129,9 +130,8 @@ class RUCB:
         return jnp.where(self.active_arms, upper, -jnp.inf)
 
 
-def _doubt(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """max_j n (1/2 - mu)^2 over opponents with mu < 1/2, from (..., K) counts of an arm; 0 if none
-    leads."""
+def _evidence(wins: jax.Array, losses: jax.Array) -> jax.Array:
+    """n (1/2 - mu)^2 where mu < 1/2, else 0, from counts; it never falls with a loss."""
     lead = jnp.maximum(losses - wins, 0).astype(jnp.float32)
     n = jnp.maximum(wins + losses, 1).astype(jnp.float32)
-    return jnp.max(0.25 * lead * (lead / n), axis=-1)
+    return 0.25 * lead * (lead / n)

@@ -11,10 +11,12 @@ import jax.numpy as jnp
 from jaxduel.errors import InputError
 from jaxduel.simulation import keys
 
-MAX_LANES = {"cpu": 512}
-BLOCK_BYTES = {"cpu": 64 * 2**20}
+CACHE_BYTES = 256 * 2**10
+"""On a CPU, a block whose state fits here is fastest: a core's own cache."""
+FEWEST_LANES, MOST_LANES = 64, 512
+"""On a CPU: fewer lanes leave the cost of dispatch to too few, more do not lower it any further."""
 ACCELERATOR_LANES = 65_536
-ACCELERATOR_BYTES = 4 * 2**30
+MEMORY_BYTES = 4 * 2**30
 
 
 class Setup(NamedTuple):
@@ -46,8 +48,7 @@ def in_problem_order(setup: Setup, values: jax.Array) -> jax.Array:
 
 
 def default_lanes(lane: Any, platform: str, memory_budget: int | None = None) -> int:
-    """How many seeds a block holds: the largest power of two that the budget and the platform
-    allow.
+    """How many seeds a block holds.
 
     It depends on the shapes of one lane, the platform and the budget, never on how many seeds are
     asked for: XLA may round differently for different shapes, so a fixed block keeps "same seed,
@@ -56,16 +57,19 @@ def default_lanes(lane: Any, platform: str, memory_budget: int | None = None) ->
     Args:
       lane: a lane, or its shapes.
       platform: "cpu", "gpu", ...
-      memory_budget: bytes for the state of a block; 64 MiB on a CPU and 4 GiB elsewhere by default.
+      memory_budget: most bytes for the state of a block; 4 GiB by default.
 
     Raises:
       InputError: if one lane does not fit the budget.
     """
     size = sum(leaf.size * max(leaf.dtype.itemsize, 4) for leaf in jax.tree.leaves(lane))
-    budget = memory_budget or BLOCK_BYTES.get(platform, ACCELERATOR_BYTES)
-    most = MAX_LANES.get(platform, ACCELERATOR_LANES)
+    budget = MEMORY_BYTES if memory_budget is None else memory_budget
     if size > budget:
         raise InputError(
             f"memory_budget of {budget} bytes is too small: one seed of this policy needs {size}."
         )
-    return min(most, 2 ** ((budget // size).bit_length() - 1))
+    if platform == "cpu":
+        wanted = min(max(CACHE_BYTES // size // 32 * 32, FEWEST_LANES), MOST_LANES)
+    else:
+        wanted = ACCELERATOR_LANES
+    return min(wanted, budget // size)

@@ -50,9 +50,10 @@ def simulate(
       shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
         profit from the order in which they are listed.
       delay: outcomes reach the policy after every `delay` comparisons (duel policies only).
-      lanes: seeds per block, a fixed number by default (a power of two up to 512 on a CPU). Fewer
-        lanes finish a few seeds sooner, and may round differently.
-      memory_budget: bytes for the state of a block; bounds `lanes`.
+      lanes: seeds per block; by default a number that depends on the policy and K alone (64 to 512
+        on a CPU). Fewer lanes finish a few seeds sooner, and may round differently.
+      memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by
+        default; bounds `lanes`.
       devices: where blocks run, one at a time on each; all local devices by default.
       prng: "threefry2x32" or "philox4x32" (faster on a CPU, other numbers).
       progress: whether to show a progress bar on standard error.

@@ -14,6 +14,17 @@ from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, each_lane
 from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
 
+STRETCH = 32
+"""Comparisons whose keys and coins are drawn in one wide call; no number depends on it."""
+
+
+class Drawn(NamedTuple):
+    """A seed's randomness for a stretch of comparisons."""
+
+    arms: jax.Array  # (K,) int32: as in its `Setup`
+    keys: jax.Array  # (STRETCH,) keys for the policy
+    coins: jax.Array  # (STRETCH,) float32 in [0, 1): the left arm wins below its probability
+
 
 class DuelLane(NamedTuple):
     """What changes while a seed runs."""
@@ -55,15 +66,24 @@ def advance(
     cut does not change a bit of it.
     """
 
-    def body(t: jax.Array, lanes: DuelLane) -> DuelLane:
-        lanes = each_lane(partial(_step, t=t + 1), cells)(cell, setups, lanes)
-        if lanes.pending is not None:
-            tell = each_lane(lambda cell, _, lane: _tell(cell, lane), cells)
-            due = (t + 1) % delay == 0
-            lanes = lax.cond(due, lambda x: tell(cell, setups, x), lambda x: x, lanes)
-        return lanes
+    tell = each_lane(lambda cell, _, lane: _tell(cell, lane), cells)
 
-    return lax.fori_loop(begin, end, body, lanes)
+    def stretch(number: jax.Array, lanes: DuelLane) -> DuelLane:
+        first = number * STRETCH
+
+        def one(t: jax.Array, lanes: DuelLane) -> DuelLane:
+            lanes = each_lane(partial(_step, number=t - first), cells)(cell, drawn, lanes)
+            if lanes.pending is not None:
+                due = (t + 1) % delay == 0
+                lanes = lax.cond(due, lambda x: tell(cell, setups, x), lambda x: x, lanes)
+            return lanes
+
+        drawn = each_lane(lambda cell, setup, _: _draw(setup, first), cells)(cell, setups, lanes)
+        return lax.fori_loop(
+            jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH), one, lanes
+        )
+
+    return lax.fori_loop(begin // STRETCH, (end + STRETCH - 1) // STRETCH, stretch, lanes)
 
 
 @partial(jax.jit, static_argnames="cells")
@@ -80,14 +100,23 @@ def recorded(setups: Setup, lanes: DuelLane, *, cells: bool) -> tuple[jax.Array,
     return each_lane(one, cells)(None, setups, lanes)
 
 
-def _step(cell: Cell, setup: Setup, lane: DuelLane, t: jax.Array) -> DuelLane:
-    """Comparison t of one seed."""
+def _draw(setup: Setup, first: jax.Array) -> Drawn:
+    """The keys and coins of comparisons first + 1 .. first + STRETCH of one seed."""
+    times = first + jnp.arange(1, STRETCH + 1, dtype=jnp.int32)
+    fold = jax.vmap(jax.random.fold_in, in_axes=(None, 0))
+    coins = jax.vmap(lambda key: jax.random.uniform(key, (), jnp.float32))
+    return Drawn(
+        arms=setup.arms, keys=fold(setup.policy, times), coins=coins(fold(setup.environment, times))
+    )
+
+
+def _step(cell: Cell, drawn: Drawn, lane: DuelLane, number: jax.Array) -> DuelLane:
+    """One comparison of one seed: number `number` (from 0) of a stretch."""
     policy = cell.policy
-    key = jax.random.fold_in(setup.policy, t)
+    key = drawn.keys[number]
     duel: Duel = policy.act(lane.state, key)
     left, right = duel
-    u = jax.random.uniform(jax.random.fold_in(setup.environment, t), (), jnp.float32)
-    left_wins = u < cell.preferences[setup.arms[left], setup.arms[right]]
+    left_wins = drawn.coins[number] < cell.preferences[drawn.arms[left], drawn.arms[right]]
     outcome = jnp.where(left_wins, jnp.int32(1), jnp.int32(-1))
     pending = lane.pending
     if pending is not None:

@@ -1,4 +1,4 @@
-"""Oracle replay: at every step of random histories, the policy plays what the paper's lines allow."""
+"""Oracle replay: at every step of random histories, a policy plays what the paper allows."""
 
 import jax
 import numpy as np

@@ -118,9 +118,7 @@ def test_checkpoints_inside_a_round_follow_the_lexicographic_plan():
     one_by_one = np.cumsum([np.eye(3)[i] + np.eye(3)[j] for i, j in sequence], axis=0)
     shuffled = np.sort(plays, axis=-1)
     assert (shuffled == np.sort(one_by_one, axis=-1)).all()
-    fixed = jd.simulate(
-        policy, problem, horizon, 5, checkpoints=times, lanes=3, shuffle_arms=False
-    )
+    fixed = jd.simulate(policy, problem, horizon, 5, checkpoints=times, lanes=3, shuffle_arms=False)
     assert (fixed.plays == one_by_one).all()
 
 
@@ -189,9 +187,7 @@ def test_cells_of_one_program_equal_runs_of_their_own():
 
 def test_cells_of_batched_policies_have_horizons_of_their_own():
     grid = [(100, 2), (1000, 5), (100_000, 16)]
-    policies = [
-        jd.policies.make("pcomp", num_arms=4, horizon=t, num_batches=b) for t, b in grid
-    ]
+    policies = [jd.policies.make("pcomp", num_arms=4, horizon=t, num_batches=b) for t, b in grid]
     problem = jd.problems.arithmetic(4)
     together = jd.simulate_many(policies, problem, num_seeds=9, lanes=8)
     for policy, result in zip(policies, together, strict=True):
