@@ -15,7 +15,7 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.policies.base import Batch, Duel
 from jaxduel.simulation import rounds, steps
-from jaxduel.simulation.cells import Cell, each_lane
+from jaxduel.simulation.cells import Cell, Program, each_lane
 
 STEPS_PER_CALL = 4096
 ROUNDS_PER_CALL = 64
@@ -33,11 +33,9 @@ class Job(NamedTuple):
     """What all blocks of a run have in common."""
 
     cell: Cell
-    cells: int | None
+    program: Program
     root: jax.Array
     lanes: int
-    shuffle: bool
-    pairs: bool
     delay: int
     tick: Callable[[int], Any]
     stop: threading.Event
@@ -76,7 +74,7 @@ def runner_for(policy: Any) -> Runner:
 def _run_steps(job: Job, first: int) -> Recorded | None:
     """A block of a policy that makes one comparison at a time."""
     setups, lanes = STEPS.start(job, first)
-    stacked = job.cells is not None
+    stacked = job.program.stacked
     times = np.asarray(job.cell.checkpoints)
     plays, pairs = [], []
     begin = 0
@@ -86,17 +84,17 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
                 return None
             end = min(begin + STEPS_PER_CALL, int(time))
             bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
-            lanes = steps.advance(job.cell, setups, lanes, *bounds, cells=stacked)
+            lanes = steps.advance(job.cell, setups, lanes, *bounds, program=job.program)
             jax.block_until_ready(lanes.plays)
             job.tick(end - begin)
             begin = end
-        of_arms, of_pairs = steps.recorded(setups, lanes, cells=stacked)
+        of_arms, of_pairs = steps.recorded(setups, lanes, program=job.program)
         plays.append(np.asarray(of_arms))
         pairs.append(None if of_pairs is None else np.asarray(of_pairs))
     axis = 2 if stacked else 1
     return Recorded(
         plays=np.stack(plays, axis),
-        pairs=np.stack(pairs, axis) if job.pairs else None,
+        pairs=np.stack(pairs, axis) if job.program.pairs else None,
         batches=None,
     )
 
@@ -104,20 +102,19 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
 def _run_rounds(job: Job, first: int) -> Recorded | None:
     """A block of a policy that commits to batches."""
     setups, lanes = ROUNDS.start(job, first)
-    stacked = job.cells is not None
     finished = False
     while not finished:
         if job.stop.is_set():
             return None
         chunk = jnp.int32(ROUNDS_PER_CALL)
-        lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, cells=stacked)
+        lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, program=job.program)
         if stuck:
             raise InputError(
                 f"{type(job.cell.policy).__name__} committed to no comparison before the horizon; "
                 "simulate to a horizon that it reaches."
             )
     job.tick(int(np.max(job.cell.checkpoints)))
-    plays, pairs = rounds.recorded(setups, lanes, cells=stacked)
+    plays, pairs = rounds.recorded(setups, lanes, program=job.program)
     return Recorded(
         plays=np.asarray(plays),
         pairs=None if pairs is None else np.asarray(pairs),
@@ -128,28 +125,18 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
 def _starter(start: Callable[..., Any]) -> Callable[[Job, int], Any]:
     """`start` of a loop, for all lanes of a block in one compiled call."""
 
-    @partial(jax.jit, static_argnames=("cells", "shuffle", "pairs", "delayed"))
-    def started(
-        cell: Cell, root: jax.Array, indices: jax.Array, *, cells: bool, **flags: bool
-    ) -> Any:
+    @partial(jax.jit, static_argnames="program")
+    def started(cell: Cell, root: jax.Array, indices: jax.Array, *, program: Program) -> Any:
         def one(cell: Cell, index: jax.Array, _: None) -> Any:
-            return start(cell, root, index, **flags)
+            return start(cell, root, index, program)
 
-        return each_lane(one, cells)(cell, indices, None)
+        return each_lane(one, program)(cell, indices, None)
 
     def of_block(job: Job, first: int) -> Any:
         indices = jnp.arange(job.lanes, dtype=jnp.int32) + jnp.int32(first)
-        if job.cells is not None:
-            indices = jnp.broadcast_to(indices, (job.cells, job.lanes))
-        return started(
-            job.cell,
-            job.root,
-            indices,
-            cells=job.cells is not None,
-            shuffle=job.shuffle,
-            pairs=job.pairs,
-            delayed=job.delay > 1,
-        )
+        if job.program.stacked:
+            indices = jnp.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
+        return started(job.cell, job.root, indices, program=job.program)
 
     return of_block
 

@@ -19,7 +19,7 @@ from jax import lax
 from jaxduel.numerics import binomial
 from jaxduel.policies.base import Batch
 from jaxduel.simulation import keys
-from jaxduel.simulation.cells import Cell, each_lane
+from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
 
 
@@ -38,26 +38,25 @@ class RoundLane(NamedTuple):
 
 
 def start(
-    cell: Cell, root: jax.Array, index: jax.Array, *, shuffle: bool, pairs: bool, delayed: bool
+    cell: Cell, root: jax.Array, index: jax.Array, program: Program
 ) -> tuple[Setup, RoundLane]:
     """A seed before its first round."""
-    del delayed
     num, points = cell.policy.num_arms, cell.checkpoints.shape[0]
-    return set_up(root, index, jnp.asarray(cell.policy.active_arms), shuffle), RoundLane(
+    return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), RoundLane(
         state=cell.policy.init(keys.stream(root, index, keys.INIT)),
         round=jnp.int32(0),
         batches=jnp.int32(0),
         done=jnp.int32(0),
         plays=jnp.zeros(num, jnp.uint32),
-        pairs=jnp.zeros((num, num), jnp.int32) if pairs else None,
+        pairs=jnp.zeros((num, num), jnp.int32) if program.pairs else None,
         cursor=jnp.int32(0),
         record=jnp.zeros((points, num), jnp.uint32),
-        record_pairs=jnp.zeros((points, num, num), jnp.int32) if pairs else None,
+        record_pairs=jnp.zeros((points, num, num), jnp.int32) if program.pairs else None,
     )
 
 
 def advance(
-    cell: Cell, setups: Setup, lanes: RoundLane, rounds: jax.Array, *, cells: bool
+    cell: Cell, setups: Setup, lanes: RoundLane, rounds: jax.Array, *, program: Program
 ) -> tuple[RoundLane, jax.Array, jax.Array]:
     """At most `rounds` more rounds of every lane.
 
@@ -66,7 +65,7 @@ def advance(
       of it, by committing to no comparison.
     """
     platform = next(iter(setups.arms.devices())).platform
-    return _compiled(platform)(cell, setups, lanes, rounds, cells=cells)
+    return _compiled(platform)(cell, setups, lanes, rounds, program=program)
 
 
 @cache
@@ -76,15 +75,15 @@ def _compiled(platform: str) -> Callable[..., Any]:
     """
     options = {"xla_backend_optimization_level": 1} if platform == "cpu" else None
     return jax.jit(
-        _advance, static_argnames="cells", donate_argnames="lanes", compiler_options=options
+        _advance, static_argnames="program", donate_argnames="lanes", compiler_options=options
     )
 
 
 def _advance(
-    cell: Cell, setups: Setup, lanes: RoundLane, rounds: jax.Array, *, cells: bool
+    cell: Cell, setups: Setup, lanes: RoundLane, rounds: jax.Array, *, program: Program
 ) -> tuple[RoundLane, jax.Array, jax.Array]:
-    unfinished = each_lane(lambda cell, _, lane: lane.done < cell.checkpoints[-1], cells)
-    behind = each_lane(_is_behind, cells)
+    unfinished = each_lane(lambda cell, _, lane: lane.done < cell.checkpoints[-1], program)
+    behind = each_lane(_is_behind, program)
 
     def going(loop: tuple[jax.Array, RoundLane, jax.Array]) -> jax.Array:
         turn, lanes, stuck = loop
@@ -94,12 +93,12 @@ def _advance(
         loop: tuple[jax.Array, RoundLane, jax.Array],
     ) -> tuple[jax.Array, RoundLane, jax.Array]:
         turn, lanes, _ = loop
-        lanes, plans, empty = each_lane(_play, cells)(cell, setups, lanes)
+        lanes, plans, empty = each_lane(_play, program)(cell, setups, lanes)
         stuck = jnp.any(empty & unfinished(cell, setups, lanes))
 
         def record(loop: tuple[RoundLane, Any]) -> tuple[RoundLane, Any]:
             lanes, plans = loop
-            return each_lane(_record, cells)(cell, plans, lanes), plans
+            return each_lane(_record, program)(cell, plans, lanes), plans
 
         lanes, _ = lax.while_loop(
             lambda loop: jnp.any(behind(cell, setups, loop[0])), record, (lanes, plans)
@@ -110,8 +109,10 @@ def _advance(
     return lanes, ~jnp.any(unfinished(cell, setups, lanes)), stuck
 
 
-@partial(jax.jit, static_argnames="cells")
-def recorded(setups: Setup, lanes: RoundLane, *, cells: bool) -> tuple[jax.Array, jax.Array | None]:
+@partial(jax.jit, static_argnames="program")
+def recorded(
+    setups: Setup, lanes: RoundLane, *, program: Program
+) -> tuple[jax.Array, jax.Array | None]:
     """Plays at the checkpoints per arm of the problem, and per pair where they are counted."""
 
     def one(cell: None, setup: Setup, lane: RoundLane) -> tuple[jax.Array, jax.Array | None]:
@@ -122,7 +123,7 @@ def recorded(setups: Setup, lanes: RoundLane, *, cells: bool) -> tuple[jax.Array
             pairs = in_problem_order(setup, across).swapaxes(-1, -2)
         return in_problem_order(setup, lane.record), pairs
 
-    return each_lane(one, cells)(None, setups, lanes)
+    return each_lane(one, program)(None, setups, lanes)
 
 
 class Played(NamedTuple):

@@ -20,7 +20,7 @@ from jaxduel.policies.base import LearnsLate
 from jaxduel.policies.checks import require_horizon
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, regret
-from jaxduel.simulation.cells import Cell
+from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
 from jaxduel.simulation.result import Result
@@ -164,11 +164,15 @@ def run_cells(
 
     job = blocks.Job(
         cell=cell,
-        cells=len(checked) if stacked else None,
+        program=Program(
+            policy_class=type(checked[0].policy),
+            stacked=stacked,
+            shuffle=settings.shuffle_arms,
+            pairs=regret.needs_pairs(settings.regret),
+            delayed=settings.delay > 1,
+        ),
         root=root,
         lanes=1,
-        shuffle=settings.shuffle_arms,
-        pairs=regret.needs_pairs(settings.regret),
         delay=settings.delay,
         tick=lambda _: None,
         stop=threading.Event(),
@@ -222,8 +226,11 @@ def _horizon(policy: Any, horizon: int | None) -> int:
 def _stack(checked: list[CheckedCell], runner: blocks.Runner) -> Cell:
     """Cells of one kind as one."""
     cells = [c.to_cell(max(len(c.grid) for c in checked)) for c in checked]
-    shapes = {(jax.tree.structure(c), tuple(x.shape for x in jax.tree.leaves(c))) for c in cells}
-    if len(shapes) > 1:
+    kinds = {
+        (type(c.policy), jax.tree.structure(c), tuple(x.shape for x in jax.tree.leaves(c)))
+        for c in cells
+    }
+    if len(kinds) > 1:
         raise InputError(
             "simulate_many: the policies must be of one class, with the same number of arms, the "
             "same switches and the same parameters given."

@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.policies.base import WITHHELD, Duel, Feedback
 from jaxduel.simulation import keys
-from jaxduel.simulation.cells import Cell, each_lane
+from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
 
 STRETCH = 32
@@ -36,20 +36,20 @@ class DuelLane(NamedTuple):
 
 
 def start(
-    cell: Cell, root: jax.Array, index: jax.Array, *, shuffle: bool, pairs: bool, delayed: bool
+    cell: Cell, root: jax.Array, index: jax.Array, program: Program
 ) -> tuple[Setup, DuelLane]:
     """A seed before its first comparison."""
     num = cell.policy.num_arms
     table = jnp.zeros((num, num), jnp.int32)
-    return set_up(root, index, jnp.asarray(cell.policy.active_arms), shuffle), DuelLane(
+    return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), DuelLane(
         state=cell.policy.init(keys.stream(root, index, keys.INIT)),
         plays=jnp.zeros(num, jnp.uint32),
-        pairs=table if pairs else None,
-        pending=Feedback(table, table) if delayed else None,
+        pairs=table if program.pairs else None,
+        pending=Feedback(table, table) if program.delayed else None,
     )
 
 
-@partial(jax.jit, static_argnames="cells", donate_argnames="lanes")
+@partial(jax.jit, static_argnames="program", donate_argnames="lanes")
 def advance(
     cell: Cell,
     setups: Setup,
@@ -58,7 +58,7 @@ def advance(
     end: jax.Array,
     delay: jax.Array,
     *,
-    cells: bool,
+    program: Program,
 ) -> DuelLane:
     """Comparisons begin + 1 .. end of every lane.
 
@@ -66,19 +66,19 @@ def advance(
     cut does not change a bit of it.
     """
 
-    tell = each_lane(lambda cell, _, lane: _tell(cell, lane), cells)
+    tell = each_lane(lambda cell, _, lane: _tell(cell, lane), program)
 
     def stretch(number: jax.Array, lanes: DuelLane) -> DuelLane:
         first = number * STRETCH
 
         def one(t: jax.Array, lanes: DuelLane) -> DuelLane:
-            lanes = each_lane(partial(_step, number=t - first), cells)(cell, drawn, lanes)
+            lanes = each_lane(partial(_step, number=t - first), program)(cell, drawn, lanes)
             if lanes.pending is not None:
                 due = (t + 1) % delay == 0
                 lanes = lax.cond(due, lambda x: tell(cell, setups, x), lambda x: x, lanes)
             return lanes
 
-        drawn = each_lane(lambda cell, setup, _: _draw(setup, first), cells)(cell, setups, lanes)
+        drawn = each_lane(lambda cell, setup, _: _draw(setup, first), program)(cell, setups, lanes)
         return lax.fori_loop(
             jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH), one, lanes
         )
@@ -86,8 +86,10 @@ def advance(
     return lax.fori_loop(begin // STRETCH, (end + STRETCH - 1) // STRETCH, stretch, lanes)
 
 
-@partial(jax.jit, static_argnames="cells")
-def recorded(setups: Setup, lanes: DuelLane, *, cells: bool) -> tuple[jax.Array, jax.Array | None]:
+@partial(jax.jit, static_argnames="program")
+def recorded(
+    setups: Setup, lanes: DuelLane, *, program: Program
+) -> tuple[jax.Array, jax.Array | None]:
     """Plays so far per arm of the problem, and per ordered pair where they are counted."""
 
     def one(cell: None, setup: Setup, lane: DuelLane) -> tuple[jax.Array, jax.Array | None]:
@@ -97,7 +99,7 @@ def recorded(setups: Setup, lanes: DuelLane, *, cells: bool) -> tuple[jax.Array,
             pairs = in_problem_order(setup, in_problem_order(setup, lane.pairs).T).T
         return in_problem_order(setup, lane.plays), pairs
 
-    return each_lane(one, cells)(None, setups, lanes)
+    return each_lane(one, program)(None, setups, lanes)
 
 
 def _draw(setup: Setup, first: jax.Array) -> Drawn:

@@ -18,9 +18,15 @@ def random_preferences(num_arms, num, seed):
     return p.astype(np.float32)
 
 
-@partial(jax.jit, static_argnames="steps")
 def duel_histories(policy, preferences, keys, steps):
     """Pairs and outcomes of (num,) runs: left, right, left_wins, each (num, steps)."""
+    return _duels(policy, preferences, keys, steps, type(policy))
+
+
+@partial(jax.jit, static_argnames=("steps", "policy_class"))
+def _duels(policy, preferences, keys, steps, policy_class):
+    """Compiled once per class: see `jaxduel.simulation.cells.Program`."""
+    del policy_class
 
     def run(p, key):
         def step(state, t):
@@ -36,9 +42,15 @@ def duel_histories(policy, preferences, keys, steps):
     return jax.vmap(run)(preferences, keys)
 
 
-@partial(jax.jit, static_argnames="rounds")
 def batch_histories(policy, preferences, keys, rounds):
-    """First states, counts and wins of (num,) runs: counts and wins are (num, rounds, K, K)."""
+    """First states, counts and wins of (num,) runs, each (num, rounds, K, K), and last states."""
+    return _batches(policy, preferences, keys, rounds, type(policy))
+
+
+@partial(jax.jit, static_argnames=("rounds", "policy_class"))
+def _batches(policy, preferences, keys, rounds, policy_class):
+    """Compiled once per class: see `jaxduel.simulation.cells.Program`."""
+    del policy_class
 
     def run(p, key):
         def play(state, r):

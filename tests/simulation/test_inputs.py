@@ -1,0 +1,117 @@
+"""Bad input: one clear sentence before anything is computed; broken assumptions warn."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from tests.simulation.toys import Rounds
+
+ARXIV = jd.problems.load("arxiv")
+RUCB = jd.policies.make("rucb", num_arms=6)
+PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"horizon": 0}, r"horizon must be from 1 to 2\^31 - 1 = 2147483647 comparisons, not 0"),
+        ({"horizon": 2**31}, "horizon must be from 1"),
+        ({"horizon": 10.5}, "horizon must be a whole number, not 10.5"),
+        ({"horizon": float("nan")}, "horizon must be from 1"),
+        ({}, "rucb has no horizon of its own"),
+        ({"horizon": 9, "num_seeds": 0}, "num_seeds must be a whole number of at least 1, not 0"),
+        ({"horizon": 9, "num_seeds": 2.5}, "num_seeds must be a whole number"),
+        ({"horizon": 9, "delay": 0}, "delay must be a whole number of at least 1"),
+        ({"horizon": 9, "lanes": 0}, "lanes must be a whole number"),
+        ({"horizon": 9, "checkpoints": [3, 2]}, "checkpoints must increase"),
+        ({"horizon": 9, "checkpoints": [1, 10]}, "from 1 to the horizon 9"),
+        ({"horizon": 9, "checkpoints": [0, 9]}, "they go from 0 to 9"),
+        ({"horizon": 9, "checkpoints": [1.5]}, "whole numbers"),
+        ({"horizon": 9, "regret": "copland"}, "unknown regret 'copland'.*did you mean 'copeland'"),
+        ({"horizon": 9, "prng": "rbg"}, "unknown random number generator 'rbg'"),
+        ({"horizon": 9, "seed": -1}, r"seed must be from 0 to 2\^32 - 1, not -1"),
+    ],
+)
+def test_arguments_of_simulate(arguments, message):
+    with pytest.raises(jd.InputError, match=message):
+        jd.simulate(RUCB, ARXIV, **arguments)
+
+
+def test_policy_and_problem_must_fit():
+    with pytest.raises(jd.InputError, match="policy has 6 arms and the problem 'cyclic' has 4"):
+        jd.simulate(RUCB, jd.problems.load("cyclic"), 10)
+    with pytest.raises(jd.InputError, match="horizon 101 exceeds the 100"):
+        jd.simulate(PCOMP, ARXIV, 101)
+    with pytest.raises(jd.InputError, match="pcomp cannot learn late"):
+        jd.simulate(PCOMP, ARXIV, delay=2)
+    cycle = jd.problems.load("noncondorcet-cyclic")
+    with pytest.raises(jd.InputError, match=r"no Condorcet winner.*use 'copeland'"):
+        jd.simulate(jd.policies.make("rucb", num_arms=9), cycle, 10, regret="average")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("rucbb", {}, "unknown policy 'rucbb'.*did you mean 'rucb'"),
+        ("rucb", {"alfa": 1}, "unknown parameter of rucb 'alfa'.*did you mean 'alpha'"),
+        ("rucb", {"alpha": 0.0}, "rucb: alpha must be positive, not 0"),
+        ("rucb", {"alpha": float("nan")}, "rucb: alpha must be positive, not nan"),
+        ("rucb", {"num_arms": 1}, "num_arms must be at least 2"),
+        ("btm", {}, "btm needs the parameter 'horizon'"),
+        ("btm", {"horizon": 2**31}, "btm: the horizon must be from 1"),
+        ("btm", {"horizon": 10, "gamma": 0.5}, "gamma must be at least 1"),
+        ("pcomp", {"horizon": 10}, "pcomp needs the parameter 'num_batches'"),
+        ("pcomp", {"horizon": 10, "num_batches": 0}, "num_batches must be at least 1, not 0"),
+        ("pcomp", {"horizon": 10, "num_batches": 11}, "at most the horizon 10, not 11"),
+        (
+            "scomp2",
+            {"horizon": 10, "num_batches": 3, "elimination": "hoefding"},
+            "unknown elimination 'hoefding'.*did you mean 'hoeffding'",
+        ),
+        (
+            "scomp",
+            {"horizon": 10, "num_batches": 3, "seed_probability": 1.5},
+            r"seed_probability must be in \[0, 1\], not 1.5",
+        ),
+        ("rmed1", {"scale": -1.0}, "rmed1: scale must not be negative"),
+        ("rucb", {"active_arms": [True, False, True]}, "active_arms must be a mask of 3 arms"),
+    ],
+)
+def test_arguments_of_make(name, arguments, message):
+    with pytest.raises(jd.InputError, match=message):
+        jd.policies.make(name, **{"num_arms": 3, **arguments})
+
+
+def test_cells_must_be_of_one_kind():
+    four = jd.problems.arithmetic(4)
+    with pytest.raises(jd.InputError, match="at least one policy"):
+        jd.simulate_many([], ARXIV)
+    with pytest.raises(jd.InputError, match=r"as many problems \(1\) and horizons \(2\)"):
+        jd.simulate_many([RUCB, RUCB], [ARXIV], 10)
+    other = jd.policies.make("rmed1", num_arms=6)
+    with pytest.raises(jd.InputError, match="of one class"):
+        jd.simulate_many([RUCB, other], ARXIV, 10)
+    with pytest.raises(jd.InputError, match="of one class"):
+        jd.simulate_many([RUCB, jd.policies.make("rucb", num_arms=4)], [ARXIV, four], 10)
+    with pytest.raises(jd.InputError, match="must share the horizon"):
+        jd.simulate_many([RUCB, RUCB], ARXIV, [10, 20])
+
+
+def test_a_policy_that_stops_short_is_named():
+    policy = Rounds(active_arms=np.ones(3, bool), horizon=10, counts=np.zeros((3, 3), np.int32))
+    with pytest.raises(jd.InputError, match="Rounds committed to no comparison"):
+        jd.simulate(policy, jd.problems.arithmetic(3), 10, 2)
+
+
+def test_broken_assumptions_warn_and_run():
+    cycle = jd.problems.load("noncondorcet-cyclic")
+    with pytest.warns(jd.AssumptionWarning, match="rucb: .*Condorcet"):
+        jd.simulate(jd.policies.make("rucb", num_arms=9), cycle, 5, 2, lanes=2)
+
+
+def test_a_typed_key_is_a_root_as_it_is():
+    by_number = jd.simulate(RUCB, ARXIV, 50, 3, seed=7, lanes=4)
+    by_key = jd.simulate(RUCB, ARXIV, 50, 3, seed=jax.random.key(7), lanes=4)
+    assert np.array_equal(by_number.plays, by_key.plays)
+    assert by_key.seed == "key"
