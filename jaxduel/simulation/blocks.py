@@ -16,6 +16,7 @@ from jaxduel.errors import InputError
 from jaxduel.policies.base import Batch, Duel
 from jaxduel.simulation import rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.devices import Device
 
 STEPS_PER_CALL = 4096
 ROUNDS_PER_CALL = 64
@@ -149,7 +150,7 @@ def run_blocks(
     runner: Runner,
     job: Job,
     num_blocks: int,
-    devices: Sequence[jax.Device],
+    devices: Sequence[Device],
     keep: Callable[[int, Recorded], None],
 ) -> int:
     """Runs blocks 0 .. num_blocks - 1, each device taking the next one that nobody has.
@@ -171,7 +172,7 @@ def run_blocks(
     finished: set[int] = set()
     failures: list[BaseException] = []
 
-    def work(device: jax.Device) -> None:
+    def work(device: Device) -> None:
         with jax.default_device(device):
             here = job._replace(
                 cell=jax.device_put(job.cell, device), root=jax.device_put(job.root, device)

@@ -6,7 +6,6 @@ sentence. A policy that passes can be simulated, swept, padded and vmapped like 
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -48,8 +47,9 @@ def check_policy(make: Make) -> None:
 def is_frozen_pytree(make: Make) -> None:
     """The policy is a frozen dataclass and a pytree; K is static, the mask of arms a leaf."""
     policy = _policy(make)
+    settings = getattr(type(policy), "__dataclass_params__", None)
     _expect(
-        dataclasses.is_dataclass(policy) and type(policy).__dataclass_params__.frozen,  # type: ignore[attr-defined]
+        settings is not None and settings.frozen,
         "the policy must be a frozen dataclass",
     )
     leaves = jax.tree.leaves(policy)
@@ -82,7 +82,7 @@ def keeps_shapes_and_dtypes(make: Make) -> None:
                 f"plans must be int32, not {[str(leaf.dtype) for leaf in plan]}",
             )
             for leaf in jax.tree.leaves(before):
-                wide = not jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+                wide = not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
                 _expect(
                     not wide or leaf.dtype.itemsize <= 4,
                     f"the state must hold at most 32 bits a number, not {leaf.dtype}",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import jax
+
+Device = Any
+"""A `jax.Device`, which type checkers take for a variable."""
 
 _VARIABLE = "JAX_NUM_CPU_DEVICES"
 _FLAG = "xla_force_host_platform_device_count"

@@ -8,6 +8,7 @@ and t alone: not on chunks, blocks, devices, the other seeds, or on whether a ru
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 
 from jaxduel.errors import InputError, unknown_name
 
@@ -29,7 +30,7 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
     Raises:
       InputError: for an unknown generator, or a seed out of range.
     """
-    if isinstance(seed, jax.Array) and jax.dtypes.issubdtype(seed.dtype, jax.dtypes.prng_key):
+    if isinstance(seed, jax.Array) and jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
         return seed
     if prng not in GENERATORS:
         raise unknown_name("random number generator", prng, GENERATORS)

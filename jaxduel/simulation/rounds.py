@@ -172,7 +172,7 @@ def _plays(counts: jax.Array) -> jax.Array:
     return jnp.sum(counts, axis=0, dtype=jnp.uint32) + jnp.sum(counts, axis=1, dtype=jnp.uint32)
 
 
-def _is_behind(cell: Cell, setup: Setup, lane: RoundLane) -> jax.Array:
+def _is_behind(cell: Cell, setup: Setup | None, lane: RoundLane) -> jax.Array:
     """Whether comparisons made have passed the next checkpoint."""
     del setup
     last = cell.checkpoints.shape[0] - 1
@@ -188,7 +188,7 @@ def _record(cell: Cell, played: Played, lane: RoundLane) -> RoundLane:
     counts = jnp.clip(within - played.before, 0, played.counts)
     plays = jnp.where(behind, played.plays + _plays(counts), lane.record[at])
     record_pairs = lane.record_pairs
-    if record_pairs is not None:
+    if record_pairs is not None and played.pairs is not None:
         pairs = jnp.where(behind, played.pairs + counts, record_pairs[at])
         record_pairs = record_pairs.at[at].set(pairs)
     return lane._replace(

@@ -21,6 +21,7 @@ from jaxduel.policies.checks import require_horizon
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
 from jaxduel.simulation.result import Result
@@ -38,7 +39,7 @@ class Settings:
     delay: int = 1
     lanes: int | None = None
     memory_budget: int | None = None
-    devices: Sequence[jax.Device] | None = None
+    devices: Sequence[Device] | None = None
     prng: str = GENERATORS[0]
     progress: bool = False
 
@@ -91,7 +92,8 @@ class CheckedCell:
         preferences = np.full((num, num), 0.5, np.float32)
         preferences[:size, :size] = self.problem.preferences
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
-        return jax.tree.map(jnp.asarray, Cell(self.policy, preferences, grid))
+        policy = jax.tree.map(jnp.asarray, self.policy)
+        return Cell(policy, jnp.asarray(preferences), jnp.asarray(grid))
 
 
 class Record:
@@ -210,9 +212,9 @@ def name_of(policy: Any) -> str:
 def _horizon(policy: Any, horizon: int | None) -> int:
     """T, checked against the policy's own."""
     own = getattr(policy, "horizon", None)
-    if horizon is None and own is None:
+    chosen: Any = own if horizon is None else horizon
+    if chosen is None:
         raise InputError(f"{name_of(policy)} has no horizon of its own: give one.")
-    chosen = own if horizon is None else horizon
     require_horizon(chosen, "simulate")
     if chosen != int(chosen):
         raise InputError(f"simulate: the horizon must be a whole number, not {chosen}.")

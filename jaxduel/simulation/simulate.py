@@ -11,6 +11,7 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.policies.base import Policy
 from jaxduel.problems import DuelingProblem
+from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.result import Result
 from jaxduel.simulation.run import Settings, run_cells
@@ -29,7 +30,7 @@ def simulate(
     *,
     lanes: int | None = None,
     memory_budget: int | None = None,
-    devices: Sequence[jax.Device] | None = None,
+    devices: Sequence[Device] | None = None,
     prng: str = GENERATORS[0],
     progress: bool = False,
 ) -> Result:
@@ -112,8 +113,9 @@ def simulate_many(
         raise InputError("simulate_many needs at least one policy.")
     shared = isinstance(problems, DuelingProblem)
     instances = [problems] * len(policies) if shared else list(problems)
-    same = horizons is None or np.ndim(horizons) == 0
-    ends = [horizons] * len(policies) if same else list(horizons)
+    given: Any = horizons
+    ends: list[int | None]
+    ends = [given] * len(policies) if np.ndim(given) == 0 else list(given)
     if not len(policies) == len(instances) == len(ends):
         raise InputError(
             f"simulate_many needs as many problems ({len(instances)}) and horizons ({len(ends)}) "
