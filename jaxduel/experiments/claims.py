@@ -1,0 +1,139 @@
+"""What a paper says of its figures, measured: confirmed, not confirmed, or undecided."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from jaxduel.experiments.samples import Ratio
+from jaxduel.experiments.tables import csv_text
+
+Verdict = Literal["confirmed", "not confirmed", "undecided", "not measured"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number that bears on a claim.
+
+    Attributes:
+      where: the data set.
+      what: which quantity, such as "SCOMP2 / RMED1".
+      ratio: its value, with its 95 % interval.
+      medians: the same of the medians over runs, for comparison; it decides nothing.
+      verdict: what the interval says of the claim here.
+    """
+
+    where: str
+    what: str
+    ratio: Ratio
+    medians: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper and what the simulation makes of it.
+
+    Attributes:
+      quote: the paper's words.
+      source: where they stand.
+      criterion: what has to hold of each measurement for the claim to be confirmed.
+      measurements: the numbers.
+      expected: how many there are if no data set is missing; those that are missing leave a claim
+        undecided unless the others decide it.
+      combine: makes the claim's verdict of the measurements'.
+    """
+
+    quote: str
+    source: str
+    criterion: str
+    measurements: tuple[Measurement, ...]
+    expected: int
+    combine: Callable[[Sequence[Verdict]], Verdict]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the claim."""
+        if not self.measurements:
+            return "not measured"
+        missing: list[Verdict] = ["not measured"] * (self.expected - len(self.measurements))
+        return self.combine([*(m.verdict for m in self.measurements), *missing])
+
+
+def below(ratio: Ratio, limit: float) -> Verdict:
+    """Whether a ratio is below a limit, by its 95 % interval."""
+    lower, upper = ratio.interval
+    return _decided(upper < limit, lower > limit)
+
+
+def above(ratio: Ratio, limit: float) -> Verdict:
+    """Whether a ratio is above a limit, by its 95 % interval."""
+    lower, upper = ratio.interval
+    return _decided(lower > limit, upper < limit)
+
+
+def within(ratio: Ratio, factor: float) -> Verdict:
+    """Whether a ratio lies between 1 / factor and factor, by its 95 % interval."""
+    lower, upper = ratio.interval
+    return _decided(
+        1 / factor < lower and upper < factor,
+        upper < 1 / factor or lower > factor,
+    )
+
+
+def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
+    """Confirmed if all are, not confirmed if one is not."""
+    counts = Counter(verdicts)
+    return _decided(counts["confirmed"] == len(verdicts), counts["not confirmed"] > 0)
+
+
+def at_least(number: int) -> Callable[[Sequence[Verdict]], Verdict]:
+    """Confirmed if `number` are, not confirmed if so many are not that `number` cannot be."""
+
+    def combined(verdicts: Sequence[Verdict]) -> Verdict:
+        counts = Counter(verdicts)
+        possible = len(verdicts) - counts["not confirmed"]
+        return _decided(counts["confirmed"] >= number, possible < number)
+
+    return combined
+
+
+def _decided(yes: bool, no: bool) -> Verdict:
+    return "confirmed" if yes else "not confirmed" if no else "undecided"
+
+
+def lines(claims: Sequence[Claim]) -> list[str]:
+    """The claims as text: a line for the verdict, one for the criterion, one per measurement."""
+    text = [
+        "Claims of the paper, by ratios of mean final regrets with 95 % intervals (Student's t on "
+        "logarithms);",
+        "the ratio of the medians stands beside them. Undecided: the interval holds the limit.",
+    ]
+    for number, claim in enumerate(claims, start=1):
+        measured = len(claim.measurements)
+        part = "" if measured == claim.expected else f" ({measured} of {claim.expected} measured)"
+        text.append(f'{number}. {claim.verdict.upper()}{part}: "{claim.quote}" ({claim.source})')
+        text.append(f"   criterion: {claim.criterion}")
+        for m in claim.measurements:
+            medians = "" if math.isnan(m.medians) else f"  medians {m.medians:.3g}"
+            text.append(f"   {m.where:<11}  {m.what:<34} {m.ratio!s:<24}{medians:<15}  {m.verdict}")
+    return text
+
+
+def table(claims: Sequence[Claim]) -> str:
+    """The claims as CSV, one line per measurement (one for a claim without any)."""
+    header = (
+        "claim", "source", "criterion", "claim_verdict", "data_set", "quantity",
+        "ratio_of_means", "lower95", "upper95", "ratio_of_medians", "verdict",
+    )  # fmt: skip
+    rows = []
+    for claim in claims:
+        shared = (claim.quote, claim.source, claim.criterion, claim.verdict)
+        rows += [
+            (*shared, m.where, m.what, m.ratio.value, *m.ratio.interval, m.medians, m.verdict)
+            for m in claim.measurements
+        ] or [(*shared, *[""] * 7)]
+    return csv_text(header, rows)

@@ -1,0 +1,52 @@
+"""The papers that can be reproduced, one module each.
+
+A module has `TITLE`, `FIGURES` (its panels, by name such as "1a") and
+`reproduce(figure, full, out, seed, runs, progress) -> Report`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Protocol, cast
+
+from jaxduel.errors import unknown_name
+from jaxduel.experiments.reproduction import Report
+
+_MODULES = {"batched-dueling": "batched_dueling"}
+
+
+class Paper(Protocol):
+    """What a paper's module offers."""
+
+    TITLE: str
+    FIGURES: dict[str, str]
+
+    def reproduce(
+        self,
+        figure: str | None = None,
+        full: bool = False,
+        out: str | Path | None = None,
+        seed: int = 0,
+        runs: int | None = None,
+        progress: bool = False,
+    ) -> Report:
+        """Makes the paper's figures and measures its claims."""
+        ...
+
+
+def names() -> tuple[str, ...]:
+    """The papers' names, as the command line knows them."""
+    return tuple(_MODULES)
+
+
+def load(name: str) -> Paper:
+    """The module of a paper.
+
+    Raises:
+      InputError: if there is none of that name; it suggests the nearest.
+    """
+    if name not in _MODULES:
+        raise unknown_name("paper", name, _MODULES)
+    module = importlib.import_module(f"jaxduel.experiments.papers.{_MODULES[name]}")
+    return cast(Paper, module)

@@ -1,0 +1,165 @@
+"""Runs of one policy on one data set, pooled over the instances that the data set consists of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jaxduel.plotting import Curve
+from jaxduel.simulation import Result
+from jaxduel.simulation.intervals import interval95, t95
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Runs of a policy on a data set.
+
+    Runs on one random instance are not independent of each other as draws from the family, so
+    standard errors are those of means over groups: a group is an instance where there are several,
+    else a run.
+
+    Attributes:
+      name: which policy (`jaxduel.plotting.STYLES`).
+      label: what legends and tables call it.
+      checkpoints: (M,) comparisons made.
+      regret: (n, M) float64, cumulative pseudo-regret of each run.
+      groups: (n,) int, the group of each run, numbered from 0.
+      batches: (n,) int, batches used, or None.
+    """
+
+    name: str
+    label: str
+    checkpoints: np.ndarray
+    regret: np.ndarray = field(repr=False)
+    groups: np.ndarray = field(repr=False)
+    batches: np.ndarray | None = field(default=None, repr=False)
+
+    @classmethod
+    def pooled(cls, name: str, label: str, results: Sequence[Result]) -> Sample:
+        """The runs of several results, each on an instance of its own; or those of one result."""
+        sizes = [result.num_seeds for result in results]
+        groups = np.arange(sizes[0]) if len(sizes) == 1 else np.repeat(np.arange(len(sizes)), sizes)
+        batches = [result.batches for result in results if result.batches is not None]
+        return cls(
+            name=name,
+            label=label,
+            checkpoints=results[0].checkpoints,
+            regret=np.concatenate([result.regret for result in results]),
+            groups=groups,
+            batches=np.concatenate(batches) if batches else None,
+        )
+
+    @property
+    def num_runs(self) -> int:
+        """n, how many runs."""
+        return len(self.regret)
+
+    @property
+    def num_groups(self) -> int:
+        """How many independent groups."""
+        return int(self.groups.max()) + 1
+
+    @property
+    def final(self) -> np.ndarray:
+        """The regret of each run at the last checkpoint: (n,) float64."""
+        return self.regret[:, -1]
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean regret over runs: (M,) float64."""
+        return self.regret.mean(axis=0)
+
+    @property
+    def sem(self) -> np.ndarray:
+        """Standard error of the mean, from the groups: (M,) float64, NaN for one group."""
+        return standard_error(self.regret, self.groups)
+
+    def curve(self) -> Curve:
+        """The sample as a curve, with a Student t interval of the mean over the groups."""
+        std = (
+            self.regret.std(axis=0, ddof=1) if self.num_runs > 1 else np.full_like(self.sem, np.nan)
+        )
+        q25, median, q75 = np.quantile(self.regret, [0.25, 0.5, 0.75], axis=0)
+        lower, upper = interval95(self.mean, self.sem, self.num_groups)
+        return Curve(
+            name=self.name,
+            label=self.label,
+            times=self.checkpoints,
+            mean=self.mean,
+            sem=self.sem,
+            std=std,
+            median=median,
+            q25=q25,
+            q75=q75,
+            lower95=lower,
+            upper95=upper,
+            num_seeds=self.num_runs,
+        )
+
+
+def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Standard error of the mean over runs that are independent between groups only.
+
+    With one run per group it is the usual one.
+
+    Args:
+      values: (n, ...) one value per run.
+      groups: (n,) int, numbered from 0.
+
+    Returns:
+      (...) float64, NaN where there is one group.
+    """
+    count = int(groups.max()) + 1
+    if count < 2:
+        return np.full(values.shape[1:], np.nan)
+    sums = np.zeros((count, *values.shape[1:]))
+    np.add.at(sums, groups, values - values.mean(axis=0))
+    return np.sqrt(np.sum(sums**2, axis=0) * count / (count - 1)) / len(values)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of mean final regrets, with its uncertainty on the scale of logarithms.
+
+    Attributes:
+      value: the ratio.
+      log_error: standard error of its logarithm.
+      groups: independent groups behind it; the interval has one degree of freedom less.
+    """
+
+    value: float
+    log_error: float
+    groups: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval, symmetric on the scale of logarithms; NaN for one group."""
+        half = t95(self.groups) * self.log_error
+        return self.value * math.exp(-half), self.value * math.exp(half)
+
+    def __truediv__(self, other: Ratio) -> Ratio:
+        """The quotient of two ratios that are independent of each other."""
+        return Ratio(
+            self.value / other.value,
+            math.hypot(self.log_error, other.log_error),
+            min(self.groups, other.groups),
+        )
+
+    def __str__(self) -> str:
+        lower, upper = self.interval
+        return f"{self.value:.3g} [{lower:.3g}, {upper:.3g}]"
+
+
+def final_ratio(above: Sample, below: Sample) -> Ratio:
+    """Mean final regret of one policy over that of another, on the same instances.
+
+    The error is that of the delta method; run i of both policies saw the same instance, so it is
+    taken from their differences, run by run.
+    """
+    first, second = above.final, below.final
+    relative = first / first.mean() - second / second.mean()
+    error = float(standard_error(relative, above.groups))
+    return Ratio(float(first.mean() / second.mean()), error, above.num_groups)

@@ -1,0 +1,183 @@
+import csv
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments.papers import batched_dueling as paper
+from jaxduel.experiments.reproduction import Setting, chosen_panels
+
+pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
+HORIZON = 300
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Figure 2 of 3 runs to a small horizon, on a machine that cannot have the sushi data."""
+    with pytest.MonkeyPatch.context() as patch:
+        load = jd.problems.load
+
+        def without_sushi(name):
+            if name == "sushi":
+                raise jd.InputError("sushi16.npy is not on this machine.")
+            return load(name)
+
+        patch.setattr(jd.problems, "load", without_sushi)
+        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        out = tmp_path_factory.mktemp("figures")
+        with pytest.warns(UserWarning, match=r"panels \(b\), sushi, are missing: sushi16.npy"):
+            return paper.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
+
+
+def test_files_of_the_panels_that_could_be_made(report):
+    assert {file.name for file in report.files} == {
+        *(f"figure-2{letter}.{kind}" for letter in "acd" for kind in ("png", "pdf", "csv")),
+        "figure-2.png",
+        "figure-2.pdf",
+        "final-regret.csv",
+        "claims.csv",
+        "claims.txt",
+    }
+    assert all(file.stat().st_size > 0 for file in report.files)
+    text = (report.files[0].parent / "claims.txt").read_text()
+    assert "panels (b), sushi, are missing" in text
+    assert not report.interrupted
+
+
+def test_tables_have_the_numbers_of_the_samples(report):
+    folder = report.files[0].parent
+    assert len(report.samples) == 12
+    with (folder / "final-regret.csv").open() as file:
+        rows = {(row["data_set"], row["policy"]): row for row in csv.DictReader(file)}
+    assert set(rows) == set(report.samples)
+    for key, sample in report.samples.items():
+        assert float(rows[key]["mean"]) == sample.mean[-1]
+        assert float(rows[key]["sem"]) == sample.sem[-1]
+        assert float(rows[key]["median"]) == np.median(sample.final)
+        assert (rows[key]["mean_batches"] == "") == (sample.batches is None)
+    with (folder / "figure-2c.csv").open() as file:
+        means = [float(r["mean"]) for r in csv.DictReader(file) if r["policy"] == "rmed1"]
+    np.testing.assert_array_equal(means, report.samples["SYN-BTL", "rmed1"].mean)
+
+
+def test_runs_on_six_rankers_are_those_of_simulate(report):
+    competitor = next(c for c in paper._FIGURE_2 if c.name == "scomp2")
+    policy = jd.policies.make("scomp2", num_arms=6, horizon=HORIZON, **competitor.parameters)
+    key = jax.random.fold_in(jax.random.key(0), ord("a"))
+    times = Setting(HORIZON, "average").checkpoints
+    result = jd.simulate(
+        policy, jd.problems.load("arxiv"), HORIZON, 3, key, times, "average", lanes=3
+    )
+    sample = report.samples["six rankers", "scomp2"]
+    np.testing.assert_array_equal(sample.regret, result.regret)
+    np.testing.assert_array_equal(sample.batches, result.batches)
+
+
+def test_each_run_has_an_instance_of_its_own_up_to_a_hundred():
+    data = paper._data_set("c", 3, 0, 6)
+    assert [draw.num_runs for draw in data.draws] == [1, 1, 1]
+    assert len({draw.problem.preferences.tobytes() for draw in data.draws}) == 3
+    many = paper._data_set("d", 203, 0, 6)
+    assert sum(draw.num_runs for draw in many.draws) == many.num_runs == 203
+    assert len(many.draws) == 68
+    again = paper._data_set("c", 3, 0, 6)
+    assert [d.problem for d in again.draws] == [d.problem for d in data.draws]
+
+
+def samples(**finals: float) -> dict[tuple[str, str], Sample]:
+    """Made-up samples: for each data set, each policy's mean final regret."""
+    rng = np.random.default_rng(0)
+    made = {}
+    for data in paper._ALL:
+        for name, mean in finals.items():
+            name = name.replace("_", "[num_batches=") + ("]" if "_" in name else "")
+            regret = mean * (1 + 0.01 * rng.standard_normal((20, 1)))
+            made[data, name] = Sample(name, name, np.array([9]), regret, np.arange(20))
+    return made
+
+
+GOOD = {
+    "scomp2": 100, "scomp2_8": 200, "scomp2_2": 400, "scomp": 150, "pcomp": 160,
+    "rmed1": 90, "rucb": 300, "btm": 5_000,
+}  # fmt: skip
+
+
+def verdicts(made: dict[tuple[str, str], Sample]) -> list[str]:
+    return [claim.verdict for claim in paper.measured_claims(made)]
+
+
+def test_claims_hold_where_the_numbers_are_as_the_paper_says():
+    made = samples(**GOOD)
+    for data in paper._SYNTHETIC:
+        for policy in ("pcomp", "scomp"):
+            sample = made[data, policy]
+            made[data, policy] = Sample(
+                policy, policy, sample.checkpoints, sample.regret * 20, sample.groups
+            )
+    assert verdicts(made) == ["confirmed"] * 8
+
+
+@pytest.mark.parametrize(
+    ("change", "flipped"),
+    [
+        ({"scomp2": 190}, [0, 6, 7]),
+        ({"rucb": 50}, [1]),
+        ({"btm": 60}, [2, 3]),
+        ({"scomp": 3_000}, [3]),
+        ({"scomp2_8": 500}, [5]),
+        ({"scomp2_2": 80}, [5, 6]),
+    ],
+)
+def test_verdicts_flip_with_the_numbers(change, flipped):
+    usual = verdicts(samples(**GOOD))
+    changed = verdicts(samples(**{**GOOD, **change}))
+    for number in flipped:
+        assert usual[number] == "confirmed"
+        assert changed[number] == "not confirmed"
+
+
+def test_a_missing_data_set_leaves_a_claim_about_all_undecided():
+    made = {key: sample for key, sample in samples(**GOOD).items() if key[0] != paper.SUSHI}
+    found = paper.measured_claims(made)
+    assert found[0].verdict == "undecided"
+    assert found[1].verdict == "confirmed"  # 3 of 4 can be confirmed on 3
+    assert len(found[0].measurements) == 3
+
+
+def test_sushi_alone_cannot_be_missing(tmp_path, monkeypatch):
+    def refuse(name):
+        raise jd.InputError(f"{name} is not on this machine.")
+
+    monkeypatch.setattr(jd.problems, "load", refuse)
+    with pytest.raises(jd.InputError, match="sushi is not on this machine"):
+        paper.reproduce("1b", out=tmp_path)
+
+
+def test_figures_by_name():
+    known = tuple(paper.FIGURES)
+    assert chosen_panels(None, known) == list(known)
+    assert chosen_panels("1", known) == ["1a", "1b", "1c", "1d"]
+    assert chosen_panels("2C", known) == ["2c"]
+    with pytest.raises(jd.InputError, match=r"unknown figure '3a'.*did you mean"):
+        chosen_panels("3a", known)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"runs": 0}, "runs must be at least 1"),
+        ({"seed": -1}, "seed must be from 0"),
+        ({"figure": "9"}, "unknown figure"),
+    ],
+)
+def test_bad_arguments(arguments, message, tmp_path):
+    with pytest.raises(jd.InputError, match=message):
+        paper.reproduce(out=tmp_path, **arguments)
+
+
+def test_papers_by_name():
+    assert papers.load("batched-dueling").TITLE == paper.TITLE
+    with pytest.raises(jd.InputError, match="did you mean 'batched-dueling'"):
+        papers.load("batched-duels")

@@ -1,0 +1,70 @@
+import csv
+import io
+
+import pytest
+
+from jaxduel.experiments import Claim, Measurement, Ratio, claims
+from jaxduel.experiments.claims import above, all_hold, at_least, below, within
+
+
+def ratio(value: float, error: float = 0.01) -> Ratio:
+    return Ratio(value, error, 50)
+
+
+def claim(*verdicts: str, expected: int | None = None, combine=all_hold) -> Claim:
+    measured = tuple(Measurement("toy", "a / b", ratio(1.0), 1.1, v) for v in verdicts)
+    return Claim("it wins", "section 5", "a < b", measured, expected or len(verdicts), combine)
+
+
+@pytest.mark.parametrize(
+    ("judge", "value", "verdict"),
+    [
+        (lambda r: below(r, 1.0), 0.5, "confirmed"),
+        (lambda r: below(r, 1.0), 2.0, "not confirmed"),
+        (lambda r: below(r, 1.0), 1.001, "undecided"),
+        (lambda r: above(r, 1.0), 2.0, "confirmed"),
+        (lambda r: above(r, 1.0), 0.5, "not confirmed"),
+        (lambda r: within(r, 1.25), 0.9, "confirmed"),
+        (lambda r: within(r, 1.25), 1.5, "not confirmed"),
+        (lambda r: within(r, 1.25), 0.7, "not confirmed"),
+        (lambda r: within(r, 1.25), 1.25, "undecided"),
+    ],
+)
+def test_the_interval_decides(judge, value, verdict):
+    assert judge(ratio(value)) == verdict
+
+
+@pytest.mark.parametrize("judge", [below, above])
+def test_one_group_decides_nothing(judge):
+    assert judge(Ratio(0.1, float("nan"), 1), 1.0) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict"),
+    [
+        (claim("confirmed", "confirmed"), "confirmed"),
+        (claim("confirmed", "not confirmed"), "not confirmed"),
+        (claim("confirmed", "undecided"), "undecided"),
+        (claim("confirmed", expected=2), "undecided"),
+        (claim("not confirmed", expected=2), "not confirmed"),
+        (claim(expected=2), "not measured"),
+        (claim(*["confirmed"] * 3, expected=4, combine=at_least(3)), "confirmed"),
+        (claim("confirmed", *["not confirmed"] * 2, "undecided", combine=at_least(3)),
+         "not confirmed"),
+        (claim("confirmed", "confirmed", "not confirmed", "undecided", combine=at_least(3)),
+         "undecided"),
+    ],
+)  # fmt: skip
+def test_verdict_of_a_claim(made, verdict):
+    assert made.verdict == verdict
+
+
+def test_text_and_table_say_the_same():
+    made = [claim("confirmed", "undecided"), claim(expected=1)]
+    text = "\n".join(claims.lines(made))
+    assert 'UNDECIDED: "it wins" (section 5)' in text
+    assert "NOT MEASURED (0 of 1 measured)" in text
+    rows = list(csv.DictReader(io.StringIO(claims.table(made))))
+    assert [row["verdict"] for row in rows] == ["confirmed", "undecided", ""]
+    assert [row["claim_verdict"] for row in rows] == ["undecided"] * 2 + ["not measured"]
+    assert float(rows[0]["lower95"]) < 1 < float(rows[0]["upper95"])

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import Ratio, Sample
+from jaxduel.experiments.samples import final_ratio, standard_error
+from jaxduel.simulation.intervals import interval95, t95
+
+
+def result(regret: np.ndarray, batches: np.ndarray | None = None) -> jd.Result:
+    times = np.arange(1, regret.shape[1] + 1)
+    plays = np.zeros((*regret.shape, 2), np.int64)
+    return jd.Result("rucb", "toy", len(times), 0, "average", times, regret, plays, batches)
+
+
+def test_one_result_has_the_statistics_of_the_result():
+    runs = result(np.random.default_rng(0).exponential(size=(30, 4)))
+    sample = Sample.pooled("rucb", "RUCB", [runs])
+    np.testing.assert_allclose(sample.mean, runs.mean)
+    np.testing.assert_allclose(sample.sem, runs.sem)
+    curve = sample.curve()
+    np.testing.assert_allclose(curve.std, runs.std)
+    np.testing.assert_allclose(curve.median, runs.quantile(0.5))
+    assert (sample.num_runs, sample.num_groups) == (30, 30)
+
+
+def test_several_instances_have_the_standard_error_of_their_means():
+    rng = np.random.default_rng(1)
+    regrets = [rng.normal(10 * i, 1.0, (5, 3)) for i in range(8)]
+    sample = Sample.pooled("rucb", "RUCB", [result(regret) for regret in regrets])
+    means = np.array([regret.mean(axis=0) for regret in regrets])
+    np.testing.assert_allclose(sample.sem, means.std(axis=0, ddof=1) / np.sqrt(8))
+    assert (sample.num_runs, sample.num_groups) == (40, 8)
+
+
+def test_batches_are_pooled():
+    parts = [result(np.ones((2, 1)), np.array([1, 2])), result(np.ones((1, 1)), np.array([3]))]
+    np.testing.assert_array_equal(Sample.pooled("scomp", "SCOMP", parts).batches, [1, 2, 3])
+
+
+def test_one_group_has_no_standard_error():
+    assert np.isnan(standard_error(np.ones((3, 2)), np.zeros(3, int))).all()
+    lower, upper = interval95(np.array(1.0), np.array(np.nan), 1)
+    assert np.isnan(lower)
+    assert np.isnan(upper)
+
+
+def test_student_quantiles():
+    assert t95(10) == pytest.approx(2.262157)
+    assert t95(100_000) == pytest.approx(1.96, abs=1e-3)
+
+
+def test_interval_of_a_ratio_covers_the_truth():
+    rng = np.random.default_rng(2)
+    covered = 0
+    for _ in range(400):
+        shared = rng.normal(0, 2, 20)
+        first = result((20 + shared + rng.normal(0, 1, 20))[:, None])
+        second = result((10 + shared / 2 + rng.normal(0, 1, 20))[:, None])
+        samples = [
+            Sample.pooled(name, name, [runs]) for name, runs in (("a", first), ("b", second))
+        ]
+        low, high = final_ratio(*samples).interval
+        covered += low < 2 < high
+    assert 0.91 < covered / 400 < 0.98
+
+
+def test_quotient_of_ratios_adds_variances():
+    quotient = Ratio(6.0, 0.3, 10) / Ratio(2.0, 0.4, 20)
+    assert quotient.value == 3
+    assert quotient.log_error == pytest.approx(0.5)
+    assert quotient.groups == 10
