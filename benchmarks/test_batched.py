@@ -1,6 +1,6 @@
 """Batched policies: runs per second at T = 1e5 and 1e9, after compilation.
 
-    python -m pytest benchmarks/test_batched.py
+    python -m pytest -n 0 benchmarks/test_batched.py
 
 `simulate` as a user calls it, 1,000 seeds, B = 16, 50 checkpoints, a BTL instance.
 """

@@ -1,6 +1,6 @@
 """Simulated comparisons per second per core (or per GPU) of the policies that make one at a time.
 
-    python -m pytest benchmarks/test_comparisons.py
+    python -m pytest -n 0 benchmarks/test_comparisons.py
 
 The step loop alone, after compilation, past the first 2,048 comparisons, on one device and a BTL
 instance. "per core" divides by processor time, which does not count what other processes take.

@@ -1,6 +1,6 @@
 """Whole programs, each in a process of its own: peak memory of a large study, a paper from cold.
 
-python -m pytest benchmarks/test_whole.py
+python -m pytest -n 0 benchmarks/test_whole.py
 """
 
 import subprocess

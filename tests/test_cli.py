@@ -89,8 +89,8 @@ def test_a_broken_assumption_is_one_line(capsys):
     [
         (("run", "--policy", "rucbb", "--problem", "arxiv", "--horizon", 9), "mean 'rucb'"),
         (("run", "--policy", "rucb", "--problem", "arxv", "--horizon", 9), "mean 'arxiv'"),
-        ((*RUN, "--horizon", 0), "horizon must be from 1"),
-        ((*RUN, "--horizon", "3e9"), "horizon must be from 1"),
+        ((*RUN, "--horizon", 0), "horizon must be a whole number from 1"),
+        ((*RUN, "--horizon", "3e9"), "horizon must be a whole number from 1"),
         ((*RUN, "--seeds", 0), "num_seeds"),
         ((*RUN, "--seed", -1), "seed must be from 0"),
         ((*RUN, "--checkpoints", 0), "checkpoints must be at least 1"),

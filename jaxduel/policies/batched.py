@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import evidence_against_half, set_size
 from jaxduel.policies.base import Batch
-from jaxduel.policies.checks import require, require_horizon
+from jaxduel.policies.checks import require, require_horizon, require_whole
 
 _TIE = 1.0 + 1e-6
 """Evidence equal to the threshold does not eliminate: for K = 2^m, 2 m losses without a win weigh
@@ -67,7 +67,9 @@ class BatchedSettings:
         """Raises InputError for parameters out of range."""
         name = type(self).__name__.lower()
         require_horizon(self.horizon, name)
-        require(self.num_batches, lambda b: b >= 1, f"{name}: num_batches must be at least 1")
+        require_whole(
+            self.num_batches, 1, f"{name}: num_batches must be a whole number of at least 1"
+        )
         if (jnp.asarray(self.num_batches) > jnp.asarray(self.horizon)).any():
             raise InputError(
                 f"{name}: num_batches must be at most the horizon {self.horizon}, "

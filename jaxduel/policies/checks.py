@@ -14,7 +14,7 @@ MAX_HORIZON = 2**31 - 1
 
 
 def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
-    """Raises InputError unless every entry of `value` is accepted.
+    """Raises InputError unless every entry of `value` is an accepted, finite number.
 
     Args:
       value: a number, an array of them (a stacked policy), or None, which passes.
@@ -27,16 +27,22 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
     if value is None:
         return
     entries = np.asarray(value).ravel()
-    refused = ~np.asarray(accept(entries), bool)
-    if refused.any() or not np.isfinite(entries.astype(float)).all():
-        bad = entries[refused | ~np.isfinite(entries.astype(float))][0]
-        raise InputError(f"{message}, not {bad}.")
+    if entries.dtype.kind not in "iuf":
+        raise InputError(f"{message}, not {value!r}.")
+    refused = ~(np.isfinite(entries) & np.asarray(accept(entries), bool))
+    if refused.any():
+        raise InputError(f"{message}, not {entries[refused][0]}.")
+
+
+def require_whole(value: Any, least: int, message: str) -> None:
+    """Raises InputError unless every entry is a whole number of at least `least`."""
+    require(value, lambda x: (x >= least) & (x == np.floor(x)), message)
 
 
 def require_horizon(horizon: Any, where: str) -> None:
-    """Raises InputError unless the horizon is in 1 .. 2^31 - 1."""
+    """Raises InputError unless the horizon is a whole number in 1 .. 2^31 - 1."""
     require(
         horizon,
-        lambda t: (t >= 1) & (t <= MAX_HORIZON),
-        f"{where}: the horizon must be from 1 to 2^31 - 1 = {MAX_HORIZON} comparisons",
+        lambda t: (t >= 1) & (t <= MAX_HORIZON) & (t == np.floor(t)),
+        f"{where}: the horizon must be a whole number from 1 to 2^31 - 1 = {MAX_HORIZON}",
     )

@@ -20,7 +20,7 @@ from jaxduel.policies.batched import (
     margin,
     round_means,
 )
-from jaxduel.policies.checks import require
+from jaxduel.policies.checks import require_whole
 
 
 @jax.tree_util.register_dataclass
@@ -44,7 +44,7 @@ class PCOMP(BatchedSettings):
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
         BatchedSettings.validate(self)
-        require(self.tau, lambda x: x >= 1, "pcomp: tau must be at least 1")
+        require_whole(self.tau, 1, "pcomp: tau must be a whole number of at least 1")
 
     def init(self, key: Key) -> BatchedState:
         """Line 2."""

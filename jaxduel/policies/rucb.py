@@ -44,7 +44,7 @@ class RUCB:
       active_arms: (K,) bool, the arms that exist.
       alpha: exploration, > 1/2 in theory; 0.51 in the experiments of the literature.
       unseen: u_ij of a pair never compared. The paper's "x / 0 := 1" applied to both fractions
-        gives 2; 1 is what the library of RMED's authors uses, and so the figures of the batched
+        gives 2; 1 is what the library of RMED's authors uses, probably also in the batched
         paper. They differ visibly from K = 16 on.
 
     `act` reads three uniform numbers of its key: the coin for B, the choice of c, the tie break of

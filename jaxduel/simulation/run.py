@@ -17,7 +17,7 @@ from tqdm import tqdm
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies import registry
 from jaxduel.policies.base import LearnsLate
-from jaxduel.policies.checks import require_horizon
+from jaxduel.policies.checks import require_horizon, require_whole
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Program
@@ -46,9 +46,7 @@ class Settings:
     def validate(self) -> None:
         """Raises InputError for settings out of range."""
         for name in ("num_seeds", "delay", "lanes", "memory_budget"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or value != int(value) or value < 1):
-                raise InputError(f"{name} must be a whole number of at least 1, not {value}.")
+            require_whole(getattr(self, name), 1, f"{name} must be a whole number of at least 1")
         regret.needs_pairs(self.regret)
 
 
@@ -216,8 +214,6 @@ def _horizon(policy: Any, horizon: int | None) -> int:
     if chosen is None:
         raise InputError(f"{name_of(policy)} has no horizon of its own: give one.")
     require_horizon(chosen, "simulate")
-    if chosen != int(chosen):
-        raise InputError(f"simulate: the horizon must be a whole number, not {chosen}.")
     if own is not None and chosen > int(own):
         raise InputError(
             f"simulate: the horizon {chosen} exceeds the {int(own)} that the policy was made for."

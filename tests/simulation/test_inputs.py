@@ -15,10 +15,11 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"horizon": 0}, r"horizon must be from 1 to 2\^31 - 1 = 2147483647 comparisons, not 0"),
-        ({"horizon": 2**31}, "horizon must be from 1"),
-        ({"horizon": 10.5}, "horizon must be a whole number, not 10.5"),
-        ({"horizon": float("nan")}, "horizon must be from 1"),
+        ({"horizon": 0}, r"must be a whole number from 1 to 2\^31 - 1 = 2147483647, not 0"),
+        ({"horizon": 2**31}, "horizon must be a whole number from 1"),
+        ({"horizon": 10.5}, "horizon must be a whole number .* not 10.5"),
+        ({"horizon": float("nan")}, "horizon must be a whole number from 1"),
+        ({"horizon": "10"}, "horizon must be a whole number .* not '10'"),
         ({}, "rucb has no horizon of its own"),
         ({"horizon": 9, "num_seeds": 0}, "num_seeds must be a whole number of at least 1, not 0"),
         ({"horizon": 9, "num_seeds": 2.5}, "num_seeds must be a whole number"),
@@ -59,10 +60,15 @@ def test_policy_and_problem_must_fit():
         ("rucb", {"alpha": float("nan")}, "rucb: alpha must be positive, not nan"),
         ("rucb", {"num_arms": 1}, "num_arms must be at least 2"),
         ("btm", {}, "btm needs the parameter 'horizon'"),
-        ("btm", {"horizon": 2**31}, "btm: the horizon must be from 1"),
+        ("btm", {"horizon": 2**31}, "btm: the horizon must be a whole number from 1"),
         ("btm", {"horizon": 10, "gamma": 0.5}, "gamma must be at least 1"),
         ("pcomp", {"horizon": 10}, "pcomp needs the parameter 'num_batches'"),
-        ("pcomp", {"horizon": 10, "num_batches": 0}, "num_batches must be at least 1, not 0"),
+        (
+            "pcomp",
+            {"horizon": 10, "num_batches": 0},
+            "whole number of at least 1, not 0",
+        ),
+        ("pcomp", {"horizon": 10, "num_batches": 2.5}, "num_batches must be a whole number"),
         ("pcomp", {"horizon": 10, "num_batches": 11}, "at most the horizon 10, not 11"),
         (
             "scomp2",
