@@ -38,7 +38,7 @@ def _job(name, num_arms, lanes, prng):
         stop=threading.Event(),
     )
     if not lanes:
-        shapes = jax.eval_shape(lambda: blocks.STEPS.start(job, 0))
+        _, shapes = jax.eval_shape(lambda: blocks.STEPS.start(job, 0))
         lanes = default_lanes(shapes, jax.devices()[0].platform)
     return job._replace(lanes=lanes)
 

@@ -98,9 +98,11 @@ class RMED1:
         wins = add_lesson(state.wins, learnt)
         w, losses = wins[i, j], wins[j, i]
         against = jnp.where(i == j, 0.0, evidence_against_half(w, losses))
-        evidence = state.evidence.at[jnp.stack([i, j]), jnp.stack([j, i])].set(
-            jnp.stack([jnp.where(w <= losses, against, 0.0), jnp.where(w >= losses, against, 0.0)]),
-            mode="promise_in_bounds",
+        evidence = state.evidence.at[i, j].set(
+            jnp.where(w <= losses, against, 0.0), mode="promise_in_bounds"
+        )
+        evidence = evidence.at[j, i].set(
+            jnp.where(w >= losses, against, 0.0), mode="promise_in_bounds"
         )
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         divergence = jnp.where(arms == i, jnp.sum(evidence[i]), state.divergence)

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from jaxduel.errors import InputError
 from jaxduel.simulation import keys
 
-CACHE_BYTES = 256 * 2**10
-"""On a CPU, a block whose state fits here is fastest: a core's own cache."""
+ARRAY_BYTES = 256 * 2**10
+"""On a CPU, blocks are fastest while each array of their state stays below this size."""
 FEWEST_LANES, MOST_LANES = 64, 512
 """On a CPU: fewer lanes leave the cost of dispatch to too few, more do not lower it any further."""
 ACCELERATOR_LANES = 65_536
@@ -69,7 +69,9 @@ def default_lanes(lane: Any, platform: str, memory_budget: int | None = None) ->
             f"memory_budget of {budget} bytes is too small: one seed of this policy needs {size}."
         )
     if platform == "cpu":
-        wanted = min(max(CACHE_BYTES // size // 32 * 32, FEWEST_LANES), MOST_LANES)
+        largest = max(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lane.state))
+        fitting = (ARRAY_BYTES - 1) // largest // 32 * 32
+        wanted = min(max(fitting, FEWEST_LANES), MOST_LANES)
     else:
         wanted = ACCELERATOR_LANES
     return min(wanted, budget // size)

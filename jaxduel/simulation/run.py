@@ -179,7 +179,7 @@ def run_cells(
     )
     lanes = settings.lanes
     if lanes is None:
-        shapes = jax.eval_shape(lambda: runner.start(job, 0))
+        _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
         lanes = default_lanes(shapes, devices[0].platform, settings.memory_budget)
     num_blocks = -(-settings.num_seeds // lanes)
 
