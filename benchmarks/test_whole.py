@@ -36,7 +36,8 @@ def test_memory_of_100_000_seeds(benchmark, name):
 
 @pytest.mark.parametrize("full", [False, True])
 def test_batched_dueling_from_cold(benchmark, tmp_path, full):
-    command = [sys.executable, "-m", "jaxduel.cli", "reproduce", "batched-dueling"]
+    program = "import sys; from jaxduel.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "reproduce", "batched-dueling"]
     command += ["--out", str(tmp_path)] + (["--full"] if full else [])
 
     def reproduce():

@@ -11,5 +11,6 @@ from jaxduel.simulation import Result as Result
 from jaxduel.simulation import check_policy as check_policy
 from jaxduel.simulation import simulate as simulate
 from jaxduel.simulation import simulate_many as simulate_many
+from jaxduel.simulation.devices import use_all_cores as use_all_cores
 
 __version__ = version("jaxduel")

@@ -30,6 +30,7 @@ class BTM:
     """Beat the Mean, Yue and Joachims (ICML 2011), Algorithm 1, online version.
 
     The online version has delta = 1 / (2 T K) and no bound on the comparisons of an arm.
+
     While more than one arm is left: b = argmin n_b, ties at random; b' uniform in W; if b wins, w_b
     grows, and n_b grows. With P_b = w_b / n_b (1/2 if n_b = 0) and c* = c(min_b n_b), c(n) = scale
     gamma^2 sqrt(log(1/delta) / n) (1 if n = 0): if min P + c* <= max P - c*, the arm with the

@@ -35,9 +35,9 @@ class RMED1:
 
     Every pair is compared once, in lexicographic order. Then passes over a list of arms: with
     O_i = {j != i : mu_ij <= 1/2}, I_i = sum over O_i of n_ij d(mu_ij, 1/2), i* = argmin I_i, the
-    next arm l of the list (in index order) meets i* if i* is in O_l or O_l is empty, else argmin_{j
-    != l} mu_lj. After each comparison the arms j that are not to come in this pass and have
-    I_j - I_i* <= log t + f(K) join the list of the next pass.
+    next arm l of the list (in index order) meets i* if i* is in O_l or O_l is empty, else the arm
+    j != l of the smallest mu_lj. After each comparison the arms j that are not to come in this pass
+    and have I_j - I_i* <= log t + f(K) join the list of the next pass.
 
     The condition is checked with the counts after the comparison and its own t, as the authors'
     library does (the text leaves it open). i* may be l itself: then l plays itself, which is how
