@@ -33,6 +33,9 @@ FONT_SIZE = 7.5
 """Points, for all text but panel titles, which are larger."""
 DPI = 300
 
+_LONG_LABEL = 8
+"""Characters: of longer labels only two fit side by side in a column."""
+
 Scale = Literal["linear", "log"]
 
 
@@ -205,13 +208,20 @@ def regret_figure(panels: Sequence[Panel]) -> Figure:
             list(handles.values()),
             list(handles),
             loc="outside upper center",
-            ncols=min(len(handles), 3 if alone else 6),
+            ncols=min(len(handles), _legend_columns(alone, list(handles))),
             frameon=False,
             handlelength=3.2,
             columnspacing=1.2,
         )
         figure.draw_without_rendering()
     return figure
+
+
+def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
+    """How many entries of a legend fit side by side: two where labels are long in one column."""
+    if not alone:
+        return 6
+    return 3 if max(map(len, labels)) <= _LONG_LABEL else 2
 
 
 def draw(axes: Axes, panel: Panel) -> None:

@@ -1,6 +1,7 @@
 import csv
 import io
 import itertools
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -100,6 +101,15 @@ def test_legend_covers_no_axes_and_text_is_readable(number):
         assert axes.yaxis.label.get_fontsize() >= 7
     assert all(text.get_fontsize() >= 7 for text in legend.get_texts())
     assert [text.get_text() for text in legend.get_texts()] == ["RUCB", "BTM"]
+
+
+def test_legend_of_long_labels_stays_within_the_column():
+    labels = ("SCOMP2, B = 2", "SCOMP2, B = 8", "SCOMP2, B = 16", "RMED1")
+    figure = regret_figure([Panel([replace(CURVES[0], label=label) for label in labels])])
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.get_window_extent().x1
 
 
 def test_axes_have_labels_scales_and_lines_to_compare_with():

@@ -18,7 +18,7 @@ from jaxduel.simulation import simulate
 from jaxduel.simulation.devices import Device
 
 _MOST_LANES = 128
-"""A block of more is no faster on a CPU."""
+"""Runs on one instance are cut into equal blocks of at most this many."""
 
 
 @dataclass(frozen=True)
