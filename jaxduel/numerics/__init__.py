@@ -1,8 +1,12 @@
 """Samplers with explicit keys, divergences and grids: what the rest of the house computes with."""
 
 from jaxduel.numerics.bernoulli import evidence_against_half as evidence_against_half
+from jaxduel.numerics.beta import beta as beta
+from jaxduel.numerics.beta import logit_above_half as logit_above_half
+from jaxduel.numerics.beta import propose_logit as propose_logit
 from jaxduel.numerics.binomial import binomial as binomial
 from jaxduel.numerics.choice import random_member as random_member
 from jaxduel.numerics.choice import set_size as set_size
 from jaxduel.numerics.grids import linear_grid as linear_grid
 from jaxduel.numerics.grids import log_grid as log_grid
+from jaxduel.numerics.tail import signed_tail as signed_tail

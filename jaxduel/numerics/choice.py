@@ -24,7 +24,7 @@ def random_member(mask: jax.Array, u: jax.Array) -> jax.Array:
     Returns:
       () int32, the index of the selected member.
     """
-    words = _pack(mask)
+    words = pack_bits(mask)
     counts = lax.population_count(words).astype(jnp.int32)
     ends = _prefix_sums(counts)
     size = ends[-1]
@@ -35,7 +35,7 @@ def random_member(mask: jax.Array, u: jax.Array) -> jax.Array:
         bits, wanted = words[word], wanted - starts[word]
     else:
         bits = words[0]
-    return word * _WORD + _nth_bit(bits, wanted)
+    return word * _WORD + nth_bit(bits, wanted)
 
 
 def set_size(mask: jax.Array) -> jax.Array:
@@ -43,7 +43,7 @@ def set_size(mask: jax.Array) -> jax.Array:
     return jnp.sum(mask, dtype=jnp.int32)
 
 
-def _pack(mask: jax.Array) -> jax.Array:
+def pack_bits(mask: jax.Array) -> jax.Array:
     """The mask's bits in words, lowest index in the lowest bit: (ceil(K / 32),) uint32."""
     num = mask.shape[0]
     words = -(-num // _WORD)
@@ -60,7 +60,7 @@ def _prefix_sums(counts: jax.Array) -> list[jax.Array]:
     return ends
 
 
-def _nth_bit(bits: jax.Array, n: jax.Array) -> jax.Array:
+def nth_bit(bits: jax.Array, n: jax.Array) -> jax.Array:
     """The position of set bit number n (from 0) of a 32-bit word."""
     position = jnp.zeros_like(n)
     for width in (16, 8, 4, 2, 1):

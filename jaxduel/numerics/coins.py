@@ -1,0 +1,40 @@
+"""Coins that honour small probabilities: a float32 uniform has a grain of 2^-24, these of 2^-63."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.numerics.memory import kept
+from jaxduel.numerics.threefry import Seed, block
+
+_GRAIN = 2.0**31
+
+
+def toss(seed: Seed, position: jax.Array, stream: int, tail: jax.Array) -> jax.Array:
+    """Whether theta > 1/2, for each theta of which `signed_tail` tells the probability.
+
+    The small side's probability is compared with 63 random bits, its first 31 as an integer and the
+    rest as a fraction: the error of either side's probability is at most 2^-63, and 2^-24 of
+    itself.
+
+    Args:
+      seed: the step's seed.
+      position: a number for each coin, at least 0; coins of the same number fall alike.
+      stream: of the random words.
+      tail: float32 in [-1/2, 1/2]: P(theta > 1/2), or minus P(theta < 1/2), the smaller of them.
+
+    Returns:
+      bool of the shape that `position` and `tail` share.
+    """
+    small = _below(*block(seed, position, stream), jnp.abs(tail))
+    return kept(small ^ (tail < 0), tail.ravel()[0] > 1.0)
+
+
+def _below(high: jax.Array, low: jax.Array, chance: jax.Array) -> jax.Array:
+    """Whether the number whose binary digits are `high`, less its last, then `low`, is < chance."""
+    level = chance * jnp.float32(_GRAIN)
+    whole = jnp.floor(level)
+    limit, first = whole.astype(jnp.int32), (high >> jnp.uint32(1)).astype(jnp.int32)
+    last = low.astype(jnp.float32) * jnp.float32(2.0**-32)
+    return (first < limit) | ((first == limit) & (last < level - whole))

@@ -1,0 +1,124 @@
+"""Draws for a few marked entries of an array, at the price of those few, over all lanes of a block.
+
+Under `jax.vmap` a loop over a lane's marked entries takes as many turns as the lane with the most
+of them needs. Here the marked entries of all lanes form one queue, served by a fixed number of
+slots: a slot proposes until its entry is accepted, then takes the next. Every number depends on its
+lane's seed, its position and its number of trials alone, not on the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_batching import custom_vmap
+
+from jaxduel.numerics.beta import propose_logit
+from jaxduel.numerics.choice import nth_bit, pack_bits
+from jaxduel.numerics.threefry import Seed, block
+
+_WORD = 32
+Reading = Callable[[jax.Array], jax.Array]
+
+_FEWEST_SLOTS, _MANY_SLOTS = 64, 256
+
+
+def logits_above_half(
+    seed: Seed,
+    stream: int,
+    marked: jax.Array,
+    wins: jax.Array,
+    losses: jax.Array,
+    reading: Reading = lambda y: y,
+) -> jax.Array:
+    """y = logit(theta) > 0, theta ~ Beta(wins + 1, losses + 1) given theta > 1/2, where marked.
+
+    Args:
+      seed: the step's seed; () each.
+      stream: of the random words; this function uses all from `stream` on.
+      marked: (N,) bool, which to draw.
+      wins: (N,) int32, counts, at least 0.
+      losses: (N,) int32.
+      reading: an elementwise function of y, to return instead of y.
+
+    Returns:
+      (N,) float32, 0 where not marked.
+    """
+    drawn = _queue(stream, reading)(
+        seed.first[None], seed.second[None], marked[None], wins[None], losses[None]
+    )
+    return drawn[0]
+
+
+@cache
+def _queue(stream: int, reading: Reading) -> Any:
+    """`_served` for lanes, such that vmapping it makes more lanes, not a loop in step."""
+    queue = custom_vmap(partial(_served, stream, reading))
+
+    @queue.def_vmap
+    def _(size: int, batched: list[bool], *lanes: jax.Array) -> tuple[jax.Array, bool]:
+        wide = [
+            x if is_batched else jnp.broadcast_to(x, (size, *x.shape))
+            for x, is_batched in zip(lanes, batched, strict=True)
+        ]
+        drawn = queue(*(x.reshape(size * x.shape[1], *x.shape[2:]) for x in wide))
+        return drawn.reshape(wide[2].shape), True
+
+    return queue
+
+
+def _served(
+    stream: int,
+    reading: Reading,
+    first: jax.Array,
+    second: jax.Array,
+    marked: jax.Array,
+    wins: jax.Array,
+    losses: jax.Array,
+) -> jax.Array:
+    """Serves the queue of the marked entries of (L, N) arrays; seeds are (L,)."""
+    num = marked.shape[1]
+    words = jax.vmap(pack_bits)(marked)  # (L, N / 32)
+    per_lane = words.shape[1]
+    words = words.ravel()
+    counts = lax.population_count(words).astype(jnp.int32)
+    ends = jnp.cumsum(counts, dtype=jnp.int32)
+    slots = _slots(*marked.shape)
+
+    def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        number, trial, following, drawn = carry  # the slots' entries by place in the queue
+        waiting = number < ends[-1]
+        row = jnp.searchsorted(ends, number, side="right", method="scan")
+        row = jnp.minimum(row, len(ends) - 1).astype(jnp.int32)
+        bit = nth_bit(words[row], number - (ends[row] - counts[row]))
+        lane, position = row // per_lane, row % per_lane * _WORD + bit
+        here = Seed(first[lane], second[lane])
+        pair = block(here, position, stream + trial)
+        y, accepted = propose_logit(
+            jnp.stack(pair), wins[lane, position] + 1, losses[lane, position] + 1
+        )
+        done = accepted & waiting
+        place = jnp.where(done, lane * num + position, marked.size)
+        drawn = drawn.at[place].set(reading(y), mode="drop")
+        rank = jnp.cumsum(done, dtype=jnp.int32)
+        number = jnp.where(done, following + rank - 1, number)
+        return number, jnp.where(done, 0, trial + 1), following + rank[-1], drawn
+
+    start = (
+        lax.iota(jnp.int32, slots),
+        jnp.zeros(slots, jnp.int32),
+        jnp.int32(slots),
+        jnp.zeros(marked.size, jnp.float32),
+    )
+    drawn = lax.while_loop(lambda carry: jnp.any(carry[0] < ends[-1]), turn, start)[3]
+    return drawn.reshape(marked.shape)
+
+
+def _slots(lanes: int, entries: int) -> int:
+    """How many slots serve the queue: one for every 16 entries, marked or not, within limits."""
+    most = max(_MANY_SLOTS, lanes // 4)
+    return min(max(lanes * entries // 16, _FEWEST_SLOTS), most, lanes * entries)

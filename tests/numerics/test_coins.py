@@ -1,0 +1,69 @@
+"""Coins of any probability."""
+
+from fractions import Fraction
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxduel.numerics import signed_tail
+from jaxduel.numerics.coins import _below, toss
+from jaxduel.numerics.threefry import Seed
+
+
+def _seeds(num):
+    data = jax.random.key_data(jax.random.split(jax.random.key(3), num))
+    return Seed(data[:, 0], data[:, 1])
+
+
+def test_frequencies():
+    num, tail = 400_000, jnp.array([0.5, -0.5, 0.25, -0.25, 1e-3, -1e-3, 0.1, 1e-30], jnp.float32)
+    position = jnp.arange(len(tail))
+    heads = jax.jit(jax.vmap(lambda seed: toss(seed, position, 5, tail)))(_seeds(num))
+    expected = np.where(tail > 0, tail, 1 + tail).astype(float)
+    error = np.sqrt(expected * (1 - expected) / num)
+    assert (np.abs(np.mean(heads, axis=0) - expected) <= 4 * error).all()
+
+
+def test_coins_are_independent():
+    num, tail = 200_000, jnp.full(4, 0.3, jnp.float32)
+    one = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 0, tail))(_seeds(num))
+    two = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 1, tail))(_seeds(num))
+    falls = np.concatenate([one, two], axis=1).astype(float)
+    correlation = np.corrcoef(falls.T) - np.eye(8)
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(num)
+
+
+def test_coins_of_the_same_number_fall_alike():
+    tail, position = jnp.array([0.5, -0.5], jnp.float32), jnp.array([3, 3])
+    heads = jax.vmap(lambda seed: toss(seed, position, 0, tail))(_seeds(100))
+    assert (heads[:, 0] != heads[:, 1]).all()
+
+
+def test_words_are_compared_as_one_number_of_63_bits():
+    """Around the threshold, where the first word alone does not decide."""
+    rng = np.random.default_rng(0)
+    chances = np.concatenate([10.0 ** rng.uniform(-18, np.log10(0.5), 3000), [0.5, 2.0**-40, 0.0]])
+    chances = chances.astype(np.float32)
+    high, low, expected = [], [], []
+    for chance in chances:
+        limit = Fraction(float(chance)) * 2**63
+        slack = int(limit * Fraction(2, 2**24)) + 2
+        number = int(limit) + int(rng.choice([-1, 1])) * int(rng.integers(slack, 4 * slack + 4))
+        number = min(max(number, 0), 2**63 - 1)
+        high.append((number >> 32) << 1)
+        low.append(number & 0xFFFFFFFF)
+        expected.append(number < limit)
+    found = _below(
+        jnp.array(high, jnp.uint32), jnp.array(low, jnp.uint32), jnp.asarray(chances)
+    )
+    assert 500 < sum(expected) < 2500
+    assert np.array_equal(found, expected)
+
+
+def test_tails_of_opposite_counts_make_opposite_coins():
+    wins, losses = jnp.array([0, 3, 40, 7]), jnp.array([5, 3, 12, 900])
+    tail = signed_tail(wins, losses)
+    there = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 0, tail))(_seeds(1000))
+    back = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 0, -tail))(_seeds(1000))
+    assert (there != back).all()

@@ -1,0 +1,80 @@
+"""Draws for marked entries: the law, and that lanes do not notice each other."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from jaxduel.numerics.marked import logits_above_half
+from jaxduel.numerics.threefry import Seed
+
+
+def _case(lanes, entries, seed=0):
+    rng = np.random.default_rng(seed)
+    marked = rng.random((lanes, entries)) < rng.choice([0.0, 0.1, 0.9], size=(lanes, 1))
+    wins = rng.integers(0, 50, (lanes, entries))
+    losses = rng.integers(0, 50, (lanes, entries))
+    data = jax.random.key_data(jax.random.split(jax.random.key(seed), lanes))
+    return (
+        Seed(data[:, 0], data[:, 1]),
+        jnp.asarray(marked),
+        jnp.asarray(wins, jnp.int32),
+        jnp.asarray(losses, jnp.int32),
+    )
+
+
+def _draw(seed, marked, wins, losses):
+    return logits_above_half(seed, 9, marked, wins, losses)
+
+
+def _part(case, index):
+    return jax.tree.map(lambda x: x[index], case)
+
+
+def test_only_marked_entries_are_drawn():
+    case = _case(40, 7)
+    y = np.asarray(jax.vmap(_draw)(*case))
+    assert (y[~case[1]] == 0).all()
+    assert (y[case[1]] > 0).all()
+    nothing = jax.vmap(_draw)(case[0], jnp.zeros_like(case[1]), *case[2:])
+    assert (nothing == 0).all()
+
+
+@pytest.mark.parametrize("entries", [5, 40])
+def test_a_lane_draws_the_same_alone_among_others_and_nested(entries):
+    case = _case(48, entries)
+    together = np.asarray(jax.jit(jax.vmap(_draw))(*case))
+    half = jax.jit(jax.vmap(_draw))(*_part(case, slice(24, None)))
+    np.testing.assert_allclose(half, together[24:], rtol=1e-6)
+    alone = jax.jit(_draw)(*_part(case, 3))
+    np.testing.assert_allclose(alone, together[3], rtol=1e-6)
+    grid = jax.tree.map(lambda x: x.reshape(6, 8, *x.shape[1:]), case)
+    nested = jax.jit(jax.vmap(jax.vmap(_draw)))(*grid)
+    np.testing.assert_allclose(nested.reshape(48, entries), together, rtol=1e-6)
+    shared = jax.vmap(_draw, in_axes=(0, None, None, None))(case[0], *_part(case[1:], 3))
+    np.testing.assert_allclose(shared[3], together[3], rtol=1e-6)
+
+
+def test_a_reading_is_returned_instead():
+    case = _case(20, 6)
+    plain = jax.vmap(_draw)(*case)
+    read = jax.vmap(lambda *c: logits_above_half(c[0], 9, *c[1:], jnp.negative))(*case)
+    assert np.array_equal(read, -plain)
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(0, 0), (3, 9), (60, 40), (900, 1000)])
+def test_the_law_is_that_of_beta_beyond_one_half(wins, losses):
+    lanes, entries = 5000, 16
+    seed = _case(lanes, 1)[0]
+    full = (lanes, entries)
+    y = jax.jit(jax.vmap(_draw))(
+        seed, jnp.ones(full, bool), jnp.full(full, wins), jnp.full(full, losses)
+    )
+    beta = stats.beta(wins + 1, losses + 1)
+    below = beta.cdf(0.5)
+
+    def cdf(y):
+        return (beta.cdf(special.expit(y)) - below) / (1 - below)
+
+    assert stats.kstest(np.asarray(y, float).ravel(), cdf).pvalue > 6e-5
