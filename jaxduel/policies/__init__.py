@@ -7,7 +7,13 @@ from jaxduel.policies.base import Feedback as Feedback
 from jaxduel.policies.base import LearnsLate as LearnsLate
 from jaxduel.policies.base import Policy as Policy
 from jaxduel.policies.btm import BTM as BTM
+from jaxduel.policies.dts import DTS as DTS
+from jaxduel.policies.dts_plus import DTSPlus as DTSPlus
+from jaxduel.policies.interleaved_filter import InterleavedFilter as InterleavedFilter
+from jaxduel.policies.multisbm import MultiSBM as MultiSBM
 from jaxduel.policies.pcomp import PCOMP as PCOMP
+from jaxduel.policies.pure_dts import PureDTS as PureDTS
+from jaxduel.policies.rcs import RCS as RCS
 from jaxduel.policies.registry import describe as describe
 from jaxduel.policies.registry import make as make
 from jaxduel.policies.registry import names as names
@@ -15,5 +21,8 @@ from jaxduel.policies.registry import parameters as parameters
 from jaxduel.policies.registry import register as register
 from jaxduel.policies.rmed1 import RMED1 as RMED1
 from jaxduel.policies.rucb import RUCB as RUCB
+from jaxduel.policies.savage import SAVAGE as SAVAGE
 from jaxduel.policies.scomp import SCOMP as SCOMP
 from jaxduel.policies.scomp2 import SCOMP2 as SCOMP2
+from jaxduel.policies.sparring import Sparring as Sparring
+from jaxduel.policies.warm_start import state_from_wins as state_from_wins

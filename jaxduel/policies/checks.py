@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from jaxduel.errors import InputError
+from jaxduel.errors import AssumptionWarning, InputError
 
 MAX_HORIZON = 2**31 - 1
 """The largest horizon: counts are int32."""
@@ -37,6 +38,21 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
 def require_whole(value: Any, least: int, message: str) -> None:
     """Raises InputError unless every entry is a whole number of at least `least`."""
     require(value, lambda x: (x >= least) & (x == np.floor(x)), message)
+
+
+def require_alpha(alpha: Any, where: str) -> None:
+    """Raises InputError unless alpha is positive; warns where it is at most 1/2.
+
+    Bounds w / n +- sqrt(alpha log t / n) hold often enough for a logarithmic regret if alpha > 1/2.
+    """
+    require(alpha, lambda a: a > 0, f"{where}: alpha must be positive")
+    if np.any(np.asarray(alpha) <= 0.5):
+        warnings.warn(
+            f"{where}: its regret is proved to be logarithmic for alpha > 1/2 only, and alpha is "
+            f"{np.min(np.asarray(alpha)):g}.",
+            AssumptionWarning,
+            stacklevel=2,
+        )
 
 
 def require_horizon(horizon: Any, where: str) -> None:

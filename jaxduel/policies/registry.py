@@ -11,11 +11,20 @@ import numpy as np
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
 from jaxduel.policies.btm import BTM
+from jaxduel.policies.dts import DTS
+from jaxduel.policies.dts_plus import DTSPlus
+from jaxduel.policies.interleaved_filter import InterleavedFilter
+from jaxduel.policies.multisbm import MultiSBM
 from jaxduel.policies.pcomp import PCOMP
+from jaxduel.policies.pure_dts import PureDTS
+from jaxduel.policies.rcs import RCS
 from jaxduel.policies.rmed1 import RMED1
+from jaxduel.policies.rmed2 import RMED2, RMED2FH
 from jaxduel.policies.rucb import RUCB
+from jaxduel.policies.savage import SAVAGE
 from jaxduel.policies.scomp import SCOMP
 from jaxduel.policies.scomp2 import SCOMP2
+from jaxduel.policies.sparring import Sparring
 
 _REGISTRY: dict[str, type] = {}
 
@@ -145,10 +154,20 @@ def to_32_bits(policy: Any) -> Any:
 
 for _name, _class in (
     ("btm", BTM),
+    ("dts", DTS),
+    ("dts+", DTSPlus),
+    ("interleaved-filter", InterleavedFilter),
+    ("multisbm", MultiSBM),
     ("pcomp", PCOMP),
+    ("pure-dts", PureDTS),
+    ("rcs", RCS),
     ("rmed1", RMED1),
+    ("rmed2", RMED2),
+    ("rmed2fh", RMED2FH),
     ("rucb", RUCB),
+    ("savage", SAVAGE),
     ("scomp", SCOMP),
     ("scomp2", SCOMP2),
+    ("sparring", Sparring),
 ):
     register(_name, _class)

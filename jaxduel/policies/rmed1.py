@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import evidence_against_half, set_size
+from jaxduel.numerics import set_size
+from jaxduel.policies import rmed
 from jaxduel.policies.base import Duel, Feedback, Key
-from jaxduel.policies.checks import require
 from jaxduel.policies.counts import add_lesson, lesson
 
 
@@ -64,8 +64,7 @@ class RMED1:
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
-        require(self.scale, lambda a: a >= 0, "rmed1: scale must not be negative")
-        require(self.exponent, lambda a: a >= 0, "rmed1: exponent must not be negative")
+        rmed.require_slack(self.scale, self.exponent, "rmed1")
 
     def init(self, key: Key) -> RMED1State:
         """L_C = L_R = all arms, L_N empty."""
@@ -94,30 +93,13 @@ class RMED1:
         """Counts the outcome and keeps the lists."""
         del key
         learnt = lesson(plan, outcome)
-        i, j = learnt.winner, learnt.loser
         wins = add_lesson(state.wins, learnt)
-        w, losses = wins[i, j], wins[j, i]
-        against = jnp.where(i == j, 0.0, evidence_against_half(w, losses))
-        evidence = state.evidence.at[i, j].set(
-            jnp.where(w <= losses, against, 0.0), mode="promise_in_bounds"
-        )
-        evidence = evidence.at[j, i].set(
-            jnp.where(w >= losses, against, 0.0), mode="promise_in_bounds"
-        )
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        divergence = jnp.where(arms == i, jnp.sum(evidence[i]), state.divergence)
-        divergence = jnp.where(arms == j, jnp.sum(evidence[j]), divergence)
-
+        evidence, divergence = rmed.reweigh(state.evidence, state.divergence, wins, learnt)
         t = state.t + 1
         size = set_size(self.active_arms)
         listed = state.second >= size
-        queue = state.queue & ~(listed & (arms == plan.left))
-        slack = self.scale * size.astype(jnp.float32) ** self.exponent
-        bound = jnp.log(t.astype(jnp.float32)) + slack
-        smallest = jnp.min(jnp.where(self.active_arms, divergence, jnp.inf))
-        plausible = (divergence - smallest <= bound) & self.active_arms
-        waiting = state.waiting | (plausible & ~queue & listed)
-        passed = ~jnp.any(queue)
+        members = rmed.plausible(divergence, self.active_arms, t, self.scale, self.exponent)
+        queue, waiting = rmed.next_lists(state.queue, state.waiting, plan.left, members, listed)
         row_ends = state.second + 1 == size
         return RMED1State(
             wins=wins,
@@ -125,26 +107,20 @@ class RMED1:
             divergence=divergence,
             first=state.first + row_ends,
             second=jnp.where(row_ends, state.first + 2, state.second + ~listed),
-            queue=jnp.where(passed, waiting, queue),
-            waiting=waiting & ~passed,
+            queue=queue,
+            waiting=waiting,
             t=t,
         )
 
     def learn(self, state: RMED1State, feedback: Feedback) -> RMED1State:
         """Takes in withheld outcomes."""
         wins = state.wins + feedback.wins()
-        evidence = jnp.where(wins <= wins.T, evidence_against_half(wins, wins.T), 0.0)
-        return state._replace(wins=wins, evidence=evidence, divergence=jnp.sum(evidence, axis=1))
+        evidence, divergence = rmed.weigh(wins)
+        return state._replace(wins=wins, evidence=evidence, divergence=divergence)
 
     def _opponent(self, state: RMED1State, left: jax.Array) -> jax.Array:
         """m(t) for l(t) = left, Algorithm 2."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        wins, losses = state.wins[left], state.wins[:, left]
         others = self.active_arms & (arms != left)
-        ahead = others & (wins <= losses)
-        divergence = jnp.where(self.active_arms, state.divergence, jnp.inf)
-        leader = lax.argmin(divergence, 0, jnp.int32)
-        n = wins + losses
-        mean = jnp.where(n > 0, wins / jnp.maximum(n, 1), 0.5)
-        worst = lax.argmin(jnp.where(others, mean, jnp.inf), 0, jnp.int32)
-        return jnp.where(ahead[leader] | ~jnp.any(ahead), leader, worst)
+        best = rmed.leader(state.divergence, self.active_arms)
+        return rmed.usual_opponent(state.wins[left], state.wins[:, left], others, best)

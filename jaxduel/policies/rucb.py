@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import random_member, set_size
 from jaxduel.policies.base import Duel, Feedback, Key
-from jaxduel.policies.checks import require
+from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lesson
 
 
@@ -59,8 +59,8 @@ class RUCB:
     assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
 
     def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        require(self.alpha, lambda a: a > 0, "rucb: alpha must be positive")
+        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, "rucb")
 
     def init(self, key: Key) -> RUCBState:
         """No comparisons, no hypothesis."""

@@ -6,38 +6,75 @@ import pytest
 
 import jaxduel as jd
 from tests.oracles.btm import BTM
+from tests.oracles.interleaved_filter import InterleavedFilter
+from tests.oracles.multisbm import MultiSBM
 from tests.oracles.pcomp import PCOMP
 from tests.oracles.rmed1 import RMED1
+from tests.oracles.rmed2 import RMED2, RMED2FH
 from tests.oracles.rucb import RUCB
+from tests.oracles.savage import SAVAGE
 from tests.oracles.scomp import SCOMP
 from tests.oracles.scomp2 import SCOMP2
+from tests.oracles.sparring import Sparring
 from tests.policies.histories import batch_histories, duel_histories, random_preferences
 
 BTM_FAST = {"gamma": 1.0, "scale": 0.25}
 """A radius small enough for arms to go within a short history."""
 
 DUELS = {
-    "rucb": (RUCB, {}, {}),
-    "rucb-unseen-1": (RUCB, {"unseen": 1.0, "alpha": 0.7}, {"unseen": 1.0, "alpha": 0.7}),
-    "rmed1": (RMED1, {}, {}),
-    "btm": (BTM, BTM_FAST, {"horizon": 500, **BTM_FAST}),
-    "btm-tight": (
+    # policy, oracle, what the policy is made with, what the oracle is
+    "rucb": ("rucb", RUCB, {}, {}),
+    "rmed1": ("rmed1", RMED1, {}, {}),
+    "btm": ("btm", BTM, BTM_FAST, {"horizon": 500, **BTM_FAST}),
+    "savage": ("savage", SAVAGE, {"horizon": 2}, {"horizon": 2}),
+    "sparring": ("sparring", Sparring, {}, {}),
+    "multisbm": ("multisbm", MultiSBM, {}, {}),
+    "interleaved-filter": ("interleaved-filter", InterleavedFilter, {"horizon": 1}, {"horizon": 1}),
+    "rmed2": ("rmed2", RMED2, {}, {}),
+    "rmed2fh": ("rmed2fh", RMED2FH, {"horizon": 200}, {"horizon": 200}),
+}
+VARIANTS = {
+    "rucb, unseen 1": ("rucb", RUCB, {"unseen": 1.0, "alpha": 0.7}, {"unseen": 1.0, "alpha": 0.7}),
+    "btm, tight": (
+        "btm",
         BTM,
         {"self_comparisons": False, **BTM_FAST},
         {"horizon": 500, "self_comparisons": False, **BTM_FAST},
     ),
+    "savage, copeland": (
+        "savage",
+        SAVAGE,
+        {"horizon": 2, "test": "copeland"},
+        {"horizon": 2, "test": "copeland"},
+    ),
+    "sparring, unplayed 1": ("sparring", Sparring, {"unplayed": 1.0}, {"unplayed": 1.0}),
+    "multisbm, global": (
+        "multisbm",
+        MultiSBM,
+        {"unplayed": 1.0, "clock": "global"},
+        {"unplayed": 1.0, "clock": "global"},
+    ),
+    "interleaved-filter, if1": (
+        "interleaved-filter",
+        InterleavedFilter,
+        {"horizon": 1, "variant": "if1"},
+        {"horizon": 1, "variant": "if1"},
+    ),
+    "rmed2fh, long": ("rmed2fh", RMED2FH, {"horizon": 10**6}, {"horizon": 10**6}),
 }
 
-SIZES = [(2, 500, 40), (3, 400, 60), (5, 300, 80)]
-"""Arms, histories, steps."""
+SIZES = {2: (500, 40), 3: (400, 60), 5: (300, 80)}
+"""Histories and steps, by number of arms."""
 
 
-@pytest.mark.parametrize(("num_arms", "num", "steps"), SIZES)
-@pytest.mark.parametrize("case", DUELS)
-def test_duels_follow_the_paper(case, num_arms, num, steps):
-    oracle_class, fields, parameters = DUELS[case]
-    name = case.split("-")[0]
-    policy = jd.policies.make(name, num_arms=num_arms, horizon=500, **fields)
+@pytest.mark.parametrize(
+    ("case", "num_arms"),
+    [*((case, size) for case in DUELS for size in SIZES), *((case, 5) for case in VARIANTS)],
+)
+def test_duels_follow_the_paper(case, num_arms):
+    num, steps = SIZES[num_arms]
+    name, oracle_class, fields, parameters = (DUELS | VARIANTS)[case]
+    policy = jd.policies.make(name, num_arms=num_arms, **{"horizon": 500, **fields})
     preferences = random_preferences(num_arms, num, seed=num_arms)
     keys = jax.random.split(jax.random.key(num_arms), num)
     left, right, won = map(np.asarray, duel_histories(policy, preferences, keys, steps))
@@ -50,11 +87,21 @@ def test_duels_follow_the_paper(case, num_arms, num, steps):
             oracle.play(*pair, bool(won[run, t]))
 
 
-def test_btm_histories_remove_arms():
-    policy = jd.policies.make("btm", num_arms=5, horizon=500, **BTM_FAST)
-    preferences = random_preferences(5, 300, seed=5)
+SETTLING = {
+    "btm": (BTM_FAST, 5, 80),
+    "savage": ({"horizon": 2}, 3, 100),
+    "interleaved-filter": ({"horizon": 1}, 3, 200),
+}
+"""What makes arms go within a short history, arms and steps."""
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_histories_remove_arms(name):
+    fields, num_arms, steps = SETTLING[name]
+    policy = jd.policies.make(name, num_arms=num_arms, **{"horizon": 500, **fields})
+    preferences = random_preferences(num_arms, 300, seed=5)
     keys = jax.random.split(jax.random.key(5), 300)
-    left, right, _ = map(np.asarray, duel_histories(policy, preferences, keys, 80))
+    left, right, _ = map(np.asarray, duel_histories(policy, preferences, keys, steps))
     settled = (left[:, -5:] == right[:, -1:]).all(axis=1) & (right[:, -5:] == right[:, -1:]).all(1)
     assert 0.05 < settled.mean() < 0.95
 

@@ -1,0 +1,109 @@
+"""Relative Confidence Sampling (RCS)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.errors import InputError
+from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.threefry import Seed, seed_of
+from jaxduel.policies import thompson
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.thompson import ThompsonState
+
+Counted = Literal["always", "fallback"]
+
+
+class RCSState(NamedTuple):
+    """One seed's state."""
+
+    record: ThompsonState
+    champions: jax.Array  # (K,) int32: how often each arm was champion
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class RCS:
+    """RCS, Zoghi, Whiteson, de Rijke and Munos (WSDM 2014), Algorithm 1.
+
+    theta_ij ~ Beta(w_ij + 1, w_ji + 1) for i < j. The champion c is the arm that beats all others
+    in this sample; without one, an arm that was champion least often, ties at random. The
+    challenger is d = argmax_j u_jc, u_jc = w_jc / n_jc + sqrt(alpha log t / n_jc), u_cc = 1/2, ties
+    at random.
+
+    The votes are tossed as coins (`jaxduel.policies.thompson`). Of a pair never compared, u = 2,
+    the paper's "x / 0 := 1" applied to both fractions.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: width of the confidence bounds, > 1/2 in theory; 0.501 in its paper, 0.51 here and in
+        the experiments of Wu and Liu (2016).
+      counted: whether championships count "always", or only those without an arm that beats all
+        others ("fallback", as in the program of its first author).
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 0.51
+    counted: Counted = field(default="always", metadata={"static": True})
+
+    assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
+
+    def validate(self) -> None:
+        """Raises InputError for parameters out of range; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, "rcs")
+        if self.counted not in ("always", "fallback"):
+            raise InputError(f'rcs: counted must be "always" or "fallback", not {self.counted!r}.')
+
+    def init(self, key: Key) -> RCSState:
+        """No comparisons, no champions."""
+        del key
+        record = thompson.no_comparisons(self.num_arms)
+        return RCSState(record, jnp.zeros(self.num_arms, jnp.int32))
+
+    def act(self, state: RCSState, key: Key) -> Duel:
+        """The champion and the challenger."""
+        seed = seed_of(key)
+        left, _ = self._champion(seed, state)
+        wins, losses = state.record.wins[:, left], state.record.wins[left]
+        n = (wins + losses).astype(jnp.float32)
+        bound = thompson.log_bound(self.alpha, state.record)
+        seen = n > 0
+        upper = (wins.astype(jnp.float32) + jnp.sqrt(bound * n)) / jnp.where(seen, n, 1.0)
+        upper = jnp.where(seen, upper, 2.0)
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        upper = jnp.where(arms == left, 0.5, jnp.where(self.active_arms, upper, -jnp.inf))
+        return Duel(left, random_member(upper == jnp.max(upper), thompson.tie_break(seed, 1)))
+
+    def update(self, state: RCSState, plan: Duel, outcome: jax.Array, key: Key) -> RCSState:
+        """Counts the outcome and the champion."""
+        counts = jnp.bool_(True)
+        if self.counted == "fallback":
+            _, found = self._champion(seed_of(key), state)
+            counts = ~found
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        return RCSState(
+            record=thompson.after_duel(state.record, plan, outcome),
+            champions=state.champions + ((arms == plan.left) & counts).astype(jnp.int32),
+        )
+
+    def learn(self, state: RCSState, feedback: Feedback) -> RCSState:
+        """Takes in withheld outcomes."""
+        return state._replace(record=thompson.after_feedback(state.record, feedback))
+
+    def _champion(self, seed: Seed, state: RCSState) -> tuple[jax.Array, jax.Array]:
+        """The champion, and whether it beats all others in the sample."""
+        active = jnp.asarray(self.active_arms)
+        votes = thompson.votes_of(thompson.sampled_wins(seed, state.record, active), active)
+        best = lax.argmax(votes, 0, jnp.int32)
+        found = votes[best] == set_size(active) - 1
+        times = jnp.where(active, state.champions, jnp.iinfo(jnp.int32).max)
+        rarest = random_member(times == jnp.min(times), thompson.tie_break(seed))
+        return jnp.where(found, best, rarest), found
