@@ -43,10 +43,9 @@ class InterleavedFilter:
 
     Where W is empty, b plays itself for ever.
 
-    The text of the paper was not at hand: the order within a round robin, testing only at its end
-    and the order of 1 and 2 are those of the library of RMED's authors. That library keeps the
-    estimates of past candidates. It makes no difference: an arm of W has met past candidates only,
-    and none of them comes back.
+    The order within a round robin, testing only at its end and the order of 1 and 2 are those of
+    the library of RMED's authors. That library keeps the estimates when b changes. It makes no
+    difference: an arm of W has met past candidates only, and none of them comes back.
 
     Attributes:
       num_arms: K; the confidence counts the active ones.

@@ -54,8 +54,8 @@ class SAVAGE:
       num_arms: K; the confidence counts the active ones.
       active_arms: (K,) bool, the arms that exist.
       horizon: T; the confidence depends on it.
-      test: "condorcet" or "copeland". Both presuppose knowledge of the instance; the Condorcet test
-        can drop every pair where there is no Condorcet winner.
+      test: "condorcet" or "copeland"; the former presupposes a Condorcet winner, without which it
+        can drop every arm.
 
     Draws nothing: given the outcomes it is deterministic.
     """
