@@ -68,8 +68,8 @@ def _checked(wins: Any, active: np.ndarray) -> np.ndarray:
     if forbidden.any():
         i, j = np.argwhere(forbidden)[0]
         raise InputError(
-            f"wins[{i}, {j}] must be 0, not {counts[i, j]:g}: an arm has no wins over itself, and an "
-            "inactive arm none at all."
+            f"wins[{i}, {j}] must be 0, not {counts[i, j]:g}: an arm has no wins over itself, and "
+            "an inactive arm none at all."
         )
     if counts.sum() >= MAX_HORIZON:
         raise InputError(f"wins must sum to less than 2^31 - 1, not to {counts.sum():g}.")

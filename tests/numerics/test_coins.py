@@ -54,9 +54,7 @@ def test_words_are_compared_as_one_number_of_63_bits():
         high.append((number >> 32) << 1)
         low.append(number & 0xFFFFFFFF)
         expected.append(number < limit)
-    found = _below(
-        jnp.array(high, jnp.uint32), jnp.array(low, jnp.uint32), jnp.asarray(chances)
-    )
+    found = _below(jnp.array(high, jnp.uint32), jnp.array(low, jnp.uint32), jnp.asarray(chances))
     assert 500 < sum(expected) < 2500
     assert np.array_equal(found, expected)
 
