@@ -21,7 +21,7 @@ from jaxduel.policies.registry import parameters as parameters
 from jaxduel.policies.registry import register as register
 from jaxduel.policies.rmed1 import RMED1 as RMED1
 from jaxduel.policies.rmed2 import RMED2 as RMED2
-from jaxduel.policies.rmed2 import RMED2FH as RMED2FH
+from jaxduel.policies.rmed2fh import RMED2FH as RMED2FH
 from jaxduel.policies.rucb import RUCB as RUCB
 from jaxduel.policies.savage import SAVAGE as SAVAGE
 from jaxduel.policies.scomp import SCOMP as SCOMP

@@ -19,7 +19,8 @@ from jaxduel.policies.pcomp import PCOMP
 from jaxduel.policies.pure_dts import PureDTS
 from jaxduel.policies.rcs import RCS
 from jaxduel.policies.rmed1 import RMED1
-from jaxduel.policies.rmed2 import RMED2, RMED2FH
+from jaxduel.policies.rmed2 import RMED2
+from jaxduel.policies.rmed2fh import RMED2FH
 from jaxduel.policies.rucb import RUCB
 from jaxduel.policies.savage import SAVAGE
 from jaxduel.policies.scomp import SCOMP
