@@ -170,8 +170,9 @@ def reproduce(
     Args:
       paper: name of the paper (`jaxduel list papers`).
       figure: a figure such as 1, or a panel such as 1a; all if left out.
-      full: 500 runs instead of the paper's own number.
-      runs: how many runs, instead of either.
+      full: the long version: batched-dueling with 500 runs instead of the paper's 10,
+        double-thompson with the paper's horizons and runs, which take hours.
+      runs: how many runs on each data set, instead of either.
       seed: root of all randomness.
       out: folder for the files; figures/PAPER if left out.
     """

@@ -103,6 +103,7 @@ def test_a_broken_assumption_is_one_line(capsys):
         (("check", "missing.csv"), "does not exist"),
         (("reproduce", "batched"), "mean 'batched-dueling'"),
         (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
+        (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),
         (("reproduce", "batched-dueling", "--runs", 0), "runs must be at least 1"),
         (("reproduce", "batched-dueling", "--out", __file__), "cannot be created"),
     ],

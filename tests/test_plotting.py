@@ -10,7 +10,23 @@ from matplotlib.colors import to_rgb
 
 import jaxduel as jd
 from jaxduel import plotting
-from jaxduel.plotting import STYLES, Curve, Panel, Reference, regret_figure, style_of
+from jaxduel.plotting import (
+    STYLES,
+    Bar,
+    BarsPanel,
+    Curve,
+    DelayCurve,
+    DelayPanel,
+    Panel,
+    Reference,
+    SharesPanel,
+    Stack,
+    bars_figure,
+    delay_figure,
+    regret_figure,
+    shares_figure,
+    style_of,
+)
 
 
 def made_up(policy: str, scale: float, num_seeds: int = 20) -> jd.Result:
@@ -41,6 +57,7 @@ def test_policies_of_one_figure_differ_in_line_or_marker_too():
         ("pcomp", "scomp", "scomp2", "rmed1", "rucb", "btm"),
         ("scomp2[num_batches=2]", "scomp2[num_batches=8]", "scomp2", "rmed1"),
         ("dts", "dts+", "pure-dts", "rucb", "rcs", "ccb", "scb", "ecw-rmed", "savage", "sparring"),
+        ("dts", "ecw-rmed", "ecw-rmed[shuffle_arms=false]", "rmed1", "btm"),
     ):
         looks = {STYLES[name][1:] for name in names}
         assert len(looks) == len(names)
@@ -138,3 +155,87 @@ def test_a_figure_without_curves_is_refused():
         regret_figure([])
     with pytest.raises(jd.InputError, match="at least one curve"):
         regret_figure([Panel([])])
+    with pytest.raises(jd.InputError, match="at least one bar"):
+        bars_figure([BarsPanel(["a"], [])])
+
+
+def test_separate_runs_are_points_with_error_bars_inside_the_axes():
+    points = replace(CURVES[1], separate=True)
+    figure = regret_figure([Panel([points, CURVES[0]], time_scale="log")])
+    (axes,) = figure.axes
+    (container,) = axes.containers
+    line, _, (bars,) = container.lines
+    assert line.get_linestyle() == "None"
+    np.testing.assert_array_equal(line.get_ydata(), points.mean)
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(ends[:, 1], points.upper95)
+    assert axes.get_xlim()[0] < points.times[0]
+    assert axes.get_xlim()[1] > points.times[-1]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["BTM", "RUCB"]
+
+
+def test_a_tall_legend_leaves_the_axes_their_height():
+    curves = [replace(CURVES[0], label=f"P{i}") for i in range(11)]
+    few, many = (regret_figure([Panel(chosen)]) for chosen in (curves[:3], curves))
+    assert many.get_figheight() > few.get_figheight()
+    heights = [figure.axes[0].get_window_extent().height for figure in (few, many)]
+    assert heights[1] > 0.85 * heights[0]
+
+
+def test_bars_stand_side_by_side_in_their_groups():
+    values = {"dts": [1.0, 4.0], "dts+": [2.0, 0.5], "rucb": [3.0, 9.0]}
+    bars = [
+        Bar(name, name.upper(), np.array(v), 0.9 * np.array(v), 1.2 * np.array(v))
+        for name, v in values.items()
+    ]
+    figure = bars_figure([BarsPanel(["one", "two"], bars, label="STD")])
+    (axes,) = figure.axes
+    patches = {p.get_x(): p for p in axes.patches}
+    assert [patches[x].get_height() for x in sorted(patches)] == [1, 2, 3, 4, 0.5, 9]
+    ends = [(x, x + patches[x].get_width()) for x in sorted(patches)]
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["one", "two"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["DTS", "DTS+", "RUCB"]
+    assert axes.get_yscale() == "log"
+
+
+def test_shares_are_stacked_to_the_whole():
+    stacks = [
+        Stack("dts", "D-TS", np.array([0.5, 0.3, 0.2]), ["arm 1", "arm 3", "arm 2"]),
+        Stack("dts+", "D-TS+", np.array([0.97, 0.03, 0.0]), ["arm 2", "arm 1", "arm 3"]),
+    ]
+    figure = shares_figure([SharesPanel(stacks, "(a)", "share")])
+    (axes,) = figure.axes
+    tops = [p.get_y() + p.get_height() for p in axes.patches]
+    np.testing.assert_allclose(tops, [0.5, 0.8, 1.0, 0.97, 1.0, 1.0])
+    words = [text.get_text() for text in axes.texts]
+    assert words == ["arm 1", "arm 3", "arm 2", "arm 2"]  # no room for 3 %
+    assert not figure.legends
+
+
+def test_delays_have_a_logarithmic_axis_and_error_bars():
+    delays, mean = np.array([1, 10, 100]), np.array([5.0, 6.0, 9.0])
+    curve = DelayCurve(
+        name="dts", label="D-TS", delays=delays, mean=mean, lower95=mean - 1, upper95=mean + 2
+    )
+    figure = delay_figure([DelayPanel([curve], "(a)", "copeland"), DelayPanel([curve])])
+    axes = figure.axes[0]
+    assert axes.get_xscale() == "log"
+    assert axes.get_ylim()[0] == 0
+    assert "R(T)" in axes.get_ylabel()
+    (container,) = axes.containers
+    bars = container.lines[2][0].get_segments()
+    np.testing.assert_allclose([bar[:, 1] for bar in bars], [[4, 7], [5, 8], [8, 11]])
+    assert figure.get_figwidth() == plotting.PAGE_WIDTH
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_all_kinds_of_figures_can_be_written(kind):
+    one = np.ones(1)
+    for figure in (
+        bars_figure([BarsPanel(["a"], [Bar("dts", "D-TS", one, one * np.nan, one * np.nan)])]),
+        shares_figure([SharesPanel([Stack("dts", "D-TS", np.zeros(2), ["a", "b"])])]),
+    ):
+        content = plotting.png(figure, dpi=60) if kind == "png" else plotting.pdf(figure)
+        assert len(content) > 1000

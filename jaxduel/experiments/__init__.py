@@ -2,6 +2,7 @@
 
 from jaxduel.experiments.claims import Claim as Claim
 from jaxduel.experiments.claims import Measurement as Measurement
+from jaxduel.experiments.estimates import Number as Number
+from jaxduel.experiments.estimates import Ratio as Ratio
 from jaxduel.experiments.output import OutputFolder as OutputFolder
-from jaxduel.experiments.samples import Ratio as Ratio
 from jaxduel.experiments.samples import Sample as Sample

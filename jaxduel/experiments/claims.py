@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from jaxduel.experiments.samples import Ratio
+from jaxduel.experiments.estimates import Estimate, Ratio
 from jaxduel.experiments.tables import csv_text
 
 Verdict = Literal["confirmed", "not confirmed", "undecided", "not measured"]
@@ -20,17 +20,29 @@ class Measurement:
 
     Attributes:
       where: the data set.
-      what: which quantity, such as "SCOMP2 / RMED1".
-      ratio: its value, with its 95 % interval.
-      medians: the same of the medians over runs, for comparison; it decides nothing.
+      what: which quantity, such as "SCOMP2 / RMED1" for a ratio of mean final regrets, or in words.
+      estimate: its value, with its 95 % interval.
+      medians: for a ratio of means, the same of the medians over runs, for comparison; else NaN. It
+        decides nothing.
       verdict: what the interval says of the claim here.
     """
 
     where: str
     what: str
-    ratio: Ratio
+    estimate: Estimate
     medians: float
     verdict: Verdict
+
+    @property
+    def ratio(self) -> Ratio:
+        """The estimate, where it is a ratio.
+
+        Raises:
+          TypeError: if it is not.
+        """
+        if not isinstance(self.estimate, Ratio):
+            raise TypeError(f"{self.what} is not a ratio.")
+        return self.estimate
 
 
 @dataclass(frozen=True)
@@ -63,21 +75,21 @@ class Claim:
         return self.combine([*(m.verdict for m in self.measurements), *missing])
 
 
-def below(ratio: Ratio, limit: float) -> Verdict:
-    """Whether a ratio is below a limit, by its 95 % interval."""
-    lower, upper = ratio.interval
+def below(estimate: Estimate, limit: float) -> Verdict:
+    """Whether a number is below a limit, by its 95 % interval."""
+    lower, upper = estimate.interval
     return _decided(upper < limit, lower > limit)
 
 
-def above(ratio: Ratio, limit: float) -> Verdict:
-    """Whether a ratio is above a limit, by its 95 % interval."""
-    lower, upper = ratio.interval
+def above(estimate: Estimate, limit: float) -> Verdict:
+    """Whether a number is above a limit, by its 95 % interval."""
+    lower, upper = estimate.interval
     return _decided(lower > limit, upper < limit)
 
 
-def within(ratio: Ratio, factor: float) -> Verdict:
-    """Whether a ratio lies between 1 / factor and factor, by its 95 % interval."""
-    lower, upper = ratio.interval
+def within(estimate: Estimate, factor: float) -> Verdict:
+    """Whether a number lies between 1 / factor and factor, by its 95 % interval."""
+    lower, upper = estimate.interval
     return _decided(
         1 / factor < lower and upper < factor,
         upper < 1 / factor or lower > factor,
@@ -112,6 +124,9 @@ def lines(claims: Sequence[Claim]) -> list[str]:
         "logarithms);",
         "the ratio of the medians stands beside them. Undecided: the interval holds the limit.",
     ]
+    measurements = [m for claim in claims for m in claim.measurements]
+    where = max([11, *(len(m.where) for m in measurements)])
+    what = max([34, *(len(m.what) for m in measurements)])
     for number, claim in enumerate(claims, start=1):
         measured = len(claim.measurements)
         part = "" if measured == claim.expected else f" ({measured} of {claim.expected} measured)"
@@ -119,21 +134,33 @@ def lines(claims: Sequence[Claim]) -> list[str]:
         text.append(f"   criterion: {claim.criterion}")
         for m in claim.measurements:
             medians = "" if math.isnan(m.medians) else f"  medians {m.medians:.3g}"
-            text.append(f"   {m.where:<11}  {m.what:<34} {m.ratio!s:<24}{medians:<15}  {m.verdict}")
+            numbers = f"{m.estimate!s:<24}{medians:<15}"
+            text.append(f"   {m.where:<{where}}  {m.what:<{what}} {numbers}  {m.verdict}")
     return text
 
 
 def table(claims: Sequence[Claim]) -> str:
     """The claims as CSV, one line per measurement (one for a claim without any)."""
     header = (
-        "claim", "source", "criterion", "claim_verdict", "data_set", "quantity",
-        "ratio_of_means", "lower95", "upper95", "ratio_of_medians", "verdict",
+        "claim", "source", "criterion", "claim_verdict", "data_set", "quantity", "ratio_of_means",
+        "value", "lower95", "upper95", "ratio_of_medians", "verdict",
     )  # fmt: skip
     rows = []
     for claim in claims:
         shared = (claim.quote, claim.source, claim.criterion, claim.verdict)
-        rows += [
-            (*shared, m.where, m.what, m.ratio.value, *m.ratio.interval, m.medians, m.verdict)
-            for m in claim.measurements
-        ] or [(*shared, *[""] * 7)]
+        rows += [(*shared, *_entries(m)) for m in claim.measurements] or [(*shared, *[""] * 8)]
     return csv_text(header, rows)
+
+
+def _entries(measurement: Measurement) -> tuple[str | float, ...]:
+    """A measurement's entries in the table; those on ratios of means are empty for others."""
+    value, of_means = measurement.estimate.value, not math.isnan(measurement.medians)
+    return (
+        measurement.where,
+        measurement.what,
+        value if of_means else "",
+        value,
+        *measurement.estimate.interval,
+        measurement.medians if of_means else "",
+        measurement.verdict,
+    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,44 +18,10 @@ from jaxduel.errors import unknown_name
 from jaxduel.experiments import claims as claims_module
 from jaxduel.experiments.claims import Claim
 from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.plans import Plan, Samples, Setting, all_entries, figure_of
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tables import aligned, csv_text
-from jaxduel.experiments.tasks import Competitor, DataSet, Task, run_tasks
-from jaxduel.numerics import linear_grid
-
-Samples = Mapping[tuple[str, str], Sample]
-"""Finished samples by name of the data set and of the competitor."""
-
-
-@dataclass(frozen=True)
-class PanelPlan:
-    """A panel to be made: its name such as "1a", what is played, and who plays."""
-
-    name: str
-    data: DataSet
-    competitors: tuple[Competitor, ...]
-
-    @property
-    def figure(self) -> str:
-        """The figure that it belongs to: "1" for "1a"."""
-        return self.name.rstrip("abcdefghijklmnopqrstuvwxyz")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What all simulations of a paper have in common."""
-
-    horizon: int
-    regret: str
-    time_scale: plotting.Scale = "linear"
-    regret_scale: plotting.Scale = "log"
-
-    @property
-    def checkpoints(self) -> np.ndarray:
-        """A hundred evenly spaced times, and a few early ones: (M,) int64."""
-        early = [scale * unit for scale in (1, 10, 100) for unit in (1, 2, 5)]
-        grid = linear_grid(self.horizon, 100)
-        return np.union1d([t for t in early if t < grid[0]], grid).astype(np.int64)
+from jaxduel.experiments.tasks import Task, run_tasks
 
 
 @dataclass
@@ -78,21 +44,21 @@ class Report:
 
 
 def chosen_panels(asked: str | None, known: Sequence[str]) -> list[str]:
-    """The panels of a figure ("1"), one panel ("1a"), or all.
+    """The panels of a figure ("1"), one panel ("1a"), or all (None).
 
     Raises:
       InputError: if there is no such figure or panel.
     """
     if asked is None:
         return list(known)
-    panels = [name for name in known if asked.lower() in (name, name[:-1])]
+    panels = [name for name in known if asked.lower() in (name, figure_of(name))]
     if not panels:
-        raise unknown_name("figure", asked, {*known, *(name[:-1] for name in known)})
+        raise unknown_name("figure", asked, {*known, *map(figure_of, known)})
     return panels
 
 
 def carry_out(
-    panels: Sequence[PanelPlan],
+    panels: Sequence[Plan],
     setting: Setting,
     folder: OutputFolder,
     measure: Callable[[Samples], list[Claim]],
@@ -136,30 +102,31 @@ def carry_out(
             report.interrupted = True
     report.samples = {t.key: report.samples[t.key] for t in tasks if t.key in report.samples}
     report.claims = measure(report.samples)
+    said = [line for panel in panels if panel not in todo for line in panel.lines(report.samples)]
     report.lines = [
         heading,
         *notes,
         "",
         *_final_lines(report.samples, setting),
         "",
+        *said,
+        *([""] if said else []),
         *claims_module.lines(report.claims),
     ]
-    folder.write("final-regret.csv", _final_table(report.samples, setting))
+    folder.write("final-regret.csv", _final_table(report.samples))
     folder.write("claims.csv", claims_module.table(report.claims))
     folder.write("claims.txt", "\n".join(report.lines) + "\n")
     return report
 
 
-def _tasks(panels: Sequence[PanelPlan], setting: Setting) -> list[Task]:
-    """One task per curve, data set by data set; a curve of two panels is one task."""
+def _tasks(panels: Sequence[Plan], setting: Setting) -> list[Task]:
+    """One task per data set and competitor, data set by data set; panels share it."""
     tasks: dict[tuple[str, str], Task] = {}
-    for data in dict.fromkeys(panel.data.name for panel in panels):
-        for panel in (panel for panel in panels if panel.data.name == data):
-            for competitor in panel.competitors:
-                task = Task(
-                    panel.data, competitor, setting.horizon, setting.checkpoints, setting.regret
-                )
-                tasks.setdefault(task.key, task)
+    for data, competitor in all_entries(panels):
+        horizon = setting.horizon_of(data)
+        times = setting.checkpoints(horizon)
+        task = Task(data, competitor, horizon, times, setting.regret)
+        tasks[task.key] = tasks.get(task.key, task).joined(task)
     return list(tasks.values())
 
 
@@ -177,61 +144,52 @@ def _devices() -> list[Any]:
         return jax.local_devices()
 
 
-def _is_ready(panel: PanelPlan, samples: Samples) -> bool:
-    return all((panel.data.name, c.name) in samples for c in panel.competitors)
+def _is_ready(panel: Plan, samples: Samples) -> bool:
+    return all((data.name, c.name) in samples for data, c in panel.entries)
 
 
 def _write_panel(
-    panel: PanelPlan,
-    panels: Sequence[PanelPlan],
-    todo: Sequence[PanelPlan],
+    panel: Plan,
+    panels: Sequence[Plan],
+    todo: Sequence[Plan],
     setting: Setting,
     samples: Samples,
     folder: OutputFolder,
 ) -> None:
     """Writes a panel, and its figure if it was the last one of several."""
     _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
-    siblings = [p for p in panels if p.figure == panel.figure]
-    if len(siblings) > 1 and not any(p.figure == panel.figure for p in todo):
-        _write_figure(f"figure-{panel.figure}", siblings, setting, samples, folder)
+    figure = figure_of(panel.name)
+    siblings = [p for p in panels if figure_of(p.name) == figure]
+    if len(siblings) > 1 and not any(figure_of(p.name) == figure for p in todo):
+        _write_figure(f"figure-{figure}", siblings, setting, samples, folder)
 
 
 def _write_figure(
     name: str,
-    panels: Sequence[PanelPlan],
+    panels: Sequence[Plan],
     setting: Setting,
     samples: Samples,
     folder: OutputFolder,
 ) -> None:
     """A figure as PNG and PDF, and the numbers of a single panel as CSV."""
-    drawn = [
-        plotting.Panel(
-            curves=[
-                replace(samples[panel.data.name, c.name].curve(), label=c.label)
-                for c in panel.competitors
-            ],
-            title=f"({panel.name.removeprefix(panel.figure)}) {panel.data.title}",
-            definition=setting.regret,
-            time_scale=setting.time_scale,
-            regret_scale=setting.regret_scale,
-        )
-        for panel in panels
-    ]
-    figure = plotting.regret_figure(drawn)
+    drawn = [panel.panel(samples, setting) for panel in panels]
+    figure = panels[0].figure(drawn)
     folder.write(f"{name}.png", plotting.png(figure))
     folder.write(f"{name}.pdf", plotting.pdf(figure))
-    if len(drawn) == 1:
-        folder.write(f"{name}.csv", plotting.table(drawn[0].curves))
+    if len(panels) == 1:
+        folder.write(f"{name}.csv", panels[0].table(samples, setting))
 
 
 def _final_lines(samples: Samples, setting: Setting) -> list[str]:
-    """Final regrets as text."""
+    """Final regrets as text; T has a column where it is not the same everywhere."""
+    ends = {int(sample.checkpoints[-1]) for sample in samples.values()} or {setting.horizon}
     rows = []
     for (data, _), sample in samples.items():
         batches = sample.batches
         rows.append(
             [
                 f"{data}: {sample.label}",
+                *([f"{sample.checkpoints[-1]:,}"] if len(ends) > 1 else []),
                 f"{sample.mean[-1]:,.1f}",
                 f"± {sample.sem[-1]:,.1f}",
                 f"{np.median(sample.final):,.1f}",
@@ -239,11 +197,14 @@ def _final_lines(samples: Samples, setting: Setting) -> list[str]:
                 "" if batches is None else f"{batches.mean():.1f} (max {batches.max()})",
             ]
         )
-    header = [f"regret at T = {setting.horizon:,}", "mean", "± sem", "median", "runs", "batches"]
+    end = ["regret at T", "T"] if len(ends) > 1 else [f"regret at T = {max(ends):,}"]
+    header = [*end, "mean", "± sem", "median", "runs", "batches"]
+    if samples and all(sample.batches is None for sample in samples.values()):
+        header, rows = header[:-1], [row[:-1] for row in rows]
     return aligned(header, rows)
 
 
-def _final_table(samples: Samples, setting: Setting) -> str:
+def _final_table(samples: Samples) -> str:
     """Final regrets as CSV."""
     header = (
         "data_set",
@@ -259,5 +220,5 @@ def _final_table(samples: Samples, setting: Setting) -> str:
         curve, batches = sample.curve(), sample.batches
         used = ("", "") if batches is None else (float(batches.mean()), int(batches.max()))
         numbers = [float(getattr(curve, column)[-1]) for column in plotting.COLUMNS]
-        rows.append((data, name, setting.horizon, *numbers, sample.num_runs, *used))
+        rows.append((data, name, int(curve.times[-1]), *numbers, sample.num_runs, *used))
     return csv_text(header, rows)

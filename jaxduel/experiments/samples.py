@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from jaxduel.plotting import Curve
 from jaxduel.simulation import Result
-from jaxduel.simulation.intervals import interval95, t95
+from jaxduel.simulation.intervals import interval95
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,9 @@ class Sample:
       regret: (n, M) float64, cumulative pseudo-regret of each run.
       groups: (n,) int, the group of each run, numbered from 0.
       batches: (n,) int, batches used, or None.
+      selves: (n, K) int64, comparisons of each arm of the problem with itself up to the last
+        checkpoint, where pairs were recorded, else None.
+      separate: whether each checkpoint has runs of its own, to that horizon.
     """
 
     name: str
@@ -36,13 +38,22 @@ class Sample:
     regret: np.ndarray = field(repr=False)
     groups: np.ndarray = field(repr=False)
     batches: np.ndarray | None = field(default=None, repr=False)
+    selves: np.ndarray | None = field(default=None, repr=False)
+    separate: bool = False
 
     @classmethod
-    def pooled(cls, name: str, label: str, results: Sequence[Result]) -> Sample:
+    def pooled(
+        cls, name: str, label: str, results: Sequence[Result], separate: bool = False
+    ) -> Sample:
         """The runs of several results, each on an instance of its own; or those of one result."""
         sizes = [result.num_seeds for result in results]
         groups = np.arange(sizes[0]) if len(sizes) == 1 else np.repeat(np.arange(len(sizes)), sizes)
         batches = [result.batches for result in results if result.batches is not None]
+        selves = [
+            np.diagonal(result.pairs[:, -1], axis1=1, axis2=2)
+            for result in results
+            if result.pairs is not None
+        ]
         return cls(
             name=name,
             label=label,
@@ -50,6 +61,8 @@ class Sample:
             regret=np.concatenate([result.regret for result in results]),
             groups=groups,
             batches=np.concatenate(batches) if batches else None,
+            selves=np.concatenate(selves) if selves else None,
+            separate=separate,
         )
 
     @property
@@ -97,7 +110,26 @@ class Sample:
             lower95=lower,
             upper95=upper,
             num_seeds=self.num_runs,
+            separate=self.separate,
         )
+
+    def shares(self, arms: Sequence[int]) -> np.ndarray:
+        """How each run shared out the comparisons of the given arms with themselves.
+
+        Args:
+          arms: A arms, numbered from 0.
+
+        Returns:
+          (n, A) float64, rows with sum 1; NaN where a run has no such comparison.
+
+        Raises:
+          ValueError: if pairs were not recorded.
+        """
+        if self.selves is None:
+            raise ValueError(f"pairs of {self.name} were not recorded.")
+        counts = self.selves[:, list(arms)].astype(np.float64)
+        totals = counts.sum(axis=1, keepdims=True)
+        return counts / np.where(totals > 0, totals, np.nan)
 
 
 def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -118,48 +150,3 @@ def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     sums = np.zeros((count, *values.shape[1:]))
     np.add.at(sums, groups, values - values.mean(axis=0))
     return np.sqrt(np.sum(sums**2, axis=0) * count / (count - 1)) / len(values)
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A ratio of mean final regrets, with its uncertainty on the scale of logarithms.
-
-    Attributes:
-      value: the ratio.
-      log_error: standard error of its logarithm.
-      groups: independent groups behind it; the interval has one degree of freedom less.
-    """
-
-    value: float
-    log_error: float
-    groups: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval, symmetric on the scale of logarithms; NaN for one group."""
-        half = t95(self.groups) * self.log_error
-        return self.value * math.exp(-half), self.value * math.exp(half)
-
-    def __truediv__(self, other: Ratio) -> Ratio:
-        """The quotient of two ratios that are independent of each other."""
-        return Ratio(
-            self.value / other.value,
-            math.hypot(self.log_error, other.log_error),
-            min(self.groups, other.groups),
-        )
-
-    def __str__(self) -> str:
-        lower, upper = self.interval
-        return f"{self.value:.3g} [{lower:.3g}, {upper:.3g}]"
-
-
-def final_ratio(above: Sample, below: Sample) -> Ratio:
-    """Mean final regret of one policy over that of another, on the same instances.
-
-    The error is that of the delta method; run i of both policies saw the same instance, so it is
-    taken from their differences, run by run.
-    """
-    first, second = above.final, below.final
-    relative = first / first.mean() - second / second.mean()
-    error = float(standard_error(relative, above.groups))
-    return Ratio(float(first.mean() / second.mean()), error, above.num_groups)

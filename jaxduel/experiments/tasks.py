@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -14,7 +14,7 @@ import numpy as np
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies import make
 from jaxduel.problems import DuelingProblem
-from jaxduel.simulation import simulate
+from jaxduel.simulation import Result, simulate
 from jaxduel.simulation.devices import Device
 
 _MOST_LANES = 128
@@ -30,7 +30,12 @@ class Competitor:
       label: what legends and tables call it.
       policy: the policy's registered name.
       parameters: what `jaxduel.policies.make` is given.
-      quick: whether a run costs its batches, not its comparisons. Slow ones begin first.
+      quick: whether its runs are fast, beside the others'. Slow ones begin first.
+      delay: outcomes reach the policy after every so many comparisons.
+      shuffle_arms: whether each run sees the arms in an order of its own.
+      per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
+        10, 30, 100, 300, ... and T.
+      record_pairs: whether comparisons of arms with themselves are wanted (`Sample.selves`).
     """
 
     name: str
@@ -38,6 +43,10 @@ class Competitor:
     policy: str
     parameters: Mapping[str, Any]
     quick: bool = False
+    delay: int = 1
+    shuffle_arms: bool = True
+    per_horizon: bool = False
+    record_pairs: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,11 +66,13 @@ class DataSet:
       name: what tables call it.
       title: the panel's title.
       draws: the instances, all with the same number of arms.
+      horizon: T, where it is not that of all data sets of the paper.
     """
 
     name: str
     title: str
     draws: tuple[Draw, ...] = field(repr=False)
+    horizon: int | None = None
 
     @property
     def num_runs(self) -> int:
@@ -75,6 +86,7 @@ class Task:
 
     Every instance is a simulation of its own, with its own key and as many lanes as it has runs
     (many runs: equal blocks): nothing is padded, and runs on different instances are independent.
+    So are runs to different horizons, where the competitor has separate ones.
     """
 
     data: DataSet
@@ -89,43 +101,92 @@ class Task:
         return self.data.name, self.competitor.name
 
     @property
+    def lanes(self) -> int:
+        """How many runs a block has."""
+        most = max(draw.num_runs for draw in self.data.draws)
+        return -(-most // -(-most // _MOST_LANES))
+
+    @property
     def program(self) -> tuple[Any, ...]:
         """Tasks with the same program share its compilation, on one device."""
-        first = self.data.draws[0]
-        return self.competitor.policy, first.problem.num_arms, first.num_runs
+        entry = self.competitor
+        switches = [
+            (k, v) for k, v in sorted(entry.parameters.items()) if isinstance(v, bool | str)
+        ]
+        modes = (entry.delay > 1, entry.shuffle_arms, entry.per_horizon, entry.record_pairs)
+        first = self.data.draws[0].problem
+        return entry.policy, first.num_arms, self.lanes, *modes, *switches
+
+    def joined(self, other: Task) -> Task:
+        """One task for two of one key: it has the more runs, and pairs if either wants them."""
+        data = max(self.data, other.data, key=lambda data: data.num_runs)
+        pairs = self.competitor.record_pairs or other.competitor.record_pairs
+        return replace(self, data=data, competitor=replace(self.competitor, record_pairs=pairs))
 
     def run(self, device: Device, stop: threading.Event, ticks: queue.Queue[Any]) -> Sample:
         """Simulates, and reports finished runs to `ticks`.
 
         Raises:
-          Stopped: between two instances, if it was asked to stop.
+          Stopped: between two simulations, if it was asked to stop.
         """
         results = []
-        most = max(draw.num_runs for draw in self.data.draws)
-        lanes = -(-most // -(-most // _MOST_LANES))
         for draw in self.data.draws:
-            if stop.is_set():
-                raise Stopped
-            policy = make(
-                self.competitor.policy,
-                num_arms=draw.problem.num_arms,
-                horizon=self.horizon,
-                **self.competitor.parameters,
-            )
-            result = simulate(
-                policy,
-                draw.problem,
-                self.horizon,
-                num_seeds=draw.num_runs,
-                seed=draw.key,
-                checkpoints=self.checkpoints,
-                regret=self.regret,
-                lanes=lanes,
-                devices=[device],
-            )
-            results.append(result)
+            if self.competitor.per_horizon:
+                results.append(self._separately(draw, device, stop))
+            else:
+                results.append(self._simulate(draw, self.horizon, self.checkpoints, device, stop))
             ticks.put(draw.num_runs)
-        return Sample.pooled(self.competitor.name, self.competitor.label, results)
+        name, label = self.competitor.name, self.competitor.label
+        return Sample.pooled(name, label, results, separate=self.competitor.per_horizon)
+
+    def _simulate(
+        self, draw: Draw, horizon: int, times: np.ndarray, device: Device, stop: threading.Event
+    ) -> Result:
+        if stop.is_set():
+            raise Stopped
+        entry = self.competitor
+        policy = make(
+            entry.policy, num_arms=draw.problem.num_arms, horizon=horizon, **entry.parameters
+        )
+        return simulate(
+            policy,
+            draw.problem,
+            horizon,
+            num_seeds=draw.num_runs,
+            seed=draw.key,
+            checkpoints=times,
+            regret=self.regret,
+            shuffle_arms=entry.shuffle_arms,
+            delay=entry.delay,
+            record_pairs=entry.record_pairs,
+            lanes=self.lanes,
+            devices=[device],
+        )
+
+    def _separately(self, draw: Draw, device: Device, stop: threading.Event) -> Result:
+        """Separate runs to each horizon, side by side as checkpoints."""
+        parts = [
+            self._simulate(
+                replace(draw, key=jax.random.fold_in(draw.key, horizon)),
+                horizon,
+                np.array([horizon]),
+                device,
+                stop,
+            )
+            for horizon in horizons_up_to(self.horizon)
+        ]
+        return replace(
+            parts[-1],
+            checkpoints=np.concatenate([part.checkpoints for part in parts]),
+            regret=np.concatenate([part.regret for part in parts], axis=1),
+            plays=np.concatenate([part.plays for part in parts], axis=1),
+        )
+
+
+def horizons_up_to(horizon: int) -> list[int]:
+    """10, 30, 100, 300, ... below the horizon, and the horizon."""
+    steps = [unit * 10**power for power in range(1, 10) for unit in (1, 3)]
+    return [*(step for step in steps if step < horizon), horizon]
 
 
 class Stopped(Exception):

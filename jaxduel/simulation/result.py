@@ -27,6 +27,9 @@ class Result:
         checkpoint.
       batches: (num_seeds,) int64, batches used up to the horizon; None for policies that are not
         batched.
+      pairs: (num_seeds, M, K, K) int64, comparisons of each ordered pair (left, right) of the
+        problem's arms, where they were asked for, else None. In the matrix plus its transpose, the
+        rows sum to the plays of the arms.
     """
 
     policy: str
@@ -38,6 +41,7 @@ class Result:
     regret: np.ndarray = field(repr=False)
     plays: np.ndarray = field(repr=False)
     batches: np.ndarray | None = field(default=None, repr=False)
+    pairs: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def num_seeds(self) -> int:
@@ -67,7 +71,8 @@ class Result:
         return np.quantile(self.regret, q, axis=0)
 
     def to_xarray(self) -> xarray.Dataset:
-        """The result as a data set with dimensions seed, checkpoint and arm (numbered from 0)."""
+        """The result as a data set with dimensions seed, checkpoint and arm (numbered from 0; of a
+        pair, left and right)."""
         import xarray
 
         variables = {
@@ -76,6 +81,8 @@ class Result:
         }
         if self.batches is not None:
             variables["batches"] = (("seed",), self.batches)
+        if self.pairs is not None:
+            variables["pairs"] = (("seed", "checkpoint", "left", "right"), self.pairs)
         return xarray.Dataset(
             variables,
             coords={

@@ -37,6 +37,7 @@ class Settings:
     regret: str = "copeland"
     shuffle_arms: bool = True
     delay: int = 1
+    record_pairs: bool = False
     lanes: int | None = None
     memory_budget: int | None = None
     devices: Sequence[Device] | None = None
@@ -48,6 +49,11 @@ class Settings:
         for name in ("num_seeds", "delay", "lanes", "memory_budget"):
             require_whole(getattr(self, name), 1, f"{name} must be a whole number of at least 1")
         regret.needs_pairs(self.regret)
+
+    @property
+    def counts_pairs(self) -> bool:
+        """Whether plays of pairs are counted: they are asked for, or the regret needs them."""
+        return self.record_pairs or regret.needs_pairs(self.regret)
 
 
 class CheckedCell:
@@ -100,7 +106,11 @@ class Record:
     def __init__(self, cell: CheckedCell, settings: Settings, batched: bool) -> None:
         self.cell, self.settings = cell, settings
         seeds, points = settings.num_seeds, len(cell.grid)
-        self.plays = np.zeros((seeds, points, cell.problem.num_arms), np.int64)
+        num = cell.problem.num_arms
+        self.plays = np.zeros((seeds, points, num), np.int64)
+        self.pairs = None
+        if settings.record_pairs:
+            self.pairs = np.zeros((seeds, points, num, num), np.int64)
         self.weak = np.zeros((seeds, points)) if regret.needs_pairs(settings.regret) else None
         self.batches = np.zeros(seeds, np.int64) if batched else None
 
@@ -111,9 +121,12 @@ class Record:
         rows = slice(first, min(first + len(record.plays), len(self.plays)))
         kept = rows.stop - rows.start
         self.plays[rows] = record.plays[:kept, :points, :num]
-        if self.weak is not None and record.pairs is not None:
+        if record.pairs is not None:
             pairs = record.pairs[:kept, :points, :num, :num]
-            self.weak[rows] = regret.regret_from_pairs(self.cell.problem, pairs)
+            if self.weak is not None:
+                self.weak[rows] = regret.regret_from_pairs(self.cell.problem, pairs)
+            if self.pairs is not None:
+                self.pairs[rows] = pairs
         if self.batches is not None and record.batches is not None:
             self.batches[rows] = record.batches[:kept]
 
@@ -135,6 +148,7 @@ class Record:
             regret=values,
             plays=plays,
             batches=None if self.batches is None else self.batches[:done],
+            pairs=None if self.pairs is None else self.pairs[:done],
         )
 
 
@@ -168,7 +182,7 @@ def run_cells(
             policy_class=type(checked[0].policy),
             stacked=stacked,
             shuffle=settings.shuffle_arms,
-            pairs=regret.needs_pairs(settings.regret),
+            pairs=settings.counts_pairs,
             delayed=settings.delay > 1,
         ),
         root=root,

@@ -28,6 +28,7 @@ def simulate(
     shuffle_arms: bool = True,
     delay: int = 1,
     *,
+    record_pairs: bool = False,
     lanes: int | None = None,
     memory_budget: int | None = None,
     devices: Sequence[Device] | None = None,
@@ -51,6 +52,8 @@ def simulate(
       shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
         profit from the order in which they are listed.
       delay: outcomes reach the policy after every `delay` comparisons (duel policies only).
+      record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
+        K x K numbers of 8 bytes.
       lanes: seeds per block; by default a number that depends on the policy and K alone (64 to 512
         on a CPU). Fewer lanes finish a few seeds sooner, and may round differently.
       memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by
@@ -73,6 +76,7 @@ def simulate(
         regret=regret,
         shuffle_arms=shuffle_arms,
         delay=delay,
+        record_pairs=record_pairs,
         lanes=lanes,
         memory_budget=memory_budget,
         devices=devices,

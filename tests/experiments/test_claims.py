@@ -3,7 +3,7 @@ import io
 
 import pytest
 
-from jaxduel.experiments import Claim, Measurement, Ratio, claims
+from jaxduel.experiments import Claim, Measurement, Number, Ratio, claims
 from jaxduel.experiments.claims import above, all_hold, at_least, below, within
 
 
@@ -68,3 +68,16 @@ def test_text_and_table_say_the_same():
     assert [row["verdict"] for row in rows] == ["confirmed", "undecided", ""]
     assert [row["claim_verdict"] for row in rows] == ["undecided"] * 2 + ["not measured"]
     assert float(rows[0]["lower95"]) < 1 < float(rows[0]["upper95"])
+
+
+def test_quantities_other_than_ratios_of_means_have_no_medians():
+    slope = Measurement("toy", "a slope", Number(0.95, 0.01, 50), float("nan"), "confirmed")
+    made = [Claim("it is linear", "section 5", "> 0.9", (slope,), 1, all_hold)]
+    (text,) = [line for line in claims.lines(made) if "a slope" in line]
+    assert "0.95 [0.93, 0.97]" in text
+    assert "medians" not in text
+    (row,) = csv.DictReader(io.StringIO(claims.table(made)))
+    assert (row["ratio_of_means"], row["ratio_of_medians"]) == ("", "")
+    assert float(row["value"]) == 0.95
+    with pytest.raises(TypeError, match="not a ratio"):
+        _ = slope.ratio

@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Ratio, Sample
-from jaxduel.experiments.samples import final_ratio, standard_error
+from jaxduel.experiments import Sample
+from jaxduel.experiments.samples import standard_error
 from jaxduel.simulation.intervals import interval95, t95
 
 
@@ -50,23 +52,20 @@ def test_student_quantiles():
     assert t95(100_000) == pytest.approx(1.96, abs=1e-3)
 
 
-def test_interval_of_a_ratio_covers_the_truth():
-    rng = np.random.default_rng(2)
-    covered = 0
-    for _ in range(400):
-        shared = rng.normal(0, 2, 20)
-        first = result((20 + shared + rng.normal(0, 1, 20))[:, None])
-        second = result((10 + shared / 2 + rng.normal(0, 1, 20))[:, None])
-        samples = [
-            Sample.pooled(name, name, [runs]) for name, runs in (("a", first), ("b", second))
-        ]
-        low, high = final_ratio(*samples).interval
-        covered += low < 2 < high
-    assert 0.91 < covered / 400 < 0.98
+def test_a_curve_of_separate_runs_says_so():
+    runs = result(np.ones((3, 2)))
+    assert Sample.pooled("btm", "BTM", [runs], separate=True).curve().separate
+    assert not Sample.pooled("btm", "BTM", [runs]).curve().separate
 
 
-def test_quotient_of_ratios_adds_variances():
-    quotient = Ratio(6.0, 0.3, 10) / Ratio(2.0, 0.4, 20)
-    assert quotient.value == 3
-    assert quotient.log_error == pytest.approx(0.5)
-    assert quotient.groups == 10
+def test_shares_of_exploitations_by_hand():
+    runs = result(np.ones((3, 2)))
+    pairs = np.zeros((3, 2, 3, 3), np.int64)
+    pairs[:, 0] = 50  # an earlier checkpoint
+    pairs[0, 1] = [[6, 9, 9], [9, 2, 9], [9, 9, 100]]
+    pairs[1, 1] = [[0, 9, 9], [9, 5, 9], [9, 9, 0]]
+    sample = Sample.pooled("dts", "D-TS", [replace(runs, pairs=pairs)])
+    np.testing.assert_array_equal(sample.selves, [[6, 2, 100], [0, 5, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(sample.shares((0, 1)), [[0.75, 0.25], [0, 1], [np.nan, np.nan]])
+    with pytest.raises(ValueError, match="not recorded"):
+        Sample.pooled("dts", "D-TS", [runs]).shares((0, 1))

@@ -1,11 +1,19 @@
 from contextlib import closing
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw, Task, run_tasks
+from jaxduel.experiments.tasks import (
+    Competitor,
+    DataSet,
+    Draw,
+    Task,
+    horizons_up_to,
+    run_tasks,
+)
 
 RMED1 = Competitor("rmed1", "RMED1", "rmed1", {})
 TIMES = np.array([10, 50])
@@ -50,3 +58,61 @@ def test_what_goes_wrong_in_a_task_is_raised():
         closing(run_tasks([wrong, task()], jax.local_devices())) as events,
     ):
         list(events)
+
+
+def only(asked: Task):
+    (*_, (_, sample)) = run_tasks([asked], jax.local_devices()[:1])
+    return sample
+
+
+def test_horizons_are_one_and_three_times_powers_of_ten_and_the_last():
+    assert horizons_up_to(1000) == [10, 30, 100, 300, 1000]
+    assert horizons_up_to(500) == [10, 30, 100, 300, 500]
+    assert horizons_up_to(7) == [7]
+
+
+def test_a_policy_made_for_a_horizon_has_separate_runs_to_each():
+    btm = Competitor("btm", "BTM", "btm", {}, per_horizon=True)
+    sample = only(task(btm, instances=1, runs=3))
+    assert sample.separate
+    np.testing.assert_array_equal(sample.checkpoints, [10, 30, 50])
+    for at, horizon in enumerate((10, 30, 50)):
+        policy = jd.policies.make("btm", num_arms=4, horizon=horizon)
+        key = jax.random.fold_in(jax.random.key(10), horizon)
+        alone = jd.simulate(
+            policy, jd.problems.btl(jax.random.key(0), 4), horizon, 3, key,
+            checkpoints=[horizon], regret="average", lanes=3,
+        )  # fmt: skip
+        np.testing.assert_array_equal(sample.regret[:, at], alone.regret[:, 0])
+
+
+def test_delay_order_of_arms_and_pairs_are_those_of_simulate():
+    odd = replace(RMED1, delay=7, shuffle_arms=False, record_pairs=True)
+    sample = only(task(odd, instances=1, runs=3))
+    alone = jd.simulate(
+        jd.policies.make("rmed1", num_arms=4), jd.problems.btl(jax.random.key(0), 4), 50, 3,
+        jax.random.key(10), checkpoints=TIMES, regret="average", shuffle_arms=False, delay=7,
+        record_pairs=True, lanes=3,
+    )  # fmt: skip
+    np.testing.assert_array_equal(sample.regret, alone.regret)
+    selves = np.diagonal(alone.pairs[:, -1], axis1=1, axis2=2)
+    np.testing.assert_array_equal(sample.selves, selves)
+    assert sample.selves.sum() > 0
+
+
+def test_tasks_that_share_a_name_are_joined():
+    few, many = task(runs=2), task(replace(RMED1, label="other", record_pairs=True), runs=3)
+    for first, second in ((few, many), (many, few)):
+        joined = first.joined(second)
+        assert joined.data is many.data
+        assert joined.competitor.record_pairs
+        assert joined.competitor.label == first.competitor.label
+
+
+def test_programs_differ_where_compilations_do():
+    savage = Competitor("savage", "SAVAGE", "savage", {"test": "condorcet"})
+    other = replace(savage, parameters={"test": "copeland"})
+    assert task(savage).program != task(other).program
+    assert task(RMED1).program != task(replace(RMED1, delay=3)).program
+    slow = replace(RMED1, parameters={"scale": 0.4})
+    assert task(RMED1).program == task(slow).program

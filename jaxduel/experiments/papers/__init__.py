@@ -13,7 +13,7 @@ from typing import Protocol, cast
 from jaxduel.errors import unknown_name
 from jaxduel.experiments.reproduction import Report
 
-_MODULES = {"batched-dueling": "batched_dueling"}
+_MODULES = {"batched-dueling": "batched_dueling", "double-thompson": "double_thompson"}
 
 
 class Paper(Protocol):

@@ -41,16 +41,10 @@ from jaxduel.experiments.claims import (
     below,
     within,
 )
+from jaxduel.experiments.estimates import Ratio, final_ratio
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.reproduction import (
-    PanelPlan,
-    Report,
-    Samples,
-    Setting,
-    carry_out,
-    chosen_panels,
-)
-from jaxduel.experiments.samples import Ratio, final_ratio
+from jaxduel.experiments.plans import PanelPlan, Samples, Setting
+from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.problems import DuelingProblem
 

@@ -7,7 +7,8 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments import Sample, papers, reproduction
 from jaxduel.experiments.papers import batched_dueling as paper
-from jaxduel.experiments.reproduction import Setting, chosen_panels
+from jaxduel.experiments.plans import Setting
+from jaxduel.experiments.reproduction import chosen_panels
 
 pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 HORIZON = 300
@@ -66,7 +67,7 @@ def test_runs_on_six_rankers_are_those_of_simulate(report):
     competitor = next(c for c in paper._FIGURE_2 if c.name == "scomp2")
     policy = jd.policies.make("scomp2", num_arms=6, horizon=HORIZON, **competitor.parameters)
     key = jax.random.fold_in(jax.random.key(0), ord("a"))
-    times = Setting(HORIZON, "average").checkpoints
+    times = Setting(HORIZON, "average").checkpoints(HORIZON)
     result = jd.simulate(
         policy, jd.problems.load("arxiv"), HORIZON, 3, key, times, "average", lanes=3
     )

@@ -1,0 +1,153 @@
+"""Panels of bars: standard deviations of regret, and how exploitations are shared out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from jaxduel import plotting
+from jaxduel.experiments.estimates import mean_of, std_over_mean
+from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
+from jaxduel.experiments.tables import csv_text
+from jaxduel.experiments.tasks import Competitor, DataSet
+
+
+@dataclass(frozen=True)
+class SpreadPlan:
+    """Standard deviation of the final regret, in units of one policy's mean.
+
+    Attributes:
+      name: the panel's name.
+      groups: the data sets and who plays them, with a short label for each; the competitors have
+        the same names and order in all, their parameters may differ.
+      units: names of competitors; the first that plays is the one whose mean is the unit.
+    """
+
+    name: str
+    groups: Mapping[str, tuple[DataSet, tuple[Competitor, ...]]]
+    units: tuple[str, ...]
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All on all data sets."""
+        return [(data, c) for data, competitors in self.groups.values() for c in competitors]
+
+    @property
+    def unit(self) -> Competitor:
+        """The competitor whose mean regret is the unit."""
+        return next(c for name in self.units for _, c in self.entries if c.name == name)
+
+    def panel(self, samples: Samples, setting: Setting) -> plotting.BarsPanel:
+        """A group of bars per data set."""
+        bars = []
+        for name, label in dict.fromkeys((c.name, c.label) for _, c in self.entries):
+            numbers = [self._relative(samples, data, name) for data, _ in self.groups.values()]
+            value, lower, upper = np.array(numbers).T
+            bars.append(plotting.Bar(name, label, value, lower, upper))
+        label = f"STD of $R(T)$ / mean of {self.unit.label}"
+        return plotting.BarsPanel(list(self.groups), bars, label=label)
+
+    def table(self, samples: Samples, setting: Setting) -> str:
+        """A line per data set and policy."""
+        header = (
+            "data_set", "policy", "t", "std", "mean", "std_over_unit", "lower95", "upper95",
+            "unit_policy", "num_seeds",
+        )  # fmt: skip
+        rows = []
+        for data, c in self.entries:
+            sample, last = samples[data.name, c.name], samples[data.name, c.name].curve()
+            numbers = (float(last.std[-1]), float(last.mean[-1]))
+            relative = self._relative(samples, data, c.name)
+            end = int(sample.checkpoints[-1])
+            rows.append(
+                (data.name, c.name, end, *numbers, *relative, self.unit.name, sample.num_runs)
+            )
+        return csv_text(header, rows)
+
+    def lines(self, samples: Samples) -> list[str]:
+        """What the unit is."""
+        return [f"figure {self.name}: the unit is the mean regret of {self.unit.label}."]
+
+    def figure(self, panels: Sequence[plotting.BarsPanel]) -> plotting.Figure:
+        """Panels of bars."""
+        return plotting.bars_figure(panels)
+
+    def _relative(self, samples: Samples, data: DataSet, name: str) -> tuple[float, float, float]:
+        unit = samples[data.name, self.unit.name]
+        ratio = std_over_mean(samples[data.name, name], unit)
+        return ratio.value, *ratio.interval
+
+
+@dataclass(frozen=True)
+class SharesPlan:
+    """How comparisons of a winner with itself are shared out over the Copeland winners."""
+
+    name: str
+    data: DataSet
+    competitors: tuple[Competitor, ...]
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """One per policy, its pairs recorded."""
+        return [(self.data, replace(c, record_pairs=True)) for c in self.competitors]
+
+    def panel(self, samples: Samples, setting: Setting) -> plotting.SharesPanel:
+        """Two columns per policy: one run, and the mean over runs of the ordered shares."""
+        stacks = []
+        for c in self.competitors:
+            one, ordered = self._shares(samples, c)
+            order = np.argsort(-one, kind="stable")
+            arms = [f"arm {self._winners[at] + 1}" for at in order]
+            stacks.append(plotting.Stack(c.name, f"{c.label}\none run", one[order], arms))
+            runs = f"{c.label}\nmean of {len(ordered)}"
+            means = ordered.mean(axis=0) if len(ordered) else np.zeros(len(one))
+            ranks = ["largest", "2nd", "3rd", *(f"{n}th" for n in range(4, len(one) + 1))]
+            stacks.append(plotting.Stack(c.name, runs, means, ranks[: len(one)]))
+        title = title_of(self.name, self.data.title)
+        return plotting.SharesPanel(stacks, title, "share of exploitations")
+
+    def table(self, samples: Samples, setting: Setting) -> str:
+        """Per policy, a line per winner of one run, and one per rank of the mean over runs."""
+        header = ("policy", "what", "arm", "rank", "share", "sem", "num_seeds")
+        rows = []
+        for c in self.competitors:
+            one, ordered = self._shares(samples, c)
+            ranks = np.argsort(np.argsort(-one, kind="stable"))
+            for at, arm in enumerate(self._winners):
+                share = float(one[at])
+                rows.append((c.name, "one run", arm + 1, int(ranks[at]) + 1, share, "", 1))
+            for rank in range(len(one) if len(ordered) else 0):
+                mean = mean_of(ordered[:, rank])
+                numbers = (mean.value, mean.error, len(ordered))
+                rows.append((c.name, "mean of ordered shares", "", rank + 1, *numbers))
+        return csv_text(header, rows)
+
+    def lines(self, samples: Samples) -> list[str]:
+        """The shares of one run, and the mean of the largest."""
+        text = []
+        for c in self.competitors:
+            one, ordered = self._shares(samples, c)
+            pairs = zip(self._winners, one, strict=True)
+            shares = ", ".join(f"arm {arm + 1} {share:.3f}" for arm, share in pairs)
+            mean = f"{mean_of(ordered[:, 0])}" if len(ordered) else "none"
+            text.append(
+                f"figure {self.name}, {c.label}: exploitations of one run: {shares}; largest share,"
+                f" mean of {len(ordered)} runs: {mean}."
+            )
+        return text
+
+    def figure(self, panels: Sequence[plotting.SharesPanel]) -> plotting.Figure:
+        """Panels of columns."""
+        return plotting.shares_figure(panels)
+
+    @property
+    def _winners(self) -> tuple[int, ...]:
+        return self.data.draws[0].problem.copeland_winners
+
+    def _shares(self, samples: Samples, c: Competitor) -> tuple[np.ndarray, np.ndarray]:
+        """(W,) of the first run, and (n, W) of the runs that have any, largest first."""
+        shares = samples[self.data.name, c.name].shares(self._winners)
+        complete = shares[~np.isnan(shares[:, 0])]
+        return np.nan_to_num(shares[0]), -np.sort(-complete, axis=1)

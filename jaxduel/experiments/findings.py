@@ -1,0 +1,146 @@
+"""Measurements for claims, found among the samples that there are, and how they are judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jaxduel.experiments.claims import Measurement, Verdict, above, below, within
+from jaxduel.experiments.estimates import Estimate, Ratio, final_ratio, slope
+from jaxduel.experiments.plans import Samples
+from jaxduel.experiments.samples import Sample
+from jaxduel.problems import load
+
+Judge = Callable[[Estimate], Verdict]
+"""What an estimate says of a claim."""
+
+
+def less(estimate: Estimate) -> Verdict:
+    """Below 1."""
+    return below(estimate, 1.0)
+
+
+def more(estimate: Estimate) -> Verdict:
+    """Above 1."""
+    return above(estimate, 1.0)
+
+
+def similar(estimate: Estimate) -> Verdict:
+    """Between 0.8 and 1.25."""
+    return within(estimate, 1.25)
+
+
+def under(limit: float) -> Judge:
+    """Below a limit."""
+    return lambda estimate: below(estimate, limit)
+
+
+def over(limit: float) -> Judge:
+    """Above a limit."""
+    return lambda estimate: above(estimate, limit)
+
+
+class Finder:
+    """Measurements on the samples that there are.
+
+    Args:
+      samples: finished samples by name of the data set and of the competitor.
+    """
+
+    def __init__(self, samples: Samples) -> None:
+        self._samples = samples
+
+    def ratios(
+        self, policy: str, other: str, where: Sequence[str], judge: Judge
+    ) -> list[Measurement]:
+        """Mean regret of one policy over another's."""
+        found = []
+        for data in where:
+            pair = self._pair(data, policy, other)
+            if pair is not None:
+                found.append(_of_means(data, *pair, judge))
+        return found
+
+    def against_best(
+        self, policy: str, others: Sequence[str], where: Sequence[str], judge: Judge = less
+    ) -> list[Measurement]:
+        """Mean regret of a policy over that of the best of others, by its mean.
+
+        As long as not all of them play, this can refute a claim but not confirm it.
+        """
+        found = []
+        for data in where:
+            mine = self._samples.get((data, policy))
+            there = [self._samples[data, o] for o in others if (data, o) in self._samples]
+            if mine is None or not there:
+                continue
+            best = min(there, key=lambda sample: sample.mean[-1])
+            of = f", best of {len(there)} of {len(others)} others"
+            complete = len(there) == len(others)
+            found.append(_of_means(data, mine, best, judge, of, complete))
+        return found
+
+    def of_pairs(
+        self,
+        what: str,
+        estimate: Callable[[Sample, Sample], Ratio],
+        policy: str,
+        other: str,
+        data: str,
+        judge: Judge,
+    ) -> list[Measurement]:
+        """Another quantity of two policies; {0} and {1} in `what` are their labels."""
+        pair = self._pair(data, policy, other)
+        if pair is None:
+            return []
+        value = estimate(*pair)
+        words = what.format(pair[0].label, pair[1].label)
+        return [Measurement(data, words, value, math.nan, judge(value))]
+
+    def slopes(self, names: Sequence[str], where: Sequence[str], judge: Judge) -> list[Measurement]:
+        """On each data set, the smallest log-log slope of those policies over the last decade."""
+        found = []
+        for data in where:
+            there = [self._samples[data, n] for n in names if (data, n) in self._samples]
+            decades = [s.checkpoints[0] * 10 <= s.checkpoints[-1] for s in there]
+            if len(there) == len(names) and all(decades):
+                flattest = min(there, key=lambda sample: slope(sample).value)
+                value = slope(flattest)
+                words = f"slope of log R, {flattest.label}"
+                found.append(Measurement(data, words, value, math.nan, judge(value)))
+        return found
+
+    def shares(self, name: str, data: str) -> np.ndarray | None:
+        """Each run's shares of the comparisons of a Copeland winner with itself, largest first.
+
+        Args:
+          name: the competitor.
+          data: the data set, by its name in the catalogue.
+
+        Returns:
+          (n, W) float64 of the runs that have any; None if there are none.
+        """
+        sample = self._samples.get((data, name))
+        if sample is None or sample.selves is None:
+            return None
+        shares = sample.shares(load(data).copeland_winners)
+        shares = shares[~np.isnan(shares[:, 0])]
+        return -np.sort(-shares, axis=1) if len(shares) else None
+
+    def _pair(self, data: str, policy: str, other: str) -> tuple[Sample, Sample] | None:
+        first, second = self._samples.get((data, policy)), self._samples.get((data, other))
+        return None if first is None or second is None else (first, second)
+
+
+def _of_means(
+    data: str, first: Sample, second: Sample, judge: Judge, of: str = "", complete: bool = True
+) -> Measurement:
+    ratio = final_ratio(first, second)
+    with np.errstate(all="ignore"):
+        medians = float(np.float64(np.median(first.final)) / np.median(second.final))
+    verdict = judge(ratio)
+    if verdict == "confirmed" and not complete:
+        verdict = "undecided"
+    return Measurement(data, f"{first.label} / {second.label}{of}", ratio, medians, verdict)

@@ -1,0 +1,35 @@
+"""Figures: regret against time and what else papers show, at the width of a column.
+
+The only package that imports matplotlib. It never touches pyplot, so it opens no window and keeps
+no global figure; drawing the same numbers gives the same bytes.
+"""
+
+from matplotlib.figure import Figure as Figure
+
+from jaxduel.plotting.bars import Bar as Bar
+from jaxduel.plotting.bars import BarsPanel as BarsPanel
+from jaxduel.plotting.bars import SharesPanel as SharesPanel
+from jaxduel.plotting.bars import Stack as Stack
+from jaxduel.plotting.curves import COLUMNS as COLUMNS
+from jaxduel.plotting.curves import REGRET_LABELS as REGRET_LABELS
+from jaxduel.plotting.curves import Curve as Curve
+from jaxduel.plotting.curves import Panel as Panel
+from jaxduel.plotting.curves import Reference as Reference
+from jaxduel.plotting.curves import Scale as Scale
+from jaxduel.plotting.curves import draw as draw
+from jaxduel.plotting.curves import table as table
+from jaxduel.plotting.delays import DelayCurve as DelayCurve
+from jaxduel.plotting.delays import DelayPanel as DelayPanel
+from jaxduel.plotting.figures import COLUMN_WIDTH as COLUMN_WIDTH
+from jaxduel.plotting.figures import DPI as DPI
+from jaxduel.plotting.figures import PAGE_WIDTH as PAGE_WIDTH
+from jaxduel.plotting.figures import bars_figure as bars_figure
+from jaxduel.plotting.figures import delay_figure as delay_figure
+from jaxduel.plotting.figures import pdf as pdf
+from jaxduel.plotting.figures import png as png
+from jaxduel.plotting.figures import regret_figure as regret_figure
+from jaxduel.plotting.figures import shares_figure as shares_figure
+from jaxduel.plotting.styles import FONT_SIZE as FONT_SIZE
+from jaxduel.plotting.styles import STYLES as STYLES
+from jaxduel.plotting.styles import Style as Style
+from jaxduel.plotting.styles import style_of as style_of

@@ -1,0 +1,123 @@
+"""Bars: one number per policy and data set, and how a whole is shared out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+
+from jaxduel.plotting.curves import Scale
+from jaxduel.plotting.styles import dress, style_of
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One policy's number in each group, with 95 % intervals; NaN where there is none.
+
+    Attributes:
+      name: which policy; it decides on the colour.
+      label: what the legend says.
+      values, lower95, upper95: (G,) one per group.
+    """
+
+    name: str
+    label: str
+    values: np.ndarray
+    lower95: np.ndarray
+    upper95: np.ndarray
+
+
+@dataclass(frozen=True)
+class BarsPanel:
+    """One set of axes: groups of bars side by side, a bar per policy in each group."""
+
+    groups: Sequence[str]
+    bars: Sequence[Bar]
+    title: str = ""
+    label: str = ""
+    scale: Scale = "log"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A whole that is shared out: one column of segments.
+
+    Attributes:
+      name: which policy; its colour, lighter from segment to segment.
+      label: what stands below the column.
+      shares: (S,) from the bottom, with sum 1.
+      inscriptions: S words, one in each segment.
+    """
+
+    name: str
+    label: str
+    shares: np.ndarray
+    inscriptions: Sequence[str]
+
+
+@dataclass(frozen=True)
+class SharesPanel:
+    """One set of axes: columns of shares side by side."""
+
+    stacks: Sequence[Stack]
+    title: str = ""
+    label: str = ""
+
+
+def draw_bars(axes: Axes, panel: BarsPanel) -> None:
+    """Draws groups of bars, with their values above them."""
+    width = 0.84 / len(panel.bars)
+    places = np.arange(len(panel.groups))
+    for position, bar in enumerate(panel.bars):
+        at = places + (position - (len(panel.bars) - 1) / 2) * width
+        errors = np.maximum([bar.values - bar.lower95, bar.upper95 - bar.values], 0)
+        axes.bar(
+            at,
+            bar.values,
+            width=0.88 * width,
+            color=style_of(bar.name).color,
+            label=bar.label,
+            yerr=np.nan_to_num(errors),
+            error_kw={"elinewidth": 0.7, "ecolor": "0.15"},
+        )
+    axes.set_yscale(panel.scale)
+    axes.set_xticks(places, list(panel.groups))
+    axes.tick_params(axis="x", length=0)
+    axes.set_ylabel(panel.label)
+    dress(axes, panel.title, grid="y")
+
+
+def draw_shares(axes: Axes, panel: SharesPanel) -> None:
+    """Draws columns of shares, with a word in each segment that has room for it."""
+    for place, stack in enumerate(panel.stacks):
+        color = np.array(to_rgb(style_of(stack.name).color))
+        bottom = 0.0
+        for number, (share, word) in enumerate(zip(stack.shares, stack.inscriptions, strict=True)):
+            lightness = number / len(stack.shares)
+            axes.bar(
+                place,
+                share,
+                bottom=bottom,
+                width=0.7,
+                color=tuple(color + (1 - color) * 0.85 * lightness),
+                edgecolor="white",
+                linewidth=0.6,
+            )
+            if share > 0.07:
+                axes.text(
+                    place,
+                    bottom + share / 2,
+                    word,
+                    ha="center",
+                    va="center",
+                    color="white" if lightness < 0.3 else "black",
+                )
+            bottom += share
+    axes.set_xticks(range(len(panel.stacks)), [stack.label for stack in panel.stacks])
+    axes.tick_params(axis="x", length=0)
+    axes.set_ylim(0, 1)
+    axes.set_ylabel(panel.label)
+    dress(axes, panel.title, grid="y")

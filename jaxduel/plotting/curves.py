@@ -1,0 +1,216 @@
+"""Regret against time: means with 95 % bands, or points with error bars."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
+
+from jaxduel.plotting.styles import dress, marker_size, style_of
+from jaxduel.simulation import Result
+from jaxduel.simulation.intervals import interval95
+
+Scale = Literal["linear", "log"]
+
+REGRET_LABELS = {
+    "average": r"regret $R(t)=\sum\,(\epsilon_i+\epsilon_j)/2$",
+    "copeland": "Copeland regret $R(t)$, normalised",
+    "borda": "Borda regret $R(t)$",
+    "weak": r"weak regret $R(t)=\sum\,\min(\epsilon_i,\epsilon_j)$",
+}
+"""Labels of the vertical axis, by definition of regret; cumulative, in units of the gap."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One policy's regret against time.
+
+    Attributes:
+      name: which policy; it decides on the style.
+      label: what the legend says.
+      times: (M,) comparisons made.
+      mean, sem, std, median, q25, q75, lower95, upper95: (M,) over seeds, in units of the gap.
+      num_seeds: how many seeds.
+      separate: whether each time has runs of its own, to that horizon: drawn as points with error
+        bars, not joined by a line.
+    """
+
+    name: str
+    label: str
+    times: np.ndarray
+    mean: np.ndarray
+    sem: np.ndarray
+    std: np.ndarray
+    median: np.ndarray
+    q25: np.ndarray
+    q75: np.ndarray
+    lower95: np.ndarray
+    upper95: np.ndarray
+    num_seeds: int
+    separate: bool = False
+
+    @classmethod
+    def from_result(cls, result: Result, label: str | None = None) -> Curve:
+        """The curve of a simulation, with a Student t interval of the mean over its seeds."""
+        q25, median, q75 = result.quantile(np.array([0.25, 0.5, 0.75]))
+        lower, upper = interval95(result.mean, result.sem, result.num_seeds)
+        return cls(
+            name=result.policy,
+            label=label or result.policy.upper(),
+            times=result.checkpoints,
+            mean=result.mean,
+            sem=result.sem,
+            std=result.std,
+            median=median,
+            q25=q25,
+            q75=q75,
+            lower95=lower,
+            upper95=upper,
+            num_seeds=result.num_seeds,
+        )
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A line to compare with, such as a lower bound: a level, or one value per time."""
+
+    label: str
+    values: float | np.ndarray  # () or (M,)
+    times: np.ndarray | None = None  # (M,), where there is more than one value
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes: curves, lines to compare with, and the scales."""
+
+    curves: Sequence[Curve]
+    title: str = ""
+    references: Sequence[Reference] = ()
+    definition: str = "average"
+    time_scale: Scale = "linear"
+    regret_scale: Scale = "log"
+
+
+def draw(axes: Axes, panel: Panel) -> None:
+    """Draws a panel: means, their 95 % intervals, and lines to compare with."""
+    floor = _floor(panel)
+    for position, curve in enumerate(panel.curves):
+        if curve.separate:
+            _draw_points(axes, curve, floor, position)
+        else:
+            _draw_line(axes, curve, floor, position)
+    for reference in panel.references:
+        look = {"color": "black", "linestyle": (0, (1, 1.5)), "linewidth": 1.0}
+        if reference.times is None:
+            axes.axhline(float(reference.values), label=reference.label, **look)  # type: ignore[arg-type]
+        else:
+            axes.plot(reference.times, reference.values, label=reference.label, **look)  # type: ignore[arg-type]
+    _scale(axes, panel, floor)
+    axes.set_ylabel(regret_label(panel.definition))
+    dress(axes, panel.title)
+
+
+def regret_label(definition: str) -> str:
+    """What the vertical axis says of a definition of regret."""
+    return REGRET_LABELS.get(definition, f"{definition} regret $R(t)$")
+
+
+def marked(name: str) -> dict[str, Any]:
+    """Colour and marker of a policy, as matplotlib's keywords."""
+    color, _, marker = style_of(name)
+    return {
+        "color": color,
+        "marker": marker,
+        "markersize": marker_size(marker),
+        "markeredgewidth": 0.35,
+        "markeredgecolor": "white",
+    }
+
+
+def _draw_line(axes: Axes, curve: Curve, floor: float, position: int) -> None:
+    color, line, _ = style_of(curve.name)
+    axes.plot(
+        curve.times,
+        curve.mean,
+        linestyle=line,
+        linewidth=1.2,
+        markevery=(0.03 + 0.03 * (position % 6), 0.19),
+        label=curve.label,
+        zorder=3 + 0.01 * position,
+        **marked(curve.name),
+    )
+    if np.isfinite(curve.lower95).any():
+        lower, upper = np.maximum(curve.lower95, floor), np.maximum(curve.upper95, floor)
+        axes.fill_between(curve.times, lower, upper, color=color, alpha=0.13, linewidth=0)
+
+
+def _draw_points(axes: Axes, curve: Curve, floor: float, position: int) -> None:
+    lower = np.maximum(curve.lower95, 0.5 * floor)
+    axes.errorbar(
+        curve.times,
+        curve.mean,
+        yerr=np.nan_to_num(np.maximum([curve.mean - lower, curve.upper95 - curve.mean], 0)),
+        linestyle="none",
+        elinewidth=0.8,
+        label=curve.label,
+        zorder=3 + 0.01 * position,
+        **marked(curve.name),
+    )
+
+
+def _floor(panel: Panel) -> float:
+    """Where a logarithmic axis of regret begins: below every line at an early time."""
+    if panel.regret_scale == "linear":
+        return 0.0
+    end = max(int(curve.times[-1]) for curve in panel.curves)
+    early = end / 100 if panel.time_scale == "linear" else 10
+    values = [np.interp(early, curve.times, curve.mean) for curve in panel.curves]
+    for line in panel.references:
+        level = line.values if line.times is None else np.interp(early, line.times, line.values)
+        values.append(np.float64(level))
+    positive = [value for value in values if value > 0]
+    return 0.6 * float(min(positive)) if positive else 1e-3
+
+
+def _scale(axes: Axes, panel: Panel, floor: float) -> None:
+    end = max(int(curve.times[-1]) for curve in panel.curves)
+    axes.set_yscale(panel.regret_scale)
+    axes.set_ylim(bottom=floor)
+    if panel.regret_scale == "log":
+        axes.yaxis.set_major_formatter(LogFormatterSciNotation())
+        axes.yaxis.set_major_locator(LogLocator(numticks=8))
+    axes.set_xscale(panel.time_scale)
+    if panel.time_scale == "log":
+        room = 1.15 if any(curve.separate for curve in panel.curves) else 1.0  # for whole markers
+        axes.set_xlim(min(int(curve.times[0]) for curve in panel.curves) / room, end * room)
+        axes.set_xlabel("comparisons $t$")
+        return
+    unit, word = next(
+        (size, word) for size, word in ((1e6, "millions"), (1e3, "thousands"), (1, ""))
+        if end >= 10 * size or size == 1
+    )  # fmt: skip
+    axes.set_xlim(0, end)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{t / unit:g}"))
+    axes.set_xlabel(f"comparisons $t$ ({word})" if word else "comparisons $t$")
+
+
+COLUMNS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")
+"""What the table of a curve has beside its policy, t and number of seeds."""
+
+
+def table(curves: Sequence[Curve]) -> str:
+    """The numbers of curves as CSV: one line per policy and time, floats to the last bit."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["policy", "t", *COLUMNS, "num_seeds"])
+    for curve in curves:
+        for at, time in enumerate(curve.times):
+            numbers = [repr(float(getattr(curve, column)[at])) for column in COLUMNS]
+            writer.writerow([curve.name, int(time), *numbers, curve.num_seeds])
+    return file.getvalue()

@@ -1,0 +1,172 @@
+"""Panels laid out at the width of a column or a page, with one legend, and written to bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from jaxduel.errors import InputError
+from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
+from jaxduel.plotting.curves import Panel, draw
+from jaxduel.plotting.delays import DelayPanel, draw_delays
+from jaxduel.plotting.styles import FONT_SIZE
+
+COLUMN_WIDTH = 3.3
+"""Inches: one column of a two-column paper."""
+PAGE_WIDTH = 6.75
+"""Inches: both columns."""
+DPI = 300
+
+_LONG_LABEL = 8
+"""Characters: of longer labels only two fit side by side in a column."""
+_LEGEND_LINE = 0.14
+"""Inches."""
+
+
+def regret_figure(panels: Sequence[Panel]) -> Figure:
+    """Regret against time: one panel at column width, or several, two in a row, at page width.
+
+    There is one legend, outside the axes, for all panels: a policy looks the same in each.
+
+    Raises:
+      InputError: if there is no panel, or one without curves.
+    """
+    return _figure(panels, draw, [panel.curves for panel in panels], "curve")
+
+
+def delay_figure(panels: Sequence[DelayPanel]) -> Figure:
+    """Regret at the horizon against the delay, laid out as in `regret_figure`.
+
+    Raises:
+      InputError: if there is no panel, or one without curves.
+    """
+    return _figure(panels, draw_delays, [panel.curves for panel in panels], "curve")
+
+
+def bars_figure(panels: Sequence[BarsPanel]) -> Figure:
+    """Groups of bars, laid out as in `regret_figure`.
+
+    Raises:
+      InputError: if there is no panel, or one without bars.
+    """
+    return _figure(panels, draw_bars, [panel.bars for panel in panels], "bar")
+
+
+def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
+    """Columns of shares, laid out as in `regret_figure`; they need no legend.
+
+    Raises:
+      InputError: if there is no panel, or one without columns.
+    """
+    return _figure(panels, draw_shares, [panel.stacks for panel in panels], "column")
+
+
+def _figure(
+    panels: Sequence[Any],
+    draw_panel: Callable[[Axes, Any], None],
+    contents: Sequence[Sequence[Any]],
+    what: str,
+) -> Figure:
+    if not panels or not all(contents):
+        raise InputError(f"a figure needs at least one panel, and a panel at least one {what}.")
+    alone = len(panels) == 1
+    columns, rows = (1, 1) if alone else (2, -(-len(panels) // 2))
+    with _settings():
+        figure = Figure(layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, panel in zip(grid, panels, strict=False):
+            draw_panel(axes, panel)
+        for axes in grid[len(panels) :]:
+            axes.remove()
+        if not alone:
+            for position, axes in enumerate(grid[: len(panels)]):
+                axes.set_xlabel(axes.get_xlabel() if position >= len(panels) - columns else "")
+                axes.set_ylabel(axes.get_ylabel() if position % columns == 0 else "")
+        lines = _add_legend(figure, list(grid[: len(panels)]), contents, alone)
+        extra = _LEGEND_LINE * max(0, lines - (2 if alone else 1))
+        figure.set_size_inches(
+            COLUMN_WIDTH if alone else PAGE_WIDTH, (2.75 if alone else 0.55 + 2.2 * rows) + extra
+        )
+        figure.draw_without_rendering()
+    return figure
+
+
+def _add_legend(
+    figure: Figure, grid: Sequence[Axes], contents: Sequence[Sequence[Any]], alone: bool
+) -> int:
+    """A legend above the axes, with what they hold in its order; how many lines it has."""
+    order = list(dict.fromkeys(entry.label for content in contents for entry in content))
+    found: dict[str, Artist] = {}
+    for axes in grid:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if not found:
+        return 0
+    labels = [*(label for label in order if label in found), *(x for x in found if x not in order)]
+    handles = {label: found[label] for label in labels}
+    columns = min(len(handles), _legend_columns(alone, list(handles)))
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside upper center",
+        ncols=columns,
+        frameon=False,
+        handlelength=3.2,
+        columnspacing=1.2,
+    )
+    return -(-len(handles) // columns)
+
+
+def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
+    """How many entries of a legend fit side by side: two where labels are long in one column."""
+    if not alone:
+        return 6
+    return 3 if max(map(len, labels)) <= _LONG_LABEL else 2
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Fonts and lines, for the time of a drawing."""
+    chosen = {
+        "font.family": "DejaVu Sans",
+        "font.size": FONT_SIZE,
+        "axes.labelsize": FONT_SIZE,
+        "axes.linewidth": 0.6,
+        "xtick.labelsize": FONT_SIZE,
+        "ytick.labelsize": FONT_SIZE,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "ytick.minor.width": 0.4,
+        "legend.fontsize": FONT_SIZE,
+        "pdf.fonttype": 42,
+        "svg.hashsalt": "jaxduel",
+    }
+    with mpl.rc_context(chosen):  # type: ignore[arg-type]
+        yield
+
+
+def png(figure: Figure, dpi: int = DPI) -> bytes:
+    """The figure as a PNG file, without a date."""
+    return _rendered(figure, "png", {"Software": None}, dpi)
+
+
+def pdf(figure: Figure) -> bytes:
+    """The figure as a PDF file with embedded fonts, without a date."""
+    nothing: dict[str, None] = dict.fromkeys(("Creator", "Producer", "CreationDate"))
+    return _rendered(figure, "pdf", nothing, DPI)
+
+
+def _rendered(figure: Figure, kind: str, metadata: dict[str, None], dpi: int) -> bytes:
+    file = io.BytesIO()
+    with _settings():
+        figure.savefig(file, format=kind, metadata=metadata, dpi=dpi)  # type: ignore[arg-type]
+    return file.getvalue()

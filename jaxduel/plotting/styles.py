@@ -1,0 +1,84 @@
+"""How a policy looks, in every figure of every paper."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from matplotlib.axes import Axes
+
+FONT_SIZE = 7.5
+"""Points, for all text but panel titles, which are larger."""
+
+
+class Style(NamedTuple):
+    """Colour, line and marker of a policy."""
+
+    color: str
+    line: str | tuple[float, tuple[float, ...]]  # a matplotlib line style
+    marker: str
+
+
+_DASH_DOT_DOT = (0.0, (4.0, 1.2, 1.0, 1.2, 1.0, 1.2))
+_LONG_DASH = (0.0, (7.0, 2.0))
+
+STYLES = {
+    # batched elimination: blues
+    "scomp2": Style("#0072B2", "-", "o"),
+    "scomp2[num_batches=8]": Style("#4C97C9", "--", "s"),
+    "scomp2[num_batches=2]": Style("#8DA0CB", "-.", "^"),
+    "scomp": Style("#56B4E9", "--", "s"),
+    "pcomp": Style("#332288", "-.", "^"),
+    "base": Style("#004466", "-", "h"),
+    # minimum empirical divergence: reds
+    "rmed1": Style("#D55E00", "-", "D"),
+    "rmed2": Style("#882255", "--", "P"),
+    "rmed2fh": Style("#CC6677", "-.", "X"),
+    "cw-rmed": Style("#F28E6D", ":", "d"),
+    "ecw-rmed": Style("#7A2E00", _LONG_DASH, "p"),
+    "ecw-rmed[shuffle_arms=false]": Style("#B5651D", "--", "H"),
+    # confidence bounds: greens
+    "rucb": Style("#009E73", "--", "v"),
+    "rcs": Style("#66C2A5", "-.", "<"),
+    "ccb": Style("#117733", ":", ">"),
+    "scb": Style("#999933", _LONG_DASH, "8"),
+    "ucb1": Style("#44AA99", "--", "H"),
+    # posterior sampling: purples
+    "dts": Style("#AA3377", "-", "*"),
+    "dts+": Style("#CC79A7", "--", "P"),
+    "pure-dts": Style("#6A3D9A", "-.", "X"),
+    # explore, then exploit: yellows, browns
+    "btm": Style("#E69F00", "-.", "s"),
+    "interleaved-filter": Style("#8C6D31", "--", "^"),
+    "etc": Style("#C9B400", ":", "D"),
+    # the rest: greys
+    "savage": Style("#777777", ":", "o"),
+    "sparring": Style("#444444", _DASH_DOT_DOT, "v"),
+    "multisbm": Style("#AAAAAA", _LONG_DASH, "<"),
+    "pbr": Style("#111111", ":", ">"),
+}
+"""Colour, line and marker by policy (a variant of one has its parameters in brackets)."""
+
+_MARKER_SIZES = {"*": 6.0, "P": 4.4, "X": 4.4, "<": 4.0, ">": 4.0, "^": 3.8, "v": 3.8, ".": 5.0}
+
+_OTHERS = ("#3B3B98", "#B33771", "#218C74", "#CD6133", "#57606F", "#B8A300")
+
+
+def style_of(name: str) -> Style:
+    """The style of a policy; one that is not in `STYLES` has a style that its name determines."""
+    if name in STYLES:
+        return STYLES[name]
+    number = sum(name.encode())
+    return Style(_OTHERS[number % len(_OTHERS)], _LONG_DASH, ".")
+
+
+def marker_size(marker: str) -> float:
+    """Points: markers that would look smaller than the others are drawn larger."""
+    return _MARKER_SIZES.get(marker, 3.4)
+
+
+def dress(axes: Axes, title: str, grid: Literal["both", "y"] = "both") -> None:
+    """What all sets of axes have: a title, a light grid, no frame above and to the right."""
+    axes.set_title(title, fontsize=FONT_SIZE + 0.5)
+    axes.grid(True, axis=grid, color="0.9", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

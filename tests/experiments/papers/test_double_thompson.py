@@ -1,0 +1,312 @@
+import csv
+import warnings
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments.papers import double_thompson as paper
+from jaxduel.experiments.papers import double_thompson_claims as claims
+from jaxduel.experiments.plans import delayed
+
+HORIZON = 120
+PANELS = ("1a", "2", "3d", "5a", "6b")
+
+
+def stand_in(name: str, policy: str, **changes: object):
+    """A competitor of the paper, played by a policy that compiles fast."""
+    return replace(paper._COMPETITORS[name], policy=policy, parameters={}, **changes)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """One panel of each kind, 3 runs to a small horizon, without the sushi data."""
+    with pytest.MonkeyPatch.context() as patch:
+        load = jd.problems.load
+
+        def without_sushi(name):
+            if name == "sushi":
+                raise jd.InputError("sushi16.npy is not on this machine.")
+            return load(name)
+
+        patch.setattr(jd.problems, "load", without_sushi)
+        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(paper, "FIGURES", {panel: paper.FIGURES[panel] for panel in PANELS})
+        chosen = {
+            "btm": stand_in("btm", "btm"),
+            "dts": stand_in("dts", "rmed1"),
+            "dts+": stand_in("dts+", "rmed1"),
+        }
+        absent = {name: stand_in(name, "absent") for name in paper._COMPETITORS}
+        patch.setattr(paper, "_COMPETITORS", {**absent, **chosen})
+        out = tmp_path_factory.mktemp("figures")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            made = paper.reproduce(out=out, runs=3, horizon=HORIZON)
+        assert [str(w.message)[:34] for w in caught] == ["panel 3d, sushi, is missing: sushi"]
+        return made
+
+
+def test_files_of_all_kinds_of_panels(report):
+    assert {file.name for file in report.files} == {
+        *(f"figure-{panel}.{kind}" for panel in ("1a", "2", "5a", "6b")
+          for kind in ("png", "pdf", "csv")),
+        "final-regret.csv",
+        "claims.csv",
+        "claims.txt",
+    }  # fmt: skip
+    assert all(file.stat().st_size > 0 for file in report.files)
+    text = (report.files[0].parent / "claims.txt").read_text()
+    for words in (
+        "panel 3d, sushi, is missing", "left out: SAVAGE, Sparring", "T = 120 everywhere",
+        "3 runs everywhere", "figure 5a, D-TS: exploitations of one run", "regret at T = 120",
+    ):  # fmt: skip
+        assert words in text
+    assert "batches" not in text
+
+
+def test_curves_that_figures_share_are_simulated_once(report):
+    five, nine = "mslr5-condorcet", "noncondorcet-cyclic"
+    delays = [f"{p}[delay={d}]" for p in ("dts", "dts+") for d in (3, 10)]
+    assert set(report.samples) == {
+        *((five, p) for p in ("btm", "dts", "dts+")),
+        *(("mslr5-noncondorcet", p) for p in ("btm", "dts", "dts+")),
+        *((nine, p) for p in ("dts", "dts+", *delays)),
+    }
+    assert report.samples[nine, "dts"].selves is not None
+    assert report.samples[nine, "dts[delay=3]"].selves is None
+    btm = report.samples[five, "btm"]
+    assert btm.separate
+    np.testing.assert_array_equal(btm.checkpoints, [10, 30, 100, 120])
+
+
+def test_delayed_runs_are_those_of_simulate(report):
+    place = next(p for p in paper._PLACES.values() if p.name == "noncondorcet-cyclic")
+    key = jax.random.fold_in(jax.random.key(0), list(paper._PLACES.values()).index(place))
+    problem = jd.problems.load(place.name)
+    times = np.array([10, HORIZON])
+    policy = jd.policies.make("rmed1", num_arms=9)
+    with pytest.warns(jd.AssumptionWarning):
+        result = jd.simulate(policy, problem, HORIZON, 3, key, times, delay=10, lanes=3)
+    sample = report.samples[place.name, "dts[delay=10]"]
+    np.testing.assert_array_equal(sample.final, result.regret[:, -1])
+
+
+def test_tables_have_the_numbers_of_the_samples(report):
+    folder = report.files[0].parent
+    with (folder / "figure-6b.csv").open() as file:
+        rows = {(row["policy"], row["delay"]): float(row["mean"]) for row in csv.DictReader(file)}
+    assert rows["dts", "3"] == report.samples["noncondorcet-cyclic", "dts[delay=3]"].mean[-1]
+    with (folder / "figure-2.csv").open() as file:
+        rows = {(r["data_set"], r["policy"]): float(r["std"]) for r in csv.DictReader(file)}
+    std = report.samples["mslr5-condorcet", "btm"].final.std(ddof=1)
+    assert rows["mslr5-condorcet", "btm"] == pytest.approx(std)
+    with (folder / "figure-1a.csv").open() as file:
+        times = [int(r["t"]) for r in csv.DictReader(file) if r["policy"] == "btm"]
+    assert times == [10, 30, 100, 120]
+
+
+def test_every_panel_of_the_paper_has_its_data_set_and_policies():
+    assert list(paper.FIGURES) == [
+        "1a", "1b", "2", "3a", "3b", "3c", "3d", "3e", "3f", "4a", "4b", "4c", "4d", "4e", "4f",
+        "5a", "5b", "6a", "6b", "7a", "7b", "7c", "7d",
+    ]  # fmt: skip
+    assert {place.name for place in paper._PLACES.values()} <= set(jd.problems.names())
+    order = paper._Order(full=False, seed=0, runs=None, horizon=None)
+    for panel in ("1a", "2", "4a", "4c", "5a", "6a", "7d"):
+        plan = paper._plan(panel, order)
+        assert plan.name == panel
+        assert plan.entries
+
+
+def test_policies_of_this_version_take_the_parameters_of_the_paper():
+    for competitor in paper._COMPETITORS.values():
+        if competitor.policy in jd.policies.names():
+            jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
+
+
+def test_savage_is_told_of_the_winner_and_gap_has_both_orders(monkeypatch):
+    names = set(paper._COMPETITORS)
+    monkeypatch.setattr(jd.policies, "names", lambda: tuple(names))
+
+    def of(panel: str):
+        return {c.name: c for c in paper._playing(paper._SECTION_5, panel)}
+
+    assert of("3b")["savage"].parameters == {"test": "condorcet"}
+    assert of("4a")["savage"].parameters == {"test": "copeland"}
+    assert len(of("1a")) == 11
+    order = paper._Order(full=False, seed=0, runs=None, horizon=None)
+    told = [c.parameters["test"] for _, c in paper._plan("2", order).entries if c.name == "savage"]
+    assert told == ["condorcet", "copeland"]
+    fixed = set(of("4c")) - set(of("4b"))
+    assert fixed == {"ecw-rmed[shuffle_arms=false]"}
+    assert not of("4c")[fixed.pop()].shuffle_arms
+    names.discard("ecw-rmed")
+    assert set(of("4c")) == set(of("4b"))
+
+
+@pytest.mark.parametrize(
+    ("place", "full", "expected"),
+    [
+        ("mslr5-condorcet", False, (100_000, 500, 50)),
+        ("cyclic", False, (100_000, 100, 50)),
+        ("copeland500", False, (5_000, 10, 10)),
+        ("cyclic", True, (1_000_000, 500, 500)),
+        ("copeland500", True, (100_000, 10, 10)),
+    ],
+)
+def test_horizons_and_runs(place, full, expected):
+    where = next(p for p in paper._PLACES.values() if p.name == place)
+    order = paper._Order(full=full, seed=0, runs=None, horizon=None)
+    found = order.data(where)
+    assert (found.horizon, found.num_runs, order.data(where, delayed=True).num_runs) == expected
+    asked = paper._Order(full=full, seed=0, runs=7, horizon=50).data(where)
+    assert (asked.horizon, asked.num_runs) == (50, 7)
+
+
+def test_missing_data_alone_is_an_error(tmp_path, monkeypatch):
+    def refuse(name):
+        raise jd.InputError(f"{name} is not on this machine.")
+
+    monkeypatch.setattr(jd.problems, "load", refuse)
+    with (
+        pytest.raises(jd.InputError, match="sushi is not on this machine"),
+        pytest.warns(UserWarning, match="panel 3d"),
+    ):
+        paper.reproduce("3d", out=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"runs": 0}, "runs must be at least 1"),
+        ({"seed": 2**32}, "seed must be from 0"),
+        ({"horizon": 0}, "horizon must be a whole number"),
+        ({"figure": "8"}, "unknown figure"),
+        ({"figure": "2a"}, "unknown figure '2a'.*did you mean '2'"),
+        ({"out": __file__}, "cannot be created"),
+    ],
+)
+def test_bad_arguments(arguments, message, tmp_path):
+    with pytest.raises(jd.InputError, match=message):
+        paper.reproduce(**{"out": tmp_path, **arguments})
+
+
+def test_the_paper_is_known_by_name():
+    assert papers.load("double-thompson").FIGURES is paper.FIGURES
+    assert "double-thompson" in papers.names()
+
+
+TIMES = np.array([10, 100, 1000])
+FINALS = {
+    "btm": 900, "savage": 320, "sparring": 600, "rucb": 500, "rcs": 400, "ccb": 2000, "scb": 3000,
+    "rmed1": 200, "ecw-rmed": 150, "dts": 120, "dts+": 110, "pure-dts": 125,
+}  # fmt: skip
+LINEAR = {*claims.NEED_CONDORCET, "pure-dts"}
+SHARES = {"dts": (60, 30, 10), "dts+": (98, 1, 1)}
+
+
+def sample(name: str, final: float, spread: float = 0.01) -> Sample:
+    """400 made-up runs with a mean final regret, by the algorithm's name flat or linear in t."""
+    noise = np.exp(spread * np.random.default_rng(len(name)).standard_normal((400, 1)))
+    regret = final * noise / noise.mean() * (TIMES / 1000) ** (1.0 if name in LINEAR else 0.2)
+    selves = np.tile([*SHARES.get(name, (1, 1, 1)), *[0] * 6], (400, 1))
+    return Sample(name, name, TIMES, regret, np.arange(400), selves=selves)
+
+
+@pytest.fixture
+def good(monkeypatch):
+    """Samples as the paper says they are."""
+    load = jd.problems.load  # winners of the 16 arms, as if they were those of the 9: 0, 1, 2
+    monkeypatch.setattr("jaxduel.experiments.findings.load", lambda _: load("noncondorcet-cyclic"))
+    where = (claims.CONDORCET_5, claims.OTHER_5, *claims.FIGURE_3, *claims.FIGURE_4, claims.MANY)
+    made = {(data, name): sample(name, v) for data in where for name, v in FINALS.items()}
+    made[claims.BORDA, "savage"] = sample("savage", 50)
+    made[claims.BORDA, "pure-dts"] = sample("pure-dts", 300)
+    made[claims.OTHER_5, "ecw-rmed"] = sample("ecw-rmed", 140, spread=1.2)
+    made[claims.OTHER_5, "dts"] = sample("dts", 200)
+    fixed = "ecw-rmed[shuffle_arms=false]"
+    made[claims.GAP, fixed] = sample(fixed, 30)
+    for data in (claims.CONDORCET_5, claims.CYCLE_9):
+        for d in paper.DELAYS[1:]:
+            for name, final in (("dts", 150), ("dts+", 150), ("ecw-rmed", max(60, d))):
+                late = delayed(paper._COMPETITORS[name], d).name
+                made[data, late] = sample(late, final)
+    return made
+
+
+def verdicts(samples: dict[tuple[str, str], Sample]) -> list[str]:
+    return [claim.verdict for claim in claims.measured_claims(samples)]
+
+
+def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
+    found = claims.measured_claims(good)
+    assert [c.quote for c in found if c.verdict != "confirmed"] == []
+    assert all(len(claim.measurements) == claim.expected for claim in found)
+
+
+def test_claims_about_policies_that_are_missing_are_not_confirmed(good):
+    absent = ("ccb", "scb", "ecw-rmed")
+    made = {key: value for key, value in good.items() if not key[1].startswith(absent)}
+    for claim in claims.measured_claims(made):
+        if any(name in claim.quote for name in ("CCB", "SCB", "existing algorithms")):
+            assert claim.verdict in ("not measured", "undecided"), claim.quote
+    assert verdicts({}) == ["not measured"] * len(verdicts(good))
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "final", "quote"),
+    [
+        (claims.CONDORCET_5, "dts", 180, "almost the same performance"),
+        (claims.CONDORCET_5, "rmed1", 90, "both perform much better"),
+        ("sushi", "dts+", 160, "achieve similar performance"),
+        ("arxiv", "rucb", 90, "except for the StrongBorda"),
+        (claims.BORDA, "dts+", 40, "SAVAGE performs best"),
+        ("sushi", "rcs", 600, "RCS algorithm achieves better"),
+        (claims.OTHER_5, "ccb", 900, "less than 10% of that of CCB"),
+        (claims.OTHER_5, "dts", 80, "with ECW-RMED, D-TS achieves"),
+        (claims.OTHER_5, "dts+", 250, "outperforms ECW-RMED in this dataset"),
+        (claims.GAP, "sparring", 200, "Sparring algorithm"),
+        (claims.GAP, "scb", 100, "CCB and SCB"),
+        (claims.MANY, "scb", 200, "500-armed"),
+        ("mslr32-noncondorcet", "dts+", 130, "carefully breaking the ties"),
+        (claims.CYCLE_9, "dts+", 60, "the improvement is limited"),
+        (claims.GAP, "ecw-rmed", 40, "order of arms is fixed"),
+        (claims.GAP, "ecw-rmed", 100, "do not depend on the order"),
+        (claims.CYCLE_9, "ecw-rmed[delay=1000]", 100, "becomes larger than"),
+        (claims.CYCLE_9, "dts[delay=300]", 400, "robust to delayed feedback"),
+        (claims.BORDA, "pure-dts", 100, "pure D-TS achieves higher regret"),
+        (claims.OTHER_5, "pure-dts", 400, "without the limitation"),
+    ],
+)
+def test_verdicts_flip_with_the_numbers(good, where, name, final, quote):
+    good[where, name] = sample(name, final)
+    (claim,) = [claim for claim in claims.measured_claims(good) if quote in claim.quote]
+    assert claim.verdict == "not confirmed"
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "instead", "quote"),
+    [
+        ("gap", "rcs", "savage", "grows rapidly"),
+        (claims.CYCLE_9, "pure-dts", "dts", "linear regret"),
+        (claims.CYCLE_9, "dts", "dts+", "randomly explores all"),
+        (claims.MSLR_OTHER[0], "dts+", "dts", "tends to focus"),
+    ],
+)
+def test_verdicts_flip_with_slopes_and_shares(good, where, name, instead, quote):
+    good[where, name] = replace(sample(instead, 100.0), name=name)
+    (claim,) = [claim for claim in claims.measured_claims(good) if quote in claim.quote]
+    assert claim.verdict != "confirmed"
+
+
+def test_spreads_decide_on_standard_deviations(good):
+    good[claims.OTHER_5, "ecw-rmed"] = sample("ecw-rmed", 140, spread=0.3)
+    good[claims.OTHER_5, "dts+"] = sample("dts+", 110, spread=0.5)
+    found = {claim.quote[:20]: claim.verdict for claim in claims.measured_claims(good)}
+    assert found["the STD of regret fo"] == "not confirmed"
+    assert found["while it is only 13."] == "not confirmed"
+    assert found["D-TS and D-TS+ have "] == "not confirmed"

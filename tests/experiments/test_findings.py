@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from jaxduel.experiments import Number, Sample
+from jaxduel.experiments.estimates import std_over_mean
+from jaxduel.experiments.findings import Finder, less, more, over, similar, under
+
+TIMES = np.array([10, 100, 1000])
+
+
+def sample(name: str, final: float, power: float = 1.0, n: int = 20) -> Sample:
+    noise = 1 + 0.01 * np.random.default_rng(len(name)).standard_normal((n, 1))
+    regret = final * noise * (TIMES / 1000) ** power
+    return Sample(name, name.upper(), TIMES, regret, np.arange(n))
+
+
+SAMPLES = {
+    ("one", "dts"): sample("dts", 10),
+    ("one", "rucb"): sample("rucb", 30),
+    ("one", "rmed1"): sample("rmed1", 20, power=0.5),
+    ("two", "dts"): sample("dts", 10),
+}
+FIND = Finder(SAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("judge", "value", "verdict"),
+    [
+        (less, 0.9, "confirmed"), (more, 0.9, "not confirmed"), (similar, 0.9, "confirmed"),
+        (similar, 1.3, "not confirmed"), (under(0.5), 0.9, "not confirmed"),
+        (over(0.5), 0.9, "confirmed"), (over(0.9), 0.9, "undecided"),
+    ],
+)  # fmt: skip
+def test_judges(judge, value, verdict):
+    assert judge(Number(value, 0.001, 100)) == verdict
+
+
+def test_ratios_where_both_play():
+    (found,) = FIND.ratios("dts", "rucb", ("one", "two", "three"), less)
+    assert (found.where, found.what, found.verdict) == ("one", "DTS / RUCB", "confirmed")
+    assert found.estimate.value == pytest.approx(1 / 3, rel=0.02)
+    assert found.medians == pytest.approx(1 / 3, rel=0.02)
+
+
+def test_the_best_of_others_can_confirm_only_if_all_play():
+    (found,) = FIND.against_best("dts", ("rucb", "rmed1"), ("one", "two"))
+    assert found.what == "DTS / RMED1, best of 2 of 2 others"
+    assert found.verdict == "confirmed"
+    (found,) = FIND.against_best("dts", ("rucb", "rmed1", "ccb"), ("one",))
+    assert found.what.endswith("best of 2 of 3 others")
+    assert found.verdict == "undecided"
+    (found,) = FIND.against_best("rucb", ("rmed1", "ccb"), ("one",))
+    assert found.verdict == "not confirmed"
+    assert FIND.against_best("ccb", ("dts",), ("one",)) == []
+
+
+def test_the_flattest_slope_if_all_play():
+    (found,) = FIND.slopes(("dts", "rmed1"), ("one", "two"), over(0.8))
+    assert found.where == "one"
+    assert found.what == "slope of log R, RMED1"
+    assert found.estimate.value == pytest.approx(0.5)
+    assert found.verdict == "not confirmed"
+    early = Sample("dts", "DTS", np.array([10, 90]), np.ones((3, 2)), np.arange(3))
+    assert Finder({("one", "dts"): early}).slopes(("dts",), ("one",), over(0.8)) == []
+
+
+def test_other_quantities_of_pairs():
+    (found,) = FIND.of_pairs("STD, {0} / {1}", std_over_mean, "dts", "rucb", "one", less)
+    assert found.what == "STD, DTS / RUCB"
+    assert found.estimate.value == pytest.approx(SAMPLES["one", "dts"].final.std(ddof=1) / 30, 0.02)
+    assert np.isnan(found.medians)
+    assert FIND.of_pairs("{0}", std_over_mean, "dts", "ccb", "one", less) == []
+
+
+def test_shares_are_of_the_winners_largest_first():
+    selves = np.zeros((2, 9), np.int64)
+    selves[0, :4] = 1, 7, 2, 99
+    made = Sample("dts", "D-TS", TIMES, np.ones((2, 3)), np.arange(2), selves=selves)
+    find = Finder({("noncondorcet-cyclic", "dts"): made})
+    np.testing.assert_array_equal(find.shares("dts", "noncondorcet-cyclic"), [[0.7, 0.2, 0.1]])
+    assert find.shares("dts+", "noncondorcet-cyclic") is None
+    assert FIND.shares("dts", "one") is None
