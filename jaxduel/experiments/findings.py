@@ -96,7 +96,7 @@ class Finder:
         if pair is None:
             return []
         value = estimate(*pair)
-        words = what.format(pair[0].label, pair[1].label)
+        words = what.format(pair[0].label, pair[1].label) + _until(pair[0])
         return [Measurement(data, words, value, math.nan, judge(value))]
 
     def slopes(self, names: Sequence[str], where: Sequence[str], judge: Judge) -> list[Measurement]:
@@ -108,7 +108,7 @@ class Finder:
             if len(there) == len(names) and all(decades):
                 flattest = min(there, key=lambda sample: slope(sample).value)
                 value = slope(flattest)
-                words = f"slope of log R, {flattest.label}"
+                words = f"slope of log R, {flattest.label}{_until(flattest)}"
                 found.append(Measurement(data, words, value, math.nan, judge(value)))
         return found
 
@@ -143,4 +143,9 @@ def _of_means(
     verdict = judge(ratio)
     if verdict == "confirmed" and not complete:
         verdict = "undecided"
-    return Measurement(data, f"{first.label} / {second.label}{of}", ratio, medians, verdict)
+    words = f"{first.label} / {second.label}{of}{_until(first)}"
+    return Measurement(data, words, ratio, medians, verdict)
+
+
+def _until(sample: Sample) -> str:
+    return f", T = {sample.checkpoints[-1]:,}"

@@ -60,18 +60,19 @@ def test_more_seeds_keep_the_seeds_there_were():
 def test_relabelling_arms_relabels_results(name):
     order = np.array([3, 5, 0, 1, 4, 2])
     settings = {"num_seeds": 1024, "regret": "average", "checkpoints": [600]}
+    settings["devices"] = jax.devices()[:1]
     there = _simulate(name, **settings, seed=1)
     here = _simulate(name, ARXIV.submatrix(order), **settings, seed=2)
     a, b = there.plays[:, -1][:, order], here.plays[:, -1]
     error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 1024)
-    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error).all()
+    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) <= 4.5 * error).all()
     spread = np.hypot(there.sem[-1], here.sem[-1])
-    assert abs(there.mean[-1] - here.mean[-1]) < 4.5 * spread
+    assert abs(there.mean[-1] - here.mean[-1]) <= 4.5 * spread + 1e-9
 
 
 @pytest.mark.parametrize("name", jd.policies.names())
 def test_plays_sum_to_twice_the_comparisons_and_regret_follows(name):
-    result = _simulate(name, num_seeds=20, lanes=4, regret="average")
+    result = _simulate(name, num_seeds=20, lanes=4, regret="average", devices=jax.devices()[:1])
     assert (result.plays.sum(axis=-1) == 2 * result.checkpoints).all()
     assert (np.diff(result.plays, axis=1) >= 0).all()
     gaps = ARXIV.preferences[0] - 0.5

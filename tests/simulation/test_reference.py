@@ -14,6 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
+import jax
 import numpy as np
 import pytest
 
@@ -89,6 +90,7 @@ def _compare(case, problem, horizon, num_seeds):
             num_seeds,
             checkpoints=curves[0][:, 0].astype(int),
             regret="copeland" if problem == CYCLE else "average",
+            devices=jax.devices()[:1],
         )
     for points in curves:
         assert np.array_equal(points[:, 0], result.checkpoints)

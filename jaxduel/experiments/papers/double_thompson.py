@@ -156,7 +156,8 @@ class _Order:
         else:
             text.append(
                 "Reduced: T = 1e5 instead of 1e6, 2e4 for 32 arms and 5e3 for 500; --full has the "
-                "paper's."
+                "paper's. Claims on 16 and 32 arms without a Condorcet winner need that: D-TS and "
+                "D-TS+ part there after t = 2e5."
             )
         if self.runs is not None:
             text.append(f"{self.runs} runs everywhere, as asked for.")
