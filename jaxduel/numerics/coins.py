@@ -14,9 +14,9 @@ _GRAIN = 2.0**31
 def toss(seed: Seed, position: jax.Array, stream: int, tail: jax.Array) -> jax.Array:
     """Whether theta > 1/2, for each theta of which `signed_tail` tells the probability.
 
-    The small side's probability is compared with 63 random bits, its first 31 as an integer and the
-    rest as a fraction: the error of either side's probability is at most 2^-63, and 2^-24 of
-    itself.
+    The small side's probability is compared with 63 random bits, the first 31 as an integer, the
+    rest as a fraction. Rounding adds at most 2^-63 to its error, and at most 2^-24 of itself: a
+    probability of 1e-13 is still right to 1e-6 of itself, one far below 2^-63 is 0 or 2^-63.
 
     Args:
       seed: the step's seed.

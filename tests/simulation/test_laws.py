@@ -56,18 +56,23 @@ def test_more_seeds_keep_the_seeds_there_were():
     assert not np.array_equal(few.plays, other.plays)
 
 
+SLOW_TO_DECIDE = {"savage": 30_000}
+"""Horizons for policies that play all arms alike up to 600: relabelling could not show."""
+
+
 @pytest.mark.parametrize("name", jd.policies.names())
 def test_relabelling_arms_relabels_results(name):
     order = np.array([3, 5, 0, 1, 4, 2])
-    settings = {"num_seeds": 1024, "regret": "average", "checkpoints": [600]}
-    settings["devices"] = jax.devices()[:1]
+    horizon = SLOW_TO_DECIDE.get(name, 600)
+    settings = {"num_seeds": 1024, "regret": "average", "checkpoints": [horizon]}
+    settings |= {"horizon": horizon, "devices": jax.devices()[:1]}
     there = _simulate(name, **settings, seed=1)
     here = _simulate(name, ARXIV.submatrix(order), **settings, seed=2)
     a, b = there.plays[:, -1][:, order], here.plays[:, -1]
     error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 1024)
-    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) <= 4.5 * error).all()
+    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error).all()
     spread = np.hypot(there.sem[-1], here.sem[-1])
-    assert abs(there.mean[-1] - here.mean[-1]) <= 4.5 * spread + 1e-9
+    assert abs(there.mean[-1] - here.mean[-1]) < 4.5 * spread
 
 
 @pytest.mark.parametrize("name", jd.policies.names())
