@@ -5,8 +5,10 @@ from importlib.metadata import version
 
 from jaxduel import policies as policies
 from jaxduel import problems as problems
+from jaxduel import theory as theory
 from jaxduel.errors import AssumptionWarning as AssumptionWarning
 from jaxduel.errors import InputError as InputError
+from jaxduel.errors import SolverError as SolverError
 from jaxduel.simulation import Result as Result
 from jaxduel.simulation import check_policy as check_policy
 from jaxduel.simulation import simulate as simulate

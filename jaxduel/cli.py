@@ -1,4 +1,4 @@
-"""The command line: `jaxduel list`, `run`, `check` and `reproduce`."""
+"""The command line: `jaxduel list`, `run`, `check`, `bounds` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tyro.conf import Positional, UseAppendAction
 from tyro.constructors import PrimitiveConstructorSpec
 
 import jaxduel as jd
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, SolverError
 from jaxduel.simulation.devices import use_all_cores
 
 INTERRUPTED = 130
@@ -157,6 +157,19 @@ def check(problem: Positional[str], key: str | None = None) -> int:
     return 0
 
 
+def bounds(problem: str, horizon: Whole | None = None, batches: Whole | None = None) -> int:
+    """Print what is proved of the regret on a problem: constants of log T, with their sources.
+
+    Args:
+      problem: name of the problem (`jaxduel list problems`), or a file.
+      horizon: T, for the bounds of batched policies, together with their number of batches.
+      batches: B.
+    """
+    for line in jd.theory.bounds(jd.problems.load(problem), horizon, batches).lines():
+        print(line)
+    return 0
+
+
 def reproduce(
     paper: Positional[str],
     figure: str | None = None,
@@ -170,8 +183,8 @@ def reproduce(
     Args:
       paper: name of the paper (`jaxduel list papers`).
       figure: a figure such as 1, or a panel such as 1a; all if left out.
-      full: the long version: batched-dueling with 500 runs instead of the paper's 10,
-        double-thompson with the paper's horizons and runs, which take hours.
+      full: the long version: batched-dueling with 500 runs instead of the paper's 10, the others
+        with the horizons and runs of their papers, which take hours.
       runs: how many runs on each data set, instead of either.
       seed: root of all randomness.
       out: folder for the files; figures/PAPER if left out.
@@ -192,7 +205,13 @@ def reproduce(
     return 0
 
 
-COMMANDS = {"list": list_names, "run": run, "check": check, "reproduce": reproduce}
+COMMANDS = {
+    "list": list_names,
+    "run": run,
+    "check": check,
+    "bounds": bounds,
+    "reproduce": reproduce,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -202,7 +221,8 @@ def main(argv: Sequence[str] | None = None) -> int:
       argv: the arguments; those of the process if None.
 
     Returns:
-      0; 2 for bad input, after one line on standard error; 130 after Ctrl-C.
+      0; 2 for bad input, or a bound that could not be computed, after one line on standard error;
+      130 after Ctrl-C.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments == ["--version"]:
@@ -218,7 +238,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 args=arguments or ["--help"],
                 config=(tyro.conf.OmitArgPrefixes,),
             )
-    except InputError as error:
+    except (InputError, SolverError) as error:
         print(f"jaxduel: error: {error}", file=sys.stderr)
         return WRONG_INPUT
     except KeyboardInterrupt:

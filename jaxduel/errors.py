@@ -13,6 +13,10 @@ class InputError(ValueError):
     """
 
 
+class SolverError(RuntimeError):
+    """A numerical computation did not reach its tolerance; the message says what it did reach."""
+
+
 class AssumptionWarning(UserWarning):
     """The instance breaks an assumption that the policy's guarantee rests on; the run goes on."""
 

@@ -52,6 +52,35 @@ def test_check(capsys, tmp_path):
     assert "mine.csv: a valid preference matrix, K = 2" in text
 
 
+def test_bounds(capsys, tmp_path):
+    code, text, _ = outcome(capsys, "bounds", "--problem", "gap")
+    assert code == 0
+    assert text.splitlines() == jd.theory.bounds(jd.problems.load("gap")).lines()
+    code, text, _ = outcome(
+        capsys, "bounds", "--problem", "cyclic[1,2,4]", "--horizon", "1e5", "--batches", 16
+    )
+    assert code == 0
+    assert "cyclic[1,2,4]: K = 3" in text
+    assert "PCOMP at T = 100,000, B = 16" in text
+    file = tmp_path / "mine.csv"
+    file.write_text("0.5,0.7\n0.3,0.5\n")
+    code, text, _ = outcome(capsys, "bounds", "--problem", file)
+    assert code == 0
+    assert "mine.csv: K = 2" in text
+
+
+def test_a_bound_that_cannot_be_computed_is_one_line_and_code_2(capsys, monkeypatch):
+    def unsolved(*_):
+        raise jd.SolverError("the lower bound's linear program was not solved: time limit.")
+
+    monkeypatch.setattr(jd.theory, "bounds", unsolved)
+    code, text, errors = outcome(capsys, "bounds", "--problem", "gap")
+    assert (code, text) == (2, "")
+    assert errors == (
+        "jaxduel: error: the lower bound's linear program was not solved: time limit.\n"
+    )
+
+
 def test_run_prints_and_writes_what_simulate_returns(capsys, tmp_path):
     file = tmp_path / "r.nc"
     code, text, errors = outcome(
@@ -101,6 +130,9 @@ def test_a_broken_assumption_is_one_line(capsys):
         (SCOMP2, "needs the parameter 'num_batches'"),
         ((*SCOMP2, "--set", "num_batches=101"), "at most the horizon"),
         (("check", "missing.csv"), "does not exist"),
+        (("bounds", "--problem", "arxv"), "mean 'arxiv'"),
+        (("bounds", "--problem", "gap", "--horizon", "1e5"), "the number of batches"),
+        (("bounds", "--problem", "gap", "--horizon", 9, "--batches", 10), "2 <= B <= T"),
         (("reproduce", "batched"), "mean 'batched-dueling'"),
         (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
         (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),

@@ -1,0 +1,26 @@
+"""What is known of an instance without playing it: lower bounds, upper bounds, allocations.
+
+Constants are what multiplies log T, natural logarithms, and times are counted in comparisons; the
+bounds of batched policies depend on T and the number of batches as a whole.
+"""
+
+from jaxduel.theory.batched_bounds import pcomp_bound as pcomp_bound
+from jaxduel.theory.batched_bounds import scomp2_order as scomp2_order
+from jaxduel.theory.batched_bounds import scomp_order as scomp_order
+from jaxduel.theory.condorcet import condorcet_lower_bound as condorcet_lower_bound
+from jaxduel.theory.condorcet import rmed1_constant as rmed1_constant
+from jaxduel.theory.ecw import ecw_allocation as ecw_allocation
+from jaxduel.theory.ecw import ecw_constant as ecw_constant
+from jaxduel.theory.exploration import CopelandBound as CopelandBound
+from jaxduel.theory.lower_bound import copeland_lower_bound as copeland_lower_bound
+from jaxduel.theory.report import Bound as Bound
+from jaxduel.theory.report import BoundsReport as BoundsReport
+from jaxduel.theory.report import bounds as bounds
+from jaxduel.theory.uniqueness import copeland_optimum_is_unique as copeland_optimum_is_unique
+from jaxduel.theory.uniqueness import ecw_optimum_is_unique as ecw_optimum_is_unique
+from jaxduel.theory.uniqueness import optimal_extremes as optimal_extremes
+from jaxduel.theory.upper_bounds import ccb_constant as ccb_constant
+from jaxduel.theory.upper_bounds import dts_constant as dts_constant
+from jaxduel.theory.upper_bounds import dts_loglog_constant as dts_loglog_constant
+from jaxduel.theory.upper_bounds import dts_refined_constant as dts_refined_constant
+from jaxduel.theory.upper_bounds import scb_order as scb_order

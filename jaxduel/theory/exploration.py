@@ -1,0 +1,181 @@
+"""What the Copeland bounds are made of: losses, costs of exploration, and how much of it is needed.
+
+Paper: Komiyama, Honda and Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower Bound, Optimal
+Algorithm, and Computationally Efficient Algorithm" (ICML 2016), sections 2 and 3. Arms count from
+0. Exploration of a pair is measured by e_ij = q_ij d(p_ij, 1/2) in [0, 1], where q_ij log T is how
+often the pair is compared and d the Bernoulli divergence: at e_ij = 1 it is known who wins.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlog1py
+
+from jaxduel.errors import InputError
+from jaxduel.problems import DuelingProblem
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CopelandBound:
+    """A constant of log T and the exploration that attains it."""
+
+    constant: float
+    """What multiplies log T: "copeland" regret, (L_i + L_j - 2 L_1) / (2 (K - 1)) for comparing arm
+    i with arm j, L_i the number of arms that beat arm i and L_1 the least of them."""
+    allocation: np.ndarray = dataclasses.field(repr=False)
+    """(K, K) float64, symmetric, 0 on the diagonal: q_ij, comparisons of the pair per log T. One of
+    the optima where there are several; its cost is `constant`."""
+    winner: int
+    """The Copeland winner that this exploration identifies, the cheapest one; counted from 0."""
+    per_winner: dict[int, float]
+    """The constant of each Copeland winner that was considered."""
+    gap: float
+    """By how much, relatively, the smallest of the constants can be too large at most: its distance
+    to a lower bound from linear programming duality; 0 for closed forms."""
+
+
+class Exploration(NamedTuple):
+    """An instance as the bounds see it."""
+
+    losses: np.ndarray  # (K,) int64: L_i, how many arms beat arm i
+    beats: np.ndarray  # (K, K) bool: whether row beats column
+    divergence: np.ndarray  # (K, K) float64: d(p_ij, 1/2) in nats, 1 on the diagonal
+    cost: np.ndarray  # (K, K) float64: r_ij / d(p_ij, 1/2), regret of e_ij = 1, 0 on the diagonal
+    winners: tuple[int, ...]  # the arms of fewest losses
+
+
+class Family(NamedTuple):
+    """Constraints of one arm i2: for every choice of `others` inferiors of the winner i1 other than
+    i2, together with i2 if `rival_too`, and of `superiors` of the superiors of i2 other than i1,
+
+        sum of e_{i1 j} over the inferiors + sum of e_{i2 j} over the superiors >= 1.
+    """
+
+    rival: int
+    others: int
+    rival_too: bool
+    superiors: int
+
+
+def divergence_from_half(p: np.ndarray) -> np.ndarray:
+    """d(p, 1/2), the Bernoulli divergence from a fair coin, in nats.
+
+    Args:
+      p: float64 probabilities of any shape.
+
+    Returns:
+      float64 of the same shape, with a relative error of about 1e-16 / |p - 1/2|.
+    """
+    x = 2.0 * p - 1.0
+    return 0.5 * (xlog1py(1.0 + x, x) + xlog1py(1.0 - x, -x))
+
+
+def explore(problem: DuelingProblem) -> Exploration:
+    """What the bounds need of an instance.
+
+    Args:
+      problem: the instance, with a concrete matrix.
+
+    Raises:
+      InputError: two arms are tied, for which the bounds are not defined (section 2).
+    """
+    refuse_ties(problem)
+    p = np.asarray(problem.preferences, dtype=np.float64)
+    losses = np.sum(p < 0.5, axis=1)
+    divergence = divergence_from_half(p)
+    np.fill_diagonal(divergence, 1.0)
+    excess = losses - losses.min()
+    cost = (excess[:, None] + excess[None, :]) / (2.0 * (len(p) - 1)) / divergence
+    np.fill_diagonal(cost, 0.0)
+    return Exploration(losses, p > 0.5, divergence, cost, problem.copeland_winners)
+
+
+def refuse_ties(problem: DuelingProblem) -> None:
+    """Raises InputError that names the first tied pair, if there is one."""
+    p = np.asarray(problem.preferences, dtype=np.float64)
+    tied = np.argwhere(np.triu(p == 0.5, 1))
+    if len(tied):
+        i, j = tied[0]
+        more = f" and {len(tied) - 1} more" if len(tied) > 1 else ""
+        raise InputError(
+            f"'{problem.name}' has p = 1/2 for arms {i} and {j}{more} (counted from 0): Copeland "
+            "bounds need instances without ties."
+        )
+
+
+def chosen_winners(problem: DuelingProblem, winner: int | None) -> tuple[int, ...]:
+    """All Copeland winners, or the one asked for; InputError if that is none."""
+    winners = problem.copeland_winners
+    if winner is None:
+        return winners
+    if winner not in winners:
+        raise InputError(
+            f"arm {winner} is not a Copeland winner of '{problem.name}': "
+            f"{', '.join(map(str, winners))} are (counted from 0)."
+        )
+    return (winner,)
+
+
+def superiors(instance: Exploration, winner: int, rival: int) -> np.ndarray:
+    """The arms that beat `rival`, other than `winner`, the cheapest to compare with it first."""
+    mask = instance.beats[:, rival].copy()
+    mask[winner] = False
+    arms = np.flatnonzero(mask)
+    return arms[np.argsort(instance.cost[rival, arms], kind="stable")]
+
+
+def families(instance: Exploration, winner: int) -> Iterator[Family]:
+    """The constraints on exploration of Lemma 1 and eq. (2) for a winner i1, as families.
+
+    For all i2 != i1 and l in {max(0, L_1 - 1), .., L^(2)}, L^(2) the second smallest number of
+    losses with multiplicity: l + 1 - L_1 inferiors of i1, and max(0, L_i2 - l - 1{i2 among them})
+    superiors of i2. Sets larger than what there is to choose from do not exist.
+    """
+    least, second = np.sort(instance.losses)[:2]
+    inferiors = int(np.sum(instance.beats[winner]))
+    for rival in range(len(instance.losses)):
+        if rival == winner:
+            continue
+        beaten = bool(instance.beats[winner, rival])
+        available = int(instance.losses[rival]) - beaten
+        for level in range(max(0, least - 1), second + 1):
+            for rival_too in (False, True) if beaten else (False,):
+                others = int(level + 1 - least) - rival_too
+                size = max(0, int(instance.losses[rival]) - level - rival_too)
+                if 0 <= others <= inferiors - beaten and size <= available:
+                    yield Family(rival, others, rival_too, size)
+
+
+def efficient_families(instance: Exploration, winner: int) -> Iterator[Family]:
+    """The constraints of ECW-RMED, eqs. (4) and (5), for a winner i1, as families.
+
+    Each inferior of i1 is fully explored against it, and each i2 != i1 against every
+    L_i2 - L_1 + 1 of its superiors other than i1, where there are that many.
+    """
+    least = int(instance.losses.min())
+    for rival in range(len(instance.losses)):
+        if rival == winner:
+            continue
+        beaten = bool(instance.beats[winner, rival])
+        size = int(instance.losses[rival]) - least + 1
+        if beaten:
+            yield Family(rival, 0, True, 0)
+        if size <= instance.losses[rival] - beaten:
+            yield Family(rival, 0, False, size)
+
+
+def best_bound(
+    instance: Exploration, solutions: dict[int, np.ndarray], gap: float = 0.0
+) -> CopelandBound:
+    """The cheapest of each winner's explorations e, a (K, K) symmetric matrix in [0, 1]."""
+    per_winner = {
+        winner: float(np.sum(np.triu(instance.cost * explored, 1)))
+        for winner, explored in solutions.items()
+    }
+    winner = min(per_winner, key=per_winner.__getitem__)
+    allocation = solutions[winner] / instance.divergence
+    return CopelandBound(per_winner[winner], allocation, winner, per_winner, gap)

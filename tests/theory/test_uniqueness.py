@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError, SolverError
+from jaxduel.theory import uniqueness
+from jaxduel.theory.copeland_program import largest_shortfall
+from jaxduel.theory.exploration import efficient_families, explore, families
+from tests.theory.instances import random_instance
+
+SEVERAL = 0.5 + 0.3 * np.array(
+    [
+        [0, -1, 1, 1, 1, 1],
+        [1, 0, -1, -1, 1, 1],
+        [-1, 1, 0, -1, -1, 1],
+        [-1, 1, 1, 0, -1, -1],
+        [-1, -1, 1, 1, 0, -1],
+        [-1, -1, -1, 1, 1, 0],
+    ]
+)
+"""All gaps are 0.3 and one arm wins. It has lost to arm 1, of which one of the superiors 2 and 3
+has to be known; they cost the same."""
+
+
+@pytest.mark.parametrize("efficient", [False, True])
+def test_two_optima_prove_that_there_are_several(efficient):
+    problem = jd.problems.from_matrix(SEVERAL)
+    assert problem.copeland_winners == (0,)
+    bound = jd.theory.ecw_allocation if efficient else jd.theory.copeland_lower_bound
+    constant = bound(problem).constant
+    instance = explore(problem)
+    ends = jd.theory.optimal_extremes(problem, efficient=efficient)
+    chosen = efficient_families if efficient else families
+    for explored in ends:
+        assert largest_shortfall(explored, instance, 0, chosen(instance, 0)) <= 1e-9
+        assert np.sum(np.triu(instance.cost * explored)) == pytest.approx(constant, rel=2e-9)
+    assert abs(ends[0][1, 2] - ends[1][1, 2]) == pytest.approx(1, abs=1e-6)
+    assert not jd.theory.copeland_optimum_is_unique(problem)
+    assert not jd.theory.ecw_optimum_is_unique(problem)
+
+
+def test_ecw_has_several_optima_on_gap():
+    """Arms 1 and 2 beat arm 4 by the same, and it is enough to know one of them."""
+    problem = jd.problems.load("gap")
+    assert not jd.theory.ecw_optimum_is_unique(problem)
+    one, other = jd.theory.optimal_extremes(problem, efficient=True)
+    assert {one[4, 1] > 0.5, other[4, 1] > 0.5} == {True, False}
+    assert one[4, 1] + one[4, 2] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gap", "cyclic", "arithmetic", "mslr5-condorcet"])
+def test_the_optima_of_these_are_unique(name):
+    problem = jd.problems.load(name)
+    assert jd.theory.copeland_optimum_is_unique(problem)
+    assert jd.theory.ecw_optimum_is_unique(problem) == (name != "gap")
+    allocation = jd.theory.copeland_lower_bound(problem).allocation
+    for explored in jd.theory.optimal_extremes(problem):
+        np.testing.assert_allclose(explored, allocation * explore(problem).divergence, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_gaps_have_one_optimum(seed):
+    problem = random_instance(np.random.default_rng([seed, 7]), 6, "any")
+    if len(problem.copeland_winners) == 1:
+        assert jd.theory.ecw_optimum_is_unique(problem)
+
+
+def test_winners_that_cost_the_same_are_several_optima():
+    cycle = jd.problems.from_matrix([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
+    assert not jd.theory.copeland_optimum_is_unique(cycle)
+    first, second = jd.theory.optimal_extremes(cycle, winner=2)
+    assert first.shape == second.shape == (3, 3)
+
+
+def test_errors(monkeypatch):
+    with pytest.raises(InputError, match="arms 3 and 5"):
+        jd.theory.copeland_optimum_is_unique(jd.problems.load("arxiv"))
+    with pytest.raises(InputError, match="arm 3 is not a Copeland winner"):
+        jd.theory.optimal_extremes(jd.problems.load("gap"), winner=3)
+    monkeypatch.setattr(uniqueness, "_ROUNDS", 1)
+    with pytest.raises(SolverError, match="in 1 rounds"):
+        jd.theory.optimal_extremes(jd.problems.load("gap"))
