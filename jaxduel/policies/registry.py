@@ -11,10 +11,14 @@ import numpy as np
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
 from jaxduel.policies.btm import BTM
+from jaxduel.policies.ccb import CCB
+from jaxduel.policies.cw_rmed import CWRMED
 from jaxduel.policies.dts import DTS
 from jaxduel.policies.dts_plus import DTSPlus
+from jaxduel.policies.ecw_rmed import ECWRMED
 from jaxduel.policies.interleaved_filter import InterleavedFilter
 from jaxduel.policies.multisbm import MultiSBM
+from jaxduel.policies.pbr import PBR
 from jaxduel.policies.pcomp import PCOMP
 from jaxduel.policies.pure_dts import PureDTS
 from jaxduel.policies.rcs import RCS
@@ -23,6 +27,7 @@ from jaxduel.policies.rmed2 import RMED2
 from jaxduel.policies.rmed2fh import RMED2FH
 from jaxduel.policies.rucb import RUCB
 from jaxduel.policies.savage import SAVAGE
+from jaxduel.policies.scb import SCB
 from jaxduel.policies.scomp import SCOMP
 from jaxduel.policies.scomp2 import SCOMP2
 from jaxduel.policies.sparring import Sparring
@@ -155,10 +160,14 @@ def to_32_bits(policy: Any) -> Any:
 
 for _name, _class in (
     ("btm", BTM),
+    ("ccb", CCB),
+    ("cw-rmed", CWRMED),
     ("dts", DTS),
     ("dts+", DTSPlus),
+    ("ecw-rmed", ECWRMED),
     ("interleaved-filter", InterleavedFilter),
     ("multisbm", MultiSBM),
+    ("pbr", PBR),
     ("pcomp", PCOMP),
     ("pure-dts", PureDTS),
     ("rcs", RCS),
@@ -167,6 +176,7 @@ for _name, _class in (
     ("rmed2fh", RMED2FH),
     ("rucb", RUCB),
     ("savage", SAVAGE),
+    ("scb", SCB),
     ("scomp", SCOMP),
     ("scomp2", SCOMP2),
     ("sparring", Sparring),

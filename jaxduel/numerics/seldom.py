@@ -1,0 +1,141 @@
+"""Work that few lanes have to do in a step, at the price of those few.
+
+Under `jax.vmap` a `lax.cond` becomes a `select`: every lane pays for what one needs. Here the lanes
+that need it are gathered, some at a time, worked on and put back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_batching import custom_vmap
+
+_SLOTS = 16
+
+
+def seldom(
+    work: Callable[..., Any],
+    needed: jax.Array,
+    value: Any,
+    *context: Any,
+    table: jax.Array | None = None,
+    effort: jax.Array | None = None,
+) -> Any:
+    """`work(value, *context)` where it is needed, else `value`, like a `lax.cond`.
+
+    Under `jax.vmap` only lanes that need the work pay for it, 16 at a time, and those with the
+    slowest of the 16 where it loops. Results do not depend on which lanes go together, except for
+    the rounding that XLA chooses for the shape, the same for all.
+
+    Args:
+      work: a function of arrays of one lane. It must be the same object in every call, as functions
+        of a module are, and close over no array: what it reads is in `value` and `context`.
+      needed: () bool.
+      value: a tree of arrays; `work` returns one of the same shapes and dtypes.
+      *context: trees of arrays that `work` reads.
+      table: an array of which `work` reads few entries, too large to be gathered for that: with it
+        `work` has one more argument at the end, a function from indices in range, one per axis of
+        the table, to the entries there.
+      effort: () int32, a guess of how long the work will loop: lanes of like effort go together.
+    """
+    return _over_lanes(work)(needed, value, context, table, effort)
+
+
+@cache
+def _over_lanes(work: Callable[..., Any]) -> Any:
+    """`seldom` with a rule for batching of its own."""
+
+    @custom_vmap
+    def one(
+        needed: jax.Array,
+        value: Any,
+        context: Any,
+        table: jax.Array | None,
+        effort: jax.Array | None,
+    ) -> Any:
+        del effort
+        return lax.cond(needed, lambda v: work(v, *context, *_reader(table)), lambda v: v, value)
+
+    @one.def_vmap
+    def _(size: int, batched: Any, *given: Any) -> Any:
+        def wide(x: jax.Array, is_batched: bool) -> jax.Array:
+            return x if is_batched else jnp.broadcast_to(x, (size, *x.shape))
+
+        arguments = jax.tree.map(wide, given, tuple(batched))
+        done = _lanes(work)(*arguments)
+        return done, jax.tree.map(lambda _: True, done)
+
+    return one
+
+
+@cache
+def _lanes(work: Callable[..., Any]) -> Any:
+    """The work for arrays of lanes, such that vmapping it makes more lanes."""
+
+    @custom_vmap
+    def many(*given: Any) -> Any:
+        return _compacted(work, *given)
+
+    @many.def_vmap
+    def _(size: int, batched: Any, *given: Any) -> Any:
+        def flat(x: jax.Array, is_batched: bool) -> jax.Array:
+            x = x if is_batched else jnp.broadcast_to(x, (size, *x.shape))
+            return x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])
+
+        lanes = given[0].shape[-1]
+        arguments = jax.tree.map(flat, given, tuple(batched))
+        done = many(*arguments)
+        done = jax.tree.map(lambda x: x.reshape(size, lanes, *x.shape[1:]), done)
+        return done, jax.tree.map(lambda _: True, done)
+
+    return many
+
+
+def _reader(table: jax.Array | None, *lane: jax.Array) -> tuple[Callable[..., jax.Array], ...]:
+    """The function that reads a lane's table, in a tuple; an empty one where there is no table."""
+    if table is None:
+        return ()
+    return (lambda *index: table.at[(*lane, *index)].get(mode="promise_in_bounds"),)
+
+
+def _compacted(
+    work: Callable[..., Any],
+    needed: jax.Array,
+    value: Any,
+    context: Any,
+    table: jax.Array | None,
+    effort: jax.Array | None,
+) -> Any:
+    """The work for the lanes of (L, ...) arrays that need it, `_SLOTS` at a time."""
+    lanes = needed.shape[0]
+    slots = min(_SLOTS, lanes)
+    order = jnp.pad(_queue(needed, effort), (0, slots), constant_values=lanes)
+    number = jnp.sum(needed, dtype=jnp.int32)
+
+    def turn(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+        begin, value = carry
+        here = lax.dynamic_slice(order, (begin,), (slots,))
+        read = jnp.where(here < lanes, here, here[0])  # one of this turn: its value is as it was
+        gathered = jax.tree.map(lambda x: x[read], (value, context))
+        done = jax.vmap(lambda lane, v, c: work(v, *c, *_reader(table, lane)))(read, *gathered)
+        value = jax.tree.map(lambda x, new: x.at[here].set(new, mode="drop"), value, done)
+        return begin + slots, value
+
+    return lax.while_loop(lambda carry: carry[0] < number, turn, (jnp.int32(0), value))[1]
+
+
+def _queue(needed: jax.Array, effort: jax.Array | None) -> jax.Array:
+    """The lanes that need the work, those of least effort first; then L, to (L,) int32."""
+    lanes = needed.shape[0]
+    numbers = lax.iota(jnp.int32, lanes)
+    if effort is None:
+        place = jnp.where(needed, jnp.cumsum(needed, dtype=jnp.int32) - 1, lanes)
+        return jnp.full(lanes, lanes, jnp.int32).at[place].set(numbers, mode="drop")
+    last = jnp.iinfo(jnp.int32).max
+    key, order = lax.sort((jnp.where(needed, effort, last), numbers), num_keys=1)
+    return jnp.where(key < last, order, lanes)

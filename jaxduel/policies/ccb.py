@@ -1,0 +1,260 @@
+"""Copeland Confidence Bound (CCB)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
+from jaxduel.policies import arm_sets
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.counts import add_lesson, lesson
+
+_CHOICES, _KEPT = 0, 1
+"""Streams of random words."""
+
+
+class Verdicts(NamedTuple):
+    """Which pairs are decided at the comparison to come; column i holds a set of arms as bits."""
+
+    superiors: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2}
+    decided: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2 or l_ik > 1/2}
+    until: jax.Array  # () float32: while alpha log t is below it, no decided pair becomes open
+
+
+class Hypotheses(NamedTuple):
+    """What line 9 maintains."""
+
+    shortlist: jax.Array  # (K,) bool: B, potential Copeland winners
+    rivals: jax.Array  # (ceil(K / 32), K) uint32: B^i, potential to beat i, as bits of column i
+    losses: jax.Array  # () int32: L_C, the estimate of how many arms beat a Copeland winner
+
+
+class CCBState(NamedTuple):
+    """One seed's state."""
+
+    wins: jax.Array  # (K, K) int32: wins of i over j
+    verdicts: Verdicts
+    candidates: jax.Array  # (K,) bool: C of the comparison to come
+    hypotheses: Hypotheses  # those of the comparison to come, after its line 9
+    t: jax.Array  # () int32: comparisons made
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class CCB:
+    """CCB, Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015), Algorithm 1, for Copeland winners.
+
+    u_ij, l_ij = w_ij / n_ij +- sqrt(alpha log t / n_ij), 1/2 for i = j; of a pair never compared
+    "x / 0 := 1" makes them 2 and 0. Lines 7 and 8: C is the set of the arms of the largest upper
+    Copeland score #{k != i : u_ik >= 1/2}; the lower score is #{k != i : l_ik >= 1/2}.
+
+    - 9A: if l_ij > 1/2 for some j in B^i, then B, L_C and all B^k are reset: all arms, K, empty.
+    - 9B: arms i of B of an upper score below some lower score leave B; if then |B^i| != L_C + 1,
+      B^i becomes {k : u_ik < 1/2}. If that leaves B empty, all is reset.
+    - 9C: arms i of C of equal scores enter B, B^i becomes empty and L_C is K - 1 less the score;
+      every other B^j is emptied if smaller than L_C + 1, else cut to L_C + 1 of its arms, at
+      random.
+    - 10: with probability 1/4, (i, j) is uniform among j in B^i, l_ij <= 1/2 <= u_ij, if there are.
+    - 11 to 13: else c is uniform in C, or with probability 2/3 in the intersection of B and C if
+      that is not empty, and d = argmax of u_jc over arms j with l_jc <= 1/2, with probability 1/2
+      over those in B^c if there are. c itself is allowed; ties are broken at random, not for c.
+
+    For t >= 2, alpha log t does not equal n_ij (mu_ij - 1/2)^2, a rational number: < or <= is the
+    same. So u_ij < 1/2 means that j leads against i by more than alpha log t. Such verdicts change
+    with a pair's comparison, or with time once alpha log t reaches the smallest lead; all pairs are
+    tested anew in the second case alone, and else a step costs O(K), with K^2 / 32 words of bits.
+
+    `update` does line 9 for the comparison to come, before the first of which it does nothing. With
+    delayed feedback, the update after `learn` does line 9.
+
+    Attributes:
+      num_arms: K; in the formulas, the number of active arms.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: width of the confidence bounds, > 1/2 in theory; 0.51 as in the experiments of Wu and
+        Liu (2016).
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 0.51
+
+    assumes: ClassVar[tuple[str, ...]] = ()
+
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, "ccb")
+
+    def init(self, key: Key) -> CCBState:
+        """No comparisons: lines 1 to 4."""
+        del key
+        num, active = self.num_arms, self._active
+        nothing = arm_sets.empty_sets(num)
+        return CCBState(
+            wins=jnp.zeros((num, num), jnp.int32),
+            verdicts=Verdicts(nothing, nothing, jnp.float32(jnp.inf)),
+            candidates=active,
+            hypotheses=Hypotheses(active, nothing, set_size(active)),
+            t=jnp.int32(0),
+        )
+
+    def act(self, state: CCBState, key: Key) -> Duel:
+        """Lines 7, 8 and 10 to 13."""
+        first, second = block(seed_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
+        coins, picks = uniform(first), uniform(second)
+        shortlist = state.hypotheses.shortlist
+        listed = (coins[1] < 2.0 / 3.0) & jnp.any(state.candidates & shortlist)
+        left = random_member(state.candidates & (shortlist | ~listed), picks[2])
+        duel = Duel(left, self._opponent(state, left, coins[2], picks[3]))
+        rivals, decided = state.hypotheses.rivals, state.verdicts.decided
+        explore = (coins[0] < 0.25) & jnp.any(rivals & ~decided != 0)
+        return seldom(_random_pair, explore, duel, rivals, decided, picks)
+
+    def update(self, state: CCBState, plan: Duel, outcome: jax.Array, key: Key) -> CCBState:
+        """Counts the outcome, then line 9 of the next comparison."""
+        active = self._active
+        learnt = lesson(plan, outcome)
+        i, j = learnt.winner, learnt.loser
+        wins = add_lesson(state.wins, learnt)
+        state = state._replace(wins=wins, t=state.t + 1)
+        bound = self._bound(state)
+        verdicts = _with_pair(state.verdicts, i, j, _lead(wins[i, j], wins[j, i]), bound)
+        verdicts = seldom(_anew, bound >= verdicts.until, verdicts, wins, bound)
+        hypotheses, exact = _line_9(state.hypotheses, verdicts, active)
+        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
+        rivals = seldom(_cut, excess, hypotheses.rivals, hypotheses.losses + 1, seed_of(key))
+        return state._replace(
+            verdicts=verdicts,
+            candidates=_candidates(verdicts, active),
+            hypotheses=hypotheses._replace(rivals=rivals),
+        )
+
+    def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
+        """Takes in withheld outcomes; the next update does line 9."""
+        state = state._replace(wins=state.wins + feedback.wins())
+        verdicts = _anew(state.verdicts, state.wins, self._bound(state))
+        return state._replace(verdicts=verdicts, candidates=_candidates(verdicts, self._active))
+
+    @property
+    def _active(self) -> jax.Array:
+        """The mask, as an array of JAX."""
+        return jnp.asarray(self.active_arms)
+
+    def _bound(self, state: CCBState) -> jax.Array:
+        """alpha log t, t the number of the comparison to come, from 1."""
+        return self.alpha * jnp.log((state.t + 1).astype(jnp.float32))
+
+    def _opponent(
+        self, state: CCBState, left: jax.Array, coin: jax.Array, tie: jax.Array
+    ) -> jax.Array:
+        """Line 13."""
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        wins = state.wins[:, left].astype(jnp.float32)
+        n = wins + state.wins[left].astype(jnp.float32)
+        seen = n > 0
+        upper = (wins + jnp.sqrt(self._bound(state) * n)) / jnp.where(seen, n, 1.0)
+        upper = jnp.where(arms == left, 0.5, jnp.where(seen, upper, 2.0))
+        allowed = self._active & ~arm_sets.as_mask(state.verdicts.superiors[:, left], self.num_arms)
+        rivals = allowed & arm_sets.as_mask(state.hypotheses.rivals[:, left], self.num_arms)
+        allowed = jnp.where((coin < 0.5) & jnp.any(rivals), rivals, allowed)
+        ties = allowed & (upper == jnp.max(jnp.where(allowed, upper, -jnp.inf)))
+        others = ties & (arms != left)
+        return random_member(jnp.where(jnp.any(others), others, ties), tie)
+
+
+def _lead(wins: jax.Array, losses: jax.Array) -> jax.Array:
+    """n (mu - 1/2)^2 from counts, with the sign of mu - 1/2."""
+    ahead = (wins - losses).astype(jnp.float32)
+    return 0.25 * ahead * (jnp.abs(ahead) / jnp.maximum(wins + losses, 1).astype(jnp.float32))
+
+
+def _with_pair(
+    verdicts: Verdicts, i: jax.Array, j: jax.Array, lead: jax.Array, bound: jax.Array
+) -> Verdicts:
+    """The verdicts with that on (i, j) replaced: i leads against j by `lead`."""
+    num = verdicts.decided.shape[1]
+    i_at_j, j_at_i = arm_sets.only(i, j, num), arm_sets.only(j, i, num)
+    both = i_at_j | j_at_i
+    sure = jnp.abs(lead) > bound
+    superior = jnp.where(lead > 0, i_at_j, j_at_i)
+    return Verdicts(
+        superiors=(verdicts.superiors & ~both) | jnp.where(sure, superior, jnp.uint32(0)),
+        decided=(verdicts.decided & ~both) | jnp.where(sure, both, jnp.uint32(0)),
+        until=jnp.where(sure, jnp.minimum(verdicts.until, jnp.abs(lead)), verdicts.until),
+    )
+
+
+def _anew(verdicts: Verdicts, wins: jax.Array, bound: jax.Array) -> Verdicts:
+    """The verdicts on all pairs, from the counts alone."""
+    del verdicts
+    lead = _lead(wins, wins.T)  # [k, i]: that of k over i
+    sure = jnp.abs(lead) > bound
+    return Verdicts(
+        superiors=arm_sets.sets_where(lead > bound),
+        decided=arm_sets.sets_where(sure),
+        until=jnp.min(jnp.where(sure, jnp.abs(lead), jnp.inf)),
+    )
+
+
+def _scores(verdicts: Verdicts, active: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The upper and lower Copeland scores, (K,) int32 each; -1 and 0 for inactive arms."""
+    lost = arm_sets.sizes(verdicts.superiors)
+    upper = jnp.where(active, set_size(active) - 1 - lost, -1)
+    return upper, arm_sets.sizes(verdicts.decided) - lost
+
+
+def _candidates(verdicts: Verdicts, active: jax.Array) -> jax.Array:
+    """Lines 7 and 8: the arms of the largest upper score, (K,) bool."""
+    upper, _ = _scores(verdicts, active)
+    return active & (upper == jnp.max(upper))
+
+
+def _reset(where: jax.Array, hypotheses: Hypotheses, active: jax.Array) -> Hypotheses:
+    """Lines 2 to 4, where asked for."""
+    return Hypotheses(
+        shortlist=jnp.where(where, active, hypotheses.shortlist),
+        rivals=jnp.where(where, jnp.uint32(0), hypotheses.rivals),
+        losses=jnp.where(where, set_size(active), hypotheses.losses),
+    )
+
+
+def _line_9(
+    hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array
+) -> tuple[Hypotheses, jax.Array]:
+    """Line 9 but for the cut of larger B^j, and whether 9C concerned any arm: () bool."""
+    upper, lower = _scores(verdicts, active)
+    inferiors = verdicts.decided & ~verdicts.superiors
+    disproven = jnp.any(hypotheses.rivals & inferiors != 0)
+    shortlist, rivals, losses = _reset(disproven, hypotheses, active)
+
+    leave = shortlist & (upper < jnp.max(lower))
+    replaced = leave & (arm_sets.sizes(rivals) != losses + 1)
+    rivals = jnp.where(replaced, verdicts.superiors, rivals)
+    shortlist &= ~leave
+    empty = ~jnp.any(shortlist)
+    shortlist, rivals, losses = _reset(empty, Hypotheses(shortlist, rivals, losses), active)
+
+    best = jnp.max(upper)
+    enter = active & (upper == best) & (lower == best)
+    exact = jnp.any(enter)
+    losses = jnp.where(exact, set_size(active) - 1 - best, losses)
+    emptied = enter | (exact & (arm_sets.sizes(rivals) < losses + 1))
+    rivals = jnp.where(emptied, jnp.uint32(0), rivals)
+    return Hypotheses(shortlist | enter, rivals, losses), exact
+
+
+def _cut(rivals: jax.Array, size: jax.Array, seed: Seed) -> jax.Array:
+    """9C: what remains of B^j larger than L_C + 1."""
+    return arm_sets.random_subsets(rivals, size, seed, _KEPT)
+
+
+def _random_pair(duel: Duel, rivals: jax.Array, decided: jax.Array, picks: jax.Array) -> Duel:
+    """Line 10, by two uniform numbers: i, and an arm of B^i whose pair with i is open."""
+    del duel
+    return Duel(*arm_sets.random_pair(rivals & ~decided, picks[0], picks[1]))

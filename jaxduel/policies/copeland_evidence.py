@@ -1,0 +1,254 @@
+"""What estimates say of the Copeland winners: (2), (4) and (5) of Komiyama et al. (ICML 2016).
+
+Tables are read by columns, `[j, i]`: column i holds what concerns the opponents j of arm i. The
+superiors of arm i are the j that lead against it; L_i is their number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+_ENOUGH = 64.0
+"""Evidence above any log t; what is above it decides nothing."""
+_DEAR = 1e30
+"""Above any cost."""
+
+
+class Standing(NamedTuple):
+    """Who beats whom, by the estimates."""
+
+    lead: jax.Array  # (K, K) float32: n d(mu_ji, 1/2), the evidence that j beats i; < 0 if i leads
+    costs: jax.Array  # (K, K) float32: 2 (K - 1) r_ji / d(mu_ji, 1/2) where j leads, else infinite
+    losses: jax.Array  # (K,) int32: L_i; K for inactive arms
+    fewest: jax.Array  # () int32: L^(1)
+    second: jax.Array  # () int32: L^(2), the second smallest with multiplicity
+    winners: jax.Array  # (K,) bool: the empirical Copeland winners
+
+
+def standing(lead: jax.Array, price: jax.Array, active: jax.Array) -> Standing:
+    """The standing.
+
+    Args:
+      lead: (K, K) float32, as in `Standing`.
+      price: (K, K) float32, 1 / d(mu_ji, 1/2).
+      active: (K,) bool.
+    """
+    num = len(active)
+    ahead = lead > 0
+    losses = jnp.where(active, jnp.sum(ahead, axis=0, dtype=jnp.int32), num)
+    fewest = jnp.min(losses)
+    winners = losses == fewest
+    alone = jnp.sum(winners, dtype=jnp.int32) == 1
+    second = jnp.where(alone, jnp.min(jnp.where(winners, num, losses)), fewest)
+    extra = (losses - fewest).astype(jnp.float32)
+    costs = jnp.where(ahead, (extra[:, None] + extra) * price, jnp.inf)
+    return Standing(lead, costs, losses, fewest, second, winners)
+
+
+class Constraint(NamedTuple):
+    """A constraint of (2): i2, how S and I are made up, and the sum over both."""
+
+    total: jax.Array  # () float32, infinite where there is no constraint
+    rival: jax.Array  # () int32: i2
+    dropped: jax.Array  # () int32: S are the superiors of i2 but for this many largest
+    size: jax.Array  # () int32: |I|
+    inside: jax.Array  # () bool: whether i2 is in I
+
+
+def trust(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
+    """The largest log t at which the counts are in R_winner, condition (2).
+
+    The counts' e = min(1, n d / log t), the box of R being read as "more than enough is enough".
+    Then "the e of I and S sum to 1 or more" says that their n d sum to log t or more.
+
+    Args:
+      now: the standing.
+      winner: () int32, i1, one of the empirical Copeland winners.
+      at_least: () float32; a result below it is only known to be below it.
+
+    Returns:
+      () float32, infinite where there is no constraint.
+    """
+    return tightest(now, winner, jnp.minimum(now.lead, _ENOUGH), at_least).total
+
+
+def hope(now: Standing, winner: jax.Array) -> jax.Array:
+    """A quick upper bound of `trust`: () float32.
+
+    It is that of the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest superiors
+    leaves at most the average share.
+    """
+    arms = jnp.arange(len(now.losses), dtype=jnp.int32)
+    beaten = now.lead[winner] > 0
+    superior = (now.lead > 0) & (arms[:, None] != winner)
+    evidence = jnp.sum(jnp.where(superior, jnp.minimum(now.lead, _ENOUGH), 0.0), axis=0)
+    count = now.losses - beaten
+    kept = (count - now.fewest).astype(jnp.float32) / jnp.maximum(count, 1).astype(jnp.float32)
+    bounds = now.lead[winner] + jnp.maximum(kept, 0.0) * evidence
+    return jnp.min(jnp.where(beaten, bounds, jnp.inf))
+
+
+def tightest(
+    now: Standing, winner: jax.Array, evidence: jax.Array, at_least: jax.Array
+) -> Constraint:
+    """The constraint of R_winner whose I and S have the smallest sum of evidence.
+
+    For given i2 and l, and for i2 in I or not, the subsets that matter take the smallest. S takes
+    all but the largest few, one fewer with every l: the largest are taken away one by one, for all
+    i2 at once.
+
+    Args:
+      now: the standing.
+      winner: () int32, i1, one of the empirical Copeland winners.
+      evidence: (K, K) float32, [j, i]; where j leads against i, at least 0.
+      at_least: () float32; a sum below it need not be the smallest.
+    """
+    num = len(now.losses)
+    arms = jnp.arange(num, dtype=jnp.int32)
+    others = (arms != winner) & (now.losses < num)
+    beaten = now.lead[winner] > 0
+    own = jnp.where(beaten, evidence[winner], jnp.inf)
+    in_order = jnp.sort(own)
+    size = jnp.sum(beaten, dtype=jnp.int32)
+    superior = (now.lead > 0) & (arms[:, None] != winner)
+    evidence = jnp.where(superior, evidence, 0.0)
+
+    def smallest(m: jax.Array) -> jax.Array:
+        return in_order[jnp.clip(m - 1, 0, num - 1)]
+
+    def turn(carry: Any) -> Any:
+        dropped, last, taken, before, least = carry
+        below = jnp.where(evidence < last, evidence, 0.0)
+        equal = jnp.sum(evidence == last, axis=0, dtype=jnp.int32) - taken
+        again = equal > 0
+        rest = jnp.sum(below, axis=0) + jnp.where(again, equal.astype(jnp.float32) * last, 0.0)
+        m = dropped - now.fewest + 1
+        sum_m = jnp.where(m >= 1, before + smallest(m), 0.0)
+        more = jnp.where(m >= 0, sum_m + smallest(m + 1), 0.0)
+        with_i2 = before + jnp.maximum(own, smallest(m))
+        with_i2 = jnp.where((m >= 1) & (m <= size), with_i2, jnp.inf)
+        without = more + jnp.maximum(smallest(m + 2) - own, 0.0)
+        fits = (m >= -1) & (m <= size - 2) & (dropped < now.second)
+        without = jnp.where(fits, without, jnp.inf)
+        unbeaten = jnp.where((m >= 0) & (m <= size), sum_m, jnp.inf)
+        of_winner = jnp.where(beaten, jnp.minimum(with_i2, without), unbeaten)
+        sums = jnp.where(others, of_winner + rest, jnp.inf)
+        total = jnp.min(sums)
+        rival = jnp.min(jnp.where(sums == total, arms, num - 1))
+        inside = beaten[rival] & (with_i2[rival] <= without[rival])
+        here = Constraint(
+            total=total,
+            rival=rival,
+            dropped=dropped,
+            size=jnp.where(beaten[rival] & ~inside, m + 1, m),
+            inside=inside,
+        )
+        closer = total < least.total
+        least = jax.tree.map(lambda x, y: jnp.where(closer, x, y), here, least)
+        taken = jnp.where(again, taken + 1, 1)
+        last = jnp.where(again, last, jnp.max(below, axis=0))
+        return dropped + 1, last, taken, sum_m, least
+
+    def on(carry: Any) -> jax.Array:
+        return (carry[0] <= now.second) & (carry[-1].total >= at_least)
+
+    zero, nobody = jnp.int32(0), jnp.zeros(num, jnp.int32)
+    least = Constraint(jnp.float32(jnp.inf), zero, zero, zero, jnp.array(False))
+    begin = zero, jnp.full(num, jnp.inf, jnp.float32), nobody, jnp.float32(0), least
+    return lax.while_loop(on, turn, begin)[-1]
+
+
+def members(
+    now: Standing, winner: jax.Array, evidence: jax.Array, which: Constraint
+) -> tuple[jax.Array, jax.Array]:
+    """I and S of a constraint that `tightest` found for the same arguments.
+
+    Returns:
+      (K,) bool each: the j with (winner, j) in the sum, and those with (i2, j) in it.
+    """
+    num = len(now.losses)
+    arms = jnp.arange(num, dtype=jnp.int32)
+    rival = arms == which.rival
+    beaten = (now.lead[winner] > 0) & ~rival
+    own = jnp.where(beaten, evidence[winner], jnp.inf)
+    chosen = beaten & (_rank(own) < which.size - which.inside.astype(jnp.int32))
+    superior = (now.lead[:, which.rival] > 0) & (arms != winner)
+    down = jnp.where(superior, -evidence[:, which.rival], jnp.inf)
+    return chosen | (rival & which.inside), superior & (_rank(down) >= which.dropped)
+
+
+def _rank(values: jax.Array) -> jax.Array:
+    """How many of (K,) values come before each: (K,) int32; ties by index."""
+    arms = jnp.arange(len(values), dtype=jnp.int32)
+    earlier = (values[:, None] < values) | ((values[:, None] == values) & (arms[:, None] < arms))
+    return jnp.sum(earlier, axis=0, dtype=jnp.int32)
+
+
+class Level(NamedTuple):
+    """Theorem 5 for every i2: superiors of cost at most `cost` get e = 1 / `parts`, others none."""
+
+    cost: jax.Array  # (K,) float32: the value of i2's problem; -1 where nothing is needed
+    parts: jax.Array  # (K,) float32: h - k
+
+
+def ecw_level(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:
+    """The optimum over R^E_winner, conditions (4) and (5), as far as (4) does not give it.
+
+    For i2 with superiors S (without the winner) of which any need = L_i2 - L_winner + 1 must sum to
+    1, k = |S| - need, Theorem 5 gives e = 1 / (h - k) to the h cheapest, and the value
+    min_h (sum of the h smallest costs) / (h - k). It is found without sorting, for all i2 at once:
+    the value is the only positive one that is the ratio of the set of what costs at most as much.
+    From any larger set the ratios fall to it, in a few turns.
+
+    Args:
+      now: the standing.
+      winner: () int32, one of the empirical Copeland winners.
+      guess: (K,) float32, where to begin; any numbers will do.
+    """
+    num = len(now.losses)
+    arms = jnp.arange(num, dtype=jnp.int32)
+    costs = jnp.where(arms[:, None] != winner, now.costs, jnp.inf)
+    size = jnp.sum(costs < _DEAR, axis=0, dtype=jnp.int32)
+    needed = now.losses - now.fewest + 1
+    concerned = (arms != winner) & (now.losses < num) & (size >= needed)
+    spare = size - needed
+
+    def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        cost, before, _ = carry
+        chosen = costs <= cost
+        count = jnp.sum(chosen, axis=0, dtype=jnp.int32)
+        total = jnp.sum(jnp.where(chosen, costs, 0.0), axis=0)
+        ratio = total / jnp.maximum(count - spare, 1).astype(jnp.float32)
+        ratio = jnp.where(count > spare, ratio, _DEAR)
+        ratio = jnp.where(before < 0, ratio, jnp.minimum(ratio, cost))
+        moves = concerned & (count != before)
+        return jnp.where(moves, ratio, cost), jnp.where(moves, count, before), jnp.any(moves)
+
+    start = guess, jnp.full(num, -1, jnp.int32), jnp.array(True)
+    cost, count, _ = lax.while_loop(lambda carry: carry[2], turn, start)
+    parts = jnp.maximum(count - spare, 1).astype(jnp.float32)
+    return Level(jnp.where(concerned, cost, -1.0), parts)
+
+
+def ecw_total(now: Standing, winner: jax.Array, level: Level) -> jax.Array:
+    """The optimal regret per log t over R^E_winner, in units of the costs: () float32."""
+    beaten = now.lead[winner] > 0
+    own = jnp.sum(jnp.where(beaten, now.costs[winner], 0.0))
+    return own + jnp.sum(jnp.maximum(level.cost, 0.0))
+
+
+def ecw_due(now: Standing, winner: jax.Array, level: Level) -> jax.Array:
+    """From which log t on n_ij falls short of q*_ij log t: (K, K) float32, symmetric.
+
+    It is n_ij / q*_ij = n_ij d(mu_ij, 1/2) / e_ij, infinite where e_ij = 0.
+    """
+    arms = jnp.arange(len(now.losses), dtype=jnp.int32)
+    of_winner = arms[:, None] == winner
+    e_given = of_winner | (now.costs <= level.cost)
+    parts = jnp.where(of_winner, 1.0, level.parts)
+    due = jnp.where((now.lead > 0) & e_given, now.lead * parts, jnp.inf)
+    return jnp.minimum(due, due.T)

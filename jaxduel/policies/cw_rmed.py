@@ -1,0 +1,91 @@
+"""Copeland Winners Relative Minimum Empirical Divergence (CW-RMED)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.policies import rmed_copeland
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.copeland_evidence import Standing
+from jaxduel.policies.copeland_vertex import TOLERANCE, no_vertex, optimal_vertex, table_of
+from jaxduel.policies.rmed_copeland import Demand, LoopState
+
+
+def _allocate(demand: Demand, now: Standing) -> Demand:
+    """Line 11 of CW-RMED; with several empirical winners that of ECW-RMED, by Theorem 6."""
+    efficient = rmed_copeland.allocate_ecw(demand, now)
+    alone = efficient.winners == 1
+    vertex = optimal_vertex(demand.program, now, efficient.best, alone)
+    e = table_of(vertex.e, len(now.losses))
+    given = e > 2 * TOLERANCE
+    due = jnp.where(given, jnp.abs(now.lead) / jnp.where(given, e, 1.0), jnp.inf)
+    return efficient._replace(due=jnp.where(vertex.found, due, efficient.due), program=vertex)
+
+
+_demand = partial(rmed_copeland.demand_with, _allocate)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class CWRMED:
+    """CW-RMED, Komiyama, Honda and Nakagawa (ICML 2016), Algorithm 1: asymptotically optimal.
+
+    It is ECW-RMED with another optimum in line 11: q* minimises the regret over all allocations
+    that satisfy (2), so that no algorithm explores less for the same certainty (Theorem 3). See
+    `jaxduel.policies.ecw_rmed.ECWRMED` for lines 4 to 15, the readings and the parameters.
+
+    The linear program of line 11 has constraints for all subsets of arms. It is solved inside the
+    step, by a dual simplex method that finds the most violated constraint by sorting
+    (`jaxduel.policies.copeland_vertex`): constraints hold to 1e-4, and costs are told apart by at
+    most 1e-4 of themselves, so that the regret of q* is within 1e-4 of the optimum, and a pair
+    whose q* d is below 2e-4 counts as not needed. The last solution is kept while it stays optimal,
+    which an outcome seldom changes. With several empirical Copeland winners the optimum of
+    ECW-RMED is one of this program, too (Theorem 6).
+
+    The state holds (K (K - 1) / 2)^2 numbers, so K is meant to be small: K = 16 takes 58 KB and
+    milliseconds for a new solution. Should the method fail to find one in 24 K turns, that
+    comparison takes ECW-RMED's optimum, and `state.demand.program.stalls` counts it.
+
+    Attributes:
+      num_arms: K; in the formulas, the number of active arms.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: line 4, positive. 3 in the paper.
+      beta: line 4, at least 0. 0.01 in the paper's experiments.
+
+    Draws nothing: given the outcomes it is deterministic.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 3.0
+    beta: float | jax.Array = 0.01
+
+    assumes: ClassVar[tuple[str, ...]] = ()
+
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0 and beta >= 0."""
+        rmed_copeland.require_forcing(self.alpha, self.beta, "cw-rmed")
+
+    def init(self, key: Key) -> LoopState:
+        """No comparisons; all pairs are on the list."""
+        del key
+        return rmed_copeland.begin(self, _demand, no_vertex(self.num_arms))
+
+    def act(self, state: LoopState, key: Key) -> Duel:
+        """Lines 4 to 6: the next pair."""
+        del key
+        return rmed_copeland.choose(state)
+
+    def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
+        """Lines 7 to 18."""
+        del key
+        return rmed_copeland.advance(self, state, plan, outcome, _demand)
+
+    def learn(self, state: LoopState, feedback: Feedback) -> LoopState:
+        """Takes in withheld outcomes; the lists stay."""
+        return rmed_copeland.told(self, state, feedback, _demand)

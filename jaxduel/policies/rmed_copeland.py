@@ -1,0 +1,329 @@
+"""What CW-RMED and ECW-RMED share: estimates, the lists of pairs and the loop of Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import evidence_against_half, set_size
+from jaxduel.numerics.bernoulli import divergence_from_half
+from jaxduel.numerics.seldom import seldom
+from jaxduel.policies import arm_sets
+from jaxduel.policies.base import Duel, Feedback
+from jaxduel.policies.checks import require
+from jaxduel.policies.copeland_evidence import (
+    Level,
+    Standing,
+    ecw_due,
+    ecw_level,
+    ecw_total,
+    hope,
+    standing,
+    trust,
+)
+from jaxduel.policies.counts import lesson
+
+
+class Looping(Protocol):
+    """What these functions read of a policy."""
+
+    @property
+    def num_arms(self) -> int:
+        """K."""
+        ...
+
+    @property
+    def active_arms(self) -> jax.Array:
+        """(K,) bool, the arms that exist."""
+        ...
+
+    @property
+    def alpha(self) -> float | jax.Array:
+        """Line 4."""
+        ...
+
+    @property
+    def beta(self) -> float | jax.Array:
+        """Line 4."""
+        ...
+
+
+class Estimates(NamedTuple):
+    """What the outcomes say, pair by pair."""
+
+    wins: jax.Array  # (K, K) int32: wins of i over j
+    lead: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2), negative where mu_ij < 1/2
+    price: jax.Array  # (K, K) float32: 1 / d(mu_ij, 1/2); -n_ij where mu_ij = 1/2
+
+
+class Demand(NamedTuple):
+    """What the estimates demand, for every t to come."""
+
+    winners: jax.Array  # () int32: how many empirical Copeland winners there are
+    hope: jax.Array  # () float32: an upper bound of their trust
+    trust: jax.Array  # (K,) float32: up to which log t an empirical winner is sure enough; else -1
+    best: jax.Array  # () int32: i* of line 11
+    due: jax.Array  # (K, K) float32, symmetric: from which log t on n_ij < q*_ij log t
+    levels: jax.Array  # (K,) float32: the costs of Theorem 5's levels, for the next search
+    program: Any  # what the solver of CW-RMED goes on from; None for ECW-RMED
+
+
+class LoopState(NamedTuple):
+    """One seed's state. Lists of pairs are `arm_sets`: set i has the j <= i of pairs (i, j)."""
+
+    estimates: Estimates
+    demand: Demand
+    forced: jax.Array  # (ceil(K / 32), K) uint32: the pairs that line 4 has still to draw
+    calm: jax.Array  # () float32: up to which log t line 4 finds nothing; -1 if it must look
+    queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
+    waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
+    t: jax.Array  # () int32: comparisons made
+
+
+Allocate = Callable[[Demand, Standing], Demand]
+"""Line 11: a function of a module, of the last demand and the standing."""
+
+
+def require_forcing(alpha: Any, beta: Any, where: str) -> None:
+    """Raises InputError unless alpha > 0 and beta >= 0."""
+    require(alpha, lambda a: a > 0, f"{where}: alpha must be positive")
+    require(beta, lambda b: b >= 0, f"{where}: beta must not be negative")
+
+
+def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> LoopState:
+    """No comparisons; L_C = L_R = all pairs of different arms."""
+    num = policy.num_arms
+    active = jnp.asarray(policy.active_arms)
+    nothing = jnp.zeros((num, num), jnp.float32)
+    estimates = Estimates(jnp.zeros((num, num), jnp.int32), nothing, nothing)
+    unknown = Demand(
+        winners=jnp.int32(0),
+        hope=jnp.float32(0),
+        trust=jnp.zeros(num, jnp.float32),
+        best=jnp.int32(0),
+        due=nothing,
+        levels=jnp.zeros(num, jnp.float32),
+        program=program,
+    )
+    demand = demand_of(unknown, estimates, active)
+    look = arm_sets.empty_sets(num), jnp.float32(-1)
+    forced, calm = _lacking(look, estimates, active, _line4(policy, jnp.int32(1)))
+    return LoopState(
+        estimates=estimates,
+        demand=demand._replace(trust=_trusts(demand.trust, estimates, active, jnp.float32(0))),
+        forced=forced,
+        calm=calm,
+        queue=_pairs_where(active[:, None] & active),
+        waiting=arm_sets.empty_sets(num),
+        t=jnp.int32(0),
+    )
+
+
+def choose(state: LoopState) -> Duel:
+    """The next pair of line 4, else of line 5."""
+    pairs = jnp.where(_any(state.forced), state.forced, state.queue)
+    arms = jnp.arange(pairs.shape[1], dtype=jnp.int32)
+    left = jnp.min(jnp.where(jnp.any(pairs != 0, axis=0), arms, arms[-1]))
+    return Duel(left, arm_sets.lowest(pairs[:, left]))
+
+
+def advance(
+    policy: Looping,
+    state: LoopState,
+    plan: Duel,
+    outcome: jax.Array,
+    demand_of: Callable[..., Demand],
+) -> LoopState:
+    """Lines 6 to 18, after a comparison; line 4 of the next pass.
+
+    Args:
+      policy: the policy.
+      state: before the comparison.
+      plan: the comparison.
+      outcome: of `plan`, as in `Policy.update`.
+      demand_of: `demand_of(demand, estimates, active)`, a function of a module.
+    """
+    num = policy.num_arms
+    active = jnp.asarray(policy.active_arms)
+    learnt = lesson(plan, outcome)
+    estimates = _learn(state.estimates, learnt.winner, learnt.loser, learnt.amount)
+    t = state.t + 1
+    log_t = jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
+    informed = learnt.amount > 0
+    effort = state.demand.winners
+    demand = seldom(demand_of, informed, state.demand, estimates, active, effort=effort)
+    hopeful = informed & (demand.hope >= log_t)
+    trusts = seldom(_trusts, hopeful, demand.trust, estimates, active, log_t)
+    demand = demand._replace(trust=trusts)
+
+    sure = demand.trust >= log_t
+    confident = jnp.any(sure)
+    best = jnp.where(confident, lax.argmax(sure, 0, jnp.int32), demand.best)
+    members = jnp.where(confident, jnp.uint32(0), _pairs_where(demand.due < log_t))
+    members = members | arm_sets.only(best, best, num)
+
+    drawn = arm_sets.only(plan.right, plan.left, num)
+    listed = ~_any(state.forced)
+    queue = jnp.where(listed, state.queue & ~drawn, state.queue)
+    waiting = jnp.where(listed, state.waiting | (members & ~queue), state.waiting)
+    passed = listed & ~_any(queue)
+    calm = jnp.where(learnt.amount > 0, -1.0, state.calm)
+    line4 = _line4(policy, t + 1)
+    look = passed & (calm < line4.log_t)
+    forced, calm = seldom(_lacking, look, (state.forced & ~drawn, calm), estimates, active, line4)
+    return LoopState(
+        estimates=estimates,
+        demand=demand,
+        forced=forced,
+        calm=calm,
+        queue=jnp.where(passed, waiting, queue),
+        waiting=jnp.where(passed, jnp.uint32(0), waiting),
+        t=t,
+    )
+
+
+def told(
+    policy: Looping, state: LoopState, feedback: Feedback, demand_of: Callable[..., Demand]
+) -> LoopState:
+    """The state after withheld outcomes became known."""
+    active = jnp.asarray(policy.active_arms)
+    wins = state.estimates.wins + feedback.wins()
+    estimates = Estimates(wins, *_evidence(wins, wins.T))
+    log_t = jnp.maximum(jnp.log(state.t.astype(jnp.float32)), 1e-9)
+    demand = demand_of(state.demand, estimates, active)
+    demand = demand._replace(trust=_trusts(demand.trust, estimates, active, log_t))
+    return state._replace(estimates=estimates, demand=demand)
+
+
+def demand_with(
+    allocate: Allocate, demand: Demand, estimates: Estimates, active: jax.Array
+) -> Demand:
+    """What new estimates demand; nobody is trusted before `_trusts` has looked.
+
+    Args:
+      allocate: line 11.
+      demand: the last one.
+      estimates: the new ones.
+      active: (K,) bool.
+    """
+    now = standing(estimates.lead, estimates.price, active)
+    return allocate(demand, now)._replace(trust=jnp.full(len(active), -1.0, jnp.float32))
+
+
+def allocate_ecw(demand: Demand, now: Standing) -> Demand:
+    """Line 11 of ECW-RMED: the empirical winner of the smallest optimum, and that optimum."""
+    arms = jnp.arange(len(now.losses), dtype=jnp.int32)
+
+    def turn(carry: Any) -> Any:
+        left, lowest, best, level, highest = carry
+        winner = lax.argmax(left, 0, jnp.int32)
+        here = ecw_level(now, winner, demand.levels)
+        total = ecw_total(now, winner, here)
+        better = total < lowest
+        chosen = jax.tree.map(lambda x, y: jnp.where(better, x, y), (winner, here), (best, level))
+        highest = jnp.maximum(highest, hope(now, winner))
+        return left & (arms != winner), jnp.minimum(total, lowest), *chosen, highest
+
+    level = Level(demand.levels, demand.levels)
+    start = now.winners, jnp.float32(jnp.inf), jnp.int32(0), level, jnp.float32(-1)
+    _, _, best, level, highest = lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)
+    return Demand(
+        winners=set_size(now.winners),
+        hope=highest,
+        trust=demand.trust,
+        best=best,
+        due=ecw_due(now, best, level),
+        levels=level.cost,
+        program=demand.program,
+    )
+
+
+def _trusts(_: jax.Array, estimates: Estimates, active: jax.Array, log_t: jax.Array) -> jax.Array:
+    """`Demand.trust`; one below log t is only known to be below it, as t does not go back."""
+    arms = jnp.arange(len(active), dtype=jnp.int32)
+    now = standing(estimates.lead, estimates.price, active)
+
+    def turn(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        left, trusts = carry
+        winner = lax.argmax(left, 0, jnp.int32)
+        here = arms == winner
+        return left & ~here, jnp.where(here, trust(now, winner, log_t), trusts)
+
+    nobody = jnp.full(len(active), -1.0, jnp.float32)
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), turn, (now.winners, nobody))[1]
+
+
+def _pairs_where(mask: jax.Array) -> jax.Array:
+    """The list of the pairs (i, j), j < i, with `mask[j, i]`."""
+    arms = jnp.arange(mask.shape[0], dtype=jnp.int32)
+    return arm_sets.sets_where(mask & (arms[:, None] < arms))
+
+
+def _any(pairs: jax.Array) -> jax.Array:
+    """Whether a list has any pair: () bool."""
+    return jnp.any(pairs != 0)
+
+
+def _learn(
+    estimates: Estimates, winner: jax.Array, loser: jax.Array, amount: jax.Array
+) -> Estimates:
+    """The estimates after one duel: two entries of each table change."""
+    wins = estimates.wins.at[winner, loser].add(amount, mode="promise_in_bounds")
+    lead, price = _evidence(wins[winner, loser], wins[loser, winner])
+    itself = winner == loser
+    lead, price = jnp.where(itself, 0.0, lead), jnp.where(itself, 0.0, price)
+    mode = "promise_in_bounds"
+    leads = estimates.lead.at[winner, loser].set(lead, mode=mode)
+    prices = estimates.price.at[winner, loser].set(price, mode=mode)
+    return Estimates(
+        wins=wins,
+        lead=leads.at[loser, winner].set(-lead, mode=mode),
+        price=prices.at[loser, winner].set(price, mode=mode),
+    )
+
+
+def _evidence(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`Estimates.lead` and `.price` from counts."""
+    evidence = evidence_against_half(wins, losses)
+    n = (wins + losses).astype(jnp.float32)
+    ahead = jnp.sign(wins - losses).astype(jnp.float32)
+    return ahead * evidence, jnp.where(ahead != 0, n / jnp.maximum(evidence, 1e-30), -n)
+
+
+class _Line4(NamedTuple):
+    """The thresholds of line 4 for the comparison to come."""
+
+    log_t: jax.Array
+    alpha: jax.Array
+    least: jax.Array  # alpha sqrt(log t)
+    dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0
+
+
+def _line4(policy: Looping, t: jax.Array) -> _Line4:
+    """The thresholds for comparison number t, from 1; log log t is taken to be at least 1."""
+    log_t = jnp.log(t.astype(jnp.float32))
+    slow = jnp.maximum(1.0, jnp.log(jnp.maximum(1.0, log_t)))
+    alpha = jnp.float32(policy.alpha)
+    close = jnp.minimum(2 * jnp.float32(policy.beta) / slow, 1.0)
+    return _Line4(log_t, alpha, alpha * jnp.sqrt(log_t), 1 / divergence_from_half(close))
+
+
+def _lacking(
+    _: tuple[jax.Array, jax.Array], estimates: Estimates, active: jax.Array, line4: _Line4
+) -> tuple[jax.Array, jax.Array]:
+    """The pairs of line 4, and up to which log t there will be none without further outcomes.
+
+    The second condition only gets weaker with t.
+    """
+    lead, price = estimates.lead, estimates.price
+    even = price <= 0
+    n = jnp.where(even, -price, jnp.abs(lead) * price)
+    close = (price > line4.dear) | (even & (line4.dear < jnp.inf))
+    pairs = _pairs_where(((n < line4.least) | close) & active[:, None] & active)
+    different = ~jnp.eye(len(active), dtype=bool) & active[:, None] & active
+    fewest = jnp.min(jnp.where(different, n, jnp.inf))
+    return pairs, jnp.where(_any(pairs), -1.0, (fewest / line4.alpha) ** 2)

@@ -1,0 +1,91 @@
+"""`seldom` is `lax.cond` for lanes: whatever the lanes, whoever needs the work."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxduel.numerics.seldom import seldom
+
+
+def _collatz(value, limit):
+    """Turns until 1, up to a limit: as many as the number needs."""
+
+    def turn(carry):
+        n, turns = carry
+        return jnp.where(n % 2 == 0, n // 2, 3 * n + 1), turns + 1
+
+    n, turns = jax.lax.while_loop(lambda c: (c[0] > 1) & (c[1] < limit), turn, (value["n"], 0))
+    return {"n": n, "turns": value["turns"] + turns}
+
+
+def _expected(n, limit):
+    turns = 0
+    while n > 1 and turns < limit:
+        n, turns = (n // 2 if n % 2 == 0 else 3 * n + 1), turns + 1
+    return n, turns
+
+
+@pytest.mark.parametrize("with_effort", [False, True])
+def test_lanes_that_need_the_work_get_it_and_the_others_stay(with_effort):
+    @jax.jit
+    def run(needed, n, effort, limit):
+        def one(needed, n, effort):
+            value = {"n": n, "turns": jnp.int32(7)}
+            effort = effort if with_effort else None
+            return seldom(_collatz, needed, value, limit, effort=effort)
+
+        return jax.vmap(one)(needed, n, effort)
+
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.1, 1.0):
+        needed = rng.random(83) < share
+        n = rng.integers(1, 200, 83).astype(np.int32)
+        effort = rng.integers(-3, 3, 83).astype(np.int32)
+        done = jax.tree.map(np.asarray, run(needed, n, effort, jnp.int32(50)))
+        for lane in range(83):
+            expected = _expected(int(n[lane]), 50) if needed[lane] else (n[lane], 0)
+            assert (done["n"][lane], done["turns"][lane] - 7) == expected
+
+
+def _read(value, start, entry):
+    return value + entry(start, start + 1) + entry(0, start)
+
+
+def test_a_table_is_read_by_lane_in_one_lane_in_many_and_in_cells_of_many():
+    rng = np.random.default_rng(1)
+    tables = rng.integers(0, 100, (3, 40, 5, 6)).astype(np.int32)
+    needed = rng.random((3, 40)) < 0.6
+    start = rng.integers(0, 4, (3, 40)).astype(np.int32)
+
+    def one(needed, start, table):
+        return seldom(_read, needed, jnp.int32(1), start, table=table)
+
+    lanes = jax.vmap(one)
+    expected = np.where(
+        needed,
+        1
+        + np.take_along_axis(tables, start[..., None, None], 2)[:, :, 0, :][
+            np.arange(3)[:, None], np.arange(40), start + 1
+        ]
+        + tables[np.arange(3)[:, None], np.arange(40), 0, start],
+        1,
+    )
+    assert (np.asarray(jax.jit(jax.vmap(lanes))(needed, start, tables)) == expected).all()
+    assert (np.asarray(jax.jit(lanes)(needed[0], start[0], tables[0])) == expected[0]).all()
+    for lane in range(4):
+        alone = one(jnp.asarray(needed[0, lane]), jnp.asarray(start[0, lane]), tables[0, lane])
+        assert int(alone) == expected[0, lane]
+
+
+def _scale(value, factor):
+    return value * factor
+
+
+def test_what_the_cells_share_is_broadcast():
+    needed = jnp.array([[True, False, True], [False, True, True]])
+    value = jnp.arange(6.0).reshape(2, 3)
+    cells = jax.vmap(jax.vmap(lambda n, v, f: seldom(_scale, n, v, f), (0, 0, None)), (0, 0, 0))
+    scaled = cells(needed, value, jnp.array([10.0, 100.0]))
+    expected = jnp.where(needed, value * jnp.array([[10.0], [100.0]]), value)
+    assert (scaled == expected).all()

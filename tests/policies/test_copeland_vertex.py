@@ -1,0 +1,102 @@
+"""The simplex method inside CW-RMED's step against the linear program of `jaxduel.theory`."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import jaxduel as jd
+from jaxduel.policies.copeland_evidence import ecw_level, ecw_total, standing, tightest, trust
+from jaxduel.policies.copeland_vertex import no_vertex, optimal_vertex, table_of
+from jaxduel.policies.rmed_copeland import _evidence
+
+
+def _counts(num_arms, num, seed, n=40):
+    """Win counts of n comparisons a pair without ties and with one empirical Copeland winner."""
+    rng = np.random.default_rng(seed)
+    found = []
+    while len(found) < num:
+        p = rng.uniform(0.15, 0.85, (num_arms, num_arms))
+        if len(found) % 2:
+            strength = np.sort(rng.uniform(0, 0.8, num_arms))
+            p = 0.5 + 0.4 * (strength[:, None] - strength) + 0.05 * rng.normal(size=p.shape)
+        w = np.tril(rng.binomial(n, np.clip(p, 0.05, 0.95)), -1)
+        w = w + np.triu(n - w.T, 1)
+        losses = (w < w.T).sum(axis=1)
+        if (w != w.T)[~np.eye(num_arms, dtype=bool)].all() and (losses == losses.min()).sum() == 1:
+            found.append(w.astype(np.int32))
+    return np.stack(found)
+
+
+def _problem(wins):
+    p = wins / np.maximum(wins + wins.T, 1)
+    np.fill_diagonal(p, 0.5)
+    return jd.problems.from_matrix(p)
+
+
+@jax.jit
+def _solved(wins, last):
+    """The vertex, its regret per log t, its smallest sum, and ECW's, from the last vertex on."""
+
+    def one(wins, last):
+        num = len(wins)
+        now = standing(*_evidence(wins, wins.T), jnp.ones(num, bool))
+        winner = lax.argmax(now.winners, 0, jnp.int32)
+        vertex = optimal_vertex(last, now, winner, jnp.array(True))
+        e = table_of(vertex.e, num)
+        regret = jnp.sum(jnp.where(now.lead > 0, jnp.where(e > 0, now.costs, 0) * e, 0.0))
+        smallest = tightest(now, winner, jnp.maximum(e, 0), jnp.float32(-jnp.inf)).total
+        ecw = ecw_total(now, winner, ecw_level(now, winner, jnp.full(num, 1.0)))
+        return vertex, regret / (2 * (num - 1)), smallest, ecw / (2 * (num - 1))
+
+    return jax.vmap(one)(wins, last)
+
+
+@pytest.mark.parametrize(("num_arms", "num"), [(3, 20), (5, 60), (9, 20)])
+def test_its_regret_is_the_lower_bound_of_the_estimates(num_arms, num):
+    wins = _counts(num_arms, num, seed=num_arms)
+    last = jax.tree.map(lambda x: jnp.stack([x] * num), no_vertex(num_arms))
+    vertex, regret, smallest, ecw = jax.tree.map(np.asarray, _solved(wins, last))
+    assert vertex.found.all()
+    assert (vertex.stalls == 0).all()
+    assert (vertex.e > -1e-4).all()
+    assert (vertex.e < 1 + 1e-4).all()
+    assert (smallest > 1 - 1e-4).all()
+    for run in range(num):
+        problem = _problem(wins[run])
+        bound = jd.theory.copeland_lower_bound(problem).constant
+        assert regret[run] == pytest.approx(bound, rel=2e-4)
+        assert ecw[run] == pytest.approx(jd.theory.ecw_constant(problem), rel=1e-5)
+
+
+def test_it_goes_on_from_the_last_vertex():
+    wins = _counts(5, 60, seed=1)
+    fresh = jax.tree.map(lambda x: jnp.stack([x] * 60), no_vertex(5))
+    first, *_ = _solved(wins, fresh)
+    more = wins + (np.arange(25).reshape(5, 5) % 7 == 0) * ~np.eye(5, dtype=bool)
+    again, regret, smallest, _ = jax.tree.map(np.asarray, _solved(more, first))
+    alone = [
+        len(_problem(w).copeland_winners) == 1 and not np.any(np.triu(w == w.T, 1)) for w in more
+    ]
+    assert sum(alone) > 40
+    for run in np.flatnonzero(alone):
+        bound = jd.theory.copeland_lower_bound(_problem(more[run])).constant
+        assert regret[run] == pytest.approx(bound, rel=3e-4)
+        assert smallest[run] > 1 - 1e-4
+    kept = (again.e == np.asarray(first.e)).all(axis=1)
+    assert 0.3 < kept.mean() < 1
+
+
+def test_the_trust_in_counts_that_are_an_allocation_is_its_log_t():
+    """Counts proportional to the optimal allocation for log t = 20 are in R up to 20."""
+    problem = jd.problems.load("gap")
+    bound = jd.theory.copeland_lower_bound(problem)
+    p = np.asarray(problem.preferences)
+    q = bound.allocation
+    with np.errstate(divide="ignore", invalid="ignore"):
+        divergence = p * np.log(2 * p) + (1 - p) * np.log(2 * (1 - p))
+    lead = jnp.asarray(np.sign(p - 0.5) * np.maximum(20 * q * divergence, 1e-6), jnp.float32)
+    now = standing(lead, jnp.ones((5, 5), jnp.float32), jnp.ones(5, bool))
+    here = trust(now, jnp.int32(bound.winner), jnp.float32(-1))
+    assert float(here) == pytest.approx(20, rel=1e-4)

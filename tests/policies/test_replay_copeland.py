@@ -1,0 +1,132 @@
+"""Oracle replay of the policies for Copeland winners: they play what the papers allow."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.numerics.threefry import block, seed_of, uniform
+from tests.oracles.ccb import CCB
+from tests.oracles.cw_rmed import CWRMED
+from tests.oracles.ecw_rmed import ECWRMED
+from tests.oracles.pbr import PBR
+from tests.oracles.scb import SCB
+from tests.policies.histories import duel_histories, random_preferences
+
+CASES = {
+    # policy, oracle, what both are made with, arms, histories, steps
+    "ccb-2": ("ccb", CCB, {}, 2, 300, 40),
+    "ccb-5": ("ccb", CCB, {}, 5, 60, 120),
+    "ccb, alpha 1": ("ccb", CCB, {"alpha": 1.0}, 3, 200, 60),
+    "pbr-2": ("pbr", PBR, {"horizon": 4}, 2, 300, 60),
+    "pbr-5": ("pbr", PBR, {"horizon": 2}, 5, 200, 200),
+    "ecw-rmed-2": ("ecw-rmed", ECWRMED, {}, 2, 300, 60),
+    "ecw-rmed-4": ("ecw-rmed", ECWRMED, {}, 4, 60, 120),
+    "ecw-rmed, others": ("ecw-rmed", ECWRMED, {"alpha": 0.5, "beta": 0.0}, 3, 100, 80),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_duels_follow_the_paper(case):
+    name, oracle_class, fields, num_arms, num, steps = CASES[case]
+    policy = jd.policies.make(name, num_arms=num_arms, **{"horizon": 500, **fields})
+    preferences = random_preferences(num_arms, num, seed=num_arms)
+    keys = jax.random.split(jax.random.key(num_arms), num)
+    left, right, won = map(np.asarray, duel_histories(policy, preferences, keys, steps))
+    for run in range(num):
+        oracle = oracle_class(num_arms, **fields)
+        for t in range(steps):
+            pair = int(left[run, t]), int(right[run, t])
+            allowed = oracle.allowed()
+            assert pair in allowed, f"run {run}, step {t + 1}: {pair} not in {allowed}"
+            oracle.play(*pair, bool(won[run, t]))
+
+
+@partial(jax.jit, static_argnames="steps")
+def _listing_histories(policy, preferences, keys, steps):
+    """Pairs, outcomes, and the lists `forced`, `queue` and `waiting` before and after each step."""
+
+    def run(p, key):
+        def step(state, t):
+            here = jax.random.fold_in(key, t)
+            duel = policy.act(state, here)
+            won = jax.random.uniform(here, (), jnp.float32) < p[duel.left, duel.right]
+            after = policy.update(state, duel, jnp.where(won, 1, -1).astype(jnp.int32), here)
+            before = state.forced, state.queue
+            return after, (duel.left, duel.right, won, before, (after.queue, after.waiting))
+
+        last, played = jax.lax.scan(step, policy.init(key), jnp.arange(steps))
+        return *played, last.demand.program.stalls
+
+    return jax.vmap(run)(preferences, keys)
+
+
+def _pairs(words):
+    """The pairs (i, j), i >= j, of a list, K <= 32."""
+    return frozenset(
+        (i, j) for i in range(words.shape[1]) for j in range(32) if int(words[0, i]) >> j & 1
+    )
+
+
+@pytest.mark.parametrize(("num_arms", "num", "steps"), [(2, 60, 40), (4, 30, 100), (5, 12, 120)])
+def test_cw_rmed_lists_what_some_optimum_asks_for(num_arms, num, steps):
+    policy = jd.policies.make("cw-rmed", num_arms=num_arms)
+    preferences = random_preferences(num_arms, num, seed=num_arms)
+    keys = jax.random.split(jax.random.key(num_arms), num)
+    left, right, won, (forced, before), (queue, waiting), stalls = jax.tree.map(
+        np.asarray, _listing_histories(policy, preferences, keys, steps)
+    )
+    for run in range(num):
+        oracle = CWRMED(num_arms)
+        for t in range(steps):
+            pair = int(left[run, t]), int(right[run, t])
+            assert pair in oracle.allowed(), f"run {run}, step {t + 1}"
+            passed = not forced[run, t].any() and len(_pairs(before[run, t])) == 1
+            listed = _pairs((queue if passed else waiting)[run, t])
+            oracle.play(*pair, bool(won[run, t]), listed=listed)
+    assert (stalls == 0).all()
+
+
+@partial(jax.jit, static_argnames=("steps", "draws"))
+def _opponent_words(keys, steps, draws):
+    """The uniform numbers of pulls: of `init`, then of each update, by run, comparison, number."""
+
+    def of_key(key):
+        return uniform(block(seed_of(key), jnp.arange(draws, dtype=jnp.int32), 0)[0])
+
+    def of_run(key):
+        folded = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, jnp.arange(steps))
+        return jnp.concatenate([of_key(key)[None], jax.vmap(of_key)(folded)])
+
+    return jax.vmap(of_run)(keys)
+
+
+@pytest.mark.parametrize(
+    ("num_arms", "scale", "num", "steps"),
+    [(2, 0.2, 100, 100), (4, 0.05, 60, 400), (5, 0.2, 40, 400)],
+)
+def test_scb_follows_the_paper(num_arms, scale, num, steps):
+    policy = jd.policies.make("scb", num_arms=num_arms, scale=scale)
+    preferences = random_preferences(num_arms, num, seed=num_arms)
+    keys = jax.random.split(jax.random.key(num_arms), num)
+    left, right, won = map(np.asarray, duel_histories(policy, preferences, keys, steps))
+    words = np.asarray(_opponent_words(keys, steps, 256))
+    decided = 0
+    for run in range(num):
+
+        def draw(pull, run=run):
+            u = words[run, pull.t - 1, pull.position]
+            others = [j for j in range(num_arms) if j != pull.arm]
+            return others[min(int(u * np.float32(num_arms - 1)), num_arms - 2)]
+
+        oracle = SCB(num_arms, draw, scale=scale)
+        for t in range(steps):
+            pair = int(left[run, t]), int(right[run, t])
+            allowed = oracle.allowed()
+            assert pair in allowed, f"run {run}, step {t + 1}: {pair} not in {allowed}"
+            oracle.play(*pair, bool(won[run, t]))
+        decided += len(oracle.memories[0].beats)
+    assert decided > num // 2
