@@ -18,7 +18,7 @@ from benchmarks.stepping import Stepper
 WARM_UP = 2048
 NAMES = (
     "dts", "dts+", "pure-dts", "rcs", "savage", "sparring", "multisbm", "interleaved-filter",
-    "rmed1", "rmed2", "rmed2fh", "rucb", "btm",
+    "rmed1", "rmed2", "rmed2fh", "rucb", "btm", "ccb", "pbr", "scb", "ecw-rmed",
 )  # fmt: skip
 STUDIED = ("dts", "rucb")
 """Measured with other generators and other numbers of lanes, too."""

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_batching import custom_vmap
 
-_SLOTS = 16
+_SLOTS = 8
 
 
 def seldom(
@@ -28,8 +28,8 @@ def seldom(
 ) -> Any:
     """`work(value, *context)` where it is needed, else `value`, like a `lax.cond`.
 
-    Under `jax.vmap` only lanes that need the work pay for it, 16 at a time, and those with the
-    slowest of the 16 where it loops. Results do not depend on which lanes go together, except for
+    Under `jax.vmap` only lanes that need the work pay for it, 8 at a time, and those with the
+    slowest of the 8 where it loops. Results do not depend on which lanes go together, except for
     the rounding that XLA chooses for the shape, the same for all.
 
     Args:

@@ -23,6 +23,7 @@ class Standing(NamedTuple):
 
     lead: jax.Array  # (K, K) float32: n d(mu_ji, 1/2), the evidence that j beats i; < 0 if i leads
     costs: jax.Array  # (K, K) float32: 2 (K - 1) r_ji / d(mu_ji, 1/2) where j leads, else infinite
+    evidence: jax.Array  # (K,) float32: the sum of the evidence of i's superiors
     losses: jax.Array  # (K,) int32: L_i; K for inactive arms
     fewest: jax.Array  # () int32: L^(1)
     second: jax.Array  # () int32: L^(2), the second smallest with multiplicity
@@ -46,7 +47,8 @@ def standing(lead: jax.Array, price: jax.Array, active: jax.Array) -> Standing:
     second = jnp.where(alone, jnp.min(jnp.where(winners, num, losses)), fewest)
     extra = (losses - fewest).astype(jnp.float32)
     costs = jnp.where(ahead, (extra[:, None] + extra) * price, jnp.inf)
-    return Standing(lead, costs, losses, fewest, second, winners)
+    evidence = jnp.sum(jnp.clip(lead, 0.0, _ENOUGH), axis=0)
+    return Standing(lead, costs, evidence, losses, fewest, second, winners)
 
 
 class Constraint(NamedTuple):
@@ -77,19 +79,18 @@ def trust(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
 
 
 def hope(now: Standing, winner: jax.Array) -> jax.Array:
-    """A quick upper bound of `trust`: () float32.
+    """A quick upper bound of `trust`, but for rounding: () float32.
 
     It is that of the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest superiors
     leaves at most the average share.
     """
-    arms = jnp.arange(len(now.losses), dtype=jnp.int32)
-    beaten = now.lead[winner] > 0
-    superior = (now.lead > 0) & (arms[:, None] != winner)
-    evidence = jnp.sum(jnp.where(superior, jnp.minimum(now.lead, _ENOUGH), 0.0), axis=0)
+    lead = now.lead[winner]
+    beaten = lead > 0
+    evidence = now.evidence - jnp.where(beaten, jnp.minimum(lead, _ENOUGH), 0.0)
     count = now.losses - beaten
     kept = (count - now.fewest).astype(jnp.float32) / jnp.maximum(count, 1).astype(jnp.float32)
-    bounds = now.lead[winner] + jnp.maximum(kept, 0.0) * evidence
-    return jnp.min(jnp.where(beaten, bounds, jnp.inf))
+    bounds = lead + jnp.maximum(kept, 0.0) * jnp.maximum(evidence, 0.0)
+    return jnp.min(jnp.where(beaten, bounds, jnp.inf)) + 0.01
 
 
 def tightest(

@@ -77,6 +77,7 @@ class LoopState(NamedTuple):
 
     estimates: Estimates
     demand: Demand
+    stale: jax.Array  # () bool: whether outcomes have come that the demand does not know
     forced: jax.Array  # (ceil(K / 32), K) uint32: the pairs that line 4 has still to draw
     calm: jax.Array  # () float32: up to which log t line 4 finds nothing; -1 if it must look
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
@@ -115,6 +116,7 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
     return LoopState(
         estimates=estimates,
         demand=demand._replace(trust=_trusts(demand.trust, estimates, active, jnp.float32(0))),
+        stale=jnp.array(False),
         forced=forced,
         calm=calm,
         queue=_pairs_where(active[:, None] & active),
@@ -153,10 +155,12 @@ def advance(
     estimates = _learn(state.estimates, learnt.winner, learnt.loser, learnt.amount)
     t = state.t + 1
     log_t = jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
-    informed = learnt.amount > 0
+    listed = ~_any(state.forced)
+    stale = state.stale | (learnt.amount > 0)
+    look = listed & stale
     effort = state.demand.winners
-    demand = seldom(demand_of, informed, state.demand, estimates, active, effort=effort)
-    hopeful = informed & (demand.hope >= log_t)
+    demand = seldom(demand_of, look, state.demand, estimates, active, effort=effort)
+    hopeful = look & (demand.hope >= log_t)
     trusts = seldom(_trusts, hopeful, demand.trust, estimates, active, log_t)
     demand = demand._replace(trust=trusts)
 
@@ -167,7 +171,6 @@ def advance(
     members = members | arm_sets.only(best, best, num)
 
     drawn = arm_sets.only(plan.right, plan.left, num)
-    listed = ~_any(state.forced)
     queue = jnp.where(listed, state.queue & ~drawn, state.queue)
     waiting = jnp.where(listed, state.waiting | (members & ~queue), state.waiting)
     passed = listed & ~_any(queue)
@@ -178,6 +181,7 @@ def advance(
     return LoopState(
         estimates=estimates,
         demand=demand,
+        stale=stale & ~listed,
         forced=forced,
         calm=calm,
         queue=jnp.where(passed, waiting, queue),
@@ -196,7 +200,7 @@ def told(
     log_t = jnp.maximum(jnp.log(state.t.astype(jnp.float32)), 1e-9)
     demand = demand_of(state.demand, estimates, active)
     demand = demand._replace(trust=_trusts(demand.trust, estimates, active, log_t))
-    return state._replace(estimates=estimates, demand=demand)
+    return state._replace(estimates=estimates, demand=demand, stale=jnp.array(False))
 
 
 def demand_with(
