@@ -239,3 +239,28 @@ def test_all_kinds_of_figures_can_be_written(kind):
     ):
         content = plotting.png(figure, dpi=60) if kind == "png" else plotting.pdf(figure)
         assert len(content) > 1000
+
+
+def test_lines_to_compare_with_look_different_and_are_in_the_table():
+    times = CURVES[0].times
+    references = [Reference(name, CURVES[0].mean, times) for name in ("LB", "ECWB")]
+    (axes,) = regret_figure([Panel(CURVES, references=references)]).axes
+    one, other = (line for line in axes.lines if line.get_label() in ("LB", "ECWB"))
+    assert one.get_color() != other.get_color()
+    assert one.get_zorder() > other.get_zorder()
+    rows = list(csv.DictReader(io.StringIO(plotting.table(CURVES, references))))
+    assert [row["policy"] for row in rows[-len(times) :]] == ["ECWB"] * len(times)
+    assert float(rows[-1]["mean"]) == CURVES[0].mean[-1]
+    assert rows[-1]["num_seeds"] == ""
+
+
+def test_curves_may_leave_the_picture():
+    panel = Panel(CURVES, time_scale="log", regret_scale="linear", top=30.0)
+    (axes,) = regret_figure([panel]).axes
+    assert axes.get_ylim() == (0, 30)
+    assert max(line.get_ydata().max() for line in axes.lines) > 30
+
+
+def test_a_definition_with_a_factor_has_its_own_label():
+    (axes,) = regret_figure([Panel(CURVES, definition="2 copeland")]).axes
+    assert "cpld" in axes.get_ylabel()

@@ -1,4 +1,4 @@
-"""Numbers that claims are about, each with a 95 % interval: ratios, spreads, slopes, shares."""
+"""Numbers that claims are about, with 95 % intervals: ratios, spreads, slopes, constants."""
 
 from __future__ import annotations
 
@@ -91,6 +91,21 @@ class Number:
         return _text(self)
 
 
+@dataclass(frozen=True)
+class Exact:
+    """A number that was computed, not estimated, such as the constant of a bound."""
+
+    value: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The number itself, twice."""
+        return self.value, self.value
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g}"
+
+
 def _text(estimate: Estimate) -> str:
     lower, upper = estimate.interval
     return f"{estimate.value:.3g} [{lower:.3g}, {upper:.3g}]"
@@ -121,6 +136,12 @@ def final_ratio(above: Sample, below: Sample) -> Ratio:
     return _quotient(above, _MEAN, below, _MEAN)
 
 
+def apart(above: Sample, below: Sample) -> Ratio:
+    """Mean final regret of some runs over that of others which have nothing in common with them:
+    another data set, another horizon, other numbers of runs."""
+    return _quotient(above, _MEAN, below, _MEAN, paired=False)
+
+
 def std_ratio(above: Sample, below: Sample) -> Ratio:
     """Standard deviation of one policy's final regret over that of another's, with the delta
     method's error."""
@@ -141,15 +162,31 @@ def slope(sample: Sample) -> Number:
     Raises:
       IndexError: if there is no such checkpoint.
     """
-    times = sample.checkpoints
-    begin = int(np.flatnonzero(times * 10 <= times[-1])[-1])
-    length = math.log(times[-1] / times[begin])
-    first, last = sample.regret[:, begin], sample.final
+    first, last, length = _last_decade(sample)
     with np.errstate(all="ignore"):
         change = float(np.log(last.mean() / first.mean()))
         parts = _MEAN.contributions(last) - _MEAN.contributions(first)
         error = float(standard_error(parts, sample.groups))
     return Number(change / length, error / length, sample.num_groups)
+
+
+def growth(sample: Sample) -> Number:
+    """Growth of mean regret per unit of log t over the last decade, which is that of `slope`: to be
+    compared with the constant of a bound.
+
+    Raises:
+      IndexError: if there is no such checkpoint.
+    """
+    first, last, length = _last_decade(sample)
+    error = float(standard_error(last - first, sample.groups))
+    return Number(float(np.mean(last - first)) / length, error / length, sample.num_groups)
+
+
+def _last_decade(sample: Sample) -> tuple[np.ndarray, np.ndarray, float]:
+    """Regret of each run at both its ends, and the difference of log t."""
+    times = sample.checkpoints
+    begin = int(np.flatnonzero(times * 10 <= times[-1])[-1])
+    return sample.regret[:, begin], sample.final, math.log(times[-1] / times[begin])
 
 
 def mean_of(values: np.ndarray) -> Number:
@@ -158,12 +195,14 @@ def mean_of(values: np.ndarray) -> Number:
     return Number(float(values.mean()), error, len(values))
 
 
-def _quotient(above: Sample, over: _Statistic, below: Sample, under: _Statistic) -> Ratio:
+def _quotient(
+    above: Sample, over: _Statistic, below: Sample, under: _Statistic, paired: bool = True
+) -> Ratio:
     """The quotient of two statistics; NaN where they are not positive."""
     with np.errstate(all="ignore"):
         value = float(np.float64(over.of(above.final)) / under.of(below.final))
         first, second = over.contributions(above.final), under.contributions(below.final)
-        if np.array_equal(above.groups, below.groups):
+        if paired and np.array_equal(above.groups, below.groups):
             error = standard_error(first - second, above.groups)
         else:
             error = np.hypot(

@@ -104,8 +104,7 @@ class Finder:
         found = []
         for data in where:
             there = [self._samples[data, n] for n in names if (data, n) in self._samples]
-            decades = [s.checkpoints[0] * 10 <= s.checkpoints[-1] for s in there]
-            if len(there) == len(names) and all(decades):
+            if len(there) == len(names) and all(sample.spans_a_decade for sample in there):
                 flattest = min(there, key=lambda sample: slope(sample).value)
                 value = slope(flattest)
                 words = f"slope of log R, {flattest.label}{_until(flattest)}"

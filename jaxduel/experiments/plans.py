@@ -7,8 +7,8 @@ A plan has a name such as "1a", the `entries` that it needs (data sets and who p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,12 +33,21 @@ class Setting:
       horizon: T, where a data set has none of its own.
       regret: its definition, by name.
       time_scale, regret_scale: the axes of regret against time.
+      start: the first checkpoint, on a logarithmic axis of time.
+      factor: the paper's regret in units of that definition; everything is shown in the paper's.
     """
 
     horizon: int
     regret: str
     time_scale: plotting.Scale = "linear"
     regret_scale: plotting.Scale = "log"
+    start: int = 10
+    factor: float = 1.0
+
+    @property
+    def definition(self) -> str:
+        """What is shown, by name (`jaxduel.plotting.REGRET_LABELS`)."""
+        return self.regret if self.factor == 1 else f"{self.factor:g} {self.regret}"
 
     def horizon_of(self, data: DataSet) -> int:
         """T on a data set."""
@@ -48,11 +57,12 @@ class Setting:
         """When regret is recorded: (M,) int64.
 
         On a linear axis a hundred evenly spaced times and a few early ones; on a logarithmic one
-        fifty from 10, and a tenth of the horizon.
+        fifty up to the horizon, and a tenth, a hundredth, ... of it, from the start on.
         """
         if self.time_scale == "log":
-            grid = np.union1d(log_grid(horizon, 51), [10, horizon // 10])
-            return grid[(grid >= min(10, horizon)) & (grid <= horizon)]
+            parts = np.append(horizon // 10 ** np.arange(10), self.start)
+            grid = np.union1d(log_grid(horizon, 51), parts)
+            return grid[(grid >= min(self.start, horizon)) & (grid <= horizon)]
         early = [scale * unit for scale in (1, 10, 100) for unit in (1, 2, 5)]
         grid = linear_grid(horizon, 100)
         return np.union1d([t for t in early if t < grid[0]], grid).astype(np.int64)
@@ -101,37 +111,66 @@ def title_of(name: str, title: str) -> str:
 
 @dataclass(frozen=True)
 class PanelPlan:
-    """Regret against time: what is played, and who plays."""
+    """Regret against time: what is played, and who plays.
+
+    Attributes:
+      name: the panel's name.
+      data: the data set.
+      competitors: who plays.
+      lesser: by name, competitors that play the same data set with fewer runs or a shorter horizon.
+      bounds: gives the constants of bounds by their labels, drawn as constant * log t. It is called
+        when the panel is drawn.
+      frame: names of the competitors that the axis of regret has room for, with the bounds; the
+        others may leave the picture. All, if there is none.
+      regret_scale: the axis of regret, where it is not that of all panels.
+    """
 
     name: str
     data: DataSet
     competitors: tuple[Competitor, ...]
+    lesser: Mapping[str, DataSet] = field(default_factory=dict)
+    bounds: Callable[[], Mapping[str, float]] = dict
+    frame: tuple[str, ...] = ()
+    regret_scale: plotting.Scale | None = None
 
     @property
     def entries(self) -> Sequence[Entry]:
         """One per curve."""
-        return [(self.data, competitor) for competitor in self.competitors]
+        return [(self.lesser.get(c.name, self.data), c) for c in self.competitors]
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.Panel:
         """The curves, with this panel's labels."""
+        curves = [
+            replace(samples[self.data.name, c.name].curve(), label=c.label)
+            for c in self.competitors
+        ]
+        times = setting.checkpoints(setting.horizon_of(self.data))
+        references = [
+            plotting.Reference(label, constant * np.log(times), times)
+            for label, constant in self.bounds().items()
+        ]
+        inside = [curve.mean.max() for curve in curves if curve.name in self.frame]
+        inside += [np.max(line.values) for line in references if self.frame]
         return plotting.Panel(
-            curves=[
-                replace(samples[self.data.name, c.name].curve(), label=c.label)
-                for c in self.competitors
-            ],
+            curves=curves,
             title=title_of(self.name, self.data.title),
-            definition=setting.regret,
+            references=references,
+            definition=setting.definition,
             time_scale=setting.time_scale,
-            regret_scale=setting.regret_scale,
+            regret_scale=self.regret_scale or setting.regret_scale,
+            top=1.1 * max(inside) if inside else None,
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:
-        """A line per policy and time."""
-        return plotting.table(self.panel(samples, setting).curves)
+        """A line per policy and time, and per bound and time."""
+        panel = self.panel(samples, setting)
+        return plotting.table(panel.curves, panel.references)
 
     def lines(self, samples: Samples) -> list[str]:
-        """Nothing: final regrets are in the report."""
-        return []
+        """The constants of the bounds; final regrets are in the report."""
+        known = self.bounds()
+        constants = ", ".join(f"{label} {constant:.4g}" for label, constant in known.items())
+        return [f"figure {self.name}: {constants} times log t."] if known else []
 
     def figure(self, panels: Sequence[plotting.Panel]) -> plotting.Figure:
         """Panels of curves."""
@@ -172,7 +211,7 @@ class DelayPlan:
                 )
             )
         title = title_of(self.name, self.data.title)
-        return plotting.DelayPanel(curves, title, setting.regret)
+        return plotting.DelayPanel(curves, title, setting.definition)
 
     def table(self, samples: Samples, setting: Setting) -> str:
         """A line per policy and delay."""

@@ -68,8 +68,9 @@ def carry_out(
 ) -> Report:
     """Simulates what the panels show, each curve once, and writes figures, numbers and claims.
 
-    A panel is written as soon as its curves are there, a figure with its last panel. After Ctrl-C
-    the claims are measured on the samples that had finished.
+    A panel is written as soon as its curves are there, a figure with its last panel; one that needs
+    none while the others are simulated. After Ctrl-C the claims are measured on the samples that
+    had finished.
 
     Args:
       panels: what to make.
@@ -83,6 +84,13 @@ def carry_out(
     tasks = _tasks(panels, setting)
     report = Report(folder.files)
     todo = list(panels)
+
+    def write_ready() -> None:
+        for panel in [p for p in todo if _is_ready(p, report.samples)]:
+            _write_panel(panel, panels, todo, setting, report.samples, folder)
+            if progress:
+                tqdm.write(f"figure {panel.name}: done", file=sys.stderr)
+
     total = sum(task.data.num_runs for task in tasks)
     with tqdm(total=total, unit=" runs", disable=not progress, mininterval=0.5) as bar:
         try:
@@ -90,14 +98,11 @@ def carry_out(
                 for event in events:
                     if isinstance(event, int):
                         bar.update(event)
-                        continue
-                    task, sample = event
-                    report.samples[task.key] = sample
-                    for panel in [p for p in todo if _is_ready(p, report.samples)]:
-                        todo.remove(panel)
-                        _write_panel(panel, panels, todo, setting, report.samples, folder)
-                        if progress:
-                            tqdm.write(f"figure {panel.name}: done", file=sys.stderr)
+                    else:
+                        task, sample = event
+                        report.samples[task.key] = sample.scaled(setting.factor)
+                    write_ready()
+            write_ready()
         except KeyboardInterrupt:
             report.interrupted = True
     report.samples = {t.key: report.samples[t.key] for t in tasks if t.key in report.samples}
@@ -107,8 +112,7 @@ def carry_out(
         heading,
         *notes,
         "",
-        *_final_lines(report.samples, setting),
-        "",
+        *([*_final_lines(report.samples, setting), ""] if tasks else []),
         *said,
         *([""] if said else []),
         *claims_module.lines(report.claims),
@@ -151,13 +155,14 @@ def _is_ready(panel: Plan, samples: Samples) -> bool:
 def _write_panel(
     panel: Plan,
     panels: Sequence[Plan],
-    todo: Sequence[Plan],
+    todo: list[Plan],
     setting: Setting,
     samples: Samples,
     folder: OutputFolder,
 ) -> None:
-    """Writes a panel, and its figure if it was the last one of several."""
+    """Writes a panel, ticks it off, and writes its figure if it was the last one of several."""
     _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
+    todo.remove(panel)
     figure = figure_of(panel.name)
     siblings = [p for p in panels if figure_of(p.name) == figure]
     if len(siblings) > 1 and not any(figure_of(p.name) == figure for p in todo):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -81,6 +81,11 @@ class Sample:
         return self.regret[:, -1]
 
     @property
+    def spans_a_decade(self) -> bool:
+        """Whether there is a checkpoint at a tenth of the last one or before."""
+        return int(self.checkpoints[0]) * 10 <= int(self.checkpoints[-1])
+
+    @property
     def mean(self) -> np.ndarray:
         """Mean regret over runs: (M,) float64."""
         return self.regret.mean(axis=0)
@@ -89,6 +94,17 @@ class Sample:
     def sem(self) -> np.ndarray:
         """Standard error of the mean, from the groups: (M,) float64, NaN for one group."""
         return standard_error(self.regret, self.groups)
+
+    def until(self, time: int) -> Sample:
+        """The same runs up to a checkpoint."""
+        (at,) = np.flatnonzero(self.checkpoints == time)
+        return replace(
+            self, checkpoints=self.checkpoints[: at + 1], regret=self.regret[:, : at + 1]
+        )
+
+    def scaled(self, factor: float) -> Sample:
+        """The same runs with regret in another unit: multiplied by a factor."""
+        return replace(self, regret=factor * self.regret)
 
     def curve(self) -> Curve:
         """The sample as a curve, with a Student t interval of the mean over the groups."""

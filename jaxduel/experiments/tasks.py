@@ -34,7 +34,7 @@ class Competitor:
       delay: outcomes reach the policy after every so many comparisons.
       shuffle_arms: whether each run sees the arms in an order of its own.
       per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
-        10, 30, 100, 300, ... and T.
+        10, 30, 100, 300, ... and T, from the first checkpoint on.
       record_pairs: whether comparisons of arms with themselves are wanted (`Sample.selves`).
     """
 
@@ -174,6 +174,7 @@ class Task:
                 stop,
             )
             for horizon in horizons_up_to(self.horizon)
+            if horizon >= self.checkpoints[0]
         ]
         return replace(
             parts[-1],

@@ -21,10 +21,16 @@ Scale = Literal["linear", "log"]
 REGRET_LABELS = {
     "average": r"regret $R(t)=\sum\,(\epsilon_i+\epsilon_j)/2$",
     "copeland": "Copeland regret $R(t)$, normalised",
+    "2 copeland": r"regret $\sum\,2\,\mathrm{cpld}_1-\mathrm{cpld}_i-\mathrm{cpld}_j$",
     "borda": "Borda regret $R(t)$",
     "weak": r"weak regret $R(t)=\sum\,\min(\epsilon_i,\epsilon_j)$",
 }
-"""Labels of the vertical axis, by definition of regret; cumulative, in units of the gap."""
+"""Labels of the vertical axis, by definition of regret (behind a factor, where a paper's has one);
+cumulative, in units of the gap."""
+
+_REFERENCE_LOOKS = (("black", (0, (1, 1.5))), ("0.6", (0, (5, 1.5))), ("0.3", (0, (7, 2, 1, 2))))
+"""Colours and lines of what is there to compare with, in its order; a fourth looks like the first.
+Where they coincide the first is on top."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +93,8 @@ class Reference:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: curves, lines to compare with, and the scales."""
+    """One set of axes: curves, lines to compare with, the scales, and where regret ends if curves
+    above that may leave the picture."""
 
     curves: Sequence[Curve]
     title: str = ""
@@ -95,6 +102,7 @@ class Panel:
     definition: str = "average"
     time_scale: Scale = "linear"
     regret_scale: Scale = "log"
+    top: float | None = None
 
 
 def draw(axes: Axes, panel: Panel) -> None:
@@ -105,8 +113,9 @@ def draw(axes: Axes, panel: Panel) -> None:
             _draw_points(axes, curve, floor, position)
         else:
             _draw_line(axes, curve, floor, position)
-    for reference in panel.references:
-        look = {"color": "black", "linestyle": (0, (1, 1.5)), "linewidth": 1.0}
+    for position, reference in enumerate(panel.references):
+        color, line = _REFERENCE_LOOKS[position % len(_REFERENCE_LOOKS)]
+        look = {"color": color, "linestyle": line, "linewidth": 1.0, "zorder": 2 - 0.01 * position}
         if reference.times is None:
             axes.axhline(float(reference.values), label=reference.label, **look)  # type: ignore[arg-type]
         else:
@@ -181,10 +190,12 @@ def _floor(panel: Panel) -> float:
 def _scale(axes: Axes, panel: Panel, floor: float) -> None:
     end = max(int(curve.times[-1]) for curve in panel.curves)
     axes.set_yscale(panel.regret_scale)
-    axes.set_ylim(bottom=floor)
+    axes.set_ylim(bottom=floor, top=panel.top)
     if panel.regret_scale == "log":
         axes.yaxis.set_major_formatter(LogFormatterSciNotation())
         axes.yaxis.set_major_locator(LogLocator(numticks=8))
+    else:
+        axes.ticklabel_format(axis="y", scilimits=(-3, 4), useMathText=True)
     axes.set_xscale(panel.time_scale)
     if panel.time_scale == "log":
         room = 1.15 if any(curve.separate for curve in panel.curves) else 1.0  # for whole markers
@@ -204,8 +215,11 @@ COLUMNS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")
 """What the table of a curve has beside its policy, t and number of seeds."""
 
 
-def table(curves: Sequence[Curve]) -> str:
-    """The numbers of curves as CSV: one line per policy and time, floats to the last bit."""
+def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
+    """The numbers of curves as CSV: one line per policy and time, floats to the last bit.
+
+    Lines to compare with stand behind them, their values in the column of means; they need times.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["policy", "t", *COLUMNS, "num_seeds"])
@@ -213,4 +227,7 @@ def table(curves: Sequence[Curve]) -> str:
         for at, time in enumerate(curve.times):
             numbers = [repr(float(getattr(curve, column)[at])) for column in COLUMNS]
             writer.writerow([curve.name, int(time), *numbers, curve.num_seeds])
+    for line in references:
+        for time, value in zip(line.times, line.values, strict=True):  # type: ignore[arg-type]
+            writer.writerow([line.label, int(time), repr(float(value)), *[""] * len(COLUMNS)])
     return file.getvalue()

@@ -41,6 +41,7 @@ STYLES = {
     "rcs": Style("#66C2A5", "-.", "<"),
     "ccb": Style("#117733", ":", ">"),
     "scb": Style("#999933", _LONG_DASH, "8"),
+    "scb[scale=0.51]": Style("#CCCC77", "-", "X"),
     "ucb1": Style("#44AA99", "--", "H"),
     # posterior sampling: purples
     "dts": Style("#AA3377", "-", "*"),

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from jaxduel.experiments import Number, Ratio, Sample
-from jaxduel.experiments.estimates import final_ratio, mean_of, slope, std_over_mean, std_ratio
+from jaxduel.experiments.estimates import (
+    Exact,
+    apart,
+    final_ratio,
+    growth,
+    mean_of,
+    slope,
+    std_over_mean,
+    std_ratio,
+)
 from jaxduel.simulation.intervals import t95
 
 
@@ -98,3 +107,27 @@ def test_where_nothing_can_be_said_the_interval_is_nan(regret):
     one = sample(regret)
     for estimate in (final_ratio(one, one), std_over_mean(one, one), std_ratio(one, one)):
         assert all(math.isnan(end) for end in estimate.interval)
+
+
+def test_growth_with_the_logarithm_of_time():
+    times = (10, 99, 100, 400, 1000)
+    regret = np.outer([1.0, 2.0, 3.0], 5 + 4 * np.log(times))
+    found = growth(sample(regret, times))
+    assert found.value == pytest.approx(8)
+    assert found.error == pytest.approx(4 / math.sqrt(3))
+    assert found.groups == 3
+
+
+def test_runs_that_have_nothing_in_common_are_independent():
+    rng = np.random.default_rng(6)
+    shared = rng.normal(0, 2, 50)
+    first, second = 20 + shared, 10 + shared / 2
+    ratio = apart(sample(first), sample(second))
+    errors = [x.std(ddof=1) / math.sqrt(50) / x.mean() for x in (first, second)]
+    assert ratio.log_error == pytest.approx(math.hypot(*errors))
+    assert ratio.value == final_ratio(sample(first), sample(second)).value
+
+
+def test_an_exact_number_is_its_own_interval():
+    assert Exact(2.5).interval == (2.5, 2.5)
+    assert str(Exact(1252.5107)) == "1253"

@@ -134,3 +134,41 @@ def test_delays_are_competitors_of_their_own_but_for_the_first():
         ("dts", "1"), ("dts", "30"), ("dts", "1000"),
     ]  # fmt: skip
     assert float(table[0]["mean"]) == 2
+
+
+def test_axes_may_begin_late_and_show_the_papers_unit():
+    setting = Setting(100_000, "copeland", time_scale="log", start=1_000, factor=2.0)
+    times = setting.checkpoints(100_000)
+    assert times[0] == 1_000
+    assert 10_000 in times
+    assert setting.definition == "2 copeland"
+    assert SETTING.definition == "copeland"
+
+
+def test_bounds_are_lines_and_the_frame_has_room_for_them():
+    samples = {("a", "dts"): sample("dts", [10.0]), ("a", "rucb"): sample("rucb", [1e4])}
+    asked = []
+
+    def bounds() -> dict[str, float]:
+        asked.append(1)
+        return {"LB": 3.0, "ECWB": 4.0}
+
+    chosen = (competitor("dts"), competitor("rucb"))
+    plan = PanelPlan("1a", data_set("a"), chosen, bounds=bounds, frame=("dts",))
+    assert not asked  # not before it is drawn
+    panel = plan.panel(samples, SETTING)
+    for line, constant in zip(panel.references, (3, 4), strict=True):
+        np.testing.assert_allclose(line.values, constant * np.log(line.times))
+    assert panel.top == pytest.approx(1.1 * 4 * np.log(1000))
+    table = rows(plan.table(samples, SETTING))
+    assert [row["policy"] for row in table][:4] == ["dts"] * 2 + ["rucb"] * 2
+    assert table[-1]["policy"] == "ECWB"
+    assert float(table[-1]["mean"]) == pytest.approx(4 * np.log(1000))
+    assert plan.lines(samples) == ["figure 1a: LB 3, ECWB 4 times log t."]
+    assert PanelPlan("1a", data_set("a"), chosen).panel(samples, SETTING).top is None
+
+
+def test_some_may_play_a_data_set_for_a_shorter_time():
+    lesser = {"rucb": data_set("a", 50)}
+    plan = PanelPlan("1a", data_set("a"), (competitor("dts"), competitor("rucb")), lesser=lesser)
+    assert [SETTING.horizon_of(data) for data, _ in plan.entries] == [1000, 50]

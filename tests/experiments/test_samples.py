@@ -69,3 +69,15 @@ def test_shares_of_exploitations_by_hand():
     np.testing.assert_array_equal(sample.shares((0, 1)), [[0.75, 0.25], [0, 1], [np.nan, np.nan]])
     with pytest.raises(ValueError, match="not recorded"):
         Sample.pooled("dts", "D-TS", [runs]).shares((0, 1))
+
+
+def test_samples_until_a_checkpoint_and_in_another_unit():
+    regret = np.array([[1.0, 2.0, 4.0], [3.0, 4.0, 8.0]])
+    runs = Sample("a", "A", np.array([10, 50, 100]), regret, np.arange(2))
+    assert runs.spans_a_decade
+    half = runs.until(50)
+    np.testing.assert_array_equal(half.final, [2, 4])
+    np.testing.assert_array_equal(half.checkpoints, [10, 50])
+    assert not half.spans_a_decade
+    np.testing.assert_array_equal(runs.scaled(2.0).final, [8, 16])
+    np.testing.assert_array_equal(runs.final, [4, 8])

@@ -1,6 +1,6 @@
 """The papers that can be reproduced, one module each.
 
-A module has `TITLE`, `FIGURES` (its panels, by name such as "1a") and
+A module has `TITLE`, `FIGURES` (its panels, by name such as "1a"; tables are figures) and
 `reproduce(figure, full, out, seed, runs, progress) -> Report`.
 """
 
@@ -13,7 +13,12 @@ from typing import Protocol, cast
 from jaxduel.errors import unknown_name
 from jaxduel.experiments.reproduction import Report
 
-_MODULES = {"batched-dueling": "batched_dueling", "double-thompson": "double_thompson"}
+_MODULES = {
+    "batched-dueling": "batched_dueling",
+    "double-thompson": "double_thompson",
+    "copeland-dueling": "copeland_dueling",
+    "copeland-rmed": "copeland_rmed",
+}
 
 
 class Paper(Protocol):

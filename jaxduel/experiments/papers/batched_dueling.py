@@ -45,6 +45,7 @@ from jaxduel.experiments.estimates import Ratio, final_ratio
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.plans import PanelPlan, Samples, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
+from jaxduel.experiments.requests import require_request
 from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.problems import DuelingProblem
 
@@ -118,10 +119,7 @@ def reproduce(
     """
     panels = chosen_panels(figure, tuple(FIGURES))
     num_runs = runs if runs is not None else FULL_RUNS if full else RUNS
-    if num_runs < 1:
-        raise InputError(f"runs must be at least 1, not {num_runs}.")
-    if not 0 <= seed < 2**32:
-        raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
+    require_request(NAME, seed, num_runs, horizon)
     folder = OutputFolder(Path("figures") / NAME if out is None else out)
     data, notes = {}, []
     for letter in sorted({panel[-1] for panel in panels}):

@@ -10,7 +10,10 @@ from jaxduel.experiments.papers import batched_dueling as paper
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.reproduction import chosen_panels
 
-pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning"),
+    pytest.mark.usefixtures("quick_compilation"),
+]
 HORIZON = 300
 
 

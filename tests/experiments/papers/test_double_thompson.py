@@ -12,6 +12,7 @@ from jaxduel.experiments.papers import double_thompson as paper
 from jaxduel.experiments.papers import double_thompson_claims as claims
 from jaxduel.experiments.plans import delayed
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 120
 PANELS = ("1a", "2", "3d", "5a", "6b")
 

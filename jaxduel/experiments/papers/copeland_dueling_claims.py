@@ -1,0 +1,137 @@
+"""What Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015) say of CCB, SCB and the others, measured.
+
+Ratios are of mean regrets, at the horizon of the data set unless another time is given.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from jaxduel.experiments.claims import Claim, Measurement, above, all_hold, at_least, below
+from jaxduel.experiments.estimates import Number, apart
+from jaxduel.experiments.findings import Finder, less, over
+from jaxduel.experiments.plans import Samples
+
+FIVE = "mslr5-noncondorcet"
+NUM_TEN, NUM_SOME = 10, 30
+TEN, SOME, MANY = f"copeland-cycle-{NUM_TEN}", f"copeland-cycle-{NUM_SOME}", "copeland500"
+FOR_A_HORIZON = ("savage", "pbr")
+SCALED = "scb[scale=0.51]"
+OTHERS = ("scb", SCALED, *FOR_A_HORIZON, "rucb")
+
+
+def measured_claims(samples: Samples) -> list[Claim]:
+    """What section 6 and the introduction say, measured on the samples there are."""
+    find = Finder(samples)
+    return [
+        Claim(
+            "CCB outperforms all other algorithms in this 5-armed experiment",
+            "section 6, Figure 1",
+            "less regret than each of the four others, SCB with either scale (RankEl is missing)",
+            tuple(find.against_best("ccb", OTHERS, (FIVE,))),
+            1,
+            all_hold,
+        ),
+        Claim(
+            "RUCB's cumulative regret grows linearly",
+            "section 6, Figure 1",
+            "slope of log R against log t over the last decade above 0.9",
+            tuple(find.slopes(("rucb",), (FIVE,), over(0.9))),
+            1,
+            all_hold,
+        ),
+        Claim(
+            "Consequently, the regret curves are not monotonically increasing",
+            "section 6, Figure 1 (of SAVAGE, PBR and RankEl)",
+            "for SAVAGE or PBR, mean regret to some horizon is below that to the one before",
+            tuple(m for name in FOR_A_HORIZON for m in _largest_drop(samples, name)),
+            len(FOR_A_HORIZON),
+            at_least(1),
+        ),
+        Claim(
+            "the methods mentioned above come with bounds of the form O(K^2 log T)",
+            "section 1 (of SAVAGE and PBR); 10 and 30 arms",
+            "from 10 to 30 arms regret grows with at least the power 1.5 of K, for both",
+            tuple(m for name in FOR_A_HORIZON for m in _powers(samples, name)),
+            len(FOR_A_HORIZON),
+            all_hold,
+        ),
+        Claim(
+            "we propose two new K-armed dueling bandit algorithms for the Copeland setting with "
+            "significantly improved bounds",
+            "section 1; 10 and 30 arms",
+            "from 10 to 30 arms CCB's regret grows with a smaller power of K than SAVAGE's and "
+            "PBR's",
+            tuple(m for name in FOR_A_HORIZON for m in _smaller_powers(samples, name)),
+            len(FOR_A_HORIZON),
+            all_hold,
+        ),
+        Claim(
+            "CCB beats all existing Copeland dueling bandit algorithms",
+            "section 7; 10 and 30 arms",
+            "less regret than SAVAGE and PBR, on both",
+            tuple(find.against_best("ccb", FOR_A_HORIZON, (TEN, SOME))),
+            2,
+            all_hold,
+        ),
+        Claim(
+            "while SCB outperforms CCB on the large-scale problem",
+            "section 7; 500 arms",
+            "less regret than CCB at the end of CCB's runs, with one of its two scales",
+            tuple(m for name in ("scb", SCALED) for m in _while_both_play(samples, name)),
+            2,
+            at_least(1),
+        ),
+    ]
+
+
+def _largest_drop(samples: Samples, name: str) -> list[Measurement]:
+    """The smallest ratio of mean regrets to two successive horizons, whose runs are independent."""
+    sample = samples.get((FIVE, name))
+    if sample is None or len(sample.checkpoints) < 2:
+        return []
+    ends = [sample.until(int(time)) for time in sample.checkpoints]
+    pairs = [(apart(after, before), after) for before, after in itertools.pairwise(ends)]
+    least, after = min(pairs, key=lambda pair: pair[0].value)
+    what = f"{sample.label}, R(T = {after.checkpoints[-1]:,}) / R(the horizon before)"
+    return [Measurement(FIVE, what, least, math.nan, less(least))]
+
+
+def _power(samples: Samples, name: str) -> Number | None:
+    """The power of K with which a policy's regret grows from 10 to 30 arms."""
+    few, some = samples.get((TEN, name)), samples.get((SOME, name))
+    if few is None or some is None:
+        return None
+    ratio, length = apart(some, few), math.log(NUM_SOME / NUM_TEN)
+    return Number(math.log(ratio.value) / length, ratio.log_error / length, ratio.groups)
+
+
+def _powers(samples: Samples, name: str) -> list[Measurement]:
+    """Whether a policy's regret grows like the square of K, or nearly so."""
+    power = _power(samples, name)
+    if power is None:
+        return []
+    what = f"power of K, {samples[SOME, name].label}"
+    return [Measurement(SOME, what, power, math.nan, above(power, 1.5))]
+
+
+def _smaller_powers(samples: Samples, name: str) -> list[Measurement]:
+    """Whether CCB's regret grows with a smaller power of K than a policy's."""
+    mine, other = _power(samples, "ccb"), _power(samples, name)
+    if mine is None or other is None:
+        return []
+    what = f"power of K, CCB minus {samples[SOME, name].label}"
+    return [Measurement(SOME, what, mine - other, math.nan, below(mine - other, 0.0))]
+
+
+def _while_both_play(samples: Samples, name: str) -> list[Measurement]:
+    """SCB's mean regret over CCB's on 500 arms at the last checkpoint that both have."""
+    scb, ccb = samples.get((MANY, name)), samples.get((MANY, "ccb"))
+    if scb is None or ccb is None:
+        return []
+    time = int(np.intersect1d(scb.checkpoints, ccb.checkpoints)[-1])
+    ratio = apart(scb.until(time), ccb.until(time))
+    return [Measurement(MANY, f"{scb.label} / CCB, t = {time:,}", ratio, math.nan, less(ratio))]

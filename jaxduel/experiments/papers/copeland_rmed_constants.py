@@ -1,0 +1,143 @@
+"""The constants of bounds that Komiyama, Honda and Nakagawa (ICML 2016) compare with and tabulate.
+
+All are for "copeland" regret, (L_i + L_j - 2 L_1) / (2 (K - 1)), per unit of log T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxduel import plotting, theory
+from jaxduel.experiments.estimates import Number, mean_of
+from jaxduel.experiments.papers.copeland_rmed_instances import random_submatrices
+from jaxduel.experiments.plans import Entry, Samples, Setting
+from jaxduel.experiments.tables import csv_text
+from jaxduel.problems import DuelingProblem
+
+LB, ECWB, CCB = "LB", "ECWB", "CCB"
+PRINTED = {LB: 6.7e2, ECWB: 7.3e2, CCB: 8.8e5}
+"""Table 1."""
+NUM_ARMS = 16
+_STYLES = {LB: "cw-rmed", ECWB: "ecw-rmed", CCB: "ccb"}
+
+
+class Constants(NamedTuple):
+    """The constants of one instance: Theorem 2, Theorem 4, and how many Copeland winners it has."""
+
+    lower: float
+    efficient: float
+    num_winners: int
+
+    def lines(self) -> dict[str, float]:
+        """What the figures show, by label."""
+        return {LB: self.lower, ECWB: self.efficient}
+
+
+class SubmatrixTable:
+    """Table 1: constants of random 16-arm submatrices, computed when they are first asked for.
+
+    Args:
+      whole: the instance that arms are taken of.
+      number: how many submatrices.
+      seed: root of their randomness; a longer table begins with the rows of a shorter one.
+    """
+
+    def __init__(self, whole: DuelingProblem, number: int, seed: int) -> None:
+        self.number = number
+        self._whole = whole
+        self._rows: list[tuple[float, float, float]] = []
+        rng = np.random.default_rng(seed)
+        self._arms = random_submatrices(np.asarray(whole.preferences), NUM_ARMS, rng)
+
+    def complete(self) -> None:
+        """Computes what is missing."""
+        while len(self._rows) < self.number:
+            problem = self._whole.submatrix(next(self._arms).tolist())
+            lower = theory.copeland_lower_bound(problem).constant
+            efficient = float(theory.ecw_constant(problem))
+            self._rows.append((lower, efficient, theory.ccb_constant(problem)))
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The rows that there are, by constant: (n,) float64 each; empty if there are none."""
+        return dict(zip(PRINTED, np.array(self._rows).T, strict=False))
+
+    def means(self) -> dict[str, Number]:
+        """The means of the columns, with standard errors."""
+        return {label: mean_of(column) for label, column in self.columns.items()}
+
+
+class KnownConstants:
+    """Constants by instance, computed when they are first asked for.
+
+    Attributes:
+      found: those computed so far, by the instance's name.
+      table: Table 1, if it is asked for.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, Constants] = {}
+        self.table: SubmatrixTable | None = None
+
+    def of(self, problem: DuelingProblem) -> Constants:
+        """The constants of an instance without ties."""
+        if problem.name not in self.found:
+            lower = theory.copeland_lower_bound(problem).constant
+            efficient = float(theory.ecw_constant(problem))
+            winners = len(problem.copeland_winners)
+            self.found[problem.name] = Constants(lower, efficient, winners)
+        return self.found[problem.name]
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns of Table 1; empty if there are no rows."""
+        return {} if self.table is None else self.table.columns
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """Table 1 as bars, beside the paper's numbers. It needs no simulation."""
+
+    name: str
+    rows: SubmatrixTable
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """None."""
+        return []
+
+    def panel(self, samples: Samples, setting: Setting) -> plotting.BarsPanel:
+        """A group of bars from the rows, and one as printed."""
+        self.rows.complete()
+        bars = []
+        for label, mean in self.rows.means().items():
+            values = np.array([mean.value, PRINTED[label]])
+            ends = [np.array([end, PRINTED[label]]) for end in mean.interval]
+            bars.append(plotting.Bar(_STYLES[label], label, values, *ends))
+        groups = [f"mean of {self.rows.number:,}", "as printed"]
+        title = f"MSLR, random submatrices, $K={NUM_ARMS}$"
+        return plotting.BarsPanel(groups, bars, title, r"constant of $\log T$")
+
+    def table(self, samples: Samples, setting: Setting) -> str:
+        """A line per constant."""
+        header = ("constant", "mean", "sem", "lower95", "upper95", "printed", "num_submatrices")
+        lines = [
+            (label, mean.value, mean.error, *mean.interval, PRINTED[label], mean.groups)
+            for label, mean in self.rows.means().items()
+        ]
+        return csv_text(header, lines)
+
+    def lines(self, samples: Samples) -> list[str]:
+        """The means beside the printed ones."""
+        means = ", ".join(
+            f"{label} {mean.value:.4g} ± {mean.error:.2g} (printed {PRINTED[label]:.2g})"
+            for label, mean in self.rows.means().items()
+        )
+        return [f"figure {self.name}, mean ± sem of {self.rows.number:,} submatrices: {means}."]
+
+    def figure(self, panels: Sequence[plotting.BarsPanel]) -> plotting.Figure:
+        """Panels of bars."""
+        return plotting.bars_figure(panels)

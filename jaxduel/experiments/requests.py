@@ -1,0 +1,58 @@
+"""What `reproduce` is asked for: checked arguments, and the panels whose data can be had."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.plans import Plan
+from jaxduel.policies.checks import require_horizon
+
+
+def require_request(paper: str, seed: int, runs: int | None, horizon: int | None) -> None:
+    """Raises InputError unless the seed, the number of runs and the horizon can be used.
+
+    Args:
+      paper: who asks, for the message.
+      seed: root of all randomness, from 0 to 2^32 - 1.
+      runs: at least 1, or None for the usual number.
+      horizon: a whole number from 1 to 2^31 - 1, or None for the usual one.
+    """
+    if runs is not None and runs < 1:
+        raise InputError(f"runs must be at least 1, not {runs}.")
+    if not 0 <= seed < 2**32:
+        raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
+    if horizon is not None:
+        require_horizon(horizon, paper)
+
+
+def plans_at_hand(
+    panels: Sequence[str], what: Mapping[str, str], plan: Callable[[str], Plan]
+) -> tuple[list[Plan], list[str]]:
+    """The plans of those panels whose data can be had.
+
+    Args:
+      panels: which are asked for.
+      what: what each shows, in words.
+      plan: makes the plan of a panel, or raises InputError if its data cannot be had.
+
+    Returns:
+      The plans, and for each panel that is missing a note that says why, which is also a warning.
+
+    Raises:
+      InputError: if not one of them can be made.
+    """
+    plans: list[Plan] = []
+    notes: list[str] = []
+    failures: list[InputError] = []
+    for panel in panels:
+        try:
+            plans.append(plan(panel))
+        except InputError as error:
+            failures.append(error)
+            notes.append(f"panel {panel}, {what[panel]}, is missing: {error}")
+            warnings.warn(notes[-1], stacklevel=3)
+    if not plans:
+        raise failures[0]
+    return plans, notes

@@ -1,0 +1,166 @@
+import csv
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments.papers import copeland_dueling as paper
+from jaxduel.experiments.papers import copeland_dueling_claims as claims
+
+HORIZON = 12_000
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Figure 1, and 500 arms by few of all policies; 3 runs to a small horizon."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(paper, "FIGURES", {"1": paper.FIGURES["1"]})
+        absent = {name: replace(c, policy="absent") for name, c in paper._COMPETITORS.items()}
+        chosen = {name: paper._COMPETITORS[name] for name in ("savage", "rucb")}
+        patch.setattr(paper, "_COMPETITORS", {**absent, **chosen})
+        return paper.reproduce(out=tmp_path_factory.mktemp("figures"), runs=3, horizon=HORIZON)
+
+
+def test_files_and_notes(report):
+    assert {file.name for file in report.files} == {
+        *(f"figure-1.{kind}" for kind in ("png", "pdf", "csv")),
+        "final-regret.csv",
+        "claims.csv",
+        "claims.txt",
+    }
+    text = (report.files[0].parent / "claims.txt").read_text()
+    for words in (
+        "twice 'copeland' regret", "left out: CCB, SCB, SCB (0.51), PBR", "RankEl is left out",
+        "T = 12,000 everywhere", "3 runs everywhere",
+    ):  # fmt: skip
+        assert words in text
+
+
+def test_regret_is_in_the_papers_unit(report):
+    problem = jd.problems.load(claims.FIVE)
+    key = jax.random.fold_in(jax.random.key(0), 0)
+    policy = jd.policies.make("rucb", num_arms=5, alpha=0.51)
+    with pytest.warns(jd.AssumptionWarning):
+        result = jd.simulate(policy, problem, HORIZON, 3, key, lanes=3, regret="copeland")
+    sample = report.samples[claims.FIVE, "rucb"]
+    np.testing.assert_array_equal(sample.final, 2 * result.regret[:, -1])
+    with (report.files[0].parent / "figure-1.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["policy"] == "rucb"]
+    assert float(rows[-1]["mean"]) == sample.mean[-1]
+    assert int(rows[0]["t"]) == paper.START
+
+
+def test_separate_runs_begin_where_the_picture_does(report):
+    savage = report.samples[claims.FIVE, "savage"]
+    np.testing.assert_array_equal(savage.checkpoints, [1_000, 3_000, 10_000, 12_000])
+
+
+def test_ccb_and_scb_share_checkpoints_on_500_arms():
+    for full in (False, True):
+        order = paper._Order(full=full, seed=0, runs=None, horizon=None)
+        place = paper._PLACES["2c"]
+        long, short = order.data(place), order.slow(place)
+        setting = paper.Setting(1, "copeland", time_scale="log", start=paper.START)
+        times = setting.checkpoints(setting.horizon_of(long))
+        assert short.horizon in times
+        assert long.num_runs == short.num_runs == 10
+
+
+def test_every_panel_has_its_data_set_and_policies():
+    order = paper._Order(full=False, seed=0, runs=None, horizon=None)
+    for panel in paper.FIGURES:
+        plan = paper._plan(panel, order)
+        assert plan.name == panel
+        assert {data.name for data, _ in plan.entries} == {paper._PLACES[panel].name}
+    assert paper._plan("2a", order).data.draws[0].problem.num_arms == claims.NUM_TEN
+    assert paper._plan("2b", order).data.draws[0].problem.num_arms == claims.NUM_SOME
+    assert "rucb" not in paper._plan("1", order).frame
+
+
+def test_policies_of_this_version_take_the_parameters_of_the_paper():
+    for competitor in paper._COMPETITORS.values():
+        if competitor.policy in jd.policies.names():
+            jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
+
+
+def test_the_paper_is_known_by_name():
+    assert papers.load("copeland-dueling").FIGURES is paper.FIGURES
+
+
+@pytest.mark.parametrize("arguments", [{"runs": 0}, {"seed": -1}, {"horizon": 0}, {"figure": "3"}])
+def test_bad_arguments(arguments, tmp_path):
+    with pytest.raises(jd.InputError):
+        paper.reproduce(out=tmp_path, **arguments)
+
+
+TIMES = np.array([1_000, 10_000, 100_000])
+
+
+def sample(name: str, finals: tuple[float, ...], spread: float = 0.02) -> Sample:
+    """100 made-up runs; regrets of SAVAGE and PBR at different times are independent."""
+    rng = np.random.default_rng(len(name))
+    noise = 1 + spread * rng.standard_normal((100, 1 if name in ("ccb", "scb", "rucb") else 3))
+    regret = np.array(finals) * noise / noise.mean(axis=0)
+    return Sample(name, name, TIMES[: len(finals)], regret, np.arange(100))
+
+
+@pytest.fixture
+def good() -> dict[tuple[str, str], Sample]:
+    """Samples as the paper says they are."""
+    return {
+        (claims.FIVE, "ccb"): sample("ccb", (100, 300, 400)),
+        (claims.FIVE, "scb"): sample("scb", (200, 900, 2_000)),
+        (claims.FIVE, "savage"): sample("savage", (200, 1_000, 900)),
+        (claims.FIVE, "pbr"): sample("pbr", (200, 1_000, 1_500)),
+        (claims.FIVE, "rucb"): sample("rucb", (100, 1_000, 10_000)),
+        (claims.TEN, "ccb"): sample("ccb", (1, 2, 100)),
+        (claims.TEN, "savage"): sample("savage", (1, 2, 150)),
+        (claims.TEN, "pbr"): sample("pbr", (1, 2, 200)),
+        (claims.SOME, "ccb"): sample("ccb", (1, 2, 350)),
+        (claims.SOME, "savage"): sample("savage", (1, 2, 1_300)),
+        (claims.SOME, "pbr"): sample("pbr", (1, 2, 1_700)),
+        (claims.MANY, "ccb"): sample("ccb", (400, 4_000)),
+        (claims.MANY, "scb"): sample("scb", (390, 3_000, 9_000)),
+        (claims.MANY, claims.SCALED): sample("scb", (390, 5_000, 9_000)),
+        (claims.FIVE, claims.SCALED): sample("scb", (200, 900, 1_000)),
+    }
+
+
+def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
+    found = claims.measured_claims(good)
+    assert [c.quote for c in found if c.verdict != "confirmed"] == []
+    assert all(len(claim.measurements) == claim.expected for claim in found)
+    (drop,) = [c for c in found if "monotonically" in c.quote]
+    assert drop.measurements[0].estimate.value == pytest.approx(0.9, rel=1e-6)
+    assert "T = 100,000" in drop.measurements[0].what
+    (large,) = [c for c in found if "large-scale" in c.quote]
+    assert large.measurements[0].ratio.value == pytest.approx(0.75)
+    assert "t = 10,000" in large.measurements[0].what
+    (power,) = [c for c in found if "K^2 log T" in c.quote]
+    assert power.measurements[0].estimate.value == pytest.approx(np.log(1_300 / 150) / np.log(3))
+
+
+def test_nothing_simulated_is_nothing_measured():
+    assert {claim.verdict for claim in claims.measured_claims({})} == {"not measured"}
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "finals", "quote"),
+    [
+        (claims.FIVE, "scb", (200, 250, 300), "outperforms all other"),
+        (claims.FIVE, "rucb", (100, 1_000, 5_000), "grows linearly"),
+        (claims.FIVE, "savage", (200, 500, 900), "monotonically"),
+        (claims.SOME, "pbr", (1, 2, 700), "K^2 log T"),
+        (claims.SOME, "ccb", (1, 2, 1_100), "significantly improved"),
+        (claims.TEN, "ccb", (1, 2, 180), "beats all existing"),
+        (claims.MANY, "scb", (390, 4_500, 9_000), "large-scale"),
+    ],
+)
+def test_verdicts_flip_with_the_numbers(good, where, name, finals, quote):
+    good[where, name] = sample(name, finals)
+    (claim,) = [claim for claim in claims.measured_claims(good) if quote in claim.quote]
+    assert claim.verdict == "not confirmed"
