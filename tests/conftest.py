@@ -12,3 +12,23 @@ def _forget_programs():
     map (65,530 pieces of memory on Linux), and the compiler crashes."""
     yield
     jax.clear_caches()
+
+
+@pytest.fixture(scope="module")
+def quick_compilation():
+    """Programs are compiled with few optimisations, in about half the time.
+
+    For modules whose tests run short programs: `pytestmark = pytest.mark.usefixtures(...)`. What
+    users run, optimised, is what the laws, the samplers and other programs' numbers are tested on.
+    """
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+@pytest.fixture
+def full_compilation():
+    """One test of such a module is compiled as usual: its time is that of its program."""
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", True)

@@ -171,9 +171,9 @@ def counts_of_all_sizes(rng, *shape):
 def test_vmap_over_keys_is_a_loop_over_keys(draw, impl):
     keys = jax.random.split(jax.random.key(5, impl=impl), 16)
     a, b = counts_of_all_sizes(np.random.default_rng(0), 16, 5, 7)
-    together = jax.jit(jax.vmap(draw))(keys, a, b)
+    together, single = jax.jit(jax.vmap(draw))(keys, a, b), jax.jit(draw)
     for i in range(16):
-        np.testing.assert_array_equal(together[i], draw(keys[i], a[i], b[i]))
+        np.testing.assert_array_equal(together[i], single(keys[i], a[i], b[i]))
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_vmap_over_keys_is_a_loop_over_keys(draw, impl):
 def test_x64_changes_nothing(draw, impl):
     key = jax.random.key(6, impl=impl)
     a, b = counts_of_all_sizes(np.random.default_rng(1), 5, 7)
-    expected = draw(key, a, b)
+    expected = jax.jit(draw)(key, a, b)
     assert expected.dtype == jnp.float32
     with jax.enable_x64(True):
-        draws = draw(key, a.astype(np.int64), b.astype(np.int64))
+        draws = jax.jit(draw)(key, a.astype(np.int64), b.astype(np.int64))
         assert draws.dtype == jnp.float32
         np.testing.assert_array_equal(draws, expected)
         assert jax.eval_shape(draw, key, a.astype(float), b).dtype == jnp.float32

@@ -185,7 +185,7 @@ def test_every_ordinary_and_odd_pair_in_one_array():
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (9,), (2, 3, 5)])
 def test_shapes(shape):
     key = jax.random.key(2)
-    draws = binomial(key, jnp.full(shape, 1000), 0.5)
+    draws = jax.jit(binomial)(key, jnp.full(shape, 1000), 0.5)
     assert draws.shape == shape
     assert draws.dtype == jnp.int32
 
@@ -197,8 +197,8 @@ def test_shapes_broadcast():
 
 def test_elements_are_independent():
     key = jax.random.key(3)
-    draws = np.asarray(jax.vmap(lambda k: binomial(k, jnp.full(16, 25), 0.5))(
-        jax.random.split(key, 20_000)), float)  # fmt: skip
+    lanes = jax.jit(jax.vmap(lambda k: binomial(k, jnp.full(16, 25), 0.5)))
+    draws = np.asarray(lanes(jax.random.split(key, 20_000)), float)
     correlation = np.corrcoef(draws.T)[np.triu_indices(16, 1)]
     assert np.abs(correlation).max() < 5 / np.sqrt(20_000)
 
@@ -229,9 +229,9 @@ def test_philox_keys_have_the_same_law():
 def test_x64_changes_nothing():
     n = np.tile(np.array([0, 5, 60, 10**6, 2**31 - 1], np.int32), 20)
     p = np.linspace(0, 1, 100).astype(np.float32)
-    expected = binomial(jax.random.key(6), n, p)
+    expected = jax.jit(binomial)(jax.random.key(6), n, p)
     with jax.enable_x64(True):
-        draws = binomial(jax.random.key(6), n.astype(np.int64), p.astype(float))
+        draws = jax.jit(binomial)(jax.random.key(6), n.astype(np.int64), p.astype(float))
         assert draws.dtype == jnp.int32
         np.testing.assert_array_equal(draws, expected)
         keys = jax.random.split(jax.random.key(6), 3)

@@ -1,6 +1,7 @@
 """Coins of any probability."""
 
 from fractions import Fraction
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -16,10 +17,15 @@ def _seeds(num):
     return Seed(data[:, 0], data[:, 1])
 
 
+@partial(jax.jit, static_argnums=2)
+def _tossed(seeds, position, number, tail):
+    return jax.vmap(lambda seed: toss(seed, position, number, tail))(seeds)
+
+
 def test_frequencies():
     num, tail = 400_000, jnp.array([0.5, -0.5, 0.25, -0.25, 1e-3, -1e-3, 0.1, 1e-30], jnp.float32)
     position = jnp.arange(len(tail))
-    heads = jax.jit(jax.vmap(lambda seed: toss(seed, position, 5, tail)))(_seeds(num))
+    heads = _tossed(_seeds(num), position, 5, tail)
     expected = np.where(tail > 0, tail, 1 + tail).astype(float)
     error = np.sqrt(expected * (1 - expected) / num)
     assert (np.abs(np.mean(heads, axis=0) - expected) <= 4 * error).all()
@@ -27,8 +33,8 @@ def test_frequencies():
 
 def test_coins_are_independent():
     num, tail = 200_000, jnp.full(4, 0.3, jnp.float32)
-    one = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 0, tail))(_seeds(num))
-    two = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 1, tail))(_seeds(num))
+    one = _tossed(_seeds(num), jnp.arange(4), 0, tail)
+    two = _tossed(_seeds(num), jnp.arange(4), 1, tail)
     falls = np.concatenate([one, two], axis=1).astype(float)
     correlation = np.corrcoef(falls.T) - np.eye(8)
     assert np.abs(correlation).max() < 4.5 / np.sqrt(num)
@@ -36,7 +42,7 @@ def test_coins_are_independent():
 
 def test_coins_of_the_same_number_fall_alike():
     tail, position = jnp.array([0.5, -0.5], jnp.float32), jnp.array([3, 3])
-    heads = jax.vmap(lambda seed: toss(seed, position, 0, tail))(_seeds(100))
+    heads = _tossed(_seeds(100), position, 0, tail)
     assert (heads[:, 0] != heads[:, 1]).all()
 
 
@@ -62,6 +68,6 @@ def test_words_are_compared_as_one_number_of_63_bits():
 def test_tails_of_opposite_counts_make_opposite_coins():
     wins, losses = jnp.array([0, 3, 40, 7]), jnp.array([5, 3, 12, 900])
     tail = signed_tail(wins, losses)
-    there = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 0, tail))(_seeds(1000))
-    back = jax.vmap(lambda seed: toss(seed, jnp.arange(4), 0, -tail))(_seeds(1000))
+    there = _tossed(_seeds(1000), jnp.arange(4), 0, tail)
+    back = _tossed(_seeds(1000), jnp.arange(4), 0, -tail)
     assert (there != back).all()

@@ -28,38 +28,43 @@ def _draw(seed, marked, wins, losses):
     return logits_above_half(seed, 9, marked, wins, losses)
 
 
+_draw_lanes = jax.jit(jax.vmap(_draw))
+
+
 def _part(case, index):
     return jax.tree.map(lambda x: x[index], case)
 
 
 def test_only_marked_entries_are_drawn():
     case = _case(40, 7)
-    y = np.asarray(jax.vmap(_draw)(*case))
+    y = np.asarray(_draw_lanes(*case))
     assert (y[~case[1]] == 0).all()
     assert (y[case[1]] > 0).all()
-    nothing = jax.vmap(_draw)(case[0], jnp.zeros_like(case[1]), *case[2:])
+    nothing = _draw_lanes(case[0], jnp.zeros_like(case[1]), *case[2:])
     assert (nothing == 0).all()
 
 
 @pytest.mark.parametrize("entries", [5, 40])
 def test_a_lane_draws_the_same_alone_among_others_and_nested(entries):
     case = _case(48, entries)
-    together = np.asarray(jax.jit(jax.vmap(_draw))(*case))
-    half = jax.jit(jax.vmap(_draw))(*_part(case, slice(24, None)))
+    together = np.asarray(_draw_lanes(*case))
+    half = _draw_lanes(*_part(case, slice(24, None)))
     np.testing.assert_allclose(half, together[24:], rtol=1e-6)
     alone = jax.jit(_draw)(*_part(case, 3))
     np.testing.assert_allclose(alone, together[3], rtol=1e-6)
     grid = jax.tree.map(lambda x: x.reshape(6, 8, *x.shape[1:]), case)
     nested = jax.jit(jax.vmap(jax.vmap(_draw)))(*grid)
     np.testing.assert_allclose(nested.reshape(48, entries), together, rtol=1e-6)
-    shared = jax.vmap(_draw, in_axes=(0, None, None, None))(case[0], *_part(case[1:], 3))
+    shared = jax.jit(jax.vmap(_draw, in_axes=(0, None, None, None)))
+    shared = shared(case[0], *_part(case[1:], 3))
     np.testing.assert_allclose(shared[3], together[3], rtol=1e-6)
 
 
 def test_a_reading_is_returned_instead():
     case = _case(20, 6)
-    plain = jax.vmap(_draw)(*case)
-    read = jax.vmap(lambda *c: logits_above_half(c[0], 9, *c[1:], jnp.negative))(*case)
+    plain = _draw_lanes(*case)
+    read = jax.vmap(lambda *c: logits_above_half(c[0], 9, *c[1:], jnp.negative))
+    read = jax.jit(read)(*case)
     assert np.array_equal(read, -plain)
 
 
@@ -68,9 +73,7 @@ def test_the_law_is_that_of_beta_beyond_one_half(wins, losses):
     lanes, entries = 5000, 16
     seed = _case(lanes, 1)[0]
     full = (lanes, entries)
-    y = jax.jit(jax.vmap(_draw))(
-        seed, jnp.ones(full, bool), jnp.full(full, wins), jnp.full(full, losses)
-    )
+    y = _draw_lanes(seed, jnp.ones(full, bool), jnp.full(full, wins), jnp.full(full, losses))
     beta = stats.beta(wins + 1, losses + 1)
     below = beta.cdf(0.5)
 

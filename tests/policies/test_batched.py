@@ -17,6 +17,8 @@ from jaxduel.policies.batched import (
 )
 from tests.oracles.batched import floor_power
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 def _policy(name="pcomp", num_arms=4, horizon=1000, num_batches=8, **fields):
     return jd.policies.make(

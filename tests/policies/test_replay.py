@@ -18,6 +18,8 @@ from tests.oracles.scomp2 import SCOMP2
 from tests.oracles.sparring import Sparring
 from tests.policies.histories import batch_histories, duel_histories, random_preferences
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 BTM_FAST = {"gamma": 1.0, "scale": 0.25}
 """A radius small enough for arms to go within a short history."""
 
@@ -151,10 +153,11 @@ def test_batches_of_one_comparison_follow_the_paper():
         keys = jax.random.split(jax.random.key(0), 50)
         preferences = random_preferences(4, 50, seed=0)
         first, (counts, wins), _ = batch_histories(policy, preferences, keys, 2 * horizon)
+        counts, wins = np.asarray(counts), np.asarray(wins)
         for run in range(50):
             seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run])}
             oracle = oracle_class(4, horizon, horizon, **seeds)
-            for n, won in zip(np.asarray(counts[run]), np.asarray(wins[run]), strict=True):
+            for n, won in zip(counts[run], wins[run], strict=True):
                 assert any((n == plan).all() for plan in oracle.plan())
                 oracle.play(n, won)
             assert counts[run].sum() == horizon

@@ -66,6 +66,7 @@ def test_the_carried_doubt_is_that_of_the_counts():
 
     first = policy.init(jax.random.key(0))
     _, (wins, doubt) = jax.lax.scan(step, first, jax.random.split(jax.random.key(1), 3000))
+    wins, doubt = np.asarray(wins), np.asarray(doubt)
     for t in range(0, 3000, 37):
         expected = _state(wins[t], -1, t).doubt
         assert np.allclose(doubt[t], expected, rtol=1e-6)

@@ -122,14 +122,14 @@ def test_learning_late_agrees_with_learning_at_once(name):
     policy = jd.policies.make(name, num_arms=4)
     prompt = late = policy.init(KEY)
     left_wins, right_wins = np.zeros((2, 4, 4), np.int32)
-    rng = np.random.default_rng(0)
+    rng, update = np.random.default_rng(0), jax.jit(policy.update)
     for _ in range(50):
         won = rng.random() < 0.6
         before = prompt
         prompt, duel = _step(policy, before, jnp.int32(1 if won else -1))
         left_wins[tuple(duel)] += won
         right_wins[tuple(duel)] += not won
-        late = policy.update(late, duel, jnp.int32(0), KEY)
+        late = update(late, duel, jnp.int32(0), KEY)
     late = policy.learn(late, Feedback(jnp.asarray(left_wins), jnp.asarray(right_wins)))
     for ours, theirs in zip(late, prompt, strict=True):
         assert np.array_equal(ours, theirs)

@@ -17,6 +17,8 @@ from tests.oracles.dts import DTS, DTSPlus, PureDTS
 from tests.oracles.rcs import RCS
 from tests.policies.histories import random_preferences
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 def _record_of(state):
     return state.record if hasattr(state, "record") else state
@@ -103,12 +105,16 @@ def test_ties_are_sampled_once_per_pair_and_read_both_ways():
     policy = jd.policies.make("dts+", num_arms=4)
     state = policy.init(jax.random.key(0))
     seed, tied = seed_of(jax.random.key(1)), jnp.array([True, False, True, True])
-    wins = thompson.sampled_wins(seed, state, jnp.ones(4, bool))
-    drawn = np.asarray(policy._about_ties(seed, state, wins, tied, lambda y: y)) > 0
+    wins = jax.jit(thompson.sampled_wins)(seed, state, jnp.ones(4, bool))
+
+    @jax.jit
+    def about(tied):
+        return policy._about_ties(seed, state, wins, tied, lambda y: y)
+
+    drawn = np.asarray(about(tied)) > 0
     expected = [[0, 1, 1, 1], [0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 0, 0]]
     assert drawn.astype(int).tolist() == expected
-    alone = policy._about_ties(seed, state, wins, tied & (jnp.arange(4) == 2), lambda y: y)
-    assert not np.asarray(alone).any()
+    assert not np.asarray(about(tied & (jnp.arange(4) == 2))).any()
 
 
 STATES = [
@@ -121,6 +127,7 @@ STATES = [
 ]
 
 
+@pytest.mark.usefixtures("full_compilation")
 @pytest.mark.parametrize("plus", [False, True])
 def test_pairs_have_the_law_of_the_straightforward_program(plus):
     """The frequency of every pair, from several states, beside D-TS with `jax.random.beta`."""
@@ -174,12 +181,12 @@ def test_carried_tails_are_those_of_the_counts(name):
 def test_late_outcomes_give_the_state_of_early_ones():
     policy = jd.policies.make("dts", num_arms=3)
     state, late = policy.init(jax.random.key(0)), policy.init(jax.random.key(0))
-    key = jax.random.key(0)
+    key, update = jax.random.key(0), jax.jit(policy.update)
     left_wins, right_wins = np.zeros((2, 3, 3), int)
     for i, j, won in ((0, 1, True), (2, 1, False), (1, 0, True), (0, 0, True), (0, 1, True)):
         duel = Duel(jnp.int32(i), jnp.int32(j))
-        state = policy.update(state, duel, jnp.int32(1 if won else -1), key)
-        late = policy.update(late, duel, jnp.int32(0), key)
+        state = update(state, duel, jnp.int32(1 if won else -1), key)
+        late = update(late, duel, jnp.int32(0), key)
         left_wins[i, j] += won
         right_wins[i, j] += not won
     assert int(late.wins.sum()) == 0

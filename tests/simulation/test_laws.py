@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.simulation import blocks
+from jaxduel.simulation import blocks, checkpoints
 from tests.simulation.toys import Copycat, Cycle, Rounds
 
 ALL = np.ones(3, bool)
@@ -42,17 +42,18 @@ def test_chunks_blocks_devices_and_checkpoints_do_not_change_a_bit(name, monkeyp
     same(_simulate(name, **SMALL, devices=[one, two]))
     same(_simulate(name, **SMALL, devices=[two]))
     same(_simulate(name, **{**SMALL, "num_seeds": 3}))
-    same(_simulate(name, **{**SMALL, "checkpoints": [50, 600]}), at=[2, 4])
+    same(_simulate(name, **{**SMALL, "checkpoints": [50, 600]}, devices=[one]), at=[2, 4])
     monkeypatch.setattr(blocks, "STEPS_PER_CALL", 13)
     monkeypatch.setattr(blocks, "ROUNDS_PER_CALL", 1)
     same(_simulate(name, **SMALL))
 
 
 def test_more_seeds_keep_the_seeds_there_were():
-    few = _simulate("rmed1", num_seeds=5, lanes=4)
-    more = _simulate("rmed1", num_seeds=9, lanes=4)
+    settings = {"lanes": 4, "devices": jax.devices()[:1]}
+    few = _simulate("rmed1", num_seeds=5, **settings)
+    more = _simulate("rmed1", num_seeds=9, **settings)
     assert np.array_equal(few.regret, more.regret[:5])
-    other = _simulate("rmed1", num_seeds=5, lanes=4, seed=1)
+    other = _simulate("rmed1", num_seeds=5, seed=1, **settings)
     assert not np.array_equal(few.plays, other.plays)
 
 
@@ -61,27 +62,25 @@ SLOW_TO_DECIDE = {"savage": 30_000}
 
 
 @pytest.mark.parametrize("name", jd.policies.names())
-def test_relabelling_arms_relabels_results(name):
+def test_plays_add_up_and_relabelling_arms_relabels_results(name):
+    """Two laws on the same runs. Plays sum to twice the comparisons, and regret follows from them;
+    with the arms in another order, each arm's plays and the regret have the same means.
+    """
     order = np.array([3, 5, 0, 1, 4, 2])
-    horizon = SLOW_TO_DECIDE.get(name, 600)
-    settings = {"num_seeds": 1024, "regret": "average", "checkpoints": [horizon]}
-    settings |= {"horizon": horizon, "devices": jax.devices()[:1]}
+    settings = {"num_seeds": 1024, "regret": "average", "devices": jax.devices()[:1]}
+    settings["horizon"] = SLOW_TO_DECIDE.get(name, 600)
     there = _simulate(name, **settings, seed=1)
+    assert (there.plays.sum(axis=-1) == 2 * there.checkpoints).all()
+    assert (np.diff(there.plays, axis=1) >= 0).all()
+    gaps = ARXIV.preferences[0] - 0.5
+    assert np.allclose(there.regret, (there.plays * gaps).sum(axis=-1) / 2, rtol=1e-12)
+
     here = _simulate(name, ARXIV.submatrix(order), **settings, seed=2)
     a, b = there.plays[:, -1][:, order], here.plays[:, -1]
     error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 1024)
     assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error).all()
     spread = np.hypot(there.sem[-1], here.sem[-1])
     assert abs(there.mean[-1] - here.mean[-1]) < 4.5 * spread
-
-
-@pytest.mark.parametrize("name", jd.policies.names())
-def test_plays_sum_to_twice_the_comparisons_and_regret_follows(name):
-    result = _simulate(name, num_seeds=20, lanes=4, regret="average", devices=jax.devices()[:1])
-    assert (result.plays.sum(axis=-1) == 2 * result.checkpoints).all()
-    assert (np.diff(result.plays, axis=1) >= 0).all()
-    gaps = ARXIV.preferences[0] - 0.5
-    assert np.allclose(result.regret, (result.plays * gaps).sum(axis=-1) / 2, rtol=1e-12)
 
 
 def test_definitions_of_regret_have_the_papers_factors():
@@ -119,19 +118,21 @@ def test_checkpoints_inside_a_round_follow_the_lexicographic_plan():
     policy = Rounds(active_arms=ALL, horizon=horizon, counts=counts)
     problem = jd.problems.arithmetic(3)
     times = np.arange(1, horizon + 1)
-    plays = jd.simulate(policy, problem, horizon, 5, checkpoints=times, lanes=3).plays
+    settings = {"checkpoints": times, "lanes": 3, "devices": jax.devices()[:1]}
+    plays = jd.simulate(policy, problem, horizon, 5, **settings).plays
     order = [(i, j) for i in range(3) for j in range(3) for _ in range(counts[i, j])]
     sequence = (order * 3)[:horizon]
     one_by_one = np.cumsum([np.eye(3)[i] + np.eye(3)[j] for i, j in sequence], axis=0)
     shuffled = np.sort(plays, axis=-1)
     assert (shuffled == np.sort(one_by_one, axis=-1)).all()
-    fixed = jd.simulate(policy, problem, horizon, 5, checkpoints=times, lanes=3, shuffle_arms=False)
+    fixed = jd.simulate(policy, problem, horizon, 5, shuffle_arms=False, **settings)
     assert (fixed.plays == one_by_one).all()
 
 
 def test_outcomes_have_the_probabilities_of_the_instance():
     problem = jd.problems.from_matrix([[0.5, 0.7], [0.3, 0.5]])
-    result = jd.simulate(Copycat(active_arms=np.ones(2, bool)), problem, 101, 20_000)
+    policy = Copycat(active_arms=np.ones(2, bool))
+    result = jd.simulate(policy, problem, 101, 20_000, devices=jax.devices()[:1])
     won = result.plays[:, -1, 0] > 101
     assert abs(won.mean() - 0.7) < 4 * np.sqrt(0.21 / 20_000)
 
@@ -184,9 +185,10 @@ def test_the_largest_horizon_is_exact():
 def test_cells_of_one_program_equal_runs_of_their_own():
     problems = [jd.problems.arithmetic(4, step) for step in (0.05, 0.1, 0.15)]
     policies = [jd.policies.make("rucb", num_arms=4, alpha=a) for a in (0.51, 0.8, 1.5)]
-    together = jd.simulate_many(policies, problems, 300, num_seeds=9, lanes=8)
+    settings = {"num_seeds": 9, "lanes": 8, "devices": jax.devices()[:1]}
+    together = jd.simulate_many(policies, problems, 300, **settings)
     for policy, problem, result in zip(policies, problems, together, strict=True):
-        alone = jd.simulate(policy, problem, 300, num_seeds=9, lanes=8)
+        alone = jd.simulate(policy, problem, 300, **settings)
         assert np.array_equal(alone.checkpoints, result.checkpoints)
         assert np.array_equal(alone.plays, result.plays)
         assert result.problem == problem.name
@@ -196,11 +198,24 @@ def test_cells_of_batched_policies_have_horizons_of_their_own():
     grid = [(100, 2), (1000, 5), (100_000, 16)]
     policies = [jd.policies.make("pcomp", num_arms=4, horizon=t, num_batches=b) for t, b in grid]
     problem = jd.problems.arithmetic(4)
-    together = jd.simulate_many(policies, problem, num_seeds=9, lanes=8)
-    for policy, result in zip(policies, together, strict=True):
-        alone = jd.simulate(policy, problem, num_seeds=9, lanes=8)
-        assert np.array_equal(alone.plays, result.plays)
-        assert result.horizon == int(policy.horizon)
+    settings = {"num_seeds": 9, "lanes": 8, "devices": jax.devices()[:1]}
+    together = jd.simulate_many(policies, problem, **settings)
+    for (horizon, _), policy, result in zip(grid, policies, together, strict=True):
+        assert result.horizon == horizon
+        assert np.array_equal(result.checkpoints, checkpoints.resolve(None, horizon))
+        times, own = _more_checkpoints(result.checkpoints, 60)
+        alone = jd.simulate(policy, problem, checkpoints=times, **settings)
+        assert np.array_equal(alone.plays[:, own], result.plays)
+
+
+def _more_checkpoints(times, num):
+    """`num` checkpoints, `times` among them, and where these are.
+
+    As many for every horizon, so that one program serves all.
+    """
+    others = np.setdiff1d(np.arange(1, times[-1]), times)
+    longer = np.union1d(times, others[: num - len(times)])
+    return longer, np.isin(longer, times)
 
 
 @pytest.fixture
@@ -229,9 +244,9 @@ def test_an_interrupt_returns_the_seeds_that_are_finished(monkeypatch):
     with pytest.warns(UserWarning, match=r"interrupted: \d+ of 400 seeds"):
         result = jd.simulate(policy, ARXIV, 600, 400, lanes=4, devices=jax.devices()[:1])
     assert 8 <= result.num_seeds < 400
-    assert np.array_equal(
-        result.plays, jd.simulate(policy, ARXIV, 600, result.num_seeds, lanes=4).plays
-    )
+    settings = {"lanes": 4, "devices": jax.devices()[:1]}
+    again = jd.simulate(policy, ARXIV, 600, result.num_seeds, **settings)
+    assert np.array_equal(result.plays, again.plays)
 
 
 def test_lanes_follow_the_memory_budget():
@@ -243,7 +258,7 @@ def test_lanes_follow_the_memory_budget():
 
 
 def test_result_opens_in_xarray():
-    result = _simulate("pcomp", num_seeds=6, lanes=4)
+    result = _simulate("pcomp", num_seeds=6, lanes=4, devices=jax.devices()[:1])
     data = result.to_xarray()
     assert dict(data.sizes) == {"seed": 6, "checkpoint": len(result.checkpoints), "arm": 6}
     assert np.array_equal(data["regret"], result.regret)

@@ -1,5 +1,6 @@
 """Plays of ordered pairs, where they are asked for."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -8,7 +9,8 @@ from tests.simulation.toys import Cycle, Rounds
 
 ALL = np.ones(3, bool)
 PROBLEM = jd.problems.from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 0.5]])
-SETTINGS = {"num_seeds": 4, "lanes": 3, "record_pairs": True}
+PLACE = {"num_seeds": 4, "lanes": 3, "devices": jax.devices()[:1]}
+SETTINGS = {**PLACE, "record_pairs": True}
 
 
 def test_pairs_are_ordered_and_counted_at_each_checkpoint():
@@ -39,7 +41,7 @@ def test_pairs_of_a_batched_policy():
 def test_pairs_change_no_other_number():
     policy = Cycle(active_arms=ALL, pairs=((1, 0), (2, 2)))
     with_pairs = jd.simulate(policy, PROBLEM, 100, **SETTINGS)
-    without = jd.simulate(policy, PROBLEM, 100, 4, lanes=3)
+    without = jd.simulate(policy, PROBLEM, 100, **PLACE)
     assert without.pairs is None
     np.testing.assert_array_equal(with_pairs.plays, without.plays)
     together = jd.simulate_many([policy, policy], PROBLEM, 100, **SETTINGS)
