@@ -16,6 +16,8 @@ from jaxduel.policies.base import Duel, Feedback
 from jaxduel.policies.ccb import Hypotheses
 from tests.policies.histories import random_preferences
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 KEY = jax.random.key(0)
 
 

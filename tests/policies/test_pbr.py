@@ -9,6 +9,8 @@ import jaxduel as jd
 from jaxduel.policies.base import Feedback
 from tests.policies.histories import duel_histories, random_preferences
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 KEY = jax.random.key(0)
 
 

@@ -16,6 +16,8 @@ from tests.oracles.pbr import PBR
 from tests.oracles.scb import SCB
 from tests.policies.histories import duel_histories, random_preferences
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 CASES = {
     # policy, oracle, what both are made with, arms, histories, steps
     "ccb-2": ("ccb", CCB, {}, 2, 300, 40),
@@ -24,8 +26,8 @@ CASES = {
     "pbr-2": ("pbr", PBR, {"horizon": 4}, 2, 300, 60),
     "pbr-5": ("pbr", PBR, {"horizon": 2}, 5, 200, 200),
     "ecw-rmed-2": ("ecw-rmed", ECWRMED, {}, 2, 300, 60),
-    "ecw-rmed-4": ("ecw-rmed", ECWRMED, {}, 4, 60, 120),
-    "ecw-rmed, others": ("ecw-rmed", ECWRMED, {"alpha": 0.5, "beta": 0.0}, 3, 100, 80),
+    "ecw-rmed-4": ("ecw-rmed", ECWRMED, {}, 4, 40, 100),
+    "ecw-rmed, others": ("ecw-rmed", ECWRMED, {"alpha": 0.5, "beta": 0.0}, 3, 50, 80),
 }
 
 
@@ -71,7 +73,7 @@ def _pairs(words):
     )
 
 
-@pytest.mark.parametrize(("num_arms", "num", "steps"), [(2, 60, 40), (4, 30, 100), (5, 12, 120)])
+@pytest.mark.parametrize(("num_arms", "num", "steps"), [(2, 40, 40), (4, 15, 100), (5, 8, 100)])
 def test_cw_rmed_lists_what_some_optimum_asks_for(num_arms, num, steps):
     policy = jd.policies.make("cw-rmed", num_arms=num_arms)
     preferences = random_preferences(num_arms, num, seed=num_arms)

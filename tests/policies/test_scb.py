@@ -19,6 +19,8 @@ from jaxduel.policies.score_elimination import (
 )
 from tests.policies.histories import duel_histories
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 KEY = jax.random.key(0)
 WITHHELD, WON, LOST = jnp.int32(0), jnp.int32(1), jnp.int32(-1)
 LENGTHS = {1: 4, 2: 16, 3: 256, 4: 65_536}
