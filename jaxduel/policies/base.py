@@ -68,7 +68,7 @@ class Policy(Protocol):
     num_arms: int
     active_arms: jax.Array
     assumes: ClassVar[tuple[str, ...]]
-    """Assumptions of its guarantee: of "condorcet", "sst", "sti"
+    """Assumptions of its guarantee: of "condorcet", "no ties", "sst", "sti"
     (`jaxduel.problems.assumptions`)."""
 
     def init(self, key: Key) -> State:

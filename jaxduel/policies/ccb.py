@@ -85,7 +85,7 @@ class CCB:
     active_arms: jax.Array
     alpha: float | jax.Array = 0.51
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""

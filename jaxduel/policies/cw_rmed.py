@@ -65,7 +65,7 @@ class CWRMED:
     alpha: float | jax.Array = 3.0
     beta: float | jax.Array = 0.01
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError unless alpha > 0 and beta >= 0."""

@@ -59,7 +59,7 @@ class ECWRMED:
     alpha: float | jax.Array = 3.0
     beta: float | jax.Array = 0.01
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError unless alpha > 0 and beta >= 0."""

@@ -94,7 +94,7 @@ class SCB:
     scale: float | jax.Array = 1.0
     first_length: int | jax.Array = 4
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""

@@ -40,7 +40,7 @@ class Violation:
     """Proof that an assumption does not hold."""
 
     assumption: str
-    """The name of the assumption: "condorcet", "sst", "sti" or "total order"."""
+    """The name of the assumption: "condorcet", "no ties", "sst", "sti" or "total order"."""
     arms: tuple[int, ...]
     """The counter-example, counted from 0: for SST and STI the triple (i, j, k) above."""
     reason: str
@@ -168,15 +168,22 @@ def total_order_violation(problem: DuelingProblem) -> Violation | None:
         i, j, k = _intransitive_triple(eps)
         reason = f"arm {i} beats arm {j} and {j} beats {k}, but {i} does not beat {k}"
         return Violation("total order", (i, j, k), reason)
-    tied = np.argwhere(np.triu(np.abs(eps) <= TOLERANCE, 1))
+    tie = tie_violation(problem)
+    return None if tie is None else dataclasses.replace(tie, assumption="total order")
+
+
+def tie_violation(problem: DuelingProblem) -> Violation | None:
+    """The first tied pair, p_ij = 1/2, or None if there is none."""
+    tied = np.argwhere(np.triu(np.abs(_margins(problem)) <= TOLERANCE, 1))
     if len(tied) == 0:
         return None
     i, j = (int(arm) for arm in tied[0])
-    return Violation("total order", (i, j), f"arms {i} and {j} are tied")
+    return Violation("no ties", (i, j), f"arms {i} and {j} are tied")
 
 
 _CHECKS = {
     "condorcet": ("a Condorcet winner", condorcet_violation),
+    "no ties": ("a preference in every pair", tie_violation),
     "sst": ("strong stochastic transitivity (SST)", sst_violation),
     "sti": ("the stochastic triangle inequality (STI)", sti_violation),
 }
@@ -187,7 +194,7 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
 
     Args:
       problem: the instance.
-      names: of "condorcet", "sst", "sti", as in a policy's `assumes`.
+      names: of "condorcet", "no ties", "sst", "sti", as in a policy's `assumes`.
 
     Raises:
       InputError: an unknown assumption.

@@ -198,3 +198,9 @@ def test_sentences_name_the_assumption_and_the_arms():
 
 def test_136_arms_are_quick_enough_to_check_before_every_run():
     assert broken_assumptions(generators.arithmetic(136, 0.5 / 135), ("sst", "sti")) == []
+
+
+def test_ties_are_named_to_policies_that_assume_none():
+    assert broken_assumptions(catalogue.load("gap"), ["no ties"]) == []
+    (sentence,) = broken_assumptions(catalogue.load("arxiv"), ["no ties"])
+    assert "arms 3 and 5 are tied" in sentence
