@@ -219,21 +219,18 @@ def ecw_level(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:
     spare = size - needed
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        cost, _, first, _ = carry
+        cost, before, _ = carry
         chosen = costs <= cost
         count = jnp.sum(chosen, axis=0, dtype=jnp.int32)
         total = jnp.sum(jnp.where(chosen, costs, 0.0), axis=0)
-        dearest = jnp.max(jnp.where(chosen, costs, -jnp.inf), axis=0)
-        following = jnp.min(jnp.where(chosen, jnp.inf, costs), axis=0)
         ratio = total / jnp.maximum(count - spare, 1).astype(jnp.float32)
-        ratio = jnp.where(first, ratio, jnp.minimum(ratio, cost))
-        too_few = count <= spare
-        other_set = too_few | (dearest > ratio) | (first & (following <= ratio))
-        goes_on = jnp.any(concerned & other_set)
-        return jnp.where(too_few, _DEAR, ratio), count, jnp.array(False), goes_on
+        ratio = jnp.where(count > spare, ratio, _DEAR)
+        ratio = jnp.where(before < 0, ratio, jnp.minimum(ratio, cost))
+        moves = concerned & (count != before)
+        return jnp.where(moves, ratio, cost), jnp.where(moves, count, before), jnp.any(moves)
 
-    start = guess, size, jnp.array(True), jnp.array(True)
-    cost, count, _, _ = lax.while_loop(lambda carry: carry[3], turn, start)
+    start = guess, jnp.full(num, -1, jnp.int32), jnp.array(True)
+    cost, count, _ = lax.while_loop(lambda carry: carry[2], turn, start)
     parts = jnp.maximum(count - spare, 1).astype(jnp.float32)
     return Level(jnp.where(concerned, cost, -1.0), parts)
 
