@@ -81,9 +81,10 @@ def test_every_panel_has_its_data_set_and_policies():
     assert "rucb" not in paper._plan("1", order).frame
 
 
-def test_policies_take_the_parameters_of_the_paper():
+def test_policies_of_this_version_take_the_parameters_of_the_paper():
     for competitor in paper._COMPETITORS.values():
-        jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
+        if competitor.policy in jd.policies.names():
+            jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
 
 
 def test_the_paper_is_known_by_name():

@@ -115,9 +115,10 @@ def test_horizons_and_runs_of_the_panels():
         assert runs <= 100
 
 
-def test_policies_take_the_parameters_of_the_paper():
+def test_policies_of_this_version_take_the_parameters_of_the_paper():
     for competitor in paper._COMPETITORS.values():
-        jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
+        if competitor.policy in jd.policies.names():
+            jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
 
 
 def test_the_paper_is_known_by_name_and_its_figures_too():
