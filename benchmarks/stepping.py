@@ -7,13 +7,15 @@ import jax
 import jax.numpy as jnp
 
 import jaxduel as jd
+from jaxduel.policies import Pull
 from jaxduel.simulation import blocks, run, steps
 from jaxduel.simulation.cells import Program
 from jaxduel.simulation.lanes import default_lanes
 
 
 class Stepper:
-    """Lanes of a policy on a BTL instance that go on where they stopped.
+    """Lanes of a policy that go on where they stopped, on a BTL instance or, if it pulls arms, on
+    one better arm.
 
     Attributes:
       lanes: how many; the simulator's own choice where 0 was asked for.
@@ -21,7 +23,10 @@ class Stepper:
     """
 
     def __init__(self, policy, lanes=0, prng="threefry2x32"):
-        problem = jd.problems.btl(jax.random.key(1), policy.num_arms)
+        if blocks.plan_kind(policy) is Pull:
+            problem = jd.problems.one_better_arm(policy.num_arms)
+        else:
+            problem = jd.problems.btl(jax.random.key(1), policy.num_arms)
         checked = run.CheckedCell(policy, problem, 100_000, run.Settings())
         self.job = blocks.Job(
             cell=checked.to_cell(len(checked.grid)),
@@ -42,21 +47,20 @@ class Stepper:
         self.compile_seconds = time.perf_counter() - began
 
     def advance(self, number):
-        """Makes that many comparisons in every lane."""
+        """Makes that many comparisons or pulls in every lane."""
         bounds = jnp.int32(self.t), jnp.int32(self.t + number), jnp.int32(1)
-        self.state = steps.advance(
-            self.job.cell, self.setups, self.state, *bounds, program=self.job.program
-        )
+        cell = self.job.cell._replace(checkpoints=None)
+        self.state = steps.advance(cell, self.setups, self.state, *bounds, program=self.job.program)
         jax.block_until_ready(self.state)
         self.t += number
 
     def timed(self, number):
-        """Seconds for `number` comparisons: processor time on a CPU, else wall time."""
+        """Seconds for `number` steps: processor time on a CPU, else wall time."""
         clock = time.process_time if jax.devices()[0].platform == "cpu" else time.perf_counter
         before = clock()
         self.advance(number)
         return clock() - before
 
     def rate(self, spent, number):
-        """Million comparisons per second, all lanes."""
+        """Million steps per second, all lanes."""
         return number * self.lanes / spent / 1e6

@@ -1,11 +1,11 @@
-"""Simulated comparisons per second per core (or per GPU) of the policies that make one at a time.
+"""Simulated comparisons or pulls per second per core (or per GPU), one at a time.
 
     python -m pytest -n 0 benchmarks/test_comparisons.py
 
-The step loop alone, after compilation, past the first 2,048 comparisons, on one device and a BTL
-instance. "per core" divides by processor time, which does not count what other processes take.
-Pin it to a core (`taskset -c 1`) for the cleanest numbers: XLA may use more threads than pay.
-`lanes 0` are the simulator's own choice.
+The step loop alone, after compilation, past the first 2,048 steps, on one device and a BTL instance
+(arms with rewards: one better arm). "per core" divides by processor time, which does not count what
+other processes take. Pin it to a core (`taskset -c 1`) for the cleanest numbers: XLA may use more
+threads than pay. `lanes 0` are the simulator's own choice.
 """
 
 import warnings
@@ -19,6 +19,7 @@ WARM_UP = 2048
 NAMES = (
     "dts", "dts+", "pure-dts", "rcs", "savage", "sparring", "multisbm", "interleaved-filter",
     "rmed1", "rmed2", "rmed2fh", "rucb", "btm", "ccb", "pbr", "scb", "ecw-rmed",
+    "ucb1", "thompson-gaussian",
 )  # fmt: skip
 STUDIED = ("dts", "rucb")
 """Measured with other generators and other numbers of lanes, too."""
@@ -41,7 +42,5 @@ def test_steps(benchmark, name, num_arms, lanes, prng):
     spent = []
     benchmark.pedantic(lambda: spent.append(stepper.timed(number)), rounds=3, iterations=1)
     benchmark.extra_info["lanes"] = stepper.lanes
-    benchmark.extra_info["million comparisons per second per core"] = stepper.rate(
-        min(spent), number
-    )
+    benchmark.extra_info["million steps per second per core"] = stepper.rate(min(spent), number)
     benchmark.extra_info["compile seconds"] = stepper.compile_seconds

@@ -62,6 +62,8 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
         print("problems (NAME[1,5,9] takes arms 1, 5 and 9; .npy, .npz, .csv, .txt files do too):")
         for entry in jd.problems.entries():
             print(f"  {entry.line()}")
+        print("  gaussian[0.6,0.5]          arms with normal rewards of those means, deviation 1")
+        print("  bernoulli[0.6,0.5]         arms with rewards 0 and 1 of those means")
     if what in ("all", "papers"):
         from jaxduel.experiments import papers
 
@@ -78,7 +80,7 @@ def run(
     horizon: Whole,
     seeds: Whole = 100,
     seed: Whole = 0,
-    regret: Literal["copeland", "average", "borda", "weak"] = "copeland",
+    regret: Literal["copeland", "average", "borda", "weak", "pulls"] | None = None,
     settings: Annotated[UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="set")] = (),
     delay: Whole = 1,
     checkpoints: Whole | None = None,
@@ -92,10 +94,10 @@ def run(
     Args:
       policy: name of the policy (`jaxduel list policies`).
       problem: name of the problem (`jaxduel list problems`), or a file.
-      horizon: T, comparisons per run.
+      horizon: T, comparisons or pulls per run.
       seeds: how many runs.
       seed: root of all randomness.
-      regret: which regret.
+      regret: which regret; copeland, or pulls for arms with rewards, if left out.
       settings: a parameter of the policy as NAME=VALUE; may be repeated.
       delay: outcomes reach the policy after every so many comparisons.
       checkpoints: about how many times to record, evenly in log t; 50 if left out.
@@ -112,7 +114,7 @@ def run(
         require_writable_file(out)
     if checkpoints is not None and checkpoints < 1:
         raise InputError(f"checkpoints must be at least 1, not {checkpoints}.")
-    instance = jd.problems.load(problem)
+    instance = jd.problems.named(problem)
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **_parsed(policy, settings)
     )
@@ -133,8 +135,9 @@ def run(
     mean, sem, std = result.mean[-1], result.sem[-1], result.std[-1]
     low, high = interval95(mean, sem, result.num_seeds)
     q25, median, q75 = (result.quantile(q)[-1] for q in (0.25, 0.5, 0.75))
-    print(f"{policy} on {instance.name}: {result.num_seeds:,} runs of T = {horizon:,} comparisons")
-    print(f"{regret} regret {mean:.6g}, 95 % interval [{low:.6g}, {high:.6g}]")
+    steps = "pulls" if isinstance(instance, jd.problems.ArmsProblem) else "comparisons"
+    print(f"{policy} on {instance.name}: {result.num_seeds:,} runs of T = {horizon:,} {steps}")
+    print(f"{result.definition} regret {mean:.6g}, 95 % interval [{low:.6g}, {high:.6g}]")
     print(f"median {median:.6g}, quartiles {q25:.6g} and {q75:.6g}, standard deviation {std:.6g}")
     if result.batches is not None:
         print(f"batches: {result.batches.mean():.4g} on average, {result.batches.max()} at most")
@@ -165,7 +168,7 @@ def bounds(problem: str, horizon: Whole | None = None, batches: Whole | None = N
       horizon: T, for the bounds of batched policies, together with their number of batches.
       batches: B.
     """
-    for line in jd.theory.bounds(jd.problems.load(problem), horizon, batches).lines():
+    for line in jd.theory.bounds(jd.problems.named(problem), horizon, batches).lines():
         print(line)
     return 0
 
@@ -234,7 +237,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return tyro.extras.subcommand_cli_from_dict(
                 COMMANDS,
                 prog="jaxduel",
-                description="Simulates bandit policies that learn from comparisons.",
+                description="Simulates dueling bandits and batched multi-armed bandits.",
                 args=arguments or ["--help"],
                 config=(tyro.conf.OmitArgPrefixes,),
             )

@@ -15,6 +15,7 @@ from jaxduel.experiments.papers import batched_dueling
 
 RUN = ("run", "--policy", "rmed1", "--problem", "arxiv", "--horizon", "1e2", "--seeds", "2")
 SCOMP2 = ("run", "--policy", "scomp2", "--problem", "arxiv", "--horizon", "1e2")
+BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
 
 
 def outcome(capsys, *arguments: object) -> tuple[int, str, str]:
@@ -67,6 +68,12 @@ def test_bounds(capsys, tmp_path):
     code, text, _ = outcome(capsys, "bounds", "--problem", file)
     assert code == 0
     assert "mine.csv: K = 2" in text
+    code, text, _ = outcome(
+        capsys, "bounds", "--problem", "gaussian[0.6,0.5]", "--horizon", "5e4", "--batches", 3
+    )
+    assert code == 0
+    problem = jd.problems.gaussian([0.6, 0.5], name="gaussian[0.6,0.5]")
+    assert text.splitlines() == jd.theory.bounds(problem, 50_000, 3).lines()
 
 
 def test_a_bound_that_cannot_be_computed_is_one_line_and_code_2(capsys, monkeypatch):
@@ -101,6 +108,19 @@ def test_run_prints_and_writes_what_simulate_returns(capsys, tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
+def test_run_takes_arms_with_rewards(capsys, law):
+    code, text, _ = outcome(
+        capsys, "run", "--policy", "base", "--problem", f"{law}[0.6,0.5,0.4]", "--horizon", "1e4",
+        "--seeds", 3, "--set", "num_batches=3", "--set", "grid=geometric", "--lanes", 3,
+    )  # fmt: skip
+    assert code == 0
+    policy = jd.policies.make("base", num_arms=3, horizon=10_000, num_batches=3, grid="geometric")
+    result = jd.simulate(policy, getattr(jd.problems, law)([0.6, 0.5, 0.4]), num_seeds=3, lanes=3)
+    assert f"base on {law}[0.6,0.5,0.4]: 3 runs of T = 10,000 pulls\n" in text
+    assert f"pulls regret {result.mean[-1]:.6g}, 95 % interval [" in text
+
+
 def test_a_broken_assumption_is_one_line(capsys):
     code, text, errors = outcome(
         capsys, *SCOMP2, "--seeds", 2, "--lanes", 2, "--set", "num_batches=4"
@@ -129,11 +149,18 @@ def test_a_broken_assumption_is_one_line(capsys):
         ((*RUN, "--out", "missing/r.nc"), "no folder"),
         (SCOMP2, "needs the parameter 'num_batches'"),
         ((*SCOMP2, "--set", "num_batches=101"), "at most the horizon"),
+        ((*BASE, "--problem", "arxiv"), "base pulls arms that have rewards, and 'arxiv'"),
+        ((*BASE, "--problem", "gaussian[0.6]"), "a list of at least two"),
+        ((*BASE, "--problem", "gaussian[0.6,high]"), "does not give means"),
+        ((*BASE, "--problem", "bernoulli[0.6,1.1]"), "means must be in [0, 1]"),
+        ((*BASE, "--problem", "gaussian[1,0]", "--set", "grid=minmax"), "mean 'minimax'"),
+        ((*BASE, "--problem", "gaussian[1,0]", "--set", "gamma=0"), "gamma must be positive"),
+        ((*BASE, "--problem", "gaussian[1,0]", "--regret", "weak"), "unknown kind of gap"),
         (("check", "missing.csv"), "does not exist"),
         (("bounds", "--problem", "arxv"), "mean 'arxiv'"),
         (("bounds", "--problem", "gap", "--horizon", "1e5"), "the number of batches"),
         (("bounds", "--problem", "gap", "--horizon", 9, "--batches", 10), "2 <= B <= T"),
-        (("reproduce", "batched"), "mean 'batched-dueling'"),
+        (("reproduce", "batched-duel"), "mean 'batched-dueling'"),
         (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
         (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),
         (("reproduce", "batched-dueling", "--runs", 0), "runs must be at least 1"),

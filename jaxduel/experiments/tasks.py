@@ -6,14 +6,13 @@ import queue
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import jax
 import numpy as np
 
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies import make
-from jaxduel.problems import DuelingProblem
 from jaxduel.simulation import Result, simulate
 from jaxduel.simulation.devices import Device
 
@@ -51,9 +50,9 @@ class Competitor:
 
 @dataclass(frozen=True)
 class Draw:
-    """An instance, the key of the runs on it, and how many there are."""
+    """An instance (of either kind), the key of the runs on it, and how many there are."""
 
-    problem: DuelingProblem
+    problem: Any
     key: jax.Array
     num_runs: int
 
@@ -194,9 +193,25 @@ class Stopped(Exception):
     """A task was asked to stop."""
 
 
+class Runnable(Protocol):
+    """What `run_tasks` runs: a `Task`, or what else has these two."""
+
+    @property
+    def program(self) -> tuple[Any, ...]:
+        """What is the same for those that share a compilation."""
+        ...
+
+    def run(self, device: Device, stop: threading.Event, ticks: queue.Queue[Any]) -> Any:
+        """Simulates; may report finished runs to `ticks`, and raise `Stopped`."""
+        ...
+
+
+AnyTask = TypeVar("AnyTask", bound=Runnable)
+
+
 def run_tasks(
-    tasks: Sequence[Task], devices: Sequence[Device]
-) -> Generator[int | tuple[Task, Sample]]:
+    tasks: Sequence[AnyTask], devices: Sequence[Device]
+) -> Generator[int | tuple[AnyTask, Any]]:
     """Runs tasks, one at a time on each device.
 
     A device prefers tasks whose program it has compiled or nobody has.
@@ -206,7 +221,8 @@ def run_tasks(
       devices: where.
 
     Yields:
-      In the caller's thread: how many more runs have finished, or a finished task with its sample.
+      In the caller's thread: how many more runs have finished, or a finished task with what its
+      `run` returned.
 
     Raises:
       Exception: what a task raised; the others stop at their next instance, as they do when the
@@ -217,7 +233,7 @@ def run_tasks(
     lock, stop = threading.Lock(), threading.Event()
     events: queue.Queue[Any] = queue.Queue()
 
-    def take(device: Device) -> Task | None:
+    def take(device: Device) -> AnyTask | None:
         with lock:
             own = (t for t in waiting if compiled.get(t.program, device) == device)
             task = next(own, waiting[0] if waiting else None)

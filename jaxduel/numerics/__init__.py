@@ -9,4 +9,5 @@ from jaxduel.numerics.choice import random_member as random_member
 from jaxduel.numerics.choice import set_size as set_size
 from jaxduel.numerics.grids import linear_grid as linear_grid
 from jaxduel.numerics.grids import log_grid as log_grid
+from jaxduel.numerics.normal import normal as normal
 from jaxduel.numerics.tail import signed_tail as signed_tail

@@ -7,18 +7,18 @@ import jax.numpy as jnp
 from jax import lax
 
 
-def kept(mask: jax.Array, never: jax.Array) -> jax.Array:
-    """The mask, computed once.
+def kept(values: jax.Array, never: jax.Array) -> jax.Array:
+    """The values, computed once.
 
     XLA fuses cheap producers into each of their readers, and drops `lax.optimization_barrier`
     before it does. The operands of a loop stay, even if it takes no turn.
 
     Args:
-      mask: bool, any shape.
+      values: bools or integers, any shape.
       never: () bool, False, which XLA cannot know when it compiles.
     """
 
     def turn(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         return jnp.zeros_like(carry[0]), ~carry[1]
 
-    return lax.while_loop(lambda carry: carry[0], turn, (never, mask))[1]
+    return lax.while_loop(lambda carry: carry[0], turn, (never, values))[1]

@@ -29,6 +29,9 @@ STYLES = {
     "scomp": Style("#56B4E9", "--", "s"),
     "pcomp": Style("#332288", "-.", "^"),
     "base": Style("#004466", "-", "h"),
+    "base[grid=geometric]": Style("#3A7CA5", "--", "s"),
+    "base[grid=arithmetic]": Style("#7FB0CF", ":", "^"),
+    "successive-elimination": Style("#00A0C6", _LONG_DASH, "p"),
     # minimum empirical divergence: reds
     "rmed1": Style("#D55E00", "-", "D"),
     "rmed2": Style("#882255", "--", "P"),
@@ -42,15 +45,17 @@ STYLES = {
     "ccb": Style("#117733", ":", ">"),
     "scb": Style("#999933", _LONG_DASH, "8"),
     "scb[scale=0.51]": Style("#CCCC77", "-", "X"),
-    "ucb1": Style("#44AA99", "--", "H"),
+    "ucb1": Style("#44AA99", "-.", "v"),
     # posterior sampling: purples
     "dts": Style("#AA3377", "-", "*"),
     "dts+": Style("#CC79A7", "--", "P"),
     "pure-dts": Style("#6A3D9A", "-.", "X"),
+    "thompson-gaussian": Style("#B197D6", ":", "d"),
     # explore, then exploit: yellows, browns
     "btm": Style("#E69F00", "-.", "s"),
     "interleaved-filter": Style("#8C6D31", "--", "^"),
-    "etc": Style("#C9B400", ":", "D"),
+    "etc": Style("#C9B400", "-", "D"),
+    "etc[grid=geometric]": Style("#8F7A00", "--", "X"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

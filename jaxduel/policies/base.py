@@ -40,6 +40,26 @@ class Batch(NamedTuple):
     counts: jax.Array  # (K, K) int32
 
 
+class Pull(NamedTuple):
+    """A plan for one pull of an arm that has rewards of its own."""
+
+    arm: jax.Array  # () int32
+
+
+class PullBatch(NamedTuple):
+    """A plan for one round of pulls: how often each arm is pulled, all committed to before any
+    outcome.
+
+    Within the round arms are pulled in the order of their numbers. The entries sum to at most the
+    pulls that are left.
+    """
+
+    counts: jax.Array  # (K,) int32
+
+
+Plan = Duel | Pull | Batch | PullBatch
+
+
 class Feedback(NamedTuple):
     """Outcomes of many ordered duels, as a delayed policy receives them.
 
@@ -72,11 +92,11 @@ class Policy(Protocol):
     (`jaxduel.problems.assumptions`)."""
 
     def init(self, key: Key) -> State:
-        """The state before the first comparison."""
+        """The state before the first comparison or pull."""
         ...
 
-    def act(self, state: State, key: Key) -> Duel | Batch:
-        """What to compare next. Pure; must not depend on anything but its arguments."""
+    def act(self, state: State, key: Key) -> Plan:
+        """What to play next. Pure; must not depend on anything but its arguments."""
         ...
 
     def update(self, state: State, plan: Any, outcome: jax.Array, key: Key) -> State:
@@ -89,7 +109,8 @@ class Policy(Protocol):
             the policy is not told (delayed feedback): clocks and loops advance, nothing is learnt.
             A duel of an arm with itself has a fair coin as outcome, which most policies ignore.
             For a `Batch`, (K, K) int32: wins of i over j in this round, both triangles, zero
-            diagonal.
+            diagonal. For a `Pull`, () float32: the reward. For a `PullBatch`, (K,) float32: the sum
+            of the rewards of each arm's pulls in this round, 0 where it was not pulled.
           key: the same key that `act` was given.
 
         Returns:

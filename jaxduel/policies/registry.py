@@ -10,12 +10,14 @@ import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
+from jaxduel.policies.batched_successive_elimination import BaSE
 from jaxduel.policies.btm import BTM
 from jaxduel.policies.ccb import CCB
 from jaxduel.policies.cw_rmed import CWRMED
 from jaxduel.policies.dts import DTS
 from jaxduel.policies.dts_plus import DTSPlus
 from jaxduel.policies.ecw_rmed import ECWRMED
+from jaxduel.policies.etc import ETC
 from jaxduel.policies.interleaved_filter import InterleavedFilter
 from jaxduel.policies.multisbm import MultiSBM
 from jaxduel.policies.pbr import PBR
@@ -31,6 +33,9 @@ from jaxduel.policies.scb import SCB
 from jaxduel.policies.scomp import SCOMP
 from jaxduel.policies.scomp2 import SCOMP2
 from jaxduel.policies.sparring import Sparring
+from jaxduel.policies.successive_elimination import SuccessiveElimination
+from jaxduel.policies.thompson_gaussian import ThompsonGaussian
+from jaxduel.policies.ucb1 import UCB1
 
 _REGISTRY: dict[str, type] = {}
 
@@ -159,12 +164,14 @@ def to_32_bits(policy: Any) -> Any:
 
 
 for _name, _class in (
+    ("base", BaSE),
     ("btm", BTM),
     ("ccb", CCB),
     ("cw-rmed", CWRMED),
     ("dts", DTS),
     ("dts+", DTSPlus),
     ("ecw-rmed", ECWRMED),
+    ("etc", ETC),
     ("interleaved-filter", InterleavedFilter),
     ("multisbm", MultiSBM),
     ("pbr", PBR),
@@ -180,5 +187,8 @@ for _name, _class in (
     ("scomp", SCOMP),
     ("scomp2", SCOMP2),
     ("sparring", Sparring),
+    ("successive-elimination", SuccessiveElimination),
+    ("thompson-gaussian", ThompsonGaussian),
+    ("ucb1", UCB1),
 ):
     register(_name, _class)

@@ -1,5 +1,12 @@
-"""What is played: preference matrices, their winners and assumptions, catalogue, generators."""
+"""What is played: preference matrices, their winners and assumptions, catalogue, generators; arms
+with rewards."""
 
+from jaxduel.problems.arms import ArmsProblem as ArmsProblem
+from jaxduel.problems.arms import adaptive_grid_family as adaptive_grid_family
+from jaxduel.problems.arms import bernoulli as bernoulli
+from jaxduel.problems.arms import gaussian as gaussian
+from jaxduel.problems.arms import one_better_arm as one_better_arm
+from jaxduel.problems.arms import static_grid_family as static_grid_family
 from jaxduel.problems.assumptions import Violation as Violation
 from jaxduel.problems.assumptions import broken_assumptions as broken_assumptions
 from jaxduel.problems.assumptions import condorcet_violation as condorcet_violation
@@ -10,6 +17,7 @@ from jaxduel.problems.assumptions import total_order_violation as total_order_vi
 from jaxduel.problems.catalogue import CatalogueEntry as CatalogueEntry
 from jaxduel.problems.catalogue import entries as entries
 from jaxduel.problems.catalogue import load as load
+from jaxduel.problems.catalogue import named as named
 from jaxduel.problems.catalogue import names as names
 from jaxduel.problems.dueling import GAP_KINDS as GAP_KINDS
 from jaxduel.problems.dueling import DuelingProblem as DuelingProblem
@@ -25,3 +33,6 @@ from jaxduel.problems.generators import random_condorcet as random_condorcet
 from jaxduel.problems.generators import random_sst as random_sst
 from jaxduel.problems.report import MatrixReport as MatrixReport
 from jaxduel.problems.report import examine as examine
+
+Problem = DuelingProblem | ArmsProblem
+"""Whatever can be played."""

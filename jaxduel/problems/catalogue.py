@@ -1,4 +1,5 @@
-"""The catalogue of instances of the papers, by name, and `load`, which also reads files.
+"""The catalogue of instances of the papers, by name; `load`, which also reads files; and `named`,
+which also makes arms with rewards.
 
 Every name also has its submatrices: "mslr-informational[1,5,9]" is the instance with arms 1, 5 and
 9 only, counted from 1 as in the papers. "D-TS" is Wu and Liu (2016), "Double Thompson Sampling for
@@ -17,11 +18,13 @@ import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.problems import generators, printed
+from jaxduel.problems.arms import ArmsProblem, bernoulli, gaussian
 from jaxduel.problems.downloads import mslr_matrix, sushi_matrix
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.files import SUFFIXES, from_file
 
 _SUBMATRIX = re.compile(r"(.+)\[([^\[\]]*)\]")
+_ARMS = re.compile(r"(gaussian|bernoulli)\[([^\[\]]*)\]")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,6 +195,33 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Duelin
     if path.is_file() or path.suffix.lower() in SUFFIXES or os.sep in text:
         return from_file(path, key)
     raise unknown_name("problem", text, _BY_NAME)
+
+
+def named(text: str, key: str | None = None) -> DuelingProblem | ArmsProblem:
+    """What the command line takes for a problem: arms with rewards, or what `load` takes.
+
+    Args:
+      text: "gaussian[0.6,0.5]" (normal rewards of those means and standard deviation 1),
+        "bernoulli[0.6,0.5]", or a name or path for `load`.
+      key: as in `load`.
+
+    Returns:
+      The problem, named as it was asked for.
+
+    Raises:
+      InputError: as `load`, or for means that are not numbers or out of range.
+    """
+    arms = _ARMS.fullmatch(text)
+    if arms is None:
+        return load(text, key)
+    law, means = arms.groups()
+    try:
+        values = [float(mean) for mean in means.split(",")]
+    except ValueError:
+        raise InputError(
+            f"'{text}' does not give means: numbers separated by commas go in the brackets."
+        ) from None
+    return gaussian(values, name=text) if law == "gaussian" else bernoulli(values, name=text)
 
 
 def _parsed_arms(text: str, arms: str) -> list[int]:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.policies.base import Batch, Duel
+from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.simulation import rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.devices import Device
@@ -51,30 +51,35 @@ class Runner(NamedTuple):
     """Runs that block to its horizon; None if it was asked to stop."""
 
 
-def runner_for(policy: Any) -> Runner:
-    """The loop for the kind of plan that the policy makes.
+def plan_kind(policy: Any) -> type:
+    """The kind of plan that the policy makes: Duel, Pull, Batch or PullBatch.
 
     Raises:
-      InputError: if the policy's `act` returns neither a `Duel` nor a `Batch`.
+      InputError: if the policy's `act` returns something else.
     """
 
     def plan(policy: Any) -> Any:
         key = jax.random.key(0)
         return policy.act(policy.init(key), key)
 
-    kind = jax.eval_shape(plan, policy)
-    if isinstance(kind, Duel):
-        return STEPS
-    if isinstance(kind, Batch):
-        return ROUNDS
-    raise InputError(
-        f"{type(policy).__name__}.act must return a Duel or a Batch, not {type(kind).__name__}."
-    )
+    kind = type(jax.eval_shape(plan, policy))
+    if kind not in (Duel, Pull, Batch, PullBatch):
+        raise InputError(
+            f"{type(policy).__name__}.act must return a Duel, Pull, Batch or PullBatch, "
+            f"not {kind.__name__}."
+        )
+    return kind
+
+
+def runner_for(kind: type) -> Runner:
+    """The loop for a kind of plan."""
+    return STEPS if kind in (Duel, Pull) else ROUNDS
 
 
 def _run_steps(job: Job, first: int) -> Recorded | None:
-    """A block of a policy that makes one comparison at a time."""
+    """A block of a policy that makes one comparison or pull at a time."""
     setups, lanes = STEPS.start(job, first)
+    cell = _timeless(job.cell)
     stacked = job.program.stacked
     times = np.asarray(job.cell.checkpoints)
     plays, pairs = [], []
@@ -85,7 +90,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
                 return None
             end = min(begin + STEPS_PER_CALL, int(time))
             bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
-            lanes = steps.advance(job.cell, setups, lanes, *bounds, program=job.program)
+            lanes = steps.advance(cell, setups, lanes, *bounds, program=job.program)
             jax.block_until_ready(lanes.plays)
             job.tick(end - begin)
             begin = end
@@ -111,7 +116,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
         lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, program=job.program)
         if stuck:
             raise InputError(
-                f"{type(job.cell.policy).__name__} committed to no comparison before the horizon; "
+                f"{type(job.cell.policy).__name__} committed to nothing before the horizon; "
                 "simulate to a horizon that it reaches."
             )
     job.tick(int(np.max(job.cell.checkpoints)))
@@ -123,7 +128,14 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
     )
 
 
-def _starter(start: Callable[..., Any]) -> Callable[[Job, int], Any]:
+def _timeless(cell: Cell) -> Cell:
+    """What the step loop needs of a cell: it leaves the checkpoints to the host."""
+    return cell._replace(checkpoints=None)
+
+
+def _starter(
+    start: Callable[..., Any], needed: Callable[[Cell], Cell]
+) -> Callable[[Job, int], Any]:
     """`start` of a loop, for all lanes of a block in one compiled call."""
 
     @partial(jax.jit, static_argnames="program")
@@ -137,13 +149,13 @@ def _starter(start: Callable[..., Any]) -> Callable[[Job, int], Any]:
         indices = jnp.arange(job.lanes, dtype=jnp.int32) + jnp.int32(first)
         if job.program.stacked:
             indices = jnp.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
-        return started(job.cell, job.root, indices, program=job.program)
+        return started(needed(job.cell), job.root, indices, program=job.program)
 
     return of_block
 
 
-STEPS = Runner(_starter(steps.start), _run_steps)
-ROUNDS = Runner(_starter(rounds.start), _run_rounds)
+STEPS = Runner(_starter(steps.start, _timeless), _run_steps)
+ROUNDS = Runner(_starter(rounds.start, lambda cell: cell), _run_rounds)
 
 
 def run_blocks(

@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 
 import jax
 
+from jaxduel.simulation.instances import Instance
+
 
 class Cell(NamedTuple):
     """A policy on an instance, with the times to record; stacked cells have one more axis."""
 
     policy: Any
-    preferences: jax.Array  # (K, K) float32
-    checkpoints: jax.Array  # (M,) int32, strictly increasing; the last is the horizon
+    instance: Instance
+    checkpoints: Any
+    """(M,) int32, strictly increasing, the last is the horizon; None in the step loop, where the
+    host keeps them: one compilation serves any number of them."""
 
 
 class Program(NamedTuple):

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.errors import AssumptionWarning
-from jaxduel.policies.base import Batch, Duel, LearnsLate
+from jaxduel.policies.base import Batch, Duel, LearnsLate, Plan, Pull, PullBatch
 from jaxduel.policies.registry import to_32_bits
-from jaxduel.problems import arithmetic
+from jaxduel.problems import Problem, arithmetic, gaussian
 from jaxduel.simulation.simulate import simulate
 
 Make = Callable[..., Any]
@@ -72,8 +72,8 @@ def keeps_shapes_and_dtypes(make: Make) -> None:
             before = jax.eval_shape(policy.init, key)
             plan = jax.eval_shape(policy.act, before, key)
             _expect(
-                isinstance(plan, Duel | Batch),
-                f"act must return a Duel or a Batch, not {type(plan).__name__}",
+                isinstance(plan, Plan),
+                f"act must return a Duel, Pull, Batch or PullBatch, not {type(plan).__name__}",
             )
             after = jax.eval_shape(policy.update, before, plan, _outcome_shape(plan), key)
             _same_shapes(before, after, f"update (x64 {'on' if x64 else 'off'})")
@@ -134,31 +134,29 @@ def is_vmappable_over_leaves(make: Make) -> None:
 
 
 def plays_only_arms_that_exist(make: Make) -> None:
-    """Every comparison is between active arms, padded or not, K = 2 included: plays sum to 2 T.
+    """Every arm that is played is active, padded or not, K = 2 included: plays sum to 2 T, or T for
+    pulls.
 
-    A batched plan is an upper triangle that fits the budget.
+    A batched plan fits the budget; counts of pairs are an upper triangle.
     """
     for size, padding in ((2, 0), (_ARMS, 0), (3, 2), (2, 3)):
         mask = np.arange(size + padding) < size
         policy = to_32_bits(make(num_arms=size + padding, horizon=_HORIZON, active_arms=mask))
         result = _simulate(policy, size)
-        total = result.plays.sum(axis=-1)
+        total, each = result.plays.sum(axis=-1), _plays_per_step(policy)
         _expect(
-            bool((total == 2 * result.checkpoints).all()),
+            bool((total == each * result.checkpoints).all()),
             f"with {size} arms and {padding} of padding, plays of existing arms sum to "
-            f"{total[:, -1].tolist()} after {_HORIZON} comparisons, not {2 * _HORIZON}",
+            f"{total[:, -1].tolist()} after {_HORIZON} steps, not {each * _HORIZON}",
         )
-
-    def first(policy: Any) -> Any:
-        key = jax.random.key(0)
-        return policy.act(policy.init(key), key)
-
     policy = _policy(make)
-    if isinstance(jax.eval_shape(first, policy), Batch):
-        counts = np.asarray(jax.jit(first)(policy).counts)
-        _expect(bool((np.tril(counts, -1) == 0).all()), "counts must be an upper triangle")
+    kind = type(jax.eval_shape(_first_plan, policy))
+    if kind in (Batch, PullBatch):
+        counts = np.asarray(jax.jit(_first_plan)(policy).counts)
+        if kind is Batch:
+            _expect(bool((np.tril(counts, -1) == 0).all()), "counts must be an upper triangle")
         _expect(bool((counts >= 0).all()), "counts must not be negative")
-        _expect(counts.sum() <= _HORIZON, "a batch must not exceed the comparisons that are left")
+        _expect(counts.sum() <= _HORIZON, "a batch must not exceed what is left of the horizon")
 
 
 def repeats_itself(make: Make) -> None:
@@ -182,9 +180,10 @@ def learns_late(make: Make) -> None:
     if not isinstance(policy, LearnsLate):
         return
     result = _simulate(policy, _ARMS, **_with_philox(policy))
+    each = _plays_per_step(policy)
     _expect(
-        bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
-        "with delayed feedback, plays of existing arms do not sum to 2 T",
+        bool((result.plays.sum(axis=-1) == each * result.checkpoints).all()),
+        f"with delayed feedback, plays of existing arms do not sum to {each} T",
     )
 
 
@@ -203,6 +202,23 @@ def _policy(make: Make) -> Any:
     return to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=None))
 
 
+def _first_plan(policy: Any) -> Plan:
+    key = jax.random.key(0)
+    return policy.act(policy.init(key), key)
+
+
+def _plays_per_step(policy: Any) -> int:
+    """How many arms a comparison, 2, or a pull, 1, plays."""
+    return 2 if isinstance(jax.eval_shape(_first_plan, policy), Duel | Batch) else 1
+
+
+def _instance(policy: Any, size: int) -> Problem:
+    """An instance of `size` arms of the kind that the policy plays."""
+    if _plays_per_step(policy) == 2:
+        return arithmetic(size)
+    return gaussian(np.linspace(1.0, 0.0, size))
+
+
 def _with_philox(policy: Any) -> dict[str, Any]:
     """Settings for a run with the other generator, and with delays where the policy can have them:
     one program for two checks.
@@ -215,7 +231,7 @@ def _simulate(policy: Any, size: int, num_seeds: int = _SEEDS, **settings: Any) 
         warnings.simplefilter("ignore", AssumptionWarning)
         return simulate(
             policy,
-            arithmetic(size),
+            _instance(policy, size),
             horizon=_HORIZON,
             num_seeds=num_seeds,
             checkpoints=[1, 10, 100, _HORIZON],
@@ -225,13 +241,18 @@ def _simulate(policy: Any, size: int, num_seeds: int = _SEEDS, **settings: Any) 
         )
 
 
-def _outcome_shape(plan: Any) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(plan[0].shape, jnp.int32)
+def _outcome_shape(plan: Plan) -> jax.ShapeDtypeStruct:
+    dtype = jnp.int32 if isinstance(plan, Duel | Batch) else jnp.float32
+    return jax.ShapeDtypeStruct(plan[0].shape, dtype)
 
 
-def _an_outcome(plan: Any) -> jax.Array:
-    """The left arm, or the lower-numbered of each pair, wins."""
-    return jnp.int32(1) if isinstance(plan, Duel) else jnp.triu(plan.counts, 1)
+def _an_outcome(plan: Plan) -> jax.Array:
+    """The left arm, or the lower-numbered of each pair, wins; every pull has reward 1."""
+    if isinstance(plan, Duel):
+        return jnp.int32(1)
+    if isinstance(plan, Batch):
+        return jnp.triu(plan.counts, 1)
+    return jnp.float32(1) if isinstance(plan, Pull) else plan.counts.astype(jnp.float32)
 
 
 def _expect(right: bool, sentence: str) -> None:

@@ -1,7 +1,8 @@
 """Pseudo-regret from integer plays.
 
-Every definition but the weak one is half the sum over arms of plays times gap: each comparison
-plays two arms (one arm twice, if it meets itself) and costs the mean of their two gaps.
+Every definition for comparisons but the weak one is half the sum over arms of plays times gap: each
+comparison plays two arms (one arm twice, if it meets itself) and costs the mean of their two gaps.
+That of pulls is the sum of plays times gap.
 """
 
 from __future__ import annotations
@@ -9,9 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from jaxduel.errors import unknown_name
-from jaxduel.problems import DuelingProblem
+from jaxduel.problems import ArmsProblem, Problem
 
-DEFINITIONS = ("average", "borda", "copeland", "weak")
+DEFINITIONS = ("average", "borda", "copeland", "pulls", "weak")
+
+
+def default_of(problem: Problem) -> str:
+    """The definition where none is asked for: "pulls" of arms with rewards, else "copeland"."""
+    return "pulls" if isinstance(problem, ArmsProblem) else "copeland"
 
 
 def needs_pairs(definition: str) -> bool:
@@ -25,17 +31,19 @@ def needs_pairs(definition: str) -> bool:
     return definition == "weak"
 
 
-def regret_from_plays(problem: DuelingProblem, definition: str, plays: np.ndarray) -> np.ndarray:
+def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> np.ndarray:
     """Cumulative regret by any definition but the weak one: (...) float64 from (..., K) plays.
 
     "average": (e_i + e_j) / 2 a comparison, e_i = p_wi - 1/2, w the Condorcet winner (Yue and
     Joachims 2009; the batched paper). "copeland": normalised scores, zeta* - (zeta_i + zeta_j) / 2
-    (D-TS; Komiyama 2016; half of Zoghi 2015). "borda": the same with Borda scores.
+    (D-TS; Komiyama 2016; half of Zoghi 2015). "borda": the same with Borda scores. "pulls": mu* -
+    mu_i a pull, of arms with rewards.
     """
-    return 0.5 * (plays.astype(np.float64) @ problem.gaps(definition))
+    share = 1.0 if definition == "pulls" else 0.5
+    return share * (plays.astype(np.float64) @ problem.gaps(definition))
 
 
-def regret_from_pairs(problem: DuelingProblem, pairs: np.ndarray) -> np.ndarray:
+def regret_from_pairs(problem: Problem, pairs: np.ndarray) -> np.ndarray:
     """Weak regret min(e_i, e_j) a comparison, from (..., K, K) plays of ordered pairs: (...)
     float64."""
     gaps = problem.gaps("weak")

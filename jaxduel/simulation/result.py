@@ -21,10 +21,10 @@ class Result:
       horizon: T.
       seed: root seed (or "key" if a JAX key was given).
       definition: which regret it is.
-      checkpoints: (M,) int64, comparisons made.
+      checkpoints: (M,) int64, comparisons or pulls made.
       regret: (num_seeds, M) float64, cumulative pseudo-regret, in units of the gap.
       plays: (num_seeds, M, K) int64, plays of each arm of the problem; they sum to twice the
-        checkpoint.
+        checkpoint, of pulls to the checkpoint.
       batches: (num_seeds,) int64, batches used up to the horizon; None for policies that are not
         batched.
       pairs: (num_seeds, M, K, K) int64, comparisons of each ordered pair (left, right) of the
@@ -75,6 +75,7 @@ class Result:
         pair, left and right)."""
         import xarray
 
+        steps = "pulls" if self.definition == "pulls" else "comparisons"
         variables = {
             "regret": (("seed", "checkpoint"), self.regret, {"definition": self.definition}),
             "plays": (("seed", "checkpoint", "arm"), self.plays),
@@ -87,7 +88,7 @@ class Result:
             variables,
             coords={
                 "seed": np.arange(self.num_seeds),
-                "checkpoint": ("checkpoint", self.checkpoints, {"units": "comparisons"}),
+                "checkpoint": ("checkpoint", self.checkpoints, {"units": steps}),
                 "arm": np.arange(self.plays.shape[-1]),
             },
             attrs={

@@ -1,8 +1,9 @@
 """The round loop: one batch at a time, its outcomes drawn as sums.
 
 A round costs the same however many comparisons it holds, so a run costs its number of rounds,
-whatever T is (exact: n comparisons of a pair are Binomial(n, p)). Within a round the order of
-comparisons is fixed, so the plays at a checkpoint inside it follow from the plan.
+whatever T is (exact: n comparisons of a pair are Binomial(n, p), n pulls of a Gaussian arm sum to
+Normal(n mean, n std^2)). Within a round the order is fixed, so the plays at a checkpoint inside it
+follow from the plan.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-from jaxduel.numerics import binomial
-from jaxduel.policies.base import Batch
+from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.instances import plays_of
 from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
 
 
@@ -28,8 +28,8 @@ class RoundLane(NamedTuple):
 
     state: Any  # the policy's
     round: jax.Array  # () int32: rounds played, empty ones included
-    batches: jax.Array  # () int32: rounds that held a comparison
-    done: jax.Array  # () int32: comparisons made
+    batches: jax.Array  # () int32: rounds that held a comparison or pull
+    done: jax.Array  # () int32: comparisons or pulls made
     plays: jax.Array  # (K,) uint32: plays of the policy's arms (2 T may exceed int32)
     pairs: jax.Array | None  # (K, K) int32: plays of pairs, where asked for
     cursor: jax.Array  # () int32: checkpoints recorded
@@ -62,7 +62,7 @@ def advance(
 
     Returns:
       The lanes; () bool whether all have reached their horizon; () bool whether one stopped short
-      of it, by committing to no comparison.
+      of it, by committing to nothing.
     """
     platform = next(iter(setups.arms.devices())).platform
     return _compiled(platform)(cell, setups, lanes, rounds, program=program)
@@ -129,9 +129,9 @@ def recorded(
 class Played(NamedTuple):
     """A round that was played, for the checkpoints inside it."""
 
-    counts: jax.Array  # (K, K) int32: the plan
-    before: jax.Array  # (K, K) int32: comparisons of the round that precede a pair's first
-    began: jax.Array  # () int32: comparisons made before the round
+    plan: Batch | PullBatch
+    before: jax.Array  # like the plan's counts: how much of the round precedes an entry's first
+    began: jax.Array  # () int32: comparisons or pulls made before the round
     plays: jax.Array  # (K,) uint32 before the round
     pairs: jax.Array | None  # (K, K) int32 before the round
 
@@ -140,53 +140,46 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     """One round of one seed."""
     policy, number = cell.policy, lane.round + 1
     key = jax.random.fold_in(setup.policy, number)
-    plan: Batch = policy.act(lane.state, key)
-    counts = plan.counts
-    upper = np.triu_indices(policy.num_arms, 1)
-    n = counts[upper]
-    p = cell.preferences[setup.arms[upper[0]], setup.arms[upper[1]]]
-    won = binomial(jax.random.fold_in(setup.environment, number), n, p)
-    wins = jnp.zeros_like(counts).at[upper].set(won)
-    wins = wins.at[upper[::-1]].set(n - won)
+    plan: Batch | PullBatch = policy.act(lane.state, key)
+    luck = jax.random.fold_in(setup.environment, number)
+    outcome = cell.instance.answers(luck, setup.arms, plan)
 
+    counts = plan.counts
     total = jnp.sum(counts, dtype=jnp.int32)
     before = jnp.cumsum(counts.ravel(), dtype=jnp.int32).reshape(counts.shape) - counts
-    played = Played(counts, before, lane.done, lane.plays, lane.pairs)
+    played = Played(plan, before, lane.done, lane.plays, lane.pairs)
     pairs = lane.pairs
     if pairs is not None:
         pairs = pairs + counts
     lane = lane._replace(
-        state=policy.update(lane.state, plan, wins, key),
+        state=policy.update(lane.state, plan, outcome, key),
         round=number,
         batches=lane.batches + (total > 0),
         done=lane.done + total,
-        plays=lane.plays + _plays(counts),
+        plays=lane.plays + plays_of(plan, policy.num_arms),
         pairs=pairs,
     )
     return lane, played, total == 0
 
 
-def _plays(counts: jax.Array) -> jax.Array:
-    """Plays of the arms in (K, K) counts of pairs; an arm that meets itself plays twice."""
-    counts = counts.astype(jnp.uint32)
-    return jnp.sum(counts, axis=0, dtype=jnp.uint32) + jnp.sum(counts, axis=1, dtype=jnp.uint32)
-
-
 def _is_behind(cell: Cell, setup: Setup | None, lane: RoundLane) -> jax.Array:
-    """Whether comparisons made have passed the next checkpoint."""
+    """Whether what is done has passed the next checkpoint."""
     del setup
-    last = cell.checkpoints.shape[0] - 1
-    upcoming = cell.checkpoints[jnp.minimum(lane.cursor, last)]
+    times = cell.checkpoints
+    last = times.shape[0] - 1
+    upcoming = times[jnp.minimum(lane.cursor, last)]
     return (lane.cursor <= last) & (upcoming <= lane.done)
 
 
 def _record(cell: Cell, played: Played, lane: RoundLane) -> RoundLane:
     """Records the next checkpoint, if it lies in the round just played."""
     behind = _is_behind(cell, None, lane)
-    at = jnp.minimum(lane.cursor, cell.checkpoints.shape[0] - 1)
-    within = cell.checkpoints[at] - played.began
-    counts = jnp.clip(within - played.before, 0, played.counts)
-    plays = jnp.where(behind, played.plays + _plays(counts), lane.record[at])
+    times = cell.checkpoints
+    at = jnp.minimum(lane.cursor, times.shape[0] - 1)
+    within = times[at] - played.began
+    counts = jnp.clip(within - played.before, 0, played.plan.counts)
+    so_far = played.plays + plays_of(played.plan._replace(counts=counts), cell.policy.num_arms)
+    plays = jnp.where(behind, so_far, lane.record[at])
     record_pairs = lane.record_pairs
     if record_pairs is not None and played.pairs is not None:
         pairs = jnp.where(behind, played.pairs + counts, record_pairs[at])

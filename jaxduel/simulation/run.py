@@ -16,12 +16,13 @@ from tqdm import tqdm
 
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies import registry
-from jaxduel.policies.base import LearnsLate
+from jaxduel.policies.base import LearnsLate, Pull, PullBatch
 from jaxduel.policies.checks import require_horizon, require_whole
-from jaxduel.problems import DuelingProblem, broken_assumptions
+from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
 from jaxduel.simulation.result import Result
@@ -34,7 +35,7 @@ class Settings:
     num_seeds: int = 100
     seed: int | jax.Array = 0
     checkpoints: Any = None
-    regret: str = "copeland"
+    regret: str | None = None
     shuffle_arms: bool = True
     delay: int = 1
     record_pairs: bool = False
@@ -48,12 +49,13 @@ class Settings:
         """Raises InputError for settings out of range."""
         for name in ("num_seeds", "delay", "lanes", "memory_budget"):
             require_whole(getattr(self, name), 1, f"{name} must be a whole number of at least 1")
-        regret.needs_pairs(self.regret)
+        if self.regret is not None:
+            regret.needs_pairs(self.regret)
 
     @property
     def counts_pairs(self) -> bool:
         """Whether plays of pairs are counted: they are asked for, or the regret needs them."""
-        return self.record_pairs or regret.needs_pairs(self.regret)
+        return self.record_pairs or self.regret == "weak"
 
 
 class CheckedCell:
@@ -61,16 +63,20 @@ class CheckedCell:
 
     Attributes:
       policy: the policy, its leaves of 32 bits.
+      kind: what it plans.
       problem: the instance.
       horizon: T.
       grid: (M,) int64, the checkpoints.
+      definition: which regret.
     """
 
     def __init__(
-        self, policy: Any, problem: DuelingProblem, horizon: int | None, settings: Settings
+        self, policy: Any, problem: Problem, horizon: int | None, settings: Settings
     ) -> None:
         registry.validate(policy)
+        self.kind = blocks.plan_kind(policy)
         self.problem = problem
+        self._require_matching_problem(policy, settings)
         self.horizon = _horizon(policy, horizon)
         self.grid = checkpoints.resolve(settings.checkpoints, self.horizon)
         active = int(np.sum(policy.active_arms))
@@ -83,21 +89,38 @@ class CheckedCell:
             raise InputError(
                 f"{name_of(policy)} cannot learn late: delay must be 1 (it has no method `learn`)."
             )
-        problem.gaps(settings.regret)
-        for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
-            warnings.warn(f"{name_of(policy)}: {sentence}", AssumptionWarning, stacklevel=5)
+        self.definition = settings.regret or regret.default_of(problem)
+        problem.gaps(self.definition)
+        if isinstance(problem, DuelingProblem):
+            for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
+                warnings.warn(f"{name_of(policy)}: {sentence}", AssumptionWarning, stacklevel=5)
         self.policy = registry.to_32_bits(policy)
 
+    def _require_matching_problem(self, policy: Any, settings: Settings) -> None:
+        """Raises InputError unless what the policy plans can be played, and counted as asked."""
+        name, problem = name_of(policy), self.problem
+        pulls = self.kind in (Pull, PullBatch)
+        if pulls and not isinstance(problem, ArmsProblem):
+            raise InputError(
+                f"{name} pulls arms that have rewards, and '{problem.name}' is a matrix of "
+                "preferences: jaxduel.problems.gaussian and bernoulli make arms with rewards."
+            )
+        if not pulls and isinstance(problem, ArmsProblem):
+            raise InputError(
+                f"{name} compares arms in pairs, and '{problem.name}' has arms with rewards: "
+                "jaxduel.problems.load and from_matrix make matrices of preferences."
+            )
+        if pulls and settings.record_pairs:
+            raise InputError(f"{name} pulls single arms: record_pairs must be False.")
+
     def to_cell(self, points: int) -> Cell:
-        """For the loops: the instance padded to the policy's arms with coins that are never tossed,
+        """For the loops: the instance padded to the policy's arms with arms that are never played,
         the checkpoints to `points` by repeating the last.
         """
-        num, size = self.policy.num_arms, self.problem.num_arms
-        preferences = np.full((num, num), 0.5, np.float32)
-        preferences[:size, :size] = self.problem.preferences
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(jnp.asarray, self.policy)
-        return Cell(policy, jnp.asarray(preferences), jnp.asarray(grid))
+        instance = instance_of(self.problem, self.policy.num_arms)
+        return Cell(policy, instance, jnp.asarray(grid))
 
 
 class Record:
@@ -111,7 +134,7 @@ class Record:
         self.pairs = None
         if settings.record_pairs:
             self.pairs = np.zeros((seeds, points, num, num), np.int64)
-        self.weak = np.zeros((seeds, points)) if regret.needs_pairs(settings.regret) else None
+        self.weak = np.zeros((seeds, points)) if regret.needs_pairs(cell.definition) else None
         self.batches = np.zeros(seeds, np.int64) if batched else None
 
     def keep(self, first: int, record: blocks.Recorded) -> None:
@@ -135,7 +158,7 @@ class Record:
         cell, settings = self.cell, self.settings
         plays = self.plays[:done]
         if self.weak is None:
-            values = regret.regret_from_plays(cell.problem, settings.regret, plays)
+            values = regret.regret_from_plays(cell.problem, cell.definition, plays)
         else:
             values = self.weak[:done]
         return Result(
@@ -143,7 +166,7 @@ class Record:
             problem=cell.problem.name,
             horizon=cell.horizon,
             seed=settings.seed if isinstance(settings.seed, int) else "key",
-            definition=settings.regret,
+            definition=cell.definition,
             checkpoints=cell.grid,
             regret=values,
             plays=plays,
@@ -154,7 +177,7 @@ class Record:
 
 def run_cells(
     policies: Sequence[Any],
-    problems: Sequence[DuelingProblem],
+    problems: Sequence[Problem],
     horizons: Sequence[int | None],
     settings: Settings,
     *,
@@ -171,7 +194,7 @@ def run_cells(
     checked = [
         CheckedCell(*triple, settings) for triple in zip(policies, problems, horizons, strict=True)
     ]
-    runner = blocks.runner_for(checked[0].policy)
+    runner = blocks.runner_for(checked[0].kind)
     cell = _stack(checked, runner) if stacked else checked[0].to_cell(len(checked[0].grid))
     devices = list(settings.devices) if settings.devices is not None else jax.local_devices()
     records = [Record(c, settings, runner is blocks.ROUNDS) for c in checked]

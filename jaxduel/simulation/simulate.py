@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.policies.base import Policy
-from jaxduel.problems import DuelingProblem
+from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.result import Result
@@ -19,12 +19,12 @@ from jaxduel.simulation.run import Settings, run_cells
 
 def simulate(
     policy: Policy,
-    problem: DuelingProblem,
+    problem: Problem,
     horizon: int | None = None,
     num_seeds: int = 100,
     seed: int | jax.Array = 0,
     checkpoints: Any = None,
-    regret: str = "copeland",
+    regret: str | None = None,
     shuffle_arms: bool = True,
     delay: int = 1,
     *,
@@ -43,15 +43,16 @@ def simulate(
     Args:
       policy: the policy (`jaxduel.policies.make`, or one of your own).
       problem: the instance. Its arms are the policy's active arms.
-      horizon: T, comparisons per seed, at most 2^31 - 1; the policy's own if None.
+      horizon: T, comparisons (or pulls) per seed, at most 2^31 - 1; the policy's own if None.
       num_seeds: how many independent runs.
       seed: root of all randomness, an integer or a typed JAX key.
       checkpoints: times to record, increasing, within 1 .. T; about 50 evenly in log t if None.
       regret: "copeland" (normalised, with the 1/2), "average" (to the Condorcet winner, (e_i + e_j)
-        / 2), "weak" or "borda".
+        / 2), "weak" or "borda" for comparisons, "pulls" (mu* - mu_i) for arms with rewards; by
+        default "copeland" or "pulls".
       shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
         profit from the order in which they are listed.
-      delay: outcomes reach the policy after every `delay` comparisons (duel policies only).
+      delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
       lanes: seeds per block; by default a number that depends on the policy and K alone (64 to 512
@@ -88,7 +89,7 @@ def simulate(
 
 def simulate_many(
     policies: Sequence[Policy],
-    problems: Sequence[DuelingProblem] | DuelingProblem,
+    problems: Sequence[Problem] | Problem,
     horizons: Sequence[int] | int | None = None,
     **settings: Any,
 ) -> list[Result]:
@@ -115,8 +116,11 @@ def simulate_many(
     policies = list(policies)
     if not policies:
         raise InputError("simulate_many needs at least one policy.")
-    shared = isinstance(problems, DuelingProblem)
-    instances = [problems] * len(policies) if shared else list(problems)
+    instances: list[Problem]
+    if isinstance(problems, DuelingProblem | ArmsProblem):
+        instances = [problems] * len(policies)
+    else:
+        instances = list(problems)
     given: Any = horizons
     ends: list[int | None]
     ends = [given] * len(policies) if np.ndim(given) == 0 else list(given)

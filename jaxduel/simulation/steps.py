@@ -1,4 +1,4 @@
-"""The step loop: one duel at a time, all lanes of a block in step."""
+"""The step loop: one comparison or pull at a time, all lanes of a block in step."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.policies.base import WITHHELD, Duel, Feedback
+from jaxduel.policies.base import WITHHELD, Feedback
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.instances import plays_of
 from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
 
 STRETCH = 32
-"""Comparisons whose keys and coins are drawn in one wide call; no number depends on it."""
+"""Steps whose keys and luck are drawn in one wide call; no number depends on it."""
 
 
 class Drawn(NamedTuple):
-    """A seed's randomness for a stretch of comparisons."""
+    """A seed's randomness for a stretch of steps."""
 
     arms: jax.Array  # (K,) int32: as in its `Setup`
     keys: jax.Array  # (STRETCH,) keys for the policy
-    coins: jax.Array  # (STRETCH,) float32 in [0, 1): the left arm wins below its probability
+    luck: jax.Array  # (STRETCH,) float32, what decides the outcomes
 
 
-class DuelLane(NamedTuple):
+class StepLane(NamedTuple):
     """What changes while a seed runs."""
 
     state: Any  # the policy's
@@ -37,11 +38,11 @@ class DuelLane(NamedTuple):
 
 def start(
     cell: Cell, root: jax.Array, index: jax.Array, program: Program
-) -> tuple[Setup, DuelLane]:
-    """A seed before its first comparison."""
+) -> tuple[Setup, StepLane]:
+    """A seed before its first step."""
     num = cell.policy.num_arms
     table = jnp.zeros((num, num), jnp.int32)
-    return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), DuelLane(
+    return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), StepLane(
         state=cell.policy.init(keys.stream(root, index, keys.INIT)),
         plays=jnp.zeros(num, jnp.uint32),
         pairs=table if program.pairs else None,
@@ -53,14 +54,14 @@ def start(
 def advance(
     cell: Cell,
     setups: Setup,
-    lanes: DuelLane,
+    lanes: StepLane,
     begin: jax.Array,
     end: jax.Array,
     delay: jax.Array,
     *,
     program: Program,
-) -> DuelLane:
-    """Comparisons begin + 1 .. end of every lane.
+) -> StepLane:
+    """Steps begin + 1 .. end of every lane.
 
     The bounds are traced: one compilation serves every spacing of checkpoints, and where a run is
     cut does not change a bit of it.
@@ -68,17 +69,17 @@ def advance(
 
     tell = each_lane(lambda cell, _, lane: _tell(cell, lane), program)
 
-    def stretch(number: jax.Array, lanes: DuelLane) -> DuelLane:
+    def stretch(number: jax.Array, lanes: StepLane) -> StepLane:
         first = number * STRETCH
 
-        def one(t: jax.Array, lanes: DuelLane) -> DuelLane:
+        def one(t: jax.Array, lanes: StepLane) -> StepLane:
             lanes = each_lane(partial(_step, number=t - first), program)(cell, drawn, lanes)
             if lanes.pending is not None:
                 due = (t + 1) % delay == 0
                 lanes = lax.cond(due, lambda x: tell(cell, setups, x), lambda x: x, lanes)
             return lanes
 
-        drawn = each_lane(lambda cell, setup, _: _draw(setup, first), program)(cell, setups, lanes)
+        drawn = each_lane(partial(_draw, first=first), program)(cell, setups, lanes)
         return lax.fori_loop(
             jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH), one, lanes
         )
@@ -88,11 +89,11 @@ def advance(
 
 @partial(jax.jit, static_argnames="program")
 def recorded(
-    setups: Setup, lanes: DuelLane, *, program: Program
+    setups: Setup, lanes: StepLane, *, program: Program
 ) -> tuple[jax.Array, jax.Array | None]:
     """Plays so far per arm of the problem, and per ordered pair where they are counted."""
 
-    def one(cell: None, setup: Setup, lane: DuelLane) -> tuple[jax.Array, jax.Array | None]:
+    def one(cell: None, setup: Setup, lane: StepLane) -> tuple[jax.Array, jax.Array | None]:
         del cell
         pairs = None
         if lane.pairs is not None:
@@ -102,41 +103,36 @@ def recorded(
     return each_lane(one, program)(None, setups, lanes)
 
 
-def _draw(setup: Setup, first: jax.Array) -> Drawn:
-    """The keys and coins of comparisons first + 1 .. first + STRETCH of one seed."""
+def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array) -> Drawn:
+    """The keys and the luck of steps first + 1 .. first + STRETCH of one seed."""
     times = first + jnp.arange(1, STRETCH + 1, dtype=jnp.int32)
     fold = jax.vmap(jax.random.fold_in, in_axes=(None, 0))
-    coins = jax.vmap(lambda key: jax.random.uniform(key, (), jnp.float32))
-    return Drawn(
-        arms=setup.arms, keys=fold(setup.policy, times), coins=coins(fold(setup.environment, times))
-    )
+    luck = cell.instance.luck(fold(setup.environment, times))
+    return Drawn(arms=setup.arms, keys=fold(setup.policy, times), luck=luck)
 
 
-def _step(cell: Cell, drawn: Drawn, lane: DuelLane, number: jax.Array) -> DuelLane:
-    """One comparison of one seed: number `number` (from 0) of a stretch."""
+def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array) -> StepLane:
+    """One step of one seed: number `number` (from 0) of a stretch."""
     policy = cell.policy
     key = drawn.keys[number]
-    duel: Duel = policy.act(lane.state, key)
-    left, right = duel
-    left_wins = drawn.coins[number] < cell.preferences[drawn.arms[left], drawn.arms[right]]
-    outcome = jnp.where(left_wins, jnp.int32(1), jnp.int32(-1))
+    plan = policy.act(lane.state, key)
+    outcome = cell.instance.answer(drawn.arms, plan, drawn.luck[number])
     pending = lane.pending
     if pending is not None:
-        won = left_wins.astype(jnp.int32)
+        won = (outcome > 0).astype(jnp.int32)
         pending = Feedback(
-            pending.left_wins.at[left, right].add(won, mode="promise_in_bounds"),
-            pending.right_wins.at[left, right].add(1 - won, mode="promise_in_bounds"),
+            pending.left_wins.at[plan.left, plan.right].add(won, mode="promise_in_bounds"),
+            pending.right_wins.at[plan.left, plan.right].add(1 - won, mode="promise_in_bounds"),
         )
         outcome = jnp.int32(WITHHELD)
-    arms = jnp.arange(policy.num_arms, dtype=jnp.int32)
-    plays = lane.plays + (arms == left).astype(jnp.uint32) + (arms == right).astype(jnp.uint32)
+    plays = lane.plays + plays_of(plan, policy.num_arms)
     pairs = lane.pairs
     if pairs is not None:
-        pairs = pairs.at[left, right].add(1, mode="promise_in_bounds")
-    return DuelLane(policy.update(lane.state, duel, outcome, key), plays, pairs, pending)
+        pairs = pairs.at[plan.left, plan.right].add(1, mode="promise_in_bounds")
+    return StepLane(policy.update(lane.state, plan, outcome, key), plays, pairs, pending)
 
 
-def _tell(cell: Cell, lane: DuelLane) -> DuelLane:
+def _tell(cell: Cell, lane: StepLane) -> StepLane:
     """Hands the pending outcomes to the policy."""
     return lane._replace(
         state=cell.policy.learn(lane.state, lane.pending),

@@ -4,6 +4,22 @@ Constants are what multiplies log T, natural logarithms, and times are counted i
 bounds of batched policies depend on T and the number of batches as a whole.
 """
 
+from jaxduel.theory.arm_bounds import adaptive_grid_minimax_rate as adaptive_grid_minimax_rate
+from jaxduel.theory.arm_bounds import (
+    adaptive_grid_problem_dependent_rate as adaptive_grid_problem_dependent_rate,
+)
+from jaxduel.theory.arm_bounds import base_minimax_rate as base_minimax_rate
+from jaxduel.theory.arm_bounds import base_problem_dependent_rate as base_problem_dependent_rate
+from jaxduel.theory.arm_bounds import static_grid_lower_bound as static_grid_lower_bound
+from jaxduel.theory.arm_bounds import static_grid_minimax_rate as static_grid_minimax_rate
+from jaxduel.theory.arm_bounds import (
+    static_grid_problem_dependent_rate as static_grid_problem_dependent_rate,
+)
+from jaxduel.theory.arm_bounds import static_minimax_lower_bound as static_minimax_lower_bound
+from jaxduel.theory.arm_bounds import (
+    static_problem_dependent_lower_bound as static_problem_dependent_lower_bound,
+)
+from jaxduel.theory.arms_report import ArmBoundsReport as ArmBoundsReport
 from jaxduel.theory.batched_bounds import pcomp_bound as pcomp_bound
 from jaxduel.theory.batched_bounds import scomp2_order as scomp2_order
 from jaxduel.theory.batched_bounds import scomp_order as scomp_order
@@ -12,10 +28,11 @@ from jaxduel.theory.condorcet import rmed1_constant as rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation as ecw_allocation
 from jaxduel.theory.ecw import ecw_constant as ecw_constant
 from jaxduel.theory.exploration import CopelandBound as CopelandBound
+from jaxduel.theory.lai_robbins import lai_robbins_constant as lai_robbins_constant
 from jaxduel.theory.lower_bound import copeland_lower_bound as copeland_lower_bound
-from jaxduel.theory.report import Bound as Bound
 from jaxduel.theory.report import BoundsReport as BoundsReport
 from jaxduel.theory.report import bounds as bounds
+from jaxduel.theory.table import Bound as Bound
 from jaxduel.theory.uniqueness import copeland_optimum_is_unique as copeland_optimum_is_unique
 from jaxduel.theory.uniqueness import ecw_optimum_is_unique as ecw_optimum_is_unique
 from jaxduel.theory.uniqueness import optimal_extremes as optimal_extremes

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import overload
 
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.problems import DuelingProblem, sst_violation, sti_violation
+from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
+from jaxduel.problems.assumptions import tie_violation
+from jaxduel.theory.arms_report import ArmBoundsReport, arm_bounds
 from jaxduel.theory.batched_bounds import pcomp_bound, require_rounds, scomp2_order, scomp_order
 from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation
 from jaxduel.theory.lower_bound import copeland_lower_bound
+from jaxduel.theory.table import Bound, bound_unless, shown, table
 from jaxduel.theory.upper_bounds import (
     ccb_constant,
     dts_constant,
@@ -20,27 +24,12 @@ from jaxduel.theory.upper_bounds import (
     scb_order,
 )
 
-_SHOWN = 8
 _KOMIYAMA = "Komiyama et al. 2016, Theorem"
 _RMED = "Komiyama et al. 2015, Theorem"
 _ZOGHI = "Zoghi et al. 2015, Theorem"
 _WU = "Wu and Liu 2016,"
 _BATCHED = "Agarwal et al. 2022, Theorem"
 _ORDER = " (an order, not a bound)"
-
-
-@dataclasses.dataclass(frozen=True)
-class Bound:
-    """One line of the report."""
-
-    name: str
-    """What is bounded."""
-    regret: str
-    """Of which regret: "copeland" or "average"."""
-    value: float | None
-    """The constant of log T; of batched policies the bound itself; None if it does not apply."""
-    source: str
-    """Paper and theorem, and whether it is an order only; or else why it does not apply."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,37 +51,46 @@ class BoundsReport:
 
     def lines(self) -> list[str]:
         """The report as text."""
-        shown = ", ".join(str(arm) for arm in self.copeland_winners[:_SHOWN])
-        more = len(self.copeland_winners) - _SHOWN
         title = (
             f"{self.name}: K = {self.num_arms}, C = {len(self.copeland_winners)} Copeland winner"
-            f"{'s' if len(self.copeland_winners) > 1 else ''} ({shown}"
-            f"{f' and {more} more' if more > 0 else ''}; arms counted from 0), "
+            f"{'s' if len(self.copeland_winners) > 1 else ''} "
+            f"({shown(self.copeland_winners)}; arms counted from 0), "
             f"L_1 = {self.fewest_losses}, smallest gap {self.smallest_gap:.4g}"
         )
-        width = max(len(bound.name) for bound in self.bounds)
         unit = "  constants multiply log T (natural); bounds at a T are the regret itself"
-        rows = [f"  {'bound':<{width}}  regret    {'constant':>10}  source"]
-        for bound in self.bounds:
-            value = "-" if bound.value is None else f"{bound.value:.6g}"
-            rows.append(f"  {bound.name:<{width}}  {bound.regret:<8}  {value:>10}  {bound.source}")
-        return [title, unit, *rows]
+        return [title, unit, *table(self.bounds)]
+
+
+@overload
+def bounds(
+    problem: DuelingProblem, horizon: int | None = None, num_batches: int | None = None
+) -> BoundsReport: ...
+
+
+@overload
+def bounds(
+    problem: ArmsProblem, horizon: int | None = None, num_batches: int | None = None
+) -> ArmBoundsReport: ...
 
 
 def bounds(
-    problem: DuelingProblem, horizon: int | None = None, num_batches: int | None = None
-) -> BoundsReport:
+    problem: DuelingProblem | ArmsProblem,
+    horizon: int | None = None,
+    num_batches: int | None = None,
+) -> BoundsReport | ArmBoundsReport:
     """All bounds that apply to an instance.
 
     Args:
-      problem: the instance.
+      problem: the instance; arms with rewards have a report of their own.
       horizon: T, for the bounds of batched policies, which are left out without it.
-      num_batches: B, likewise.
+      num_batches: B, or M of arms with rewards, likewise.
 
     Raises:
-      InputError: only one of `horizon` and `num_batches`, or not 2 <= B <= T.
+      InputError: only one of `horizon` and `num_batches`, or not 2 <= B <= T, or 1 <= M <= T.
       SolverError: the lower bound's linear program was not solved.
     """
+    if isinstance(problem, ArmsProblem):
+        return arm_bounds(problem, horizon, num_batches)
     margins = np.asarray(problem.preferences, dtype=np.float64) - 0.5
     losses = np.sum(margins < 0, axis=1)
     apart = np.abs(margins[np.triu_indices(problem.num_arms, 1)])
@@ -107,7 +105,8 @@ def bounds(
 
 
 def _constants(problem: DuelingProblem) -> list[Bound]:
-    tied = _tied(problem)
+    tie = tie_violation(problem)
+    tied = None if tie is None else tie.reason
     cyclic = "no Condorcet winner" if problem.condorcet_winner is None else None
     rows: tuple[tuple[str, str, Callable[[], float], str, str | None], ...] = (
         ("lower bound, Copeland", "copeland", lambda: copeland_lower_bound(problem).constant,
@@ -127,7 +126,7 @@ def _constants(problem: DuelingProblem) -> list[Bound]:
          f"{_RMED} 1; RMED2 attains it", cyclic),
         ("RMED1", "average", lambda: rmed1_constant(problem), "Komiyama et al. 2015", cyclic),
     )  # fmt: skip
-    return [_bound(*row) for row in rows]
+    return [bound_unless(*row) for row in rows]
 
 
 def _batched(problem: DuelingProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:
@@ -151,20 +150,7 @@ def _batched(problem: DuelingProblem, horizon: int | None, num_batches: int | No
         (f"SCOMP2{when}", "average", lambda: scomp2_order(*at), f"{_BATCHED} 3.4{_ORDER}",
          disorder),
     )  # fmt: skip
-    return [_bound(*row) for row in rows]
-
-
-def _bound(
-    name: str, regret: str, value: Callable[[], float], source: str, obstacle: str | None
-) -> Bound:
-    if obstacle is not None:
-        return Bound(name, regret, None, f"does not apply: {obstacle}")
-    return Bound(name, regret, value(), source)
-
-
-def _tied(problem: DuelingProblem) -> str | None:
-    pairs = np.argwhere(np.triu(np.asarray(problem.preferences) == 0.5, 1))
-    return f"arms {pairs[0][0]} and {pairs[0][1]} are tied" if len(pairs) else None
+    return [bound_unless(*row) for row in rows]
 
 
 def _assumption_2(problem: DuelingProblem) -> str | None:

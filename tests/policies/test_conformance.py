@@ -14,14 +14,16 @@ from jaxduel.simulation import conformance
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
-NEEDED = {"pcomp": {"num_batches": 6}, "scomp": {"num_batches": 6}, "scomp2": {"num_batches": 6}}
+NEEDED = {name: {"num_batches": 6} for name in ("pcomp", "scomp", "scomp2")}
 """Parameters without a default."""
+NAMED_GRIDS = {name: {"num_batches": 6} for name in ("base", "etc")}
+"""What a grid with a name needs, and one of the user's own does not."""
 
 
 @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", jd.policies.names())
 def test_registered_policy_conforms(name, check):
-    check(partial(jd.policies.make, name, **NEEDED.get(name, {})))
+    check(partial(jd.policies.make, name, **(NEEDED | NAMED_GRIDS).get(name, {})))
 
 
 def test_needed_parameters_are_listed_for_every_registered_policy():

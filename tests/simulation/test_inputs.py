@@ -106,7 +106,7 @@ def test_cells_must_be_of_one_kind():
 
 def test_a_policy_that_stops_short_is_named():
     policy = Rounds(active_arms=np.ones(3, bool), horizon=10, counts=np.zeros((3, 3), np.int32))
-    with pytest.raises(jd.InputError, match="Rounds committed to no comparison"):
+    with pytest.raises(jd.InputError, match="Rounds committed to nothing"):
         jd.simulate(policy, jd.problems.arithmetic(3), 10, 2)
 
 

@@ -14,10 +14,12 @@ from tests.simulation.toys import Copycat, Cycle, Rounds
 
 ALL = np.ones(3, bool)
 ARXIV = jd.problems.load("arxiv")
+ARMS = jd.problems.gaussian([0.9, 0.2, 0.5, 0.5, -0.1, 0.7], std=[1, 1, 0.5, 2, 1, 1])
+PULLS = ("base", "etc", "successive-elimination", "thompson-gaussian", "ucb1")
 
 
 def _policy(name, problem=ARXIV, horizon=600):
-    extra = {"num_batches": 7} if "comp" in name else {}
+    extra = {"num_batches": 7} if "comp" in name or name in ("base", "etc") else {}
     return jd.policies.make(name, num_arms=problem.num_arms, horizon=horizon, **extra)
 
 
@@ -30,22 +32,23 @@ def _simulate(name, problem=ARXIV, horizon=600, **settings):
 SMALL = {"num_seeds": 10, "lanes": 4, "seed": 3, "checkpoints": [1, 7, 50, 333, 600]}
 
 
-@pytest.mark.parametrize("name", ["rucb", "scomp2"])
+@pytest.mark.parametrize("name", ["rucb", "scomp2", "ucb1", "base"])
 def test_chunks_blocks_devices_and_checkpoints_do_not_change_a_bit(name, monkeypatch):
     one, two = jax.devices()
-    plain = _simulate(name, **SMALL, devices=[one])
+    problem = ARMS if name in PULLS else ARXIV
+    plain = _simulate(name, problem, **SMALL, devices=[one])
     assert plain.plays.std(axis=0)[1:].max() > 0
 
     def same(other, at=slice(None)):
         assert np.array_equal(plain.plays[: len(other.plays), at], other.plays)
 
-    same(_simulate(name, **SMALL, devices=[one, two]))
-    same(_simulate(name, **SMALL, devices=[two]))
-    same(_simulate(name, **{**SMALL, "num_seeds": 3}))
-    same(_simulate(name, **{**SMALL, "checkpoints": [50, 600]}, devices=[one]), at=[2, 4])
+    same(_simulate(name, problem, **SMALL, devices=[one, two]))
+    same(_simulate(name, problem, **SMALL, devices=[two]))
+    same(_simulate(name, problem, **{**SMALL, "num_seeds": 3}))
+    same(_simulate(name, problem, **{**SMALL, "checkpoints": [50, 600]}, devices=[one]), at=[2, 4])
     monkeypatch.setattr(blocks, "STEPS_PER_CALL", 13)
     monkeypatch.setattr(blocks, "ROUNDS_PER_CALL", 1)
-    same(_simulate(name, **SMALL))
+    same(_simulate(name, problem, **SMALL))
 
 
 def test_more_seeds_keep_the_seeds_there_were():
@@ -63,19 +66,25 @@ SLOW_TO_DECIDE = {"pbr": 30_000, "savage": 30_000}
 
 @pytest.mark.parametrize("name", jd.policies.names())
 def test_plays_add_up_and_relabelling_arms_relabels_results(name):
-    """Two laws on the same runs. Plays sum to twice the comparisons, and regret follows from them;
-    with the arms in another order, each arm's plays and the regret have the same means.
+    """Two laws on the same runs. Plays sum to twice the comparisons, or to the pulls, and regret
+    follows from them; with the arms in another order, each arm's plays and the regret have the same
+    means.
     """
     order = np.array([3, 5, 0, 1, 4, 2])
-    settings = {"num_seeds": 1024, "regret": "average", "devices": jax.devices()[:1]}
+    settings = {"num_seeds": 1024, "devices": jax.devices()[:1]}
     settings["horizon"] = SLOW_TO_DECIDE.get(name, 600)
-    there = _simulate(name, **settings, seed=1)
-    assert (there.plays.sum(axis=-1) == 2 * there.checkpoints).all()
+    if name in PULLS:
+        problem, each, gaps = ARMS, 1, ARMS.means[0] - ARMS.means
+        other = jd.problems.gaussian(ARMS.means[order], ARMS.std[order])
+    else:
+        problem, each, gaps = ARXIV, 2, ARXIV.preferences[0] - 0.5
+        other, settings["regret"] = ARXIV.submatrix(order), "average"
+    there = _simulate(name, problem, **settings, seed=1)
+    assert (there.plays.sum(axis=-1) == each * there.checkpoints).all()
     assert (np.diff(there.plays, axis=1) >= 0).all()
-    gaps = ARXIV.preferences[0] - 0.5
-    assert np.allclose(there.regret, (there.plays * gaps).sum(axis=-1) / 2, rtol=1e-12)
+    assert np.allclose(there.regret, (there.plays * gaps).sum(axis=-1) / each, rtol=1e-12)
 
-    here = _simulate(name, ARXIV.submatrix(order), **settings, seed=2)
+    here = _simulate(name, other, **settings, seed=2)
     a, b = there.plays[:, -1][:, order], here.plays[:, -1]
     error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 1024)
     assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error).all()

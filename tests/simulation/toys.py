@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxduel.policies.base import Batch, Duel
+from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 
 
 def _static(default):
@@ -91,3 +91,33 @@ class Rounds:
 
     def update(self, state, plan, outcome, key):
         return {"left": state["left"] - plan.counts.sum(dtype=jnp.int32)}
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PullCycle:
+    """Pulls arm number t of a fixed list, over and over."""
+
+    num_arms: int = _static(3)
+    active_arms: Any
+    arms: tuple = _static((0,))
+    assumes = ()
+
+    def init(self, key):
+        return {"t": jnp.int32(0)}
+
+    def act(self, state, key):
+        return Pull(jnp.asarray(self.arms, jnp.int32)[state["t"] % len(self.arms)])
+
+    def update(self, state, plan, outcome, key):
+        return {"t": state["t"] + 1}
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PullRounds(Rounds):
+    """Commits to the same pulls in every round, as long as they fit the horizon."""
+
+    def act(self, state, key):
+        before = jnp.cumsum(self.counts) - self.counts
+        return PullBatch(jnp.clip(state["left"] - before, 0, self.counts).astype(jnp.int32))

@@ -1,0 +1,272 @@
+"""When the batches of a run end: the grids of batched multi-armed bandits.
+
+Paper: Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019), Section 2.1,
+eq. (3), and Section 4 for the arithmetic grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.numerics import set_size
+from jaxduel.policies.checks import require_horizon, require_whole
+
+KINDS = ("minimax", "geometric", "arithmetic")
+"""The grids that have a name."""
+
+_GIVEN = "given"
+_GUARD = 1.0 + 1e-13
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A rule or a list for the ends t_1 < ... < t_M = T of M batches, as a policy holds it.
+
+    Attributes:
+      kind: one of `KINDS`, or "given".
+      times: (M,) int32, the ends of a given grid; None for the others.
+    """
+
+    kind: str = field(metadata={"static": True})
+    times: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridSettings:
+    """The inputs of a policy whose batches end on a grid.
+
+    Attributes:
+      num_arms: K; formulas count the active ones.
+      active_arms: (K,) bool, the arms that exist.
+      horizon: T, pulls in all.
+      num_batches: M, from 1 to T; for a given grid the number of its times, which None stands for.
+      grid: where batches end, t_1 <= ... <= t_M = T, in pulls. With integer parts taken,
+        "minimax": t_m = a^(2 - 2^(1 - m)) with a = T^(1 / (2 - 2^(1 - M))), for the regret in the
+        worst case; "geometric": t_m = T^(m / M), for the regret on an instance with known gaps;
+        "arithmetic": t_m = m T / M; or the user's own (M,) times, whole numbers that increase
+        strictly, from at least K to T. For T = 50,000 and M = 3: 484, 10658, 50000; 36, 1357,
+        50000; 16666, 33333, 50000. Integer parts are exact, except that a power less than one part
+        in 10^13 below a whole number counts as that number.
+
+    A batch before the last pulls the k arms that are left equally often, k max(1, floor((t_m - t) /
+    k)) pulls after t were made: what does not divide is left to the next batch, as footnote 1 of
+    the paper leaves odd pulls out of the averages, and as the authors' program does. Where t_1 < K
+    it ends later than the grid says; ends that have been passed are skipped. Hence there are at
+    most M batches.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    horizon: int | jax.Array
+    num_batches: int | jax.Array | None = None
+    grid: Any = "minimax"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", as_grid(self.grid))
+
+    def validate_grid(self, name: str) -> None:
+        """Raises InputError for a horizon, a number of batches or a grid out of range.
+
+        Args:
+          name: the policy's, for the message.
+        """
+        require_horizon(self.horizon, name)
+        arms = np.sum(np.asarray(self.active_arms), axis=-1)
+        if np.any(np.asarray(self.horizon) < arms):
+            raise InputError(
+                f"{name}: the horizon {self.horizon} is too short for one pull of each of "
+                f"{np.max(arms)} arms."
+            )
+        if not isinstance(self.grid, Grid):
+            raise InputError(
+                f"{name}: grid must be {', '.join(repr(kind) for kind in KINDS)} or a list of "
+                f"times, not {self.grid!r}."
+            )
+        if self.grid.times is not None:
+            self._validate_times(name, np.asarray(self.grid.times), int(np.max(arms)))
+            return
+        if self.grid.kind not in KINDS:
+            raise unknown_name("grid", self.grid.kind, KINDS)
+        if self.num_batches is None:
+            raise InputError(f"{name} with the {self.grid.kind} grid needs num_batches.")
+        _require_batches(self.num_batches, self.horizon, name)
+
+    def _validate_times(self, name: str, times: np.ndarray, arms: int) -> None:
+        """The checks of a given grid: times (M,), or one more axis for a stacked policy."""
+        flat = times.ndim == np.ndim(self.active_arms)
+        if times.dtype.kind not in "iu" or not flat or not times.size:
+            raise InputError(f"{name}: the times of a grid must be a list of whole numbers.")
+        batches = times.shape[-1]
+        if self.num_batches is not None and np.any(np.asarray(self.num_batches) != batches):
+            raise InputError(
+                f"{name}: the grid has {batches} times, which num_batches = {self.num_batches} "
+                "contradicts; leave num_batches out."
+            )
+        falls = np.argwhere(np.diff(times.astype(np.int64), axis=-1) <= 0)
+        if len(falls):
+            at = tuple(falls[0])
+            after = (*at[:-1], at[-1] + 1)
+            raise InputError(
+                f"{name}: the times of a grid must increase strictly, and {times[after]} follows "
+                f"{times[at]}."
+            )
+        if np.any(times[..., -1] != np.asarray(self.horizon)):
+            raise InputError(
+                f"{name}: a grid must end at the horizon {self.horizon}, "
+                f"not at {times[..., -1].ravel()[0]}."
+            )
+        if np.any(times[..., 0] < arms):
+            raise InputError(
+                f"{name}: the first time of a grid, {times[..., 0].min()}, is too short for one "
+                f"pull of each of {arms} arms."
+            )
+
+
+def as_grid(grid: Any) -> Any:
+    """A name or a list of times as a `Grid`; anything else, such as a `Grid`, as it is.
+
+    Floating-point times that are whole become integers; others stay, for `validate_grid` to refuse.
+    """
+    if isinstance(grid, str):
+        return Grid(grid)
+    if isinstance(grid, Tracer):
+        return Grid(_GIVEN, grid)
+    if isinstance(grid, jax.Array | np.ndarray | Sequence):
+        try:
+            times = np.asarray(grid)
+        except ValueError:
+            times = np.asarray(None)
+        if times.dtype.kind == "f" and ((times == np.floor(times)) & (abs(times) < 2**53)).all():
+            times = times.astype(np.int64)
+        return Grid(_GIVEN, times)
+    return grid
+
+
+def batches_of(settings: GridSettings) -> jax.Array:
+    """M: () int32."""
+    if settings.grid.times is not None:
+        return jnp.int32(settings.grid.times.shape[0])
+    return jnp.asarray(settings.num_batches, jnp.int32)
+
+
+def end_of(settings: GridSettings, batch: jax.Array) -> jax.Array:
+    """t_m for m = `batch`, () int32 from 1 to M: () int32.
+
+    Powers are taken in float64 and products in int64, whatever the global setting is.
+    """
+    if settings.grid.times is not None:
+        times = jnp.asarray(settings.grid.times, jnp.int32)
+        return times[jnp.clip(batch - 1, 0, times.shape[0] - 1)]
+    with jax.enable_x64(True):
+        numbers = (settings.horizon, settings.num_batches, batch)
+        wide = (jnp.asarray(number).astype(jnp.int64) for number in numbers)
+        end = _ends(jnp, settings.grid.kind, *wide).astype(jnp.int32)
+    return end
+
+
+def pulls_of_batch(
+    settings: GridSettings, batch: jax.Array, done: jax.Array, left: jax.Array
+) -> jax.Array:
+    """How many pulls a batch makes: as often each arm as fits up to t_m, at least once, at most up
+    to T; all that remains if it is the last.
+
+    Args:
+      settings: the policy.
+      batch: () int32, m.
+      done: () int32, pulls made before.
+      left: (K,) bool, the arms that are left; one alone takes all that remains too.
+
+    Returns:
+      () int32; 0 once T is reached.
+    """
+    remaining = jnp.asarray(settings.horizon, jnp.int32) - done
+    size = set_size(left)
+    each = jnp.maximum((end_of(settings, batch) - done) // size, 1)
+    takes_all = (size == 1) | (batch == batches_of(settings))
+    return jnp.where(takes_all, remaining, jnp.minimum(each * size, remaining))
+
+
+def next_batch(settings: GridSettings, batch: jax.Array, done: jax.Array) -> jax.Array:
+    """The first m > `batch` with t_m > `done`: () int32; M once T is reached.
+
+    Found in steps that double, then by bisection: a step where no end is skipped, at most 60
+    however many batches there are.
+    """
+    last = batches_of(settings)
+    over = done >= jnp.asarray(settings.horizon, jnp.int32)
+
+    def apart(loop: tuple[jax.Array, ...]) -> jax.Array:
+        low, high, _ = loop
+        return high - low > 1
+
+    def probe(loop: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        low, high, step = loop
+        step = jnp.minimum(step, (high - low) // 2)
+        later = end_of(settings, low + step) > done
+        return (
+            jnp.where(later, low, low + step),
+            jnp.where(later, low + step, high),
+            jnp.where(later, step, 2 * step),
+        )
+
+    begin = jnp.where(over, last, batch), last, jnp.int32(1)
+    return lax.while_loop(apart, probe, begin)[1]
+
+
+def grid_times(kind: str, horizon: int, num_batches: int) -> np.ndarray:
+    """The ends of all batches of a grid with a name, on the host.
+
+    Args:
+      kind: one of `KINDS`; formulas at `GridSettings`.
+      horizon: T, from 1 to 2^31 - 1.
+      num_batches: M, from 1 to T.
+
+    Returns:
+      (M,) int64, not decreasing, from at least 1 to T.
+
+    Raises:
+      InputError: for arguments out of range.
+    """
+    if kind not in KINDS:
+        raise unknown_name("grid", kind, KINDS)
+    require_horizon(horizon, "grid_times")
+    _require_batches(num_batches, horizon, "grid_times")
+    batches = np.arange(1, int(num_batches) + 1, dtype=np.int64)
+    return _ends(np, kind, np.int64(horizon), np.int64(num_batches), batches)
+
+
+def _require_batches(num_batches: Any, horizon: Any, where: str) -> None:
+    """Raises InputError unless M is a whole number in 1 .. T."""
+    require_whole(num_batches, 1, f"{where}: num_batches must be a whole number of at least 1")
+    if np.any(np.asarray(num_batches) > np.asarray(horizon)):
+        raise InputError(
+            f"{where}: num_batches must be at most the horizon {horizon}, not {num_batches}."
+        )
+
+
+def _ends(xp: Any, kind: str, horizon: Any, num_batches: Any, batch: Any) -> Any:
+    """t_m, int64, with the functions of NumPy or of JAX (64 bits on).
+
+    What is mathematically an integer must come out as one: 1000^(1/3) is 10, though rounded
+    arithmetic says 9.999..., hence the guard. Before the last batch every time is below T.
+    """
+    if kind == "arithmetic":
+        end = batch * horizon // num_batches
+    else:
+        if kind == "geometric":
+            share = batch / num_batches
+        else:
+            share = (1.0 - xp.exp2(-1.0 * batch)) / (1.0 - xp.exp2(-1.0 * num_batches))
+        power = xp.exp(share * xp.log(1.0 * horizon))
+        end = xp.floor(power * _GUARD).astype(xp.int64)
+    return xp.where(batch < num_batches, xp.minimum(end, horizon - 1), horizon)

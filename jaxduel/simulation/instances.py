@@ -1,0 +1,124 @@
+"""Instances as the loops see them: arrays of 32 bits that answer plans with outcomes.
+
+There is one class for each kind of outcome. `arms` maps the policy's arms to the instance's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxduel.numerics import binomial, normal
+from jaxduel.policies.base import Batch, Duel, Plan, Pull, PullBatch
+from jaxduel.problems import ArmsProblem, Problem
+
+
+class Instance(Protocol):
+    """What the loops need of an instance."""
+
+    def luck(self, keys: jax.Array) -> jax.Array:
+        """The randomness of single plans, one number for each of (n,) keys: (n,) float32."""
+        ...
+
+    def answer(self, arms: jax.Array, plan: Any, luck: jax.Array) -> jax.Array:
+        """The outcome of a plan for one comparison or pull, for a number that `luck` gave."""
+        ...
+
+    def answers(self, key: jax.Array, arms: jax.Array, plan: Any) -> jax.Array:
+        """The outcome of a plan for a round, drawn as sums."""
+        ...
+
+
+class Duels(NamedTuple):
+    """Arms that are compared in pairs."""
+
+    preferences: jax.Array  # (K, K) float32
+
+    def luck(self, keys: jax.Array) -> jax.Array:
+        """Coins in [0, 1): the left arm wins below its probability."""
+        return _coins(keys)
+
+    def answer(self, arms: jax.Array, plan: Duel, luck: jax.Array) -> jax.Array:
+        """() int32: +1 if the left arm wins, else -1."""
+        left_wins = luck < self.preferences[arms[plan.left], arms[plan.right]]
+        return jnp.where(left_wins, jnp.int32(1), jnp.int32(-1))
+
+    def answers(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
+        """(K, K) int32: wins of i over j."""
+        upper = np.triu_indices(len(self.preferences), 1)
+        n = plan.counts[upper]
+        won = binomial(key, n, self.preferences[arms[upper[0]], arms[upper[1]]])
+        wins = jnp.zeros_like(plan.counts).at[upper].set(won)
+        return wins.at[upper[::-1]].set(n - won)
+
+
+class GaussianArms(NamedTuple):
+    """Arms with normal rewards. The sum of n of them is Normal(n mean, n std^2), in one draw."""
+
+    means: jax.Array  # (K,) float32
+    std: jax.Array  # (K,) float32
+
+    def luck(self, keys: jax.Array) -> jax.Array:
+        """Standard normal numbers."""
+        return jax.vmap(normal)(keys)
+
+    def answer(self, arms: jax.Array, plan: Pull, luck: jax.Array) -> jax.Array:
+        """() float32: the reward."""
+        arm = arms[plan.arm]
+        return self.means[arm] + self.std[arm] * luck
+
+    def answers(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
+        """(K,) float32: the sum of each arm's rewards."""
+        n = plan.counts.astype(jnp.float32)
+        noise = self.std[arms] * jnp.sqrt(n) * normal(key, n.shape)
+        return n * self.means[arms] + noise
+
+
+class BernoulliArms(NamedTuple):
+    """Arms with rewards 0 and 1. The sum of n of them is Binomial(n, mean), in one draw."""
+
+    means: jax.Array  # (K,) float32
+
+    def luck(self, keys: jax.Array) -> jax.Array:
+        """Coins in [0, 1): the reward is 1 below the mean."""
+        return _coins(keys)
+
+    def answer(self, arms: jax.Array, plan: Pull, luck: jax.Array) -> jax.Array:
+        """() float32: the reward."""
+        return (luck < self.means[arms[plan.arm]]).astype(jnp.float32)
+
+    def answers(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
+        """(K,) float32: the sum of each arm's rewards."""
+        return binomial(key, plan.counts, self.means[arms]).astype(jnp.float32)
+
+
+def instance_of(problem: Problem, num_arms: int) -> Instance:
+    """The problem's arrays, padded to `num_arms` with arms that no policy plays."""
+    extra = num_arms - problem.num_arms
+    if isinstance(problem, ArmsProblem):
+        means = jnp.asarray(np.pad(problem.means, (0, extra)), jnp.float32)
+        if problem.std is None:
+            return BernoulliArms(means)
+        return GaussianArms(means, jnp.asarray(np.pad(problem.std, (0, extra)), jnp.float32))
+    padded = np.pad(problem.preferences, (0, extra), constant_values=0.5)
+    return Duels(jnp.asarray(padded, jnp.float32))
+
+
+def plays_of(plan: Plan, num_arms: int) -> jax.Array:
+    """How often each arm is played: (K,) uint32. An arm that meets itself plays twice."""
+    if isinstance(plan, PullBatch):
+        return plan.counts.astype(jnp.uint32)
+    if isinstance(plan, Batch):
+        counts = plan.counts.astype(jnp.uint32)
+        along, across = (jnp.sum(counts, axis=axis, dtype=jnp.uint32) for axis in (0, 1))
+        return along + across
+    arms = jnp.arange(num_arms, dtype=jnp.int32)
+    parts = [(arms == arm).astype(jnp.uint32) for arm in plan]
+    return parts[0] + parts[1] if len(parts) == 2 else parts[0]
+
+
+def _coins(keys: jax.Array) -> jax.Array:
+    return jax.vmap(lambda key: jax.random.uniform(key, (), jnp.float32))(keys)

@@ -1,0 +1,101 @@
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+from jaxduel.policies.grids import grid_times
+
+AT = (50_000, 3)
+LOWER = [
+    f"lower bound, {kind} grid{end}"
+    for kind in ("minimax", "geometric", "arithmetic")
+    for end in ("", ", this gap")
+]
+
+
+def values(report):
+    assert {bound.regret for bound in report.bounds} == {"pulls"}
+    return {bound.name: bound.value for bound in report.bounds}
+
+
+def reasons(report):
+    return {bound.name: bound.source for bound in report.bounds if bound.value is None}
+
+
+def test_every_line_is_the_functions_value():
+    problem = jd.problems.one_better_arm(3)
+    report = jd.theory.bounds(problem, *AT)
+    assert (report.smallest_gap, report.best_arms) == (pytest.approx(0.1), (0,))
+    gap = report.smallest_gap
+    times = [grid_times(kind, *AT) for kind in ("minimax", "geometric", "arithmetic")]
+    lower = []
+    for ends in times:
+        lower.append(jd.theory.static_minimax_lower_bound(ends, 3))
+        lower.append(jd.theory.static_grid_lower_bound(ends, 3, gap))
+    assert values(report) == pytest.approx(
+        {
+            "lower bound, asymptotic": 40,
+            "BaSE, minimax grid": jd.theory.base_minimax_rate(3, *AT, logarithms=True),
+            "BaSE, geometric grid": jd.theory.base_problem_dependent_rate(
+                3, *AT, gap, logarithms=True
+            ),
+            "lower bound, adaptive grids": jd.theory.adaptive_grid_minimax_rate(3, *AT),
+            **dict(zip(LOWER, lower, strict=True)),
+        }
+    )
+
+
+def test_rewards_in_other_units_give_bounds_in_other_units():
+    one = values(jd.theory.bounds(jd.problems.gaussian([0.5, 0.2, 0.1]), *AT))
+    ten = values(jd.theory.bounds(jd.problems.gaussian([5, 2, 1], std=10.0), *AT))
+    assert ten == pytest.approx({name: 10 * value for name, value in one.items()})
+
+
+def test_what_does_not_apply_says_why():
+    arms = jd.theory.bounds(jd.problems.one_better_arm(3))
+    assert set(reasons(arms)) == {
+        "BaSE, minimax grid", "BaSE, geometric grid", "lower bounds of grids",
+    }  # fmt: skip
+    foreign = "does not apply: not Gaussian with one standard deviation for all arms"
+    for problem in (
+        jd.problems.bernoulli([0.5, 0.4]),
+        jd.problems.gaussian([0.5, 0.4], std=[1.0, 2.0]),
+    ):
+        assert reasons(jd.theory.bounds(problem, *AT)) == dict.fromkeys(
+            ["lower bound, adaptive grids", *LOWER], foreign
+        )
+    equal = "does not apply: all arms are equally good"
+    assert reasons(jd.theory.bounds(jd.problems.gaussian([1, 1]), *AT)) == dict.fromkeys(
+        ["BaSE, geometric grid", *LOWER[1::2]], equal
+    )
+    far = reasons(jd.theory.bounds(jd.problems.gaussian([5, 0], std=2.0), *AT))
+    assert set(far) == set(LOWER[1::2])
+    assert "above sqrt(K) standard deviations, 2.828" in far[LOWER[1]]
+
+
+def test_rates_of_bernoulli_arms_have_their_largest_standard_deviation():
+    coins = values(jd.theory.bounds(jd.problems.bernoulli([0.5, 0.4]), *AT))
+    normal = values(jd.theory.bounds(jd.problems.gaussian([0.5, 0.4], std=0.5), *AT))
+    for name in ("BaSE, minimax grid", "BaSE, geometric grid"):
+        assert coins[name] == normal[name]
+
+
+def test_the_text():
+    title, unit, heading, *rows = jd.theory.bounds(jd.problems.one_better_arm(3), *AT).lines()
+    assert title == (
+        "one-better-arm(3): K = 3, gaussian rewards, best arm 0 (arms counted from 0), "
+        "gaps from 0.1 to 0.1"
+    )
+    assert unit.endswith("log T (natural); the others are the regret at T = 50,000, M = 3")
+    assert heading.split() == ["bound", "regret", "constant", "source"]
+    assert rows[0].split()[:5] == ["lower", "bound,", "asymptotic", "pulls", "40"]
+    assert len(rows) == 4 + len(LOWER)
+    title, unit, *_ = jd.theory.bounds(jd.problems.gaussian([1] * 10)).lines()
+    assert "best arms 0, 1, 2, 3, 4, 5, 6, 7 and 2 more (arms" in title
+    assert title.endswith("no gaps")
+    assert unit.endswith("(natural)")
+
+
+@pytest.mark.parametrize("at", [(100, None), (None, 4), (100, 0), (100, 101), (2**31, 4)])
+def test_bad_input(at):
+    with pytest.raises(InputError):
+        jd.theory.bounds(jd.problems.one_better_arm(3), *at)
