@@ -430,7 +430,7 @@ def test_a_step_of_500_arms_touches_single_entries_of_the_table():
 
 
 def test_parameters_are_checked():
-    assert jd.policies.make("scb", num_arms=2).assumes == ()
+    assert jd.policies.make("scb", num_arms=2).assumes == ("no ties",)
     with pytest.raises(jd.InputError, match=r"^scb: scale must be positive, not 0\.0\.$"):
         jd.policies.make("scb", num_arms=3, scale=0.0)
     for length in (1, 2.5, 2**31):
