@@ -168,9 +168,7 @@ def efficient_families(instance: Exploration, winner: int) -> Iterator[Family]:
             yield Family(rival, 0, False, size)
 
 
-def best_bound(
-    instance: Exploration, solutions: dict[int, np.ndarray], gap: float = 0.0
-) -> CopelandBound:
+def best_bound(instance: Exploration, solutions: dict[int, np.ndarray]) -> CopelandBound:
     """The cheapest of each winner's explorations e, a (K, K) symmetric matrix in [0, 1]."""
     per_winner = {
         winner: float(np.sum(np.triu(instance.cost * explored, 1)))
@@ -178,4 +176,4 @@ def best_bound(
     }
     winner = min(per_winner, key=per_winner.__getitem__)
     allocation = solutions[winner] / instance.divergence
-    return CopelandBound(per_winner[winner], allocation, winner, per_winner, gap)
+    return CopelandBound(per_winner[winner], allocation, winner, per_winner, gap=0.0)

@@ -5,6 +5,8 @@ Paper: Komiyama, Honda and Nakagawa (ICML 2016), Theorem 2, and Theorem 6 for se
 
 from __future__ import annotations
 
+import dataclasses
+
 from jaxduel.errors import SolverError
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.copeland_program import solve
@@ -49,4 +51,4 @@ def copeland_lower_bound(
             f"the lower bound of '{problem.name}' is known only to lie between {lower:.9g} and "
             f"{bound.constant:.9g}: a relative gap of {gap:.2g}, above the tolerance {tolerance:g}."
         )
-    return best_bound(instance, {only: explored}, gap)
+    return dataclasses.replace(bound, gap=gap)
