@@ -14,7 +14,7 @@ from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.checks import require_alpha
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_lesson, lead_of, lesson
 
 _CHOICES, _KEPT = 0, 1
 """Streams of random words."""
@@ -124,7 +124,7 @@ class CCB:
         wins = add_lesson(state.wins, learnt)
         state = state._replace(wins=wins, t=state.t + 1)
         bound = self._bound(state)
-        verdicts = _with_pair(state.verdicts, i, j, _lead(wins[i, j], wins[j, i]), bound)
+        verdicts = _with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
         verdicts = seldom(_anew, bound >= verdicts.until, verdicts, wins, bound)
         hypotheses, exact = _line_9(state.hypotheses, verdicts, active)
         excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
@@ -168,12 +168,6 @@ class CCB:
         return random_member(jnp.where(jnp.any(others), others, ties), tie)
 
 
-def _lead(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """n (mu - 1/2)^2 from counts, with the sign of mu - 1/2."""
-    ahead = (wins - losses).astype(jnp.float32)
-    return 0.25 * ahead * (jnp.abs(ahead) / jnp.maximum(wins + losses, 1).astype(jnp.float32))
-
-
 def _with_pair(
     verdicts: Verdicts, i: jax.Array, j: jax.Array, lead: jax.Array, bound: jax.Array
 ) -> Verdicts:
@@ -193,7 +187,7 @@ def _with_pair(
 def _anew(verdicts: Verdicts, wins: jax.Array, bound: jax.Array) -> Verdicts:
     """The verdicts on all pairs, from the counts alone."""
     del verdicts
-    lead = _lead(wins, wins.T)  # [k, i]: that of k over i
+    lead = lead_of(wins, wins.T)  # [k, i]: that of k over i
     sure = jnp.abs(lead) > bound
     return Verdicts(
         superiors=arm_sets.sets_where(lead > bound),

@@ -1,4 +1,4 @@
-"""Win counts: how a duel's outcome enters them."""
+"""Win counts: how a duel's outcome enters them, and how far ahead they put an arm."""
 
 from __future__ import annotations
 
@@ -32,3 +32,19 @@ def lesson(duel: Duel, outcome: jax.Array) -> Lesson:
 def add_lesson(wins: jax.Array, learnt: Lesson) -> jax.Array:
     """The (K, K) win counts after one duel."""
     return wins.at[learnt.winner, learnt.loser].add(learnt.amount, mode="promise_in_bounds")
+
+
+def lead_of(wins: jax.Array, losses: jax.Array) -> jax.Array:
+    """n (mu - 1/2)^2 with the sign of mu - 1/2, for n = wins + losses and mu = wins / n.
+
+    An arm is surely better by a confidence bound mu - sqrt(b / n) > 1/2 where this is above b.
+
+    Args:
+      wins: int32 of any shape.
+      losses: int32 of the same shape.
+
+    Returns:
+      float32 of that shape, 0 for n = 0; exactly antisymmetric in its arguments.
+    """
+    ahead = (wins - losses).astype(jnp.float32)
+    return 0.25 * ahead * (jnp.abs(ahead) / jnp.maximum(wins + losses, 1).astype(jnp.float32))

@@ -18,7 +18,7 @@ from jaxduel.numerics.coins import toss
 from jaxduel.numerics.marked import logits_above_half
 from jaxduel.numerics.threefry import Seed, block, uniform
 from jaxduel.policies.base import Duel, Feedback
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_lesson, lead_of, lesson
 
 VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
@@ -45,7 +45,7 @@ def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> Thompson
     wins = add_lesson(state.wins, learnt)
     i, j = learnt.winner, learnt.loser
     won, lost = wins[i, j], wins[j, i]
-    tail, lead = signed_tail(won, lost), _lead(won, lost)
+    tail, lead = signed_tail(won, lost), lead_of(won, lost)
     mode = "promise_in_bounds"
     return ThompsonState(
         wins=wins,
@@ -58,7 +58,7 @@ def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> Thompson
 def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     """The state once withheld outcomes are known."""
     wins = state.wins + feedback.wins()
-    return state._replace(wins=wins, tail=_tails(wins), lead=_lead(wins, wins.T))
+    return state._replace(wins=wins, tail=_tails(wins), lead=lead_of(wins, wins.T))
 
 
 def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Array:
@@ -136,9 +136,3 @@ def _tails(wins: jax.Array) -> jax.Array:
     """`ThompsonState.tail` of win counts, antisymmetric where counts are equal, too."""
     tail = signed_tail(wins, wins.T)
     return jnp.where(jnp.tri(len(wins), dtype=bool), -tail.T, tail)
-
-
-def _lead(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """`ThompsonState.lead` from counts."""
-    ahead = (wins - losses).astype(jnp.float32)
-    return 0.25 * ahead * (jnp.abs(ahead) / jnp.maximum(wins + losses, 1).astype(jnp.float32))
