@@ -67,8 +67,6 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
     num = len(now.losses)
     pairs = num * (num - 1) // 2
     rows, columns = np.tril_indices(num, -1)
-    number = np.zeros((num, num), np.int32)
-    number[rows, columns] = number[columns, rows] = np.arange(pairs)
     ahead = now.lead > 0
     spread = 1 + _SPREAD * ((np.arange(pairs) * 0.618034) % 1)
     costs = jnp.minimum(now.costs[rows, columns], now.costs[columns, rows])
@@ -83,7 +81,7 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
         turns, e, moves, rates, _ = carry
         lowest = lax.argmin(e, 0, jnp.int32)
         negative = e[lowest] < -TOLERANCE
-        table = jnp.maximum(e, 0.0)[number]
+        table = table_of(jnp.maximum(e, 0.0), num)
         worst = tightest(now, winner, table, jnp.float32(-jnp.inf))
         of_winner, of_rival = members(now, winner, table, worst)
         by_winner = (rows == winner) & of_winner[columns] | (columns == winner) & of_winner[rows]
@@ -133,5 +131,6 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
 def table_of(e: jax.Array, num_arms: int) -> jax.Array:
     """e of every pair: (K, K) float32, symmetric, 0 on the diagonal."""
     rows, columns = np.tril_indices(num_arms, -1)
-    table = jnp.zeros((num_arms, num_arms), jnp.float32).at[rows, columns].set(e)
-    return table + table.T
+    number = np.zeros((num_arms, num_arms), np.int32)
+    number[rows, columns] = number[columns, rows] = np.arange(len(rows))
+    return jnp.where(np.eye(num_arms, dtype=bool), 0.0, e[number])

@@ -39,7 +39,7 @@ class ECWRMED:
     belongs to nobody's superiors, needs nothing, and is compared by line 4 while beta > 0.
 
     What the estimates demand changes with an outcome only, and is computed then, by lanes that
-    learnt something; the order of log t at which it changes is part of the state, so that a step
+    learnt something; the log t at which it changes is part of the state, so that a step
     that teaches nothing costs O(K) words and one comparison of K x K numbers.
 
     Attributes:

@@ -111,8 +111,8 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
         program=program,
     )
     demand = demand_of(unknown, estimates, active)
-    look = arm_sets.empty_sets(num), jnp.float32(-1)
-    forced, calm = _lacking(look, estimates, active, _line4(policy, jnp.int32(1)))
+    unlooked = arm_sets.empty_sets(num), jnp.float32(-1)
+    forced, calm = _lacking(unlooked, estimates, active, _line4(policy, jnp.int32(1)))
     return LoopState(
         estimates=estimates,
         demand=demand._replace(trust=_trusts(demand.trust, estimates, active, jnp.float32(0))),
@@ -157,10 +157,10 @@ def advance(
     log_t = jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
     listed = ~_any(state.forced)
     stale = state.stale | (learnt.amount > 0)
-    look = listed & stale
+    renewed = listed & stale
     effort = state.demand.winners
-    demand = seldom(demand_of, look, state.demand, estimates, active, effort=effort)
-    hopeful = look & (demand.hope >= log_t)
+    demand = seldom(demand_of, renewed, state.demand, estimates, active, effort=effort)
+    hopeful = renewed & (demand.hope >= log_t)
     trusts = seldom(_trusts, hopeful, demand.trust, estimates, active, log_t)
     demand = demand._replace(trust=trusts)
 
@@ -176,8 +176,8 @@ def advance(
     passed = listed & ~_any(queue)
     calm = jnp.where(learnt.amount > 0, -1.0, state.calm)
     line4 = _line4(policy, t + 1)
-    look = passed & (calm < line4.log_t)
-    forced, calm = seldom(_lacking, look, (state.forced & ~drawn, calm), estimates, active, line4)
+    begun = passed & (calm < line4.log_t)
+    forced, calm = seldom(_lacking, begun, (state.forced & ~drawn, calm), estimates, active, line4)
     return LoopState(
         estimates=estimates,
         demand=demand,
@@ -196,11 +196,19 @@ def told(
     """The state after withheld outcomes became known."""
     active = jnp.asarray(policy.active_arms)
     wins = state.estimates.wins + feedback.wins()
-    estimates = Estimates(wins, *_evidence(wins, wins.T))
+    estimates = Estimates(wins, *lead_and_price(wins, wins.T))
     log_t = jnp.maximum(jnp.log(state.t.astype(jnp.float32)), 1e-9)
     demand = demand_of(state.demand, estimates, active)
     demand = demand._replace(trust=_trusts(demand.trust, estimates, active, log_t))
     return state._replace(estimates=estimates, demand=demand, stale=jnp.array(False))
+
+
+def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`Estimates.lead` and `.price` from counts, int32 of any shape; float32 of that shape."""
+    evidence = evidence_against_half(wins, losses)
+    n = (wins + losses).astype(jnp.float32)
+    ahead = jnp.sign(wins - losses).astype(jnp.float32)
+    return ahead * evidence, jnp.where(ahead != 0, n / jnp.maximum(evidence, 1e-30), -n)
 
 
 def demand_with(
@@ -277,7 +285,7 @@ def _learn(
 ) -> Estimates:
     """The estimates after one duel: two entries of each table change."""
     wins = estimates.wins.at[winner, loser].add(amount, mode="promise_in_bounds")
-    lead, price = _evidence(wins[winner, loser], wins[loser, winner])
+    lead, price = lead_and_price(wins[winner, loser], wins[loser, winner])
     itself = winner == loser
     lead, price = jnp.where(itself, 0.0, lead), jnp.where(itself, 0.0, price)
     mode = "promise_in_bounds"
@@ -288,14 +296,6 @@ def _learn(
         lead=leads.at[loser, winner].set(-lead, mode=mode),
         price=prices.at[loser, winner].set(price, mode=mode),
     )
-
-
-def _evidence(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`Estimates.lead` and `.price` from counts."""
-    evidence = evidence_against_half(wins, losses)
-    n = (wins + losses).astype(jnp.float32)
-    ahead = jnp.sign(wins - losses).astype(jnp.float32)
-    return ahead * evidence, jnp.where(ahead != 0, n / jnp.maximum(evidence, 1e-30), -n)
 
 
 class _Line4(NamedTuple):

@@ -9,7 +9,15 @@ from jax import lax
 import jaxduel as jd
 from jaxduel.policies.copeland_evidence import ecw_level, ecw_total, standing, tightest, trust
 from jaxduel.policies.copeland_vertex import no_vertex, optimal_vertex, table_of
-from jaxduel.policies.rmed_copeland import _evidence
+from jaxduel.policies.rmed_copeland import lead_and_price
+
+FOUND = 2e-4
+"""How far from the optimum the regret of a vertex may be, of itself: the walk tells costs apart by
+up to 1e-4 of themselves, so what is cheapest for it may cost 1e-4 too much; and sums of 1 may be
+missed by 1e-4, so that it may cost 1e-4 too little (e / (1 - 1e-4) keeps all of them)."""
+KEPT = FOUND + 1e-4
+"""The same for a vertex that is kept: a move from it may save 1e-5 of the regret per unit of slack,
+and there are P = K (K - 1) / 2 of them, 10 for K = 5, with slacks of about 1 at most."""
 
 
 def _counts(num_arms, num, seed, n=40):
@@ -41,7 +49,7 @@ def _solved(wins, last):
 
     def one(wins, last):
         num = len(wins)
-        now = standing(*_evidence(wins, wins.T), jnp.ones(num, bool))
+        now = standing(*lead_and_price(wins, wins.T), jnp.ones(num, bool))
         winner = lax.argmax(now.winners, 0, jnp.int32)
         vertex = optimal_vertex(last, now, winner, jnp.array(True))
         e = table_of(vertex.e, num)
@@ -66,7 +74,7 @@ def test_its_regret_is_the_lower_bound_of_the_estimates(num_arms, num):
     for run in range(num):
         problem = _problem(wins[run])
         bound = jd.theory.copeland_lower_bound(problem).constant
-        assert regret[run] == pytest.approx(bound, rel=2e-4)
+        assert regret[run] == pytest.approx(bound, rel=FOUND)
         assert ecw[run] == pytest.approx(jd.theory.ecw_constant(problem), rel=1e-5)
 
 
@@ -82,7 +90,7 @@ def test_it_goes_on_from_the_last_vertex():
     assert sum(alone) > 40
     for run in np.flatnonzero(alone):
         bound = jd.theory.copeland_lower_bound(_problem(more[run])).constant
-        assert regret[run] == pytest.approx(bound, rel=3e-4)
+        assert regret[run] == pytest.approx(bound, rel=KEPT)
         assert smallest[run] > 1 - 1e-4
     kept = (again.e == np.asarray(first.e)).all(axis=1)
     assert 0.3 < kept.mean() < 1
