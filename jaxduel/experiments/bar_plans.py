@@ -22,12 +22,12 @@ class SpreadPlan:
       name: the panel's name.
       groups: the data sets and who plays them, with a short label for each; the competitors have
         the same names and order in all, their parameters may differ.
-      units: names of competitors; the first that plays is the one whose mean is the unit.
+      unit_name: of the competitor whose mean is the unit.
     """
 
     name: str
     groups: Mapping[str, tuple[DataSet, tuple[Competitor, ...]]]
-    units: tuple[str, ...]
+    unit_name: str
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -37,7 +37,7 @@ class SpreadPlan:
     @property
     def unit(self) -> Competitor:
         """The competitor whose mean regret is the unit."""
-        return next(c for name in self.units for _, c in self.entries if c.name == name)
+        return next(c for _, c in self.entries if c.name == self.unit_name)
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.BarsPanel:
         """A group of bars per data set."""

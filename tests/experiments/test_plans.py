@@ -65,10 +65,10 @@ def test_entries_are_grouped_by_data_set():
     assert names == [("one", "dts"), ("one", "rucb"), ("two", "dts")]
 
 
-def test_spreads_are_in_units_of_the_first_policy_that_plays():
+def test_spreads_are_in_units_of_one_policy():
     chosen = (competitor("dts+"), competitor("rucb"))
     groups = {"A": (data_set("a"), chosen), "B": (data_set("b"), chosen)}
-    plan = SpreadPlan("2", groups, ("ecw-rmed", "dts+"))
+    plan = SpreadPlan("2", groups, "dts+")
     samples = {
         ("a", "dts+"): sample("dts+", [9.0, 11.0]), ("a", "rucb"): sample("rucb", [40.0, 60.0]),
         ("b", "dts+"): sample("dts+", [20.0, 20.0]), ("b", "rucb"): sample("rucb", [5.0, 5.0]),

@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import jax
 
-from jaxduel import policies, problems
+from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.copeland_dueling_claims import (
@@ -179,17 +179,13 @@ class _Order:
             usual = 100 if self.full else 20
             text.append(f"{usual} runs, 10 on 500 arms; the paper does not say how many.")
         text.append("RankEl is left out: no text or program of it was found.")
-        missing = [c.label for c in _COMPETITORS.values() if c.policy not in policies.names()]
-        if missing:
-            text.append(f"Not in this version of jaxduel, left out: {', '.join(missing)}.")
         return text
 
 
 def _plan(panel: str, order: _Order) -> Plan:
     """What a panel needs and shows."""
     place = _PLACES[panel]
-    chosen = [_COMPETITORS[name] for name in place.names]
-    playing = tuple(c for c in chosen if c.policy in policies.names())
+    playing = tuple(_COMPETITORS[name] for name in place.names)
     lesser = {"ccb": order.slow(place)} if place.name == MANY else {}
     frame = _FRAME if panel == "1" else ()
     scale = "log" if place.name == MANY else None
@@ -209,8 +205,6 @@ def reproduce(
     horizon: int | None = None,
 ) -> Report:
     """Makes Figure 1 and a figure of scalability, and measures what the paper says of them.
-
-    Policies of the paper that jaxduel does not have are left out, with a note in the report.
 
     Args:
       figure: a figure ("1", "2"), a panel ("2a" to "2c"), or None for all.

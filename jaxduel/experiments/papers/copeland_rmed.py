@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import jax
 
-from jaxduel import policies, problems
+from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.copeland_rmed_claims import measured_claims
@@ -164,9 +164,6 @@ class _Order:
             text.append("100 runs; reduced: 10 on 64 arms.")
         text.append(f"{MULTISOL}: constructed, not the paper's matrix, which is lost.")
         text.append(f"{MSLR64}: the paper's arms are not known; the smallest gap is 0.0025.")
-        missing = [c.label for c in _COMPETITORS.values() if c.policy not in policies.names()]
-        if missing:
-            text.append(f"Not in this version of jaxduel, left out: {', '.join(missing)}.")
         text.append("Policies that need a Condorcet winner also play where there is none.")
         return text
 
@@ -183,8 +180,7 @@ def _plan(panel: str, order: _Order, known: KnownConstants) -> Plan:
         return TablePlan(panel, known.table)
     place = _PLACES[panel]
     data, slow = order.data(place), order.slow(place)
-    names = [n for n in _COMPETITORS if n in _SUPPLEMENT or panel != "s1"]
-    playing = [_COMPETITORS[n] for n in names if _COMPETITORS[n].policy in policies.names()]
+    playing = [c for c in _COMPETITORS.values() if c.name in _SUPPLEMENT or panel != "s1"]
     playing = [c for c in playing if c.name != "cw-rmed" or slow is not None]
     if place.name == "gap":
         playing += [
@@ -214,8 +210,6 @@ def reproduce(
     horizon: int | None = None,
 ) -> Report:
     """Makes Figure 1 and Table 1 and measures what the paper says of them.
-
-    Policies of the paper that jaxduel does not have are left out, with a note in the report.
 
     Args:
       figure: a figure ("1", "table1", "s1"), a panel ("1a" to "1f"), or None for all.

@@ -11,8 +11,7 @@ What it leaves open, and what is done here:
 - The horizons of Figures 1, 3, 4, 5 and 7: 1e6 with `full`, 1e5 for the 500 arms (the text mentions
   5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 5e3 for 500; and for K < 10 100 runs instead
   of 500 but in Figures 1, 2, 7c and 7d, 50 of each delay in Figure 6.
-- Which policies Figure 2 shows: all. Which mean its unit is: as in its caption that of ECW-RMED, of
-  D-TS+ where ECW-RMED does not play.
+- Which policies Figure 2 shows: all. Which mean its unit is: as in its caption that of ECW-RMED.
 - "One sample path" of Figure 5: the first run; beside it stands the mean over all runs of the
   largest share, the second, and so on.
 - BTM has the paper's radius and self-comparisons; Sparring and SAVAGE are `jaxduel.policies`'.
@@ -28,7 +27,7 @@ from typing import NamedTuple
 
 import jax
 
-from jaxduel import policies, problems
+from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.output import OutputFolder
@@ -106,7 +105,7 @@ _MANY_ARMS = ("ccb", "scb", "ecw-rmed", "dts")
 _DELAYED = ("ecw-rmed", "dts", "dts+")
 _DIVERSE = ("dts", "dts+")
 _ELIMINATION = ("dts", "dts+", "pure-dts")
-_UNITS = ("ecw-rmed", "dts+")
+_UNIT = "ecw-rmed"
 
 
 _OFTEN = ("mslr5-condorcet", "mslr5-noncondorcet")
@@ -168,9 +167,6 @@ class _Order:
                 "Reduced: for K < 10, 100 runs instead of 500 but on the data sets of figures 1 "
                 "and 2, and 50 of each delay; otherwise the paper's 100, and 10 for 500 arms."
             )
-        missing = [c.label for c in _COMPETITORS.values() if c.policy not in policies.names()]
-        if missing:
-            text.append(f"Not in this version of jaxduel, left out: {', '.join(missing)}.")
         text.append("Policies that need a Condorcet winner also play where there is none.")
         return text
 
@@ -186,7 +182,7 @@ def _plan(panel: str, order: _Order) -> Plan:
             label: (order.data(_PLACES[at]), _playing(_SECTION_5, at))
             for label, at in _SPREADS.items()
         }
-        return SpreadPlan(panel, groups, _UNITS)
+        return SpreadPlan(panel, groups, _UNIT)
     at = _AGAIN.get(panel, panel)
     data = order.data(_PLACES[at], delayed=panel[0] == "6")
     if panel[0] == "5":
@@ -201,10 +197,10 @@ def _plan(panel: str, order: _Order) -> Plan:
 
 
 def _playing(names: tuple[str, ...], place: str) -> tuple[Competitor, ...]:
-    """The competitors of those names that jaxduel has, as they play on a data set."""
-    known = [_COMPETITORS[name] for name in names if _COMPETITORS[name].policy in policies.names()]
+    """The competitors of those names, as they play on a data set."""
     found = []
-    for competitor in known:
+    for name in names:
+        competitor = _COMPETITORS[name]
         if competitor.name == "savage":
             test = "condorcet" if place in _CONDORCET else "copeland"
             competitor = replace(competitor, parameters={"test": test})
@@ -232,8 +228,6 @@ def reproduce(
     horizon: int | None = None,
 ) -> Report:
     """Makes Figures 1 to 7 and measures what the paper says of them.
-
-    Policies of the paper that jaxduel does not have are left out, with a note in the report.
 
     Args:
       figure: a figure ("1" to "7"), a panel ("1a" to "7d"), or None for all.
