@@ -207,12 +207,13 @@ def ecw_level(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:
     1, k = |S| - need, Theorem 5 gives e = 1 / (h - k) to the h cheapest, and the value
     min_h (sum of the h smallest costs) / (h - k). It is found without sorting, for all i2 at once:
     the value is the only positive one that is the ratio of the set of what costs at most as much.
-    From any larger set the ratios fall to it, in a few turns.
+    From any larger set the ratios fall to it, in a few turns. Where rounding puts the mean of equal
+    costs below them, so that too few are left, it is raised by more than rounding takes.
 
     Args:
       now: the standing.
       winner: () int32, one of the empirical Copeland winners.
-      guess: (K,) float32, where to begin; any numbers will do.
+      guess: (K,) float32, where to begin; any finite numbers will do.
     """
     num = len(now.losses)
     arms = jnp.arange(num, dtype=jnp.int32)
@@ -221,20 +222,24 @@ def ecw_level(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:
     needed = now.losses - now.fewest + 1
     concerned = (arms != winner) & (now.losses < num) & (size >= needed)
     spare = size - needed
+    up = 1 + num * 2.0**-23
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        cost, before, _ = carry
+        cost, before, raised, _ = carry
         chosen = costs <= cost
         count = jnp.sum(chosen, axis=0, dtype=jnp.int32)
         total = jnp.sum(jnp.where(chosen, costs, 0.0), axis=0)
         ratio = total / jnp.maximum(count - spare, 1).astype(jnp.float32)
         ratio = jnp.where(count > spare, ratio, _DEAR)
         ratio = jnp.where(before < 0, ratio, jnp.minimum(ratio, cost))
+        lost = (before > spare) & (count <= spare)
+        ratio = jnp.where(raised, cost, jnp.where(lost, up * cost, ratio))
         moves = concerned & (count != before)
-        return jnp.where(moves, ratio, cost), jnp.where(moves, count, before), jnp.any(moves)
+        cost, before = jnp.where(moves, ratio, cost), jnp.where(moves, count, before)
+        return cost, before, raised | lost, jnp.any(moves)
 
-    start = guess, jnp.full(num, -1, jnp.int32), jnp.array(True)
-    cost, count, _ = lax.while_loop(lambda carry: carry[2], turn, start)
+    start = guess, jnp.full(num, -1, jnp.int32), jnp.zeros(num, bool), jnp.array(True)
+    cost, count, _, _ = lax.while_loop(lambda carry: carry[3], turn, start)
     parts = jnp.maximum(count - spare, 1).astype(jnp.float32)
     return Level(jnp.where(concerned, cost, -1.0), parts)
 
