@@ -42,6 +42,50 @@ def _duels(policy, preferences, keys, steps, policy_class):
     return jax.vmap(run)(preferences, keys)
 
 
+def random_histories(policy, num, steps):
+    """`num` runs of `duel_histories` on random preferences; the number of arms is the seed."""
+    preferences = random_preferences(policy.num_arms, num, seed=policy.num_arms)
+    keys = jax.random.split(jax.random.key(policy.num_arms), num)
+    return tuple(map(np.asarray, duel_histories(policy, preferences, keys, steps))), keys
+
+
+def judged(oracle_of, histories):
+    """The oracles of all runs after these: at each step the pair has to be one that they allow.
+
+    Args:
+      oracle_of: makes the oracle of a run from its number.
+      histories: left, right, left_wins, each (num, steps).
+    """
+    oracles = []
+    for run, played in enumerate(zip(*histories, strict=True)):
+        oracle = oracle_of(run)
+        for t, (left, right, won) in enumerate(zip(*(x.tolist() for x in played), strict=True)):
+            allowed = oracle.allowed()
+            if (left, right) not in allowed:
+                raise AssertionError(f"run {run}, step {t + 1}: {left, right} not in {allowed}")
+            oracle.play(left, right, won)
+        oracles.append(oracle)
+    return oracles
+
+
+KEY = jax.random.key(0)
+
+
+@jax.jit
+def update(policy, state, outcome):
+    """The state after one comparison, of a policy that draws nothing."""
+    return policy.update(state, policy.act(state, KEY), outcome, KEY)
+
+
+def played(policy, outcome_of, steps):
+    """The duels of a run whose outcomes are `outcome_of(left, right)`, and its last state."""
+    state, duels = policy.init(KEY), []
+    for _ in range(steps):
+        duels.append(tuple(int(arm) for arm in policy.act(state, KEY)))
+        state = update(policy, state, jnp.int32(outcome_of(*duels[-1])))
+    return duels, state
+
+
 def batch_histories(policy, preferences, keys, rounds):
     """First states, counts and wins of (num,) runs, each (num, rounds, K, K), and last states."""
     return _batches(policy, preferences, keys, rounds, type(policy))

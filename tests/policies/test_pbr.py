@@ -7,25 +7,9 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Feedback
-from tests.policies.histories import duel_histories, random_preferences
+from tests.policies.histories import KEY, duel_histories, played, random_preferences, update
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
-
-KEY = jax.random.key(0)
-
-
-@jax.jit
-def _update(policy, state, outcome):
-    return policy.update(state, policy.act(state, KEY), outcome, KEY)
-
-
-def _played(policy, outcome_of, steps):
-    """The duels of a run whose outcomes are `outcome_of(left, right)`, and its last state."""
-    state, duels = policy.init(KEY), []
-    for _ in range(steps):
-        duels.append(tuple(int(arm) for arm in state.race.duel))
-        state = _update(policy, state, jnp.int32(outcome_of(*duels[-1])))
-    return duels, state
 
 
 def test_the_race_ends_when_an_arm_has_surely_more_wins_than_others_can_have():
@@ -38,7 +22,7 @@ def test_the_race_ends_when_an_arm_has_surely_more_wins_than_others_can_have():
         last[i, j] = -last.get((i, j), 1)
         return 1 if i == 0 else last[i, j]
 
-    duels, _ = _played(policy, outcome, 17 * 6 + 4)
+    duels, _ = played(policy, outcome, 17 * 6 + 4)
     every = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert duels[: 17 * 6] == every * 17
     assert duels[17 * 6 :] == [(0, 0)] * 4
@@ -50,7 +34,7 @@ def test_pairs_of_known_winners_or_of_known_losers_are_left_out():
     # 3); 2 and 3 surely have fewer wins than 1, and 0 may have as many
     beats = {(0, 2): -1, (0, 3): 1, (1, 2): 1, (1, 3): 1, (2, 3): -1}
     turns = iter([1, -1] * 40)
-    duels, _ = _played(policy, lambda i, j: beats.get((i, j)) or next(turns), 17 * 6 + 10)
+    duels, _ = played(policy, lambda i, j: beats.get((i, j)) or next(turns), 17 * 6 + 10)
     assert duels[17 * 6 :] == [(0, 1)] * 10
     # (2, 3) alternates instead of being sure: as neither can be the top one, it is inactive
     beats = {(0, 2): 1, (0, 3): 1, (1, 2): 1, (1, 3): 1}
@@ -60,17 +44,17 @@ def test_pairs_of_known_winners_or_of_known_losers_are_left_out():
         last[i, j] = -last.get((i, j), 1)
         return beats.get((i, j), last[i, j])
 
-    duels, state = _played(policy, outcome, 17 * 6 + 10)
+    duels, state = played(policy, outcome, 17 * 6 + 10)
     assert duels[17 * 6 :] == [(0, 1)] * 10
     assert int(state.wins.sum()) == 17 * 6 + 10
 
 
 def test_two_arms_are_raced_until_one_surely_beats_the_other():
     policy = jd.policies.make("pbr", num_arms=2, horizon=5)
-    duels, _ = _played(policy, lambda i, j: -1, 15)  # 2 log(2 * 4 * 5^2) = 10.6
+    duels, _ = played(policy, lambda i, j: -1, 15)  # 2 log(2 * 4 * 5^2) = 10.6
     assert duels == [(0, 1)] * 11 + [(1, 1)] * 4
     outcomes = iter([1, -1] * 20)
-    duels, _ = _played(policy, lambda i, j: next(outcomes), 40)
+    duels, _ = played(policy, lambda i, j: next(outcomes), 40)
     assert duels == [(0, 1)] * 40
 
 
@@ -78,7 +62,7 @@ def test_a_cycle_ends_in_the_lowest_of_the_equal_arms():
     policy = jd.policies.make("pbr", num_arms=3, horizon=100)
     beats = {(0, 1): 1, (0, 2): -1, (1, 2): 1}
     rounds = int(2 * np.log(2 * 9 * 100**2)) + 1
-    duels, _ = _played(policy, lambda i, j: beats.get((i, j), 1), 3 * rounds + 2)
+    duels, _ = played(policy, lambda i, j: beats.get((i, j), 1), 3 * rounds + 2)
     assert duels == [(0, 1), (0, 2), (1, 2)] * rounds + [(0, 0)] * 2
 
 
@@ -146,7 +130,7 @@ def test_learning_late_is_tested_at_the_end_of_the_round():
     policy = jd.policies.make("pbr", num_arms=3, horizon=10)
     state = policy.init(KEY)
     for _ in range(4):
-        state = _update(policy, state, jnp.int32(0))
+        state = update(policy, state, jnp.int32(0))
     assert int(state.wins.sum()) == 0
     feedback = Feedback(
         jnp.zeros((3, 3), jnp.int32).at[0, 1].set(30).at[0, 0].set(7),
@@ -157,7 +141,7 @@ def test_learning_late_is_tested_at_the_end_of_the_round():
     rest = []
     for _ in range(4):
         rest.append(tuple(int(arm) for arm in state.race.duel))
-        state = _update(policy, state, jnp.int32(0))
+        state = update(policy, state, jnp.int32(0))
     assert rest == [(0, 2), (1, 2), (0, 2), (1, 2)]  # (0, 1) is sure after the second round
 
 

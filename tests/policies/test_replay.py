@@ -16,7 +16,13 @@ from tests.oracles.savage import SAVAGE
 from tests.oracles.scomp import SCOMP
 from tests.oracles.scomp2 import SCOMP2
 from tests.oracles.sparring import Sparring
-from tests.policies.histories import batch_histories, duel_histories, random_preferences
+from tests.policies.histories import (
+    batch_histories,
+    duel_histories,
+    judged,
+    random_histories,
+    random_preferences,
+)
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -77,16 +83,8 @@ def test_duels_follow_the_paper(case, num_arms):
     num, steps = SIZES[num_arms]
     name, oracle_class, fields, parameters = (DUELS | VARIANTS)[case]
     policy = jd.policies.make(name, num_arms=num_arms, **{"horizon": 500, **fields})
-    preferences = random_preferences(num_arms, num, seed=num_arms)
-    keys = jax.random.split(jax.random.key(num_arms), num)
-    left, right, won = map(np.asarray, duel_histories(policy, preferences, keys, steps))
-    for run in range(num):
-        oracle = oracle_class(num_arms, **parameters)
-        for t in range(steps):
-            pair = int(left[run, t]), int(right[run, t])
-            allowed = oracle.allowed()
-            assert pair in allowed, f"run {run}, step {t + 1}: {pair} not in {allowed}"
-            oracle.play(*pair, bool(won[run, t]))
+    histories, _ = random_histories(policy, num, steps)
+    judged(lambda run: oracle_class(num_arms, **parameters), histories)
 
 
 SETTLING = {

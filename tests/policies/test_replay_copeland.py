@@ -14,7 +14,7 @@ from tests.oracles.cw_rmed import CWRMED
 from tests.oracles.ecw_rmed import ECWRMED
 from tests.oracles.pbr import PBR
 from tests.oracles.scb import SCB
-from tests.policies.histories import duel_histories, random_preferences
+from tests.policies.histories import judged, random_histories, random_preferences
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -35,16 +35,8 @@ CASES = {
 def test_duels_follow_the_paper(case):
     name, oracle_class, fields, num_arms, num, steps = CASES[case]
     policy = jd.policies.make(name, num_arms=num_arms, **{"horizon": 500, **fields})
-    preferences = random_preferences(num_arms, num, seed=num_arms)
-    keys = jax.random.split(jax.random.key(num_arms), num)
-    left, right, won = map(np.asarray, duel_histories(policy, preferences, keys, steps))
-    for run in range(num):
-        oracle = oracle_class(num_arms, **fields)
-        for t in range(steps):
-            pair = int(left[run, t]), int(right[run, t])
-            allowed = oracle.allowed()
-            assert pair in allowed, f"run {run}, step {t + 1}: {pair} not in {allowed}"
-            oracle.play(*pair, bool(won[run, t]))
+    histories, _ = random_histories(policy, num, steps)
+    judged(lambda run: oracle_class(num_arms, **fields), histories)
 
 
 @partial(jax.jit, static_argnames="steps")
@@ -112,23 +104,16 @@ def _opponent_words(keys, steps, draws):
 )
 def test_scb_follows_the_paper(num_arms, scale, num, steps):
     policy = jd.policies.make("scb", num_arms=num_arms, scale=scale)
-    preferences = random_preferences(num_arms, num, seed=num_arms)
-    keys = jax.random.split(jax.random.key(num_arms), num)
-    left, right, won = map(np.asarray, duel_histories(policy, preferences, keys, steps))
+    histories, keys = random_histories(policy, num, steps)
     words = np.asarray(_opponent_words(keys, steps, 256))
-    decided = 0
-    for run in range(num):
 
-        def draw(pull, run=run):
+    def oracle_of(run):
+        def draw(pull):
             u = words[run, pull.t - 1, pull.position]
             others = [j for j in range(num_arms) if j != pull.arm]
             return others[min(int(u * np.float32(num_arms - 1)), num_arms - 2)]
 
-        oracle = SCB(num_arms, draw, scale=scale)
-        for t in range(steps):
-            pair = int(left[run, t]), int(right[run, t])
-            allowed = oracle.allowed()
-            assert pair in allowed, f"run {run}, step {t + 1}: {pair} not in {allowed}"
-            oracle.play(*pair, bool(won[run, t]))
-        decided += len(oracle.memories[0].beats)
-    assert decided > num // 2
+        return SCB(num_arms, draw, scale=scale)
+
+    oracles = judged(oracle_of, histories)
+    assert sum(len(oracle.memories[0].beats) for oracle in oracles) > num // 2

@@ -7,23 +7,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Feedback
-from tests.policies.histories import duel_histories, random_preferences
-
-KEY = jax.random.key(0)
-
-
-@jax.jit
-def _update(policy, state, outcome):
-    return policy.update(state, policy.act(state, KEY), outcome, KEY)
-
-
-def _played(policy, outcome_of, steps):
-    """The duels of a run whose outcomes are `outcome_of(left, right)`, and its last state."""
-    state, duels = policy.init(KEY), []
-    for _ in range(steps):
-        duels.append(tuple(int(arm) for arm in state.duel))
-        state = _update(policy, state, jnp.int32(outcome_of(*duels[-1])))
-    return duels, state
+from tests.policies.histories import KEY, duel_histories, played, random_preferences, update
 
 
 def test_pairs_take_turns_and_those_of_a_beaten_arm_go():
@@ -36,7 +20,7 @@ def test_pairs_take_turns_and_those_of_a_beaten_arm_go():
         last[i, j] = -last.get((i, j), 1)
         return 1 if i == 0 else last[i, j]
 
-    duels, _ = _played(policy, outcome, 14 * 6 + 6)
+    duels, _ = played(policy, outcome, 14 * 6 + 6)
     every = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert duels[: 14 * 6] == every * 14
     assert duels[14 * 6 :] == [(0, 1), (0, 2), (0, 3), (0, 0), (0, 0), (0, 0)]
@@ -46,7 +30,7 @@ def test_two_arms_that_tie_are_compared_for_ever():
     for test in ("condorcet", "copeland"):
         policy = jd.policies.make("savage", num_arms=2, horizon=5, test=test)
         outcomes = iter([1, -1] * 20)
-        duels, _ = _played(policy, lambda i, j, o=outcomes: next(o), 40)
+        duels, _ = played(policy, lambda i, j, o=outcomes: next(o), 40)
         assert duels == [(0, 1)] * 40
 
 
@@ -54,13 +38,13 @@ def test_a_cycle_ends_in_the_lowest_of_the_equal_arms():
     beats = {(0, 1): 1, (0, 2): -1, (1, 2): 1}
     threshold = int(2 * np.log(3 * 2 * 100**2))  # 22: sure at comparison 23
     policy = jd.policies.make("savage", num_arms=3, horizon=100, test="copeland")
-    duels, state = _played(policy, lambda i, j: beats[i, j] if i != j else 1, 72)
+    duels, state = played(policy, lambda i, j: beats[i, j] if i != j else 1, 72)
     assert duels[: 3 * (threshold + 1)] == [(0, 1), (0, 2), (1, 2)] * (threshold + 1)
     assert duels[69:] == [(0, 0)] * 3
     assert state.beats.tolist() == [1, 1, 1]
     # the Condorcet test drops arm 1 with (0, 1), then arm 0 with (0, 2): (1, 2) is never settled
     policy = jd.policies.make("savage", num_arms=3, horizon=100)
-    duels, state = _played(policy, lambda i, j: beats[i, j] if i != j else 1, 72)
+    duels, state = played(policy, lambda i, j: beats[i, j] if i != j else 1, 72)
     assert duels[66:] == [(0, 1), (0, 2), (2, 2), (2, 2), (2, 2), (2, 2)]
     assert state.beaten.tolist() == [1, 1, 0]
 
@@ -119,8 +103,8 @@ def test_learning_late_agrees_with_the_counts(test):
         won = rng.random() < (0.97 if (i, j) == (0, 1) else 0.5)
         left_wins[i, j] += won
         right_wins[i, j] += 1 - won
-        state = _update(policy, state, jnp.int32(0))
-        prompt = _update(policy, prompt, jnp.int32(1 if won else -1))
+        state = update(policy, state, jnp.int32(0))
+        prompt = update(policy, prompt, jnp.int32(1 if won else -1))
     assert left_wins.sum() + right_wins.sum() == 63
     assert int(state.wins.sum()) == 0
     assert np.triu(left_wins + right_wins, 1).max() == 11
