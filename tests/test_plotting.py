@@ -17,15 +17,22 @@ from jaxduel.plotting import (
     Curve,
     DelayCurve,
     DelayPanel,
+    HeatMap,
+    HeatPanel,
     Panel,
     Reference,
     SharesPanel,
     Stack,
+    SweepBound,
+    SweepCurve,
+    SweepPanel,
     bars_figure,
     delay_figure,
+    heat_figure,
     regret_figure,
     shares_figure,
     style_of,
+    sweep_figure,
 )
 
 
@@ -58,6 +65,8 @@ def test_policies_of_one_figure_differ_in_line_or_marker_too():
         ("scomp2[num_batches=2]", "scomp2[num_batches=8]", "scomp2", "rmed1"),
         ("dts", "dts+", "pure-dts", "rucb", "rcs", "ccb", "scb", "ecw-rmed", "savage", "sparring"),
         ("dts", "ecw-rmed", "ecw-rmed[shuffle_arms=false]", "rmed1", "btm"),
+        ("base", "base[grid=geometric]", "base[grid=arithmetic]", "ucb1"),
+        ("base", "base[grid=geometric]", "etc", "etc[grid=geometric]", "ucb1"),
     ):
         looks = {STYLES[name][1:] for name in names}
         assert len(looks) == len(names)
@@ -264,3 +273,144 @@ def test_curves_may_leave_the_picture():
 def test_a_definition_with_a_factor_has_its_own_label():
     (axes,) = regret_figure([Panel(CURVES, definition="2 copeland")]).axes
     assert "cpld" in axes.get_ylabel()
+
+
+def swept(name: str, label: str, **columns: list[float]) -> SweepCurve:
+    at = np.array(columns.get("at", [2, 3, 5]))
+    mean = np.array(columns.get("mean", [0.6, 0.2, 0.1]))
+    return SweepCurve(
+        name=name, label=label, at=at, mean=mean, lower95=0.9 * mean, upper95=1.2 * mean
+    )
+
+
+def test_sweeps_have_bands_and_ticks_where_something_was_tried():
+    panel = SweepPanel(curves=[swept("base", "BaSE")], across="batches $M$", up="regret")
+    (axes,) = sweep_figure([panel]).axes
+    (line,) = axes.lines
+    np.testing.assert_array_equal(line.get_ydata(), [0.6, 0.2, 0.1])
+    (band,) = axes.collections
+    ends = band.get_paths()[0].vertices[:, 1]
+    assert ends.min() == pytest.approx(0.09)
+    assert ends.max() == pytest.approx(0.72)
+    assert axes.get_xticks().tolist() == [2, 3, 5]
+    assert axes.get_ylim()[0] == 0
+    assert axes.get_ylabel() == "regret"
+
+
+def test_each_panel_of_a_sweep_has_its_own_label_below():
+    curves = [swept("base", "BaSE")]
+    panels = [SweepPanel(curves=curves, across=what) for what in ("M", "K", "T", "M")]
+    assert [axes.get_xlabel() for axes in sweep_figure(panels).axes] == ["M", "K", "T", "M"]
+
+
+def test_bounds_of_a_sweep_are_thin_lines_of_the_policys_colour():
+    bound = SweepBound("base", "bound", np.array([2, 3, 5]), np.array([0.03, 0.02, 0.01]))
+    panel = SweepPanel(curves=[swept("base", "BaSE")], bounds=[bound], up_scale="log")
+    figure = sweep_figure([panel])
+    (axes,) = figure.axes
+    measured, compared = axes.lines
+    assert compared.get_color() == measured.get_color()
+    assert compared.get_linewidth() < measured.get_linewidth()
+    assert axes.get_yscale() == "log"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["BaSE", "bound"]
+
+
+def test_a_logarithmic_axis_shows_whole_decades_of_numbers_close_together():
+    panel = SweepPanel(curves=[swept("base", "BaSE")], up_scale="log")
+    (axes,) = sweep_figure([panel]).axes
+    np.testing.assert_allclose(axes.get_ylim(), [0.01, 1])
+
+
+def test_a_wide_legend_stays_within_the_page():
+    names = [f"{policy} {grid}" for policy in ("BaSE", "ETC") for grid in ("minimax", "geometric")]
+    curves = [swept("base", name) for name in (*names, "BaSE arithmetic", "UCB1")]
+    figure = sweep_figure([SweepPanel(curves=curves)] * 2)
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.get_window_extent().x1
+
+
+def heats(kind, *values, sure=None, choices=()) -> HeatPanel:
+    maps = [HeatMap(f"map {i}", np.array(v, float), sure) for i, v in enumerate(values)]
+    return HeatPanel(
+        maps=maps, kind=kind, label="what", across="M", up="T", columns=["2", "3", "4"],
+        rows=["10", "100"], title="(a) maps", choices=choices,
+    )  # fmt: skip
+
+
+CELLS = [[1, 2, 3], [4, 5, np.nan]]
+
+
+def test_maps_of_a_row_share_a_scale_of_colours():
+    figure = heat_figure([heats("amount", CELLS, np.multiply(CELLS, 2))])
+    first, second, bar = figure.axes
+    for axes in (first, second):
+        (image,) = axes.images
+        assert image.get_clim() == (1, 10)
+        assert image.origin == "lower"
+    assert [label.get_text() for label in first.get_yticklabels()] == ["10", "100"]
+    assert [label.get_text() for label in second.get_yticklabels()] == ["", ""]
+    assert [label.get_text() for label in second.get_xticklabels()] == ["2", "3", "4"]
+    assert bar.get_ylabel() == "what"
+    assert "(a) maps" in {text.get_text() for text in figure.texts}
+
+
+def test_ratios_are_white_where_they_are_one():
+    figure = heat_figure([heats("ratio", CELLS, np.negative(CELLS) / 10)])
+    (image,) = figure.axes[0].images
+    assert image.get_clim() == (-5, 5)
+    np.testing.assert_allclose(image.to_rgba(np.zeros(1))[0], [0.97, 0.97, 0.97, 1], atol=0.01)
+
+
+def test_choices_have_colours_and_are_paler_where_they_are_not_sure():
+    sure = np.array([[True, False, True], [True, True, True]])
+    best = [[0, 0, 1], [2, 1, np.nan]]
+    figure = heat_figure([heats("choice", best, sure=sure, choices=("a", "b", "c"))])
+    (axes,) = figure.axes
+    cells = axes.images[0].get_array()
+    colors = [to_rgb(color) for color in ("#00507A", "#E69F00", "#7FBF9B")]
+    np.testing.assert_allclose(cells[0, 0], [*colors[0], 1])
+    np.testing.assert_allclose(cells[0, 2], [*colors[1], 1])
+    np.testing.assert_allclose(cells[1, 0], [*colors[2], 1])
+    assert (cells[0, 1, :3] > cells[0, 0, :3]).all()
+    assert cells[1, 2, 3] == 0
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b", "c"]
+
+
+def test_rows_of_maps_have_their_columns_below_each_other():
+    panels = [
+        heats("amount", CELLS, CELLS), heats("choice", np.zeros((2, 3)), CELLS, choices=["a"]),
+    ]  # fmt: skip
+    figure = heat_figure(panels)
+    assert figure.get_figwidth() == plotting.PAGE_WIDTH
+    boxes = [axes.get_position() for axes in figure.axes if axes.images]
+    assert boxes[0].x0 == boxes[2].x0
+    assert boxes[1].x1 == boxes[3].x1
+    assert boxes[0].y0 > boxes[2].y1
+    assert [axes.get_xlabel() for axes in figure.axes if axes.images] == ["", "", "M", "M"]
+
+
+def test_maps_without_numbers_can_be_drawn():
+    nothing = np.full((2, 3), np.nan)
+    panels = [heats(kind, nothing, choices=["a"]) for kind in ("amount", "ratio", "choice")]
+    assert len(plotting.png(heat_figure(panels), dpi=60)) > 1000
+
+
+def test_sweeps_and_maps_are_the_same_bytes_each_time():
+    def files():
+        for figure in (
+            sweep_figure([SweepPanel(curves=[swept("base", "BaSE")])]),
+            heat_figure([heats("ratio", CELLS), heats("choice", CELLS, choices=["a"] * 6)]),
+        ):
+            yield plotting.png(figure, dpi=60), plotting.pdf(figure)
+
+    assert list(files()) == list(files())
+
+
+def test_figures_of_nothing_are_refused():
+    with pytest.raises(jd.InputError, match="at least one curve"):
+        sweep_figure([SweepPanel(curves=[])])
+    for panels in ([], [heats("amount")], [heats("amount", CELLS), heats("amount", CELLS, CELLS)]):
+        with pytest.raises(jd.InputError, match="same number of maps"):
+            heat_figure(panels)

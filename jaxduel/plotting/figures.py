@@ -17,7 +17,9 @@ from jaxduel.errors import InputError
 from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
 from jaxduel.plotting.curves import Panel, draw
 from jaxduel.plotting.delays import DelayPanel, draw_delays
+from jaxduel.plotting.heatmaps import HEAT_FOOT, HEAT_HEAD, HeatPanel, draw_heat_row
 from jaxduel.plotting.styles import FONT_SIZE
+from jaxduel.plotting.sweeps import SweepPanel, draw_sweep
 
 COLUMN_WIDTH = 3.3
 """Inches: one column of a two-column paper."""
@@ -27,7 +29,8 @@ DPI = 300
 
 _LONG_LABEL = 8
 """Characters: of longer labels only two fit side by side in a column."""
-_LEGEND_LINE = 0.14
+_LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.14, 0.54, 0.06
+_HEAT_ROW = 1.1
 """Inches."""
 
 
@@ -69,11 +72,43 @@ def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
     return _figure(panels, draw_shares, [panel.stacks for panel in panels], "column")
 
 
+def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
+    """A number against what is varied, laid out as in `regret_figure`; each panel has its own label
+    below.
+
+    Raises:
+      InputError: if there is no panel, or one without curves.
+    """
+    contents = [[*panel.curves, *panel.bounds] for panel in panels]
+    return _figure(panels, draw_sweep, contents, "curve", same_axis=False)
+
+
+def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
+    """Rows of heat maps, one per panel, at page width.
+
+    Raises:
+      InputError: if there is no panel, one without maps, or panels with different numbers of maps.
+    """
+    if not panels or len({len(panel.maps) for panel in panels}) > 1 or not panels[0].maps:
+        raise InputError("a figure needs at least one panel, and panels the same number of maps.")
+    height = (HEAT_HEAD + _HEAT_ROW) * len(panels) + HEAT_FOOT
+    with _settings():
+        figure = Figure()
+        FigureCanvasAgg(figure)
+        figure.set_size_inches(PAGE_WIDTH, height)
+        for number, panel in enumerate(panels, start=1):
+            below = height - number * (HEAT_HEAD + _HEAT_ROW)
+            draw_heat_row(figure, panel, below, _HEAT_ROW, last=number == len(panels))
+        figure.draw_without_rendering()
+    return figure
+
+
 def _figure(
     panels: Sequence[Any],
     draw_panel: Callable[[Axes, Any], None],
     contents: Sequence[Sequence[Any]],
     what: str,
+    same_axis: bool = True,
 ) -> Figure:
     if not panels or not all(contents):
         raise InputError(f"a figure needs at least one panel, and a panel at least one {what}.")
@@ -89,7 +124,8 @@ def _figure(
             axes.remove()
         if not alone:
             for position, axes in enumerate(grid[: len(panels)]):
-                axes.set_xlabel(axes.get_xlabel() if position >= len(panels) - columns else "")
+                lowest = position >= len(panels) - columns
+                axes.set_xlabel(axes.get_xlabel() if lowest or not same_axis else "")
                 axes.set_ylabel(axes.get_ylabel() if position % columns == 0 else "")
         lines = _add_legend(figure, list(grid[: len(panels)]), contents, alone)
         extra = _LEGEND_LINE * max(0, lines - (2 if alone else 1))
@@ -127,10 +163,12 @@ def _add_legend(
 
 
 def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
-    """How many entries of a legend fit side by side: two where labels are long in one column."""
+    """How many entries of a legend fit side by side: fewer where labels are long."""
+    lengths = sorted(map(len, labels))
     if not alone:
-        return 6
-    return 3 if max(map(len, labels)) <= _LONG_LABEL else 2
+        widths = [_LEGEND_HANDLE + _LEGEND_LETTER * length for length in lengths[-6:]]
+        return 6 if sum(widths) <= PAGE_WIDTH else 3
+    return 3 if lengths[-1] <= _LONG_LABEL else 2
 
 
 @contextmanager

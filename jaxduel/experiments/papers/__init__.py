@@ -18,6 +18,7 @@ _MODULES = {
     "double-thompson": "double_thompson",
     "copeland-dueling": "copeland_dueling",
     "copeland-rmed": "copeland_rmed",
+    "batched-mab": "batched_mab",
 }
 
 

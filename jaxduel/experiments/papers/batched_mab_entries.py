@@ -1,0 +1,89 @@
+"""Who plays what in Figure 1 of Gao, Han, Ren and Zhou (NeurIPS 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from jaxduel import problems
+from jaxduel.experiments.tasks import Competitor, DataSet, Draw
+
+GRIDS = ("minimax", "geometric", "arithmetic")
+BATCHES = (2, 3, 4, 5, 6, 7)
+ARMS = (2, 3, 5, 8, 13, 20)
+NUM_BATCHES, NUM_ARMS = 3, 3
+UCB1 = Competitor("ucb1", "UCB1", "ucb1", {"index": "horizon"})
+"""The program's, with log T in the index."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read what BaSE is.
+
+    Attributes:
+      figure: what the paper's figure is called with it.
+      words: what it is.
+      source: who has it so.
+      gamma, commit: BaSE's parameters.
+      mark: what labels of its policies end with.
+    """
+
+    figure: str
+    words: str
+    source: str
+    gamma: float
+    commit: bool
+    mark: str = ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What BaSE is made with."""
+        return {"gamma": self.gamma, "commit": self.commit}
+
+
+PROGRAM = Reading("1", "gamma = 0.5, no commitment", "the authors' program", 0.5, False)
+TEXT = Reading("text1", "gamma = 1, commitment", "the text", 1.0, True, " (text)")
+READINGS = (PROGRAM, TEXT)
+
+
+def base(reading: Reading, grid: str, num_batches: int) -> Competitor:
+    """BaSE on a grid of M batches."""
+    given = f"gamma={reading.gamma:g},commit={str(reading.commit).lower()}"
+    return Competitor(
+        name=f"base[grid={grid},num_batches={num_batches},{given}]",
+        label=f"BaSE {grid}, M = {num_batches}{reading.mark}",
+        policy="base",
+        parameters={"grid": grid, "num_batches": num_batches, **reading.parameters},
+        quick=True,
+    )
+
+
+def etc(grid: str, num_batches: int) -> Competitor:
+    """Explore-then-commit for two arms, on a grid of M batches."""
+    return Competitor(
+        name=f"etc[grid={grid},num_batches={num_batches}]",
+        label=f"ETC {grid}, M = {num_batches}",
+        policy="etc",
+        parameters={"grid": grid, "num_batches": num_batches},
+        quick=True,
+    )
+
+
+def style(policy: str, grid: str) -> str:
+    """The name of a policy's style on a grid."""
+    return policy if grid == GRIDS[0] else f"{policy}[grid={grid}]"
+
+
+def place(num_arms: int, horizon: int) -> str:
+    """The name of a data set."""
+    return f"K = {num_arms}, T = {horizon:,}"
+
+
+def data_set(num_arms: int, horizon: int, runs: int, seed: int) -> DataSet:
+    """The paper's instance, one arm better by 0.1, with a key that depends on K, T and the seed."""
+    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), num_arms), horizon)
+    draw = Draw(problems.one_better_arm(num_arms), key, runs)
+    name = place(num_arms, horizon)
+    return DataSet(name, name, (draw,), horizon)

@@ -1,0 +1,150 @@
+"""Heat maps of the study of Figure 1's instance, and in words: which grid is the best where?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxduel import plotting
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, READINGS, Reading
+from jaxduel.experiments.papers.batched_mab_study import ARMS, BATCHES, HORIZONS, Choice, Study
+from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
+from jaxduel.experiments.tables import csv_text
+
+QUANTITIES = ("regret", "minimax / geometric", "best grid")
+
+
+@dataclass(frozen=True)
+class HeatPlan:
+    """One quantity over all cells of a reading, a map for each number of arms.
+
+    It needs no simulation but the study's.
+    """
+
+    name: str
+    study: Study
+    reading: Reading
+    quantity: str
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """None."""
+        return []
+
+    def panel(self, samples: Samples, setting: Setting) -> plotting.HeatPanel:
+        """The maps; the study is completed first."""
+        self.study.complete(self.reading)
+        sure = None
+        if self.quantity == QUANTITIES[0]:
+            kind, label, title = "amount", r"$\log_{10} R(T)$", "regret on the minimax grid"
+            values = np.log10(self.study.mean[READINGS.index(self.reading), 0])
+        elif self.quantity == QUANTITIES[1]:
+            kind, label, title = "ratio", r"$\log_{10}$ ratio", "regret, minimax / geometric grid"
+            values = np.log10(self.study.ratio(self.reading, 0, 1)[0])
+        else:
+            kind, label, title = (
+                "choice",
+                "best grid",
+                "grid of least regret (pale: not significantly)",
+            )
+            choice = self.study.choice(self.reading)
+            values = np.where(np.isnan(choice.ratio), np.nan, choice.best)
+            sure = choice.sure
+        maps = [
+            plotting.HeatMap(f"$K={arms}$", values[i], None if sure is None else sure[i])
+            for i, arms in enumerate(ARMS)
+        ]
+        title = f"{title}, BaSE of {self.reading.source} ({self.reading.words})"
+        return plotting.HeatPanel(
+            maps=maps,
+            kind=kind,
+            label=label,
+            across="batches $M$",
+            up="horizon $T$",
+            columns=[str(number) for number in BATCHES],
+            rows=[f"$10^{{{len(str(horizon)) - 1}}}$" for horizon in HORIZONS],
+            title=title_of(self.name, title),
+            choices=GRIDS if kind == "choice" else (),
+        )
+
+    def table(self, samples: Samples, setting: Setting) -> str:
+        """A line per cell: of each grid for the regret, else one."""
+        if self.quantity == QUANTITIES[0]:
+            return self.study.table([self.reading])
+        numbers = ("ratio", "lower95", "upper95")
+        header: tuple[str, ...] = ("num_arms", "t", "num_batches", *numbers)
+        if self.quantity == QUANTITIES[1]:
+            columns = self.study.ratio(self.reading, 0, 1)
+        else:
+            choice = self.study.choice(self.reading)
+            header = (*header[:3], "best", *(f"{name}_to_second" for name in numbers))
+            columns = (np.array(GRIDS)[choice.best], *choice[1:])
+        rows = [
+            (ARMS[at[0]], HORIZONS[at[1]], BATCHES[at[2]], *(column[at] for column in columns))
+            for at in np.ndindex(columns[-1].shape)
+        ]
+        return csv_text(header, rows)
+
+    def lines(self, samples: Samples) -> list[str]:
+        """In words, with the last quantity: where the minimax grid is the best."""
+        if self.quantity != QUANTITIES[2]:
+            return []
+        return [f"figure {self.name}: {line}" for line in summary(self.study, self.reading)]
+
+    def figure(self, panels: Sequence[plotting.HeatPanel]) -> plotting.Figure:
+        """Rows of maps."""
+        return plotting.heat_figure(panels)
+
+
+def summary(study: Study, reading: Reading) -> list[str]:
+    """What a study shows, in words: how often each grid is the best, and where the minimax grid is.
+
+    Cells that were not simulated do not count.
+    """
+    choice = study.choice(reading)
+    known = np.isfinite(choice.ratio)
+    counts = []
+    for number, grid in enumerate(GRIDS):
+        best = known & (choice.best == number)
+        counts.append(f"{grid} in {best.sum()} ({(best & choice.sure).sum()} significantly)")
+    text = [
+        f"BaSE of {reading.source} ({reading.words}): of {known.sum()} cells, {study.runs:,} seeds "
+        f"each, the grid of least regret is {', '.join(counts)}."
+    ]
+    wins = known & (choice.best == 0)
+    for axis, letter, values in ((1, "T", HORIZONS), (0, "K", ARMS), (2, "M", BATCHES)):
+        others = tuple({0, 1, 2} - {axis})
+        shares = wins.sum(axis=others) / np.maximum(known.sum(axis=others), 1)
+        each = ", ".join(
+            f"{value:,}: {share:.0%}" for value, share in zip(values, shares, strict=True)
+        )
+        text.append(f"minimax is the best grid by {letter}: {each}.")
+    return [
+        *text,
+        _stops(choice, wins, known),
+        "losing the best arm costs up to T / 10, and where that is rarer than once in "
+        f"{study.runs:,} runs it is hardly seen: at large T means may be too small.",
+    ]
+
+
+def _stops(choice: Choice, wins: np.ndarray, known: np.ndarray) -> str:
+    """For each number of arms the horizons at which the minimax grid is the best for most numbers
+    of batches, and what is the best at the others."""
+    most = wins.sum(axis=2) > len(BATCHES) / 2
+    parts = []
+    for arms, row in zip(ARMS, most, strict=True):
+        there = [
+            f"{t:.0e}".replace("e+0", "e") for t, yes in zip(HORIZONS, row, strict=True) if yes
+        ]
+        parts.append(f"K = {arms}, T = {', '.join(there) or 'none'}")
+    elsewhere = known & ~most[..., None]
+    others = ", ".join(
+        f"{grid} in {(elsewhere & (choice.best == number)).sum()}"
+        for number, grid in enumerate(GRIDS)
+    )
+    return (
+        f"minimax is the best grid for more than half of the M at {'; '.join(parts)}. At the other "
+        f"T it stops winning: of their {elsewhere.sum()} cells the best grid is {others}."
+    )

@@ -1,0 +1,197 @@
+"""BaSE's regret on the paper's instance over numbers of batches, of arms, and horizons.
+
+The paper of Gao, Han, Ren and Zhou (NeurIPS 2019) has one line through this grid each way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from jaxduel import policies, problems
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, READINGS, Reading
+from jaxduel.experiments.tables import csv_text
+from jaxduel.experiments.tasks import run_tasks
+from jaxduel.simulation import simulate_many
+from jaxduel.simulation.devices import Device
+from jaxduel.simulation.intervals import t95
+
+BATCHES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+ARMS = (2, 4, 8, 16, 32, 64)
+HORIZONS = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
+_SIZES = (16, 64)
+"""Policies are padded to one of these numbers of arms: compiling takes longer than running."""
+STREAM = 1_001
+"""Its keys' own branch of the seed's; those of Figure 1 begin with a number of arms."""
+
+
+class Choice(NamedTuple):
+    """Which grid is the best in each cell, (K, T, M)."""
+
+    best: np.ndarray  # int: its place in GRIDS
+    ratio: np.ndarray  # its regret over that of the second best
+    lower95: np.ndarray
+    upper95: np.ndarray
+
+    @property
+    def sure(self) -> np.ndarray:
+        """Whether it is better than the second by the 95 % interval."""
+        return self.upper95 < 1
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """What is simulated as one program: all numbers of batches. `run_tasks` takes it as a task."""
+
+    reading: Reading
+    grid: str
+    num_arms: int
+    horizon: int
+    runs: int
+    key: jax.Array
+
+    @property
+    def at(self) -> tuple[int, int, int, int]:
+        """Its place in a study."""
+        return (
+            READINGS.index(self.reading),
+            GRIDS.index(self.grid),
+            ARMS.index(self.num_arms),
+            HORIZONS.index(self.horizon),
+        )
+
+    @property
+    def program(self) -> tuple[Any, ...]:
+        """Slices that differ in the horizon, or in the arms up to the same size, share their
+        compilation."""
+        return self.reading, self.grid, self.size
+
+    @property
+    def size(self) -> int:
+        """To how many arms the policy is padded."""
+        return next(size for size in _SIZES if size >= self.num_arms)
+
+    def run(
+        self, device: Device, stop: threading.Event, ticks: queue.Queue[Any]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean final regret and its standard error for all numbers of batches: (M,) each."""
+        del stop, ticks  # it takes a second
+        made = [
+            policies.make(
+                "base",
+                num_arms=self.size,
+                active_arms=np.arange(self.size) < self.num_arms,
+                horizon=self.horizon,
+                num_batches=number,
+                grid=self.grid,
+                **self.reading.parameters,
+            )
+            for number in BATCHES
+        ]
+        results = simulate_many(
+            made,
+            problems.one_better_arm(self.num_arms),
+            self.horizon,
+            num_seeds=self.runs,
+            seed=self.key,
+            checkpoints=[self.horizon],
+            regret="pulls",
+            devices=[device],
+        )
+        return np.array([r.mean[-1] for r in results]), np.array([r.sem[-1] for r in results])
+
+
+class Study:
+    """Mean regrets in all cells, simulated when they are first asked for.
+
+    Args:
+      runs: seeds of each cell.
+      seed: root of all randomness.
+      progress: whether to show a progress bar on standard error.
+
+    Attributes:
+      mean, sem: (readings, grids, K, T, M) float64, final regret and its standard error over the
+        seeds; NaN where nothing has been simulated.
+    """
+
+    def __init__(self, runs: int, seed: int, progress: bool = False) -> None:
+        shape = tuple(map(len, (READINGS, GRIDS, ARMS, HORIZONS, BATCHES)))
+        self.runs = runs
+        self.mean, self.sem = np.full(shape, np.nan), np.full(shape, np.nan)
+        self._seed = seed
+        self._progress = progress
+
+    def complete(self, reading: Reading) -> None:
+        """Simulates what is missing of a reading, many arms first; what was done before it is
+        interrupted stays."""
+        root = jax.random.fold_in(jax.random.key(self._seed), STREAM)
+        every = itertools.product(READINGS, GRIDS, ARMS, HORIZONS)
+        slices = [
+            _Slice(*what, self.runs, jax.random.fold_in(root, number))
+            for number, what in enumerate(every)
+        ]
+        missing = [s for s in slices if s.reading == reading and np.isnan(self.mean[s.at]).any()]
+        missing.sort(key=lambda s: -s.num_arms)
+        total = len(missing) * len(BATCHES)
+        bar = tqdm(total=total, unit=" cells", leave=False, disable=not (self._progress and total))
+        with bar, closing(run_tasks(missing, jax.local_devices())) as events:
+            for event in events:
+                if not isinstance(event, int):
+                    done, (self.mean[done.at], self.sem[done.at]) = event
+                    bar.update(len(BATCHES))
+
+    @property
+    def begun(self) -> list[Reading]:
+        """The readings of which there is something."""
+        return [r for r, mean in zip(READINGS, self.mean, strict=True) if np.isfinite(mean).any()]
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether something of a reading is there and something is missing."""
+        return any(np.isnan(self.mean[READINGS.index(r)]).any() for r in self.begun)
+
+    def ratio(self, reading: Reading, above: int, below: int) -> tuple[np.ndarray, ...]:
+        """The regret on one grid over that on another, by their places in GRIDS.
+
+        Returns:
+          (K, T, M): the ratio and its 95 % interval; the seeds of two grids are independent.
+        """
+        mean, sem = self.mean[READINGS.index(reading)], self.sem[READINGS.index(reading)]
+        ratio = mean[above] / mean[below]
+        error = np.hypot(sem[above] / mean[above], sem[below] / mean[below])
+        half = t95(self.runs) * error
+        return ratio, ratio * np.exp(-half), ratio * np.exp(half)
+
+    def choice(self, reading: Reading) -> Choice:
+        """Which grid is the best where; NaN where one is missing."""
+        order = np.argsort(self.mean[READINGS.index(reading)], axis=0)
+        parts = np.full((3, *order.shape[1:]), np.nan)
+        for above, below in itertools.permutations(range(len(GRIDS)), 2):
+            here = (order[0] == above) & (order[1] == below)
+            parts[:, here] = np.array(self.ratio(reading, above, below))[:, here]
+        return Choice(order[0], *parts)
+
+    def table(self, readings: Sequence[Reading]) -> str:
+        """A line per cell that was simulated, as CSV."""
+        header = (
+            "grid", "gamma", "commit", "num_arms", "t", "num_batches", "mean", "sem", "num_seeds",
+        )  # fmt: skip
+        rows = []
+        for at in zip(*np.nonzero(np.isfinite(self.mean)), strict=True):
+            reading, grid, *where = (int(i) for i in at)
+            reading = READINGS[reading]
+            if reading in readings:
+                cell = [of[i] for of, i in zip((ARMS, HORIZONS, BATCHES), where, strict=True)]
+                numbers = float(self.mean[at]), float(self.sem[at])
+                known = GRIDS[grid], reading.gamma, reading.commit
+                rows.append((*known, *cell, *numbers, self.runs))
+        return csv_text(header, rows)

@@ -1,0 +1,143 @@
+"""Panels of final regret against what is varied: the number of batches, of arms, the horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxduel import plotting
+from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
+from jaxduel.experiments.tables import csv_text
+from jaxduel.experiments.tasks import Competitor, DataSet
+
+PER_PULL = "average regret per pull, $R(T)/T$"
+
+
+@dataclass(frozen=True)
+class FinalSetting(Setting):
+    """Simulations of which only the regret at the horizon is wanted."""
+
+    def checkpoints(self, horizon: int) -> np.ndarray:
+        """The horizon alone: (1,) int64."""
+        return np.array([horizon], np.int64)
+
+
+class SweepPoint(NamedTuple):
+    """One point of a line: who plays what, at which value of what is varied."""
+
+    at: int
+    data: DataSet
+    competitor: Competitor
+
+
+@dataclass(frozen=True)
+class SweepLine:
+    """A policy at all values of what is varied.
+
+    Attributes:
+      name: the line's style (`jaxduel.plotting.STYLES`).
+      label: what the legend says.
+      points: one per value, in increasing order.
+    """
+
+    name: str
+    label: str
+    points: tuple[SweepPoint, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is varied.
+
+    Attributes:
+      label: what the axis says.
+      column: what tables call it.
+      scale: of the axis.
+    """
+
+    label: str
+    column: str
+    scale: plotting.Scale = "linear"
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """Mean final regret per pull against what is varied, a line per policy.
+
+    Attributes:
+      name: the panel's name.
+      title: its title.
+      axis: what is varied.
+      lines_of: the policies.
+    """
+
+    name: str
+    title: str
+    axis: Axis
+    lines_of: tuple[SweepLine, ...]
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """One per point; lines that do not depend on what is varied repeat theirs."""
+        found = [(point.data, point.competitor) for line in self.lines_of for point in line.points]
+        unique = {(data.name, c.name): (data, c) for data, c in found}
+        return list(unique.values())
+
+    def panel(self, samples: Samples, setting: Setting) -> plotting.SweepPanel:
+        """A curve per policy."""
+        curves = []
+        for line in self.lines_of:
+            ends = [_end(point, samples, setting) for point in line.points]
+            mean, lower, upper = (
+                np.array([getattr(end, column)[-1] for end in ends])
+                for column in ("mean", "lower95", "upper95")
+            )
+            at = np.array([point.at for point in line.points])
+            curves.append(
+                plotting.SweepCurve(
+                    name=line.name,
+                    label=line.label,
+                    at=at,
+                    mean=mean,
+                    lower95=lower,
+                    upper95=upper,
+                )
+            )
+        return plotting.SweepPanel(
+            curves=curves,
+            title=title_of(self.name, self.title),
+            across=self.axis.label,
+            up=PER_PULL,
+            across_scale=self.axis.scale,
+        )
+
+    def table(self, samples: Samples, setting: Setting) -> str:
+        """A line per policy and value; regrets are per pull."""
+        header = ("policy", self.axis.column, "t", *plotting.COLUMNS, "num_seeds", "parameters")
+        rows = []
+        for line in self.lines_of:
+            for point in line.points:
+                end = _end(point, samples, setting)
+                numbers = [float(getattr(end, column)[-1]) for column in plotting.COLUMNS]
+                known = point.competitor.parameters.items()
+                parameters = " ".join(f"{key}={value}" for key, value in known)
+                time = int(end.times[-1])
+                rows.append((line.name, point.at, time, *numbers, end.num_seeds, parameters))
+        return csv_text(header, rows)
+
+    def lines(self, samples: Samples) -> list[str]:
+        """Nothing: final regrets are in the report."""
+        return []
+
+    def figure(self, panels: Sequence[plotting.SweepPanel]) -> plotting.Figure:
+        """Panels of lines."""
+        return plotting.sweep_figure(panels)
+
+
+def _end(point: SweepPoint, samples: Samples, setting: Setting) -> plotting.Curve:
+    """The sample of a point in units of regret per pull, as a curve."""
+    sample = samples[point.data.name, point.competitor.name]
+    return sample.scaled(1 / setting.horizon_of(point.data)).curve()

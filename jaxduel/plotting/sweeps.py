@@ -1,0 +1,116 @@
+"""A number per policy against what is varied: batches, arms, the horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from jaxduel.plotting.curves import Scale, marked
+from jaxduel.plotting.styles import dress, style_of
+
+_MOST_TICKS = 8
+"""More values on a linear axis than that get ticks of matplotlib's choice."""
+_LEAST_DECADES = 2.0
+"""Logarithmic axes of numbers that span less begin and end with whole decades."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepCurve:
+    """One policy's number against what is varied.
+
+    Attributes:
+      name: which policy; it decides on the style.
+      label: what the legend says.
+      at: (N,) the values that were tried, increasing.
+      mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where there is none.
+    """
+
+    name: str
+    label: str
+    at: np.ndarray
+    mean: np.ndarray
+    lower95: np.ndarray
+    upper95: np.ndarray
+
+
+@dataclass(frozen=True)
+class SweepBound:
+    """A curve to compare with that was computed, not simulated.
+
+    Attributes:
+      name: the policy that it is for; it has that one's colour and line, thin and without markers.
+      label: what the legend says.
+      at, values: (N,).
+    """
+
+    name: str
+    label: str
+    at: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepPanel:
+    """One set of axes: curves, what to compare them with, labels and scales."""
+
+    curves: Sequence[SweepCurve]
+    bounds: Sequence[SweepBound] = ()
+    title: str = ""
+    across: str = ""
+    up: str = ""
+    across_scale: Scale = "linear"
+    up_scale: Scale = "linear"
+
+
+def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
+    """Draws a panel: means joined by lines, their 95 % bands, and what to compare with."""
+    for position, curve in enumerate(panel.curves):
+        look = style_of(curve.name)
+        axes.plot(
+            curve.at,
+            curve.mean,
+            linestyle=look.line,
+            linewidth=1.2,
+            label=curve.label,
+            zorder=3 + 0.01 * position,
+            **marked(curve.name),
+        )
+        if np.isfinite(curve.lower95).any():
+            axes.fill_between(
+                curve.at, curve.lower95, curve.upper95, color=look.color, alpha=0.18, linewidth=0
+            )
+    for bound in panel.bounds:
+        look = style_of(bound.name)
+        axes.plot(
+            bound.at,
+            bound.values,
+            color=look.color,
+            linestyle=look.line,
+            linewidth=0.7,
+            label=bound.label,
+            zorder=2,
+        )
+    _scale(axes, panel)
+    axes.set_xlabel(panel.across)
+    axes.set_ylabel(panel.up)
+    dress(axes, panel.title)
+
+
+def _scale(axes: Axes, panel: SweepPanel) -> None:
+    axes.set_xscale(panel.across_scale)
+    values = np.unique(np.concatenate([curve.at for curve in panel.curves]))
+    if panel.across_scale == "linear" and len(values) <= _MOST_TICKS:
+        axes.xaxis.set_major_locator(FixedLocator(values.tolist()))
+        axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yscale(panel.up_scale)
+    if panel.up_scale == "linear":
+        axes.set_ylim(bottom=0)
+        axes.ticklabel_format(axis="y", scilimits=(-3, 4), useMathText=True)
+        return
+    low, high = np.log10(axes.get_ylim())
+    if high - low < _LEAST_DECADES:
+        axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high))

@@ -1,0 +1,227 @@
+import csv
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments.papers import batched_mab as paper
+from jaxduel.experiments.papers import batched_mab_claims as claims
+from jaxduel.experiments.papers import batched_mab_entries as entries
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, READINGS, TEXT
+from jaxduel.experiments.reproduction import chosen_panels
+
+HORIZON = 1_000
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory, quick_compilation):
+    """Figures 1a, 1b and 1d of 4 runs to a small horizon, with two and three arms."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (paper, claims):
+            patch.setattr(module, "ARMS", (2, 3))
+        patch.setattr(paper, "FIGURES", {panel: panel for panel in ("1a", "1b", "1d")})
+        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        return paper.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
+
+
+def test_files_of_the_panels(report):
+    assert {file.name for file in report.files} == {
+        *(f"figure-1{letter}.{kind}" for letter in "abd" for kind in ("png", "pdf", "csv")),
+        "figure-1.png",
+        "figure-1.pdf",
+        "final-regret.csv",
+        "claims.csv",
+        "claims.txt",
+    }
+    assert all(file.stat().st_size > 0 for file in report.files)
+    assert not report.interrupted
+
+
+def test_samples_are_those_of_simulate(report):
+    data = entries.data_set(3, HORIZON, 4, 0)
+    (draw,) = data.draws
+    policy = jd.policies.make(
+        "base", num_arms=3, horizon=HORIZON, num_batches=4, grid="geometric", gamma=0.5,
+        commit=False,
+    )  # fmt: skip
+    result = jd.simulate(
+        policy, draw.problem, HORIZON, 4, draw.key, [HORIZON], regret="pulls", lanes=4
+    )
+    sample = report.samples[data.name, entries.base(PROGRAM, "geometric", 4).name]
+    np.testing.assert_array_equal(sample.regret, result.regret)
+
+
+def test_tables_have_regret_per_pull(report):
+    with (report.files[0].parent / "figure-1a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["policy"] for row in rows[::6]] == [
+        "base", "base[grid=geometric]", "base[grid=arithmetic]", "ucb1",
+    ]  # fmt: skip
+    assert [int(row["num_batches"]) for row in rows] == [*entries.BATCHES] * 4
+    for row in rows:
+        name = "ucb1"
+        if row["policy"] != "ucb1":
+            grid = row["parameters"].split()[0].removeprefix("grid=")
+            name = entries.base(PROGRAM, grid, int(row["num_batches"])).name
+        sample = report.samples[entries.place(3, HORIZON), name]
+        assert float(row["mean"]) == pytest.approx(sample.mean[-1] / HORIZON)
+
+
+def test_claims_that_the_panels_bear_on_are_measured(report):
+    counts = [len(claim.measurements) for claim in report.claims]
+    assert counts == [7, 2, 6, 6, 0, 0, 0, 0]  # of the 12 settings those of panel (c) are missing
+    assert "Figure text1" in (report.files[0].parent / "claims.txt").read_text()
+
+
+def made_up(reading: entries.Reading, means: dict[str, float]) -> dict[tuple[str, str], Sample]:
+    """Samples of all settings: each policy's mean final regret, by the words it begins with."""
+    rng = np.random.default_rng(0)
+    made = {}
+    settings = [*claims._settings(HORIZONS), *((entries.place(2, 50_000), m) for m in range(2, 8))]
+    for where, number in settings:
+        players = [entries.base(reading, grid, number) for grid in GRIDS]
+        players += [entries.etc(grid, number) for grid in GRIDS[:2]] + [entries.UCB1]
+        for c in players:
+            word = " ".join([c.policy, *([c.parameters["grid"]] if c != entries.UCB1 else [])])
+            regret = means[word] * (1 + 0.01 * rng.standard_normal((20, 1)))
+            made[where, c.name] = Sample(c.name, c.label, np.array([9]), regret, np.arange(20))
+    return made
+
+
+HORIZONS = (500, 1_256, 3_155, 7_924, 19_905, 50_000)
+GOOD = {
+    "base minimax": 100, "base geometric": 150, "base arithmetic": 120, "etc minimax": 140,
+    "etc geometric": 200, "ucb1": 60,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.figure)
+def test_claims_hold_where_the_numbers_are_as_the_paper_says(reading):
+    found = claims.measured_claims(made_up(reading, GOOD), HORIZONS)
+    verdicts = [claim.verdict for claim in found]
+    known = verdicts[:4] if reading == PROGRAM else verdicts[4:]
+    assert known == ["confirmed"] * 4
+    assert verdicts.count("not measured") == 4
+    assert [len(claim.measurements) for claim in found if claim.measurements] == [16, 2, 6, 6]
+
+
+@pytest.mark.parametrize(
+    ("change", "flipped"),
+    [
+        ({"base arithmetic": 90}, 0),
+        ({"base geometric": 90}, 0),
+        ({"ucb1": 45}, 1),
+        ({"etc minimax": 90}, 2),
+        ({"etc geometric": 140}, 3),
+    ],
+)
+def test_verdicts_flip_with_the_numbers(change, flipped):
+    found = claims.measured_claims(made_up(TEXT, {**GOOD, **change}), HORIZONS)[4:]
+    assert found[flipped].verdict == "not confirmed"
+
+
+def test_both_readings_and_all_settings_have_names_of_their_own():
+    assert entries.base(PROGRAM, "minimax", 3).parameters == {
+        "grid": "minimax", "num_batches": 3, "gamma": 0.5, "commit": False,
+    }  # fmt: skip
+    assert entries.base(TEXT, "minimax", 3).parameters["commit"] is True
+    made = [entries.base(r, g, m) for r in READINGS for g in GRIDS for m in entries.BATCHES]
+    assert len({c.name for c in made}) == len({c.label for c in made}) == len(made)
+    keys = [entries.data_set(k, t, 1, 0).draws[0].key for k, t in ((2, 500), (3, 500), (3, 501))]
+    assert len({tuple(jax.random.key_data(key).tolist()) for key in keys}) == 3
+
+
+def test_horizons_of_panel_c_are_those_of_the_authors_program(monkeypatch, tmp_path):
+    seen = {}
+
+    def look(plans, *_):
+        seen["plans"] = plans
+        return reproduction.Report([])
+
+    monkeypatch.setattr(paper, "carry_out", look)
+    paper.reproduce("1c", out=tmp_path)
+    (plan,) = seen["plans"]
+    assert [point.at for point in plan.lines_of[0].points] == list(HORIZONS)
+    assert {data.num_runs for data, _ in plan.entries} == {200}
+    paper.reproduce("text1c", full=True, out=tmp_path)
+    assert {data.num_runs for data, _ in seen["plans"][0].entries} == {10_000}
+
+
+def test_figures_by_name():
+    known = tuple(paper.FIGURES)
+    assert chosen_panels("1", known) == ["1a", "1b", "1c", "1d"]
+    assert chosen_panels("text1", known) == ["text1a", "text1b", "text1c", "text1d"]
+    assert chosen_panels("s1", known) == [f"s1{letter}" for letter in "abcdef"]
+    assert chosen_panels("s2b", known) == ["s2b"]
+    assert papers.load("batched-mab").TITLE == paper.TITLE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"runs": 0}, "runs must be at least 1"),
+        ({"seed": -1}, "seed must be from 0"),
+        ({"figure": "9"}, "unknown figure"),
+        ({"horizon": 999}, "horizon must be at least 1,000"),
+    ],
+)
+def test_bad_arguments(arguments, message, tmp_path):
+    with pytest.raises(jd.InputError, match=message):
+        paper.reproduce(out=tmp_path, **arguments)
+
+
+REFERENCE = {
+    "minimax": (0.0452, 0.0127, 0.0103, 0.0099, 0.0094, 0.0100),
+    "geometric": (0.0613, 0.0439, 0.0259, 0.0199, 0.0178, 0.0177),
+    "arithmetic": (0.0333, 0.0222, 0.0167, 0.0135, 0.0115, 0.0101),
+}
+"""Mean regret / T in panel (a), M = 2..7, of 1,000 runs of another program."""
+ROUNDING = 0.00005
+
+
+def agree_with_the_reference(result: jd.Result, printed: float) -> None:
+    """Within 4 standard errors, those of the reference's 1,000 runs included, and its rounding."""
+    mean, std = result.mean[-1] / 50_000, result.std[-1] / 50_000
+    error = std * np.sqrt(1 / result.num_seeds + 1 / 1_000)
+    assert abs(mean - printed) < 4 * error + ROUNDING, (mean, printed, error)
+
+
+def panel_a(grid: str, runs: int) -> list[jd.Result]:
+    made = [
+        jd.policies.make(
+            "base", num_arms=3, horizon=50_000, num_batches=m, grid=grid, **PROGRAM.parameters
+        )
+        for m in entries.BATCHES
+    ]
+    problem = jd.problems.one_better_arm(3)
+    return jd.simulation.simulate_many(
+        made, problem, num_seeds=runs, seed=5, checkpoints=[50_000], regret="pulls"
+    )
+
+
+def ucb1(runs: int) -> jd.Result:
+    policy = jd.policies.make("ucb1", num_arms=3, horizon=50_000)
+    problem = jd.problems.one_better_arm(3)
+    return jd.simulate(
+        policy, problem, num_seeds=runs, seed=5, checkpoints=[50_000], regret="pulls"
+    )
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_panel_a_agrees_with_another_program(grid):
+    for result, printed in zip(panel_a(grid, 2_000), REFERENCE[grid], strict=True):
+        agree_with_the_reference(result, printed)
+
+
+def test_ucb1_agrees_with_another_program():
+    agree_with_the_reference(ucb1(64), 0.0057)
+
+
+@pytest.mark.slow
+def test_panel_a_agrees_with_another_program_in_full():
+    for grid in GRIDS:
+        for result, printed in zip(panel_a(grid, 10_000), REFERENCE[grid], strict=True):
+            agree_with_the_reference(result, printed)
+    agree_with_the_reference(ucb1(10_000), 0.0057)
