@@ -42,10 +42,21 @@ def _duels(policy, preferences, keys, steps, policy_class):
     return jax.vmap(run)(preferences, keys)
 
 
+def padded_preferences(num_arms, num, padding):
+    """`random_preferences` of `num_arms` arms, and `padding` arms that do not exist."""
+    preferences = random_preferences(num_arms, num, seed=num_arms)
+    around = ((0, 0), (0, padding), (0, padding))
+    return np.pad(preferences, around, constant_values=np.float32(0.5))
+
+
 def random_histories(policy, num, steps):
-    """`num` runs of `duel_histories` on random preferences; the number of arms is the seed."""
-    preferences = random_preferences(policy.num_arms, num, seed=policy.num_arms)
-    keys = jax.random.split(jax.random.key(policy.num_arms), num)
+    """`num` runs of `duel_histories` on random preferences, and their keys.
+
+    Programs are shared by policies of equal shapes: those of fewer arms are padded to the most.
+    """
+    num_arms = int(np.sum(policy.active_arms))
+    preferences = padded_preferences(num_arms, num, policy.num_arms - num_arms)
+    keys = jax.random.split(jax.random.key(num_arms), num)
     return tuple(map(np.asarray, duel_histories(policy, preferences, keys, steps))), keys
 
 

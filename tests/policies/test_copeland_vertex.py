@@ -11,6 +11,8 @@ from jaxduel.policies.copeland_evidence import ecw_level, ecw_total, standing, t
 from jaxduel.policies.copeland_vertex import no_vertex, optimal_vertex, table_of
 from jaxduel.policies.rmed_copeland import lead_and_price
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 FOUND = 2e-4
 """How far from the optimum the regret of a vertex may be, of itself: the walk tells costs apart by
 up to 1e-4 of themselves, so what is cheapest for it may cost 1e-4 too much; and sums of 1 may be

@@ -20,6 +20,7 @@ from tests.policies.histories import (
     batch_histories,
     duel_histories,
     judged,
+    padded_preferences,
     random_histories,
     random_preferences,
 )
@@ -71,8 +72,8 @@ VARIANTS = {
     "rmed2fh, long": ("rmed2fh", RMED2FH, {"horizon": 10**6}, {"horizon": 10**6}),
 }
 
-SIZES = {2: (500, 40), 3: (400, 60), 5: (300, 80)}
-"""Histories and steps, by number of arms."""
+MOST, NUM, STEPS = 5, 300, 80
+"""Arms that exist or not, histories and steps."""
 
 
 @pytest.mark.parametrize(
@@ -80,10 +81,9 @@ SIZES = {2: (500, 40), 3: (400, 60), 5: (300, 80)}
     [*((case, size) for case in DUELS for size in (2, 5)), *((case, 3) for case in VARIANTS)],
 )
 def test_duels_follow_the_paper(case, num_arms):
-    num, steps = SIZES[num_arms]
     name, oracle_class, fields, parameters = (DUELS | VARIANTS)[case]
-    policy = jd.policies.make(name, num_arms=num_arms, **{"horizon": 500, **fields})
-    histories, _ = random_histories(policy, num, steps)
+    fields = {"horizon": 500, "active_arms": np.arange(MOST) < num_arms, **fields}
+    histories, _ = random_histories(jd.policies.make(name, num_arms=MOST, **fields), NUM, STEPS)
     judged(lambda run: oracle_class(num_arms, **parameters), histories)
 
 
@@ -111,29 +111,35 @@ BATCHES = {
     for name, oracle in (("pcomp", PCOMP), ("scomp", SCOMP), ("scomp2", SCOMP2))
     for elimination in ("kl", "kl-safe", "hoeffding")
 }
-GRIDS = [(2, 60, 3, 200), (4, 400, 6, 300), (6, 100_000, 8, 200)]
-"""Arms, horizon, batches, histories."""
+MANY, MOST_BATCHES, RUNS = 6, 8, 240
+"""Arms that exist or not, batches at most, and histories."""
+GRIDS = [(2, 60, 3), (4, 400, 6), (MANY, 100_000, MOST_BATCHES)]
+"""Arms, horizon, batches."""
 
 
-@pytest.mark.parametrize(("num_arms", "horizon", "num_batches", "num"), GRIDS)
+@pytest.mark.parametrize(("num_arms", "horizon", "num_batches"), GRIDS)
 @pytest.mark.parametrize("case", BATCHES)
-def test_batches_follow_the_paper(case, num_arms, horizon, num_batches, num):
+def test_batches_follow_the_paper(case, num_arms, horizon, num_batches):
     name, oracle_class, elimination = BATCHES[case]
     policy = jd.policies.make(
         name,
-        num_arms=num_arms,
+        num_arms=MANY,
+        active_arms=np.arange(MANY) < num_arms,
         horizon=horizon,
         num_batches=num_batches,
         elimination=elimination,
     )
-    preferences = random_preferences(num_arms, num, seed=num_arms)
-    keys = jax.random.split(jax.random.key(num_arms), num)
-    rounds = 2 * num_batches + 2
+    preferences = padded_preferences(num_arms, RUNS, MANY - num_arms)
+    keys = jax.random.split(jax.random.key(num_arms), RUNS)
+    rounds = 2 * MOST_BATCHES + 2
     first, (counts, wins), last = batch_histories(policy, preferences, keys, rounds)
-    counts, wins = np.asarray(counts), np.asarray(wins)
+    assert not np.asarray(counts)[:, :, num_arms:].any()
+    assert not np.asarray(counts)[..., num_arms:].any()
+    counts = np.asarray(counts)[:, :, :num_arms, :num_arms]
+    wins = np.asarray(wins)[:, :, :num_arms, :num_arms]
     most = {"pcomp": num_batches, "scomp": num_batches + 1, "scomp2": 2 * num_batches + 1}[name]
-    for run in range(num):
-        seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run])}
+    for run in range(RUNS):
+        seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run, :num_arms])}
         oracle = oracle_class(num_arms, horizon, num_batches, elimination=elimination, **seeds)
         for r in range(rounds):
             plans = oracle.plan()
