@@ -72,7 +72,7 @@ VARIANTS = {
     "rmed2fh, long": ("rmed2fh", RMED2FH, {"horizon": 10**6}, {"horizon": 10**6}),
 }
 
-MOST, NUM, STEPS = 5, 300, 80
+MOST, NUM, STEPS = 5, 200, 80
 """Arms that exist or not, histories and steps."""
 
 

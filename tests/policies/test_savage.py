@@ -9,6 +9,8 @@ import jaxduel as jd
 from jaxduel.policies.base import Feedback
 from tests.policies.histories import KEY, duel_histories, played, random_preferences, update
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 def test_pairs_take_turns_and_those_of_a_beaten_arm_go():
     policy = jd.policies.make("savage", num_arms=4, horizon=10)

@@ -9,6 +9,7 @@ from jaxduel.experiments import Sample, papers, reproduction
 from jaxduel.experiments.papers import copeland_dueling as paper
 from jaxduel.experiments.papers import copeland_dueling_claims as claims
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 12_000
 
 

@@ -23,6 +23,7 @@ from jaxduel.experiments.papers.copeland_rmed_instances import (
     random_submatrices,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 1_200
 FIXED = "ecw-rmed[shuffle_arms=false]"
 
