@@ -6,16 +6,6 @@ import pytest
 jax.config.update("jax_num_cpu_devices", 2)
 
 
-def pytest_collection_modifyitems(items):
-    """Tests that share programs run in one process: those of a module, of the conformance suite
-    those of a policy."""
-    for item in items:
-        name = item.nodeid.split("::")[0]
-        if name.endswith("test_conformance.py") and hasattr(item, "callspec"):
-            name += "::" + item.callspec.params["name"]
-        item.add_marker(pytest.mark.xdist_group(name))
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _forget_programs():
     """A module's compiled programs go with it: all of them together exceed what a process may
