@@ -352,7 +352,7 @@ def base_regrets(kind: str, M: int, num: int) -> np.ndarray:
     return batched_regrets(make, num, 3, seed=M)
 
 
-@pytest.mark.parametrize(("kind", "M"), CELLS)
+@pytest.mark.parametrize(("kind", "M"), CELLS[::2])
 def test_base_has_the_regret_of_the_figure(kind, M):
     check(base_regrets(kind, M, 200), FIGURE_A[kind][M - 2])
 
@@ -374,10 +374,6 @@ def ucb1_regrets(num: int) -> np.ndarray:
             oracle.play(arm, (0.6 if arm == 0 else 0.5) + x)
         regrets.append(regret_of(oracle))
     return np.array(regrets)
-
-
-def test_ucb1_has_the_regret_of_the_figure():
-    check(ucb1_regrets(8), UCB1_A)
 
 
 @pytest.mark.slow
