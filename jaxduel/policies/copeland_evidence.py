@@ -49,10 +49,29 @@ def standing(lead: jax.Array, price: jax.Array, active: jax.Array) -> Standing:
     winners = losses == fewest
     alone = jnp.sum(winners, dtype=jnp.int32) == 1
     second = jnp.where(alone, jnp.min(jnp.where(winners, num, losses)), fewest)
-    extra = (losses - fewest).astype(jnp.float32)
-    costs = jnp.where(ahead, (extra[:, None] + extra) * price, jnp.inf)
-    evidence = jnp.sum(jnp.clip(lead, 0.0, _ENOUGH), axis=0)
-    return Standing(lead, costs, evidence, losses, fewest, second, winners)
+    costs = costs_of(lead, price, losses[:, None], losses, fewest)
+    return Standing(lead, costs, evidence_of(lead), losses, fewest, second, winners)
+
+
+def costs_of(
+    lead: jax.Array, price: jax.Array, losses: jax.Array, losses_of: jax.Array, fewest: jax.Array
+) -> jax.Array:
+    """`Standing.costs` of comparing j with i, infinite where j does not lead.
+
+    Args:
+      lead: of j against i, float32 of any shape.
+      price: 1 / d(mu_ji, 1/2), float32.
+      losses: L_j, int32.
+      losses_of: L_i, int32.
+      fewest: () int32, L^(1).
+    """
+    extra = (losses - fewest).astype(jnp.float32) + (losses_of - fewest).astype(jnp.float32)
+    return jnp.where(lead > 0, extra * price, jnp.inf)
+
+
+def evidence_of(lead: jax.Array) -> jax.Array:
+    """`Standing.evidence`, the sum of a lead's positive entries along the first axis."""
+    return jnp.sum(jnp.clip(lead, 0.0, _ENOUGH), axis=0)
 
 
 class Constraint(NamedTuple):
@@ -82,19 +101,27 @@ def trust(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
     return tightest(now, winner, jnp.minimum(now.lead, _ENOUGH), at_least).total
 
 
-def hope(now: Standing, winner: jax.Array) -> jax.Array:
-    """A quick upper bound of `trust` as it is rounded, where it is near a log t: () float32.
+def hopes(lead: jax.Array, evidence: jax.Array, losses: jax.Array, fewest: jax.Array) -> jax.Array:
+    """Quick upper bounds of `trust` as it is rounded, where it is near a log t, for each i2.
 
-    It is that of the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest superiors
-    leaves at most the average share.
+    They are those of the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest
+    superiors leaves at most the average share.
+
+    Args:
+      lead: the evidence that the winner beats i2, float32 of any shape.
+      evidence: of all superiors of i2 together, as in `Standing`, float32.
+      losses: L_i2, int32.
+      fewest: () int32, L^(1).
+
+    Returns:
+      float32, infinite where the winner does not beat i2.
     """
-    lead = now.lead[winner]
     beaten = lead > 0
-    evidence = now.evidence - jnp.where(beaten, jnp.minimum(lead, _ENOUGH), 0.0)
-    count = now.losses - beaten
-    kept = (count - now.fewest).astype(jnp.float32) / jnp.maximum(count, 1).astype(jnp.float32)
-    bounds = lead + jnp.maximum(kept, 0.0) * jnp.maximum(evidence, 0.0)
-    return jnp.min(jnp.where(beaten, bounds, jnp.inf)) + _ROUNDING
+    evidence = evidence - jnp.where(beaten, jnp.minimum(lead, _ENOUGH), 0.0)
+    count = losses - beaten
+    kept = (count - fewest).astype(jnp.float32) / jnp.maximum(count, 1).astype(jnp.float32)
+    bounds = lead + jnp.maximum(kept, 0.0) * jnp.maximum(evidence, 0.0) + _ROUNDING
+    return jnp.where(beaten, bounds, jnp.inf)
 
 
 def tightest(
@@ -194,71 +221,92 @@ def _rank(values: jax.Array) -> jax.Array:
 
 
 class Level(NamedTuple):
-    """Theorem 5 for every i2: superiors of cost at most `cost` get e = 1 / `parts`, others none."""
+    """Theorem 5 for an i2: superiors of cost at most `cost` get e = 1 / `parts`, others none."""
 
-    cost: jax.Array  # (K,) float32: the value of i2's problem; -1 where nothing is needed
-    parts: jax.Array  # (K,) float32: h - k
+    cost: jax.Array  # () float32: the value of i2's problem; -1 where nothing is needed
+    parts: jax.Array  # () float32: h - k
 
 
-def ecw_level(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:
-    """The optimum over R^E_winner, conditions (4) and (5), as far as (4) does not give it.
+def ecw_level(costs: jax.Array, needed: jax.Array, asked: jax.Array, guess: jax.Array) -> Level:
+    """The optimum over R^E_i1, conditions (4) and (5), for an i2, as far as (4) does not give it.
 
-    For i2 with superiors S (without the winner) of which any need = L_i2 - L_winner + 1 must sum to
-    1, k = |S| - need, Theorem 5 gives e = 1 / (h - k) to the h cheapest, and the value
-    min_h (sum of the h smallest costs) / (h - k). It is found without sorting, for all i2 at once:
-    the value is the only positive one that is the ratio of the set of what costs at most as much.
-    From any larger set the ratios fall to it, in a few turns. Where rounding puts the mean of equal
-    costs below them, so that too few are left, it is raised by more than rounding takes.
+    For i2 with superiors S (without i1) of which any `needed` must sum to 1, k = |S| - needed,
+    Theorem 5 gives e = 1 / (h - k) to the h cheapest, and the value min_h (sum of the h smallest
+    costs) / (h - k). It is found without sorting: the value is the only positive one that is the
+    ratio of the set of what costs at most as much. From any larger set the ratios fall to it, in a
+    few turns. Where rounding puts the mean of equal costs below them, so that too few are left, it
+    is raised by more than rounding takes.
 
     Args:
-      now: the standing.
-      winner: () int32, one of the empirical Copeland winners.
-      guess: (K,) float32, where to begin; any finite numbers will do.
+      costs: (K,) float32, of comparing i2 with j, infinite where j is not in S.
+      needed: () int32, L_i2 - L_i1 + 1.
+      asked: () bool, false for i1 and for arms that do not exist.
+      guess: () float32, where to begin; any finite number will do.
     """
-    num = len(now.losses)
-    arms = jnp.arange(num, dtype=jnp.int32)
-    costs = jnp.where(arms[:, None] != winner, now.costs, jnp.inf)
-    size = jnp.sum(costs < _DEAR, axis=0, dtype=jnp.int32)
-    needed = now.losses - now.fewest + 1
-    concerned = (arms != winner) & (now.losses < num) & (size >= needed)
+    size = jnp.sum(costs < _DEAR, dtype=jnp.int32)
+    asked = asked & (size >= needed)
     spare = size - needed
-    up = 1 + num * 2.0**-23
+    up = 1 + len(costs) * 2.0**-23
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         cost, before, raised, _ = carry
         chosen = costs <= cost
-        count = jnp.sum(chosen, axis=0, dtype=jnp.int32)
-        total = jnp.sum(jnp.where(chosen, costs, 0.0), axis=0)
+        count = jnp.sum(chosen, dtype=jnp.int32)
+        total = jnp.sum(jnp.where(chosen, costs, 0.0))
         ratio = total / jnp.maximum(count - spare, 1).astype(jnp.float32)
         ratio = jnp.where(count > spare, ratio, _DEAR)
         ratio = jnp.where(before < 0, ratio, jnp.minimum(ratio, cost))
         lost = (before > spare) & (count <= spare)
         ratio = jnp.where(raised, cost, jnp.where(lost, up * cost, ratio))
-        moves = concerned & (count != before)
-        cost, before = jnp.where(moves, ratio, cost), jnp.where(moves, count, before)
-        return cost, before, raised | lost, jnp.any(moves)
+        moves = count != before
+        return jnp.where(moves, ratio, cost), count, raised | lost, moves
 
-    start = guess, jnp.full(num, -1, jnp.int32), jnp.zeros(num, bool), jnp.array(True)
+    start = guess, jnp.int32(-1), jnp.array(False), asked
     cost, count, _, _ = lax.while_loop(lambda carry: carry[3], turn, start)
     parts = jnp.maximum(count - spare, 1).astype(jnp.float32)
-    return Level(jnp.where(concerned, cost, -1.0), parts)
+    return Level(jnp.where(asked, cost, -1.0), parts)
 
 
-def ecw_total(now: Standing, winner: jax.Array, level: Level) -> jax.Array:
+def ecw_levels(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:
+    """`ecw_level` for all i2.
+
+    Args:
+      now: the standing.
+      winner: () int32, i1, one of the empirical Copeland winners.
+      guess: (K,) float32, any finite numbers.
+
+    Returns:
+      (K,) each.
+    """
+    num = len(now.losses)
+    arms = jnp.arange(num, dtype=jnp.int32)
+    costs = jnp.where(arms[:, None] != winner, now.costs, jnp.inf)
+    asked = (arms != winner) & (now.losses < num)
+    of_all = jax.vmap(ecw_level, in_axes=(1, 0, 0, 0))
+    return of_all(costs, now.losses - now.fewest + 1, asked, guess)
+
+
+def ecw_total(now: Standing, winner: jax.Array, levels: Level) -> jax.Array:
     """The optimal regret per log t over R^E_winner, in units of the costs: () float32."""
     beaten = now.lead[winner] > 0
     own = jnp.sum(jnp.where(beaten, now.costs[winner], 0.0))
-    return own + jnp.sum(jnp.maximum(level.cost, 0.0))
+    return own + jnp.sum(jnp.maximum(levels.cost, 0.0))
 
 
-def ecw_due(now: Standing, winner: jax.Array, level: Level) -> jax.Array:
-    """From which log t on n_ij falls short of q*_ij log t: (K, K) float32, symmetric.
+def ecw_due(lead: jax.Array, costs: jax.Array, winner: jax.Array, level: Level) -> jax.Array:
+    """From which log t on the n_ij of an i2 fall short of q*_ij log t.
 
     It is n_ij / q*_ij = n_ij d(mu_ij, 1/2) / e_ij, infinite where e_ij = 0.
+
+    Args:
+      lead: (K,) float32, the evidence that j beats i2.
+      costs: (K,) float32, as in `Standing`.
+      winner: () int32, i1.
+      level: of i2.
+
+    Returns:
+      (K,) float32, infinite where j does not lead against i2.
     """
-    arms = jnp.arange(len(now.losses), dtype=jnp.int32)
-    of_winner = arms[:, None] == winner
-    e_given = of_winner | (now.costs <= level.cost)
+    of_winner = jnp.arange(len(lead), dtype=jnp.int32) == winner
     parts = jnp.where(of_winner, 1.0, level.parts)
-    due = jnp.where((now.lead > 0) & e_given, now.lead * parts, jnp.inf)
-    return jnp.minimum(due, due.T)
+    return jnp.where((lead > 0) & (of_winner | (costs <= level.cost)), lead * parts, jnp.inf)

@@ -78,7 +78,7 @@ class ECWRMED:
     def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
         """Lines 7 to 18."""
         del key
-        return rmed_copeland.advance(self, state, plan, outcome, _demand)
+        return rmed_copeland.advance(self, state, plan, outcome, _demand, rmed_copeland.adjust_ecw)
 
     def learn(self, state: LoopState, feedback: Feedback) -> LoopState:
         """Takes in withheld outcomes; the lists stay."""

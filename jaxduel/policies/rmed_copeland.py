@@ -18,10 +18,13 @@ from jaxduel.policies.checks import require
 from jaxduel.policies.copeland_evidence import (
     Level,
     Standing,
+    costs_of,
     ecw_due,
     ecw_level,
+    ecw_levels,
     ecw_total,
-    hope,
+    evidence_of,
+    hopes,
     standing,
     trust,
 )
@@ -64,7 +67,8 @@ class Demand(NamedTuple):
     """What the estimates demand, for every t to come."""
 
     winners: jax.Array  # () int32: how many empirical Copeland winners there are
-    hope: jax.Array  # () float32: an upper bound of their trust
+    losses: jax.Array  # (K,) int32: L_i
+    hopes: jax.Array  # (K,) float32: their smallest is an upper bound of their trust
     trust: jax.Array  # (K,) float32: up to which log t an empirical winner is sure enough; else -1
     best: jax.Array  # () int32: i* of line 11
     due: jax.Array  # (K, K) float32, symmetric: from which log t on n_ij < q*_ij log t
@@ -88,6 +92,9 @@ class LoopState(NamedTuple):
 Allocate = Callable[[Demand, Standing], Demand]
 """Line 11: a function of a module, of the last demand and the standing."""
 
+Adjust = Callable[[Demand, Estimates, jax.Array, jax.Array, jax.Array], Demand]
+"""`adjust_ecw`."""
+
 
 def require_forcing(alpha: Any, beta: Any, where: str) -> None:
     """Raises InputError unless alpha > 0 and beta >= 0."""
@@ -103,7 +110,8 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
     estimates = Estimates(jnp.zeros((num, num), jnp.int32), nothing, nothing)
     unknown = Demand(
         winners=jnp.int32(0),
-        hope=jnp.float32(0),
+        losses=jnp.zeros(num, jnp.int32),
+        hopes=jnp.zeros(num, jnp.float32),
         trust=jnp.zeros(num, jnp.float32),
         best=jnp.int32(0),
         due=nothing,
@@ -139,6 +147,7 @@ def advance(
     plan: Duel,
     outcome: jax.Array,
     demand_of: Callable[..., Demand],
+    adjusted: Adjust | None = None,
 ) -> LoopState:
     """Lines 6 to 18, after a comparison; line 4 of the next pass.
 
@@ -148,6 +157,8 @@ def advance(
       plan: the comparison.
       outcome: of `plan`, as in `Policy.update`.
       demand_of: `demand_of(demand, estimates, active)`, a function of a module.
+      adjusted: what `demand_of` gives after an outcome that changed no lead's sign, while there is
+        one empirical winner, for less work; None if it always takes it all.
     """
     num = policy.num_arms
     active = jnp.asarray(policy.active_arms)
@@ -156,11 +167,16 @@ def advance(
     t = state.t + 1
     log_t = jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
     listed = ~_any(state.forced)
-    stale = state.stale | (learnt.amount > 0)
-    renewed = listed & stale
-    effort = state.demand.winners
-    demand = seldom(demand_of, renewed, state.demand, estimates, active, effort=effort)
-    hopeful = renewed & (demand.hope >= log_t)
+    demand, stale = state.demand, state.stale | (learnt.amount > 0)
+    small = jnp.array(False)
+    if adjusted is not None:
+        lead, before = (x.lead[learnt.winner, learnt.loser] for x in (estimates, state.estimates))
+        small = listed & stale & ~state.stale & (lead * before > 0) & (demand.winners == 1)
+        behind = jnp.where(lead > 0, learnt.loser, learnt.winner)
+        demand = adjusted(demand, estimates, active, behind, small)
+    renewed = listed & stale & ~small
+    demand = seldom(demand_of, renewed, demand, estimates, active, effort=demand.winners)
+    hopeful = listed & stale & (jnp.min(demand.hopes) >= log_t)
     trusts = seldom(_trusts, hopeful, demand.trust, estimates, active, log_t)
     demand = demand._replace(trust=trusts)
 
@@ -174,8 +190,9 @@ def advance(
     queue = jnp.where(listed, state.queue & ~drawn, state.queue)
     waiting = jnp.where(listed, state.waiting | (members & ~queue), state.waiting)
     passed = listed & ~_any(queue)
-    calm = jnp.where(learnt.amount > 0, -1.0, state.calm)
     line4 = _line4(policy, t + 1)
+    price = estimates.price[learnt.winner, learnt.loser]
+    calm = jnp.where((learnt.amount > 0) & _is_close(price, line4), -1.0, state.calm)
     begun = passed & (calm < line4.log_t)
     forced, calm = seldom(_lacking, begun, (state.forced & ~drawn, calm), estimates, active, line4)
     return LoopState(
@@ -200,7 +217,9 @@ def told(
     log_t = jnp.maximum(jnp.log(state.t.astype(jnp.float32)), 1e-9)
     demand = demand_of(state.demand, estimates, active)
     demand = demand._replace(trust=_trusts(demand.trust, estimates, active, log_t))
-    return state._replace(estimates=estimates, demand=demand, stale=jnp.array(False))
+    return state._replace(
+        estimates=estimates, demand=demand, stale=jnp.array(False), calm=jnp.float32(-1)
+    )
 
 
 def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -231,26 +250,64 @@ def allocate_ecw(demand: Demand, now: Standing) -> Demand:
     arms = jnp.arange(len(now.losses), dtype=jnp.int32)
 
     def turn(carry: Any) -> Any:
-        left, lowest, best, level, highest = carry
+        left, lowest, best, levels, highest = carry
         winner = lax.argmax(left, 0, jnp.int32)
-        here = ecw_level(now, winner, demand.levels)
+        here = ecw_levels(now, winner, demand.levels)
         total = ecw_total(now, winner, here)
         better = total < lowest
-        chosen = jax.tree.map(lambda x, y: jnp.where(better, x, y), (winner, here), (best, level))
-        highest = jnp.maximum(highest, hope(now, winner))
+        chosen = jax.tree.map(lambda x, y: jnp.where(better, x, y), (winner, here), (best, levels))
+        bounds = hopes(now.lead[winner], now.evidence, now.losses, now.fewest)
+        higher = jnp.min(bounds) > jnp.min(highest)
+        highest = jnp.where(higher, bounds, highest)
         return left & (arms != winner), jnp.minimum(total, lowest), *chosen, highest
 
-    level = Level(demand.levels, demand.levels)
-    start = now.winners, jnp.float32(jnp.inf), jnp.int32(0), level, jnp.float32(-1)
-    _, _, best, level, highest = lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)
+    levels = Level(demand.levels, demand.levels)
+    nothing = jnp.full(len(arms), -1.0, jnp.float32)
+    start = now.winners, jnp.float32(jnp.inf), jnp.int32(0), levels, nothing
+    _, _, best, levels, highest = lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)
+    due = jax.vmap(ecw_due, in_axes=(1, 1, None, 0), out_axes=1)
+    due = due(now.lead, now.costs, best, levels)
     return Demand(
         winners=set_size(now.winners),
-        hope=highest,
+        losses=now.losses,
+        hopes=highest,
         trust=demand.trust,
         best=best,
-        due=ecw_due(now, best, level),
-        levels=level.cost,
+        due=jnp.minimum(due, due.T),
+        levels=levels.cost,
         program=demand.program,
+    )
+
+
+def adjust_ecw(
+    demand: Demand, estimates: Estimates, active: jax.Array, arm: jax.Array, needed: jax.Array
+) -> Demand:
+    """What `demand_with(allocate_ecw, ...)` gives where one pair alone has changed, but for who
+    leads in it, and one winner is left: only what concerns the superiors of one arm changes.
+
+    Args:
+      demand: the last one.
+      estimates: the new ones.
+      active: (K,) bool.
+      arm: () int32, the arm of the pair that is behind.
+      needed: () bool; if false, the demand stays.
+    """
+    winner, losses = demand.best, demand.losses
+    arms, fewest = jnp.arange(len(active), dtype=jnp.int32), losses[winner]
+    lead = -estimates.lead[arm]
+    costs = costs_of(lead, estimates.price[arm], losses, losses[arm], fewest)
+    others = jnp.where(arms != winner, costs, jnp.inf)
+    asked = needed & (arm != winner)
+    level = ecw_level(others, losses[arm] - fewest + 1, asked, demand.levels[arm])
+    due = jnp.where(lead > 0, ecw_due(lead, costs, winner, level), demand.due[arm])
+    due = jnp.where(needed, due, demand.due[arm])
+    bound = hopes(lead[winner], evidence_of(lead), losses[arm], fewest)
+    mode, here = "promise_in_bounds", needed & (arms == arm)
+    return demand._replace(
+        hopes=jnp.where(here, bound, demand.hopes),
+        trust=jnp.where(needed, -1.0, demand.trust),
+        due=demand.due.at[arm].set(due, mode=mode).at[:, arm].set(due, mode=mode),
+        levels=jnp.where(here, level.cost, demand.levels),
     )
 
 
@@ -319,15 +376,19 @@ def _line4(policy: Looping, t: jax.Array) -> _Line4:
 def _lacking(
     _: tuple[jax.Array, jax.Array], estimates: Estimates, active: jax.Array, line4: _Line4
 ) -> tuple[jax.Array, jax.Array]:
-    """The pairs of line 4, and up to which log t there will be none without further outcomes.
+    """The pairs of line 4, and up to which log t there will be none, as long as no outcome makes a
+    pair close.
 
-    The second condition only gets weaker with t.
+    Either condition gets weaker with t or with more comparisons, but for that.
     """
     lead, price = estimates.lead, estimates.price
-    even = price <= 0
-    n = jnp.where(even, -price, jnp.abs(lead) * price)
-    close = (price > line4.dear) | (even & (line4.dear < jnp.inf))
-    pairs = _pairs_where(((n < line4.least) | close) & active[:, None] & active)
+    n = jnp.where(price <= 0, -price, jnp.abs(lead) * price)
+    pairs = _pairs_where(((n < line4.least) | _is_close(price, line4)) & active[:, None] & active)
     different = ~jnp.eye(len(active), dtype=bool) & active[:, None] & active
     fewest = jnp.min(jnp.where(different, n, jnp.inf))
     return pairs, jnp.where(_any(pairs), -1.0, (fewest / line4.alpha) ** 2)
+
+
+def _is_close(price: jax.Array, line4: _Line4) -> jax.Array:
+    """Whether |mu_ij - 1/2| < beta / log log t, of `Estimates.price`: bool."""
+    return (price > line4.dear) | ((price <= 0) & (line4.dear < jnp.inf))

@@ -1,11 +1,15 @@
-"""The search for the set of Theorem 5 inside ECW-RMED's step against sorting, in float64."""
+"""What ECW-RMED's step makes of its estimates: Theorem 5 against sorting, in float64."""
+
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.policies.copeland_evidence import ecw_level, standing
+from jaxduel.policies import rmed_copeland
+from jaxduel.policies.copeland_evidence import ecw_levels, standing
+from jaxduel.policies.ecw_rmed import ECWRMED
 from jaxduel.policies.rmed_copeland import lead_and_price
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -37,7 +41,7 @@ def _found(wins, number, guess):
         now = standing(*lead_and_price(wins, wins.T), jnp.ones(len(wins), bool))
         place = jnp.cumsum(now.winners) - 1
         winner = jnp.argmax(now.winners & (place == number % (place[-1] + 1))).astype(jnp.int32)
-        level = ecw_level(now, winner, guess)
+        level = ecw_levels(now, winner, guess)
         return winner, level, now.costs <= level.cost
 
     return jax.vmap(one)(wins, number, guess)
@@ -94,3 +98,34 @@ def test_theorem_5_is_solved_from_any_guess(num_arms, num):
     np.testing.assert_allclose(sums[asked], 1.0, rtol=1e-6)
     paid = np.sum(np.where(superior, costs, 0.0) * e, axis=1)
     np.testing.assert_allclose(paid[asked], optimum[asked], rtol=off)
+
+
+@pytest.mark.parametrize("num_arms", [2, 7])
+def test_an_adjusted_demand_is_that_of_all_estimates(num_arms):
+    active = jnp.arange(num_arms + 1) < num_arms  # one arm does not exist
+    policy = ECWRMED(num_arms=num_arms + 1, active_arms=active)
+    demand_of = partial(rmed_copeland.demand_with, rmed_copeland.allocate_ecw)
+
+    def step(state, key):
+        plan = policy.act(state, key)
+        advantage = 0.08 * (plan.right - plan.left)
+        won = jax.random.uniform(key) < 0.5 + jnp.clip(advantage, -0.4, 0.4)
+        after = policy.update(state, plan, jnp.where(won, 1, -1), key)
+        anew = demand_of(after.demand, after.estimates, active)
+        known = ~after.stale & jnp.any(after.estimates.wins != state.estimates.wins)
+        adjusted = known & ~state.stale & (after.demand.winners == 1)
+        told = jnp.min(after.demand.hopes), jnp.min(anew.hopes)
+        return after, (known, adjusted, after.demand._replace(hopes=told[0]), anew, told[1])
+
+    def run(key):
+        return jax.lax.scan(step, policy.init(key), jax.random.split(key, 600))[1]
+
+    seen = jax.jit(jax.vmap(run))(jax.random.split(jax.random.key(num_arms), 40))
+    known, adjusted, demand, anew, hope = jax.tree.map(np.asarray, seen)
+    assert adjusted.sum() > 1_000
+    assert (known & ~adjusted).sum() > 100
+    for name in ("winners", "best", "losses"):
+        np.testing.assert_array_equal(getattr(demand, name)[known], getattr(anew, name)[known])
+    np.testing.assert_allclose(demand.hopes[known], hope[known], rtol=1e-5)
+    np.testing.assert_allclose(demand.levels[known], anew.levels[known], rtol=1e-5)
+    np.testing.assert_allclose(demand.due[known], anew.due[known], rtol=1e-5)

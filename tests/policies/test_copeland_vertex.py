@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 import jaxduel as jd
-from jaxduel.policies.copeland_evidence import ecw_level, ecw_total, standing, tightest, trust
+from jaxduel.policies.copeland_evidence import ecw_levels, ecw_total, standing, tightest, trust
 from jaxduel.policies.copeland_vertex import no_vertex, optimal_vertex, table_of
 from jaxduel.policies.rmed_copeland import lead_and_price
 
@@ -57,7 +57,7 @@ def _solved(wins, last):
         e = table_of(vertex.e, num)
         regret = jnp.sum(jnp.where(now.lead > 0, jnp.where(e > 0, now.costs, 0) * e, 0.0))
         smallest = tightest(now, winner, jnp.maximum(e, 0), jnp.float32(-jnp.inf)).total
-        ecw = ecw_total(now, winner, ecw_level(now, winner, jnp.full(num, 1.0)))
+        ecw = ecw_total(now, winner, ecw_levels(now, winner, jnp.full(num, 1.0)))
         return vertex, regret / (2 * (num - 1)), smallest, ecw / (2 * (num - 1))
 
     return jax.vmap(one)(wins, last)
