@@ -30,10 +30,13 @@ class Stepper:
         checked = run.CheckedCell(policy, problem, 100_000, run.Settings())
         self.job = blocks.Job(
             cell=checked.to_cell(len(checked.grid)),
-            program=Program(type(policy), stacked=False, shuffle=True, pairs=False, delayed=False),
+            program=Program(
+                type(policy), stacked=False, shuffle=True, pairs=False, delayed=False, skips=False
+            ),
             root=jax.random.key(0, impl=prng),
             lanes=1,
             delay=1,
+            slots=1,
             tick=lambda _: None,
             stop=threading.Event(),
         )

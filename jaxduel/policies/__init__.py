@@ -3,11 +3,13 @@
 from jaxduel.policies.base import WITHHELD as WITHHELD
 from jaxduel.policies.base import Batch as Batch
 from jaxduel.policies.base import Duel as Duel
+from jaxduel.policies.base import FallsQuiet as FallsQuiet
 from jaxduel.policies.base import Feedback as Feedback
 from jaxduel.policies.base import LearnsLate as LearnsLate
 from jaxduel.policies.base import Policy as Policy
 from jaxduel.policies.base import Pull as Pull
 from jaxduel.policies.base import PullBatch as PullBatch
+from jaxduel.policies.base import Quiet as Quiet
 from jaxduel.policies.batched_successive_elimination import BaSE as BaSE
 from jaxduel.policies.btm import BTM as BTM
 from jaxduel.policies.ccb import CCB as CCB

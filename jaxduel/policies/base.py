@@ -119,6 +119,41 @@ class Policy(Protocol):
         ...
 
 
+class Quiet(NamedTuple):
+    """A quiet run: comparisons of an arm with itself that teach nothing."""
+
+    arm: jax.Array  # () int32
+    n: jax.Array  # () int32: how many of them come next; 0 if the next comparison is another
+    among: jax.Array | None = None
+    """(K,) bool: from which arms that of each comparison is drawn, uniformly and independently of
+    everything else; where it has one member, that is `arm`. None: always `arm`."""
+
+
+@runtime_checkable
+class FallsQuiet(Protocol):
+    """A duel policy that can tell for how long it will only compare an arm with itself."""
+
+    def quiet(self, state: State, limit: jax.Array, key: Key) -> tuple[State, Quiet]:
+        """The quiet run that comes next, and the state after it.
+
+        Skipping must keep the law: with `limit` comparisons left, the policy makes n of the arm
+        with itself, whose outcomes and keys change nothing but its clock, and goes on from the
+        state that is returned. Of a policy that draws nothing the trajectory stays the same, bit
+        for bit.
+
+        Args:
+          state: before the next comparison.
+          limit: () int32, at least 0: the largest n that is asked for. A run that goes on beyond it
+            is cut, and what comes then is asked for anew.
+          key: what the run's length is drawn from, if it is random: a key of the time before it,
+            used for nothing else.
+
+        Returns:
+          The state, its clock n comparisons later, and the run.
+        """
+        ...
+
+
 @runtime_checkable
 class LearnsLate(Protocol):
     """A duel policy that can be told outcomes later: what `simulate(delay=d)` needs."""

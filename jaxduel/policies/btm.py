@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import random_member, set_size
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
 
 
@@ -90,7 +90,8 @@ class BTM:
     def update(self, state: BTMState, plan: Duel, outcome: jax.Array, key: Key) -> BTMState:
         """Enters the outcome into b's record, then removes at most one arm."""
         del key
-        counts = ((outcome != 0) & (set_size(state.working) > 1)).astype(jnp.int32)
+        several = set_size(state.working) > 1
+        counts = ((outcome != 0) & several).astype(jnp.int32)
         wins = jnp.where(outcome > 0, counts, 0)
         left, right = plan
         mode = "promise_in_bounds"
@@ -106,7 +107,7 @@ class BTM:
         highest = jnp.max(jnp.where(state.working, score, -jnp.inf))
         fewest = jnp.min(jnp.where(state.working, num_played, jnp.iinfo(jnp.int32).max))
         radius = self._radius(fewest)
-        beaten = lowest[worst] + radius <= highest - radius
+        beaten = several & (lowest[worst] + radius <= highest - radius)
         return BTMState(
             working=state.working & ~(beaten & (arms == worst)),
             played=played,
@@ -114,6 +115,15 @@ class BTM:
             num_played=num_played - jnp.where(beaten, played[:, worst], 0),
             num_won=num_won - jnp.where(beaten, won[:, worst], 0),
         )
+
+    def quiet(self, state: BTMState, limit: jax.Array, key: Key) -> tuple[BTMState, Quiet]:
+        """Once one arm is left, all that comes: it plays itself, and nothing is recorded.
+
+        Before, b may meet itself, but that counts in its record.
+        """
+        del key
+        alone = set_size(state.working) == 1
+        return state, Quiet(lax.argmax(state.working, 0, jnp.int32), jnp.where(alone, limit, 0))
 
     def learn(self, state: BTMState, feedback: Feedback) -> BTMState:
         """Takes in withheld outcomes; the next comparison tests them."""

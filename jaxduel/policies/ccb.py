@@ -7,12 +7,14 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.crossing import steps_while
 from jaxduel.numerics.seldom import seldom
 from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
 from jaxduel.policies import arm_sets
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lead_of, lesson
 
@@ -70,6 +72,7 @@ class CCB:
     same. So u_ij < 1/2 means that j leads against i by more than alpha log t. Such verdicts change
     with a pair's comparison, or with time once alpha log t reaches the smallest lead; all pairs are
     tested anew in the second case alone, and else a step costs O(K), with K^2 / 32 words of bits.
+    In line 13, u_jc is below u_cc = 1/2 if it is decided that c beats j.
 
     `update` does line 9 for the comparison to come, before the first of which it does nothing. With
     delayed feedback, the update after `learn` does line 9.
@@ -123,7 +126,7 @@ class CCB:
         i, j = learnt.winner, learnt.loser
         wins = add_lesson(state.wins, learnt)
         state = state._replace(wins=wins, t=state.t + 1)
-        bound = self._bound(state)
+        bound = self._bound(state.t + 1)
         verdicts = _with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
         verdicts = seldom(_anew, bound >= verdicts.until, verdicts, wins, bound)
         hypotheses, exact = _line_9(state.hypotheses, verdicts, active)
@@ -138,17 +141,43 @@ class CCB:
     def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
         """Takes in withheld outcomes; the next update does line 9."""
         state = state._replace(wins=state.wins + feedback.wins())
-        verdicts = _anew(state.verdicts, state.wins, self._bound(state))
+        verdicts = _anew(state.verdicts, state.wins, self._bound(state.t + 1))
         return state._replace(verdicts=verdicts, candidates=_candidates(verdicts, self._active))
+
+    def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
+        """The arms of C, each against itself, from when they are settled until verdicts are due to
+        be made anew.
+
+        Settled means: all pairs of the arms of C are decided; B^i is part of {k : u_ik < 1/2} for
+        all i, hence line 10 has no pair to offer; and line 9 has nothing left to do, that is B is
+        C, L_C is the number of arms that beat each of C, and a B^i that is not empty has L_C + 1
+        arms. Then, whatever the coins, the arm that line 12 draws uniformly from C meets itself,
+        and only log t can change a verdict. The comparison after which it may is not part of the
+        run. There is none while line 10 has a pair to offer, in one of four comparisons.
+        """
+        del key
+        arm = lax.argmax(state.candidates, 0, jnp.int32)
+        (superiors, decided, until), (shortlist, rivals, losses) = state.verdicts, state.hypotheses
+        sizes, known = arm_sets.sizes(rivals), arm_sets.sizes(decided)
+        settled = (
+            jnp.all(~state.candidates | (known == set_size(self._active) - 1))
+            & jnp.all(shortlist == state.candidates)
+            & jnp.all(~state.candidates | (losses == arm_sets.sizes(superiors)))
+            & jnp.all(rivals & ~superiors == 0)
+            & jnp.all((sizes == 0) | (sizes == losses + 1))
+        )
+        until = jnp.where(settled, until, -jnp.inf)
+        n = steps_while(lambda t: self._bound(t + 1) < until, state.t, limit)
+        return state._replace(t=state.t + n), Quiet(arm, n, state.candidates)
 
     @property
     def _active(self) -> jax.Array:
         """The mask, as an array of JAX."""
         return jnp.asarray(self.active_arms)
 
-    def _bound(self, state: CCBState) -> jax.Array:
-        """alpha log t, t the number of the comparison to come, from 1."""
-        return self.alpha * jnp.log((state.t + 1).astype(jnp.float32))
+    def _bound(self, number: jax.Array) -> jax.Array:
+        """alpha log t of comparison t, its number from 1."""
+        return self.alpha * jnp.log(number.astype(jnp.float32))
 
     def _opponent(
         self, state: CCBState, left: jax.Array, coin: jax.Array, tie: jax.Array
@@ -158,14 +187,18 @@ class CCB:
         wins = state.wins[:, left].astype(jnp.float32)
         n = wins + state.wins[left].astype(jnp.float32)
         seen = n > 0
-        upper = (wins + jnp.sqrt(self._bound(state) * n)) / jnp.where(seen, n, 1.0)
-        upper = jnp.where(arms == left, 0.5, jnp.where(seen, upper, 2.0))
-        allowed = self._active & ~arm_sets.as_mask(state.verdicts.superiors[:, left], self.num_arms)
-        rivals = allowed & arm_sets.as_mask(state.hypotheses.rivals[:, left], self.num_arms)
-        allowed = jnp.where((coin < 0.5) & jnp.any(rivals), rivals, allowed)
-        ties = allowed & (upper == jnp.max(jnp.where(allowed, upper, -jnp.inf)))
-        others = ties & (arms != left)
-        return random_member(jnp.where(jnp.any(others), others, ties), tie)
+        upper = (wins + jnp.sqrt(self._bound(state.t + 1) * n)) / jnp.where(seen, n, 1.0)
+        upper = jnp.where(seen, upper, 2.0)
+        superiors, decided, rivals = (
+            arm_sets.as_mask(sets[:, left], self.num_arms)
+            for sets in (state.verdicts.superiors, state.verdicts.decided, state.hypotheses.rivals)
+        )
+        rivals = rivals & ~superiors
+        others = self._active & ~decided & (arms != left)
+        others = jnp.where((coin < 0.5) & jnp.any(rivals), rivals, others)
+        upper = jnp.where(others, upper, -jnp.inf)
+        other = random_member(others & (upper == jnp.max(upper)), tie)
+        return jnp.where(jnp.any(others), other, left)
 
 
 def _with_pair(

@@ -9,8 +9,8 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
-from jaxduel.policies import rmed_copeland
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies import copeland_quiet, rmed_copeland
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.copeland_evidence import Standing
 from jaxduel.policies.copeland_vertex import TOLERANCE, no_vertex, optimal_vertex, table_of
 from jaxduel.policies.rmed_copeland import Demand, LoopState
@@ -85,6 +85,15 @@ class CWRMED:
         """Lines 7 to 18."""
         del key
         return rmed_copeland.advance(self, state, plan, outcome, _demand)
+
+    def quiet(self, state: LoopState, limit: jax.Array, key: Key) -> tuple[LoopState, Quiet]:
+        """The comparisons of i* with itself until another pair's turn.
+
+        Their outcomes are ignored, so that i* and the lists change with log t only, by the tests
+        that `update` makes: the run ends at the very comparison.
+        """
+        del key
+        return copeland_quiet.quiet(self, state, limit)
 
     def learn(self, state: LoopState, feedback: Feedback) -> LoopState:
         """Takes in withheld outcomes; the lists stay."""

@@ -11,9 +11,10 @@ import jax.numpy as jnp
 from jaxduel.numerics import random_member
 from jaxduel.numerics.threefry import seed_of
 from jaxduel.policies import thompson
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.thompson import ThompsonState
+from jaxduel.policies.thompson_quiet import confident_run
 
 
 @jax.tree_util.register_dataclass
@@ -70,6 +71,17 @@ class DTS:
         """Line 17."""
         del key
         return thompson.after_duel(state, plan, outcome)
+
+    def quiet(
+        self, state: ThompsonState, limit: jax.Array, key: Key
+    ) -> tuple[ThompsonState, Quiet]:
+        """How often arms that win the vote, and to whom nobody replies, meet themselves.
+
+        The length is that of a run of independent, equally likely steps, cut where log t changes a
+        set, and the step after it is one that ends such a run (`jaxduel.policies.thompson_quiet`).
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(state, self.alpha, active, limit, key, mixes=True)
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
         """Takes in withheld outcomes."""

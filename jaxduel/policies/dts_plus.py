@@ -14,9 +14,10 @@ from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.marked import logits_above_half
 from jaxduel.numerics.threefry import Seed, seed_of
 from jaxduel.policies import thompson
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.thompson import ThompsonState
+from jaxduel.policies.thompson_quiet import confident_run
 
 
 @jax.tree_util.register_dataclass
@@ -77,6 +78,17 @@ class DTSPlus:
         """Line 17."""
         del key
         return thompson.after_duel(state, plan, outcome)
+
+    def quiet(
+        self, state: ThompsonState, limit: jax.Array, key: Key
+    ) -> tuple[ThompsonState, Quiet]:
+        """As `DTS.quiet`, but in such a run one candidate has most votes, and there is no tie to
+        break: which of several arms has the smallest R_i depends on theta and on all votes, so that
+        no law of it is known in closed form. Several Copeland winners keep it from falling quiet.
+        The theta_ij of a tie in the step after a run are drawn given the votes, however these fell.
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(state, self.alpha, active, limit, key, mixes=False)
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
         """Takes in withheld outcomes."""

@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import random_member, set_size
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
 
 VARIANTS = ("if1", "if2")
@@ -107,6 +107,13 @@ class InterleavedFilter:
         new = jax.tree.map(lambda a, b: jnp.where(ends, a, b), new, state)
         first = jnp.where(jnp.any(new.working), lax.argmax(new.working, 0, jnp.int32), new.best)
         return new._replace(turn=jnp.where(ends, first, ahead))
+
+    def quiet(
+        self, state: InterleavedFilterState, limit: jax.Array, key: Key
+    ) -> tuple[InterleavedFilterState, Quiet]:
+        """Once W is empty, all that comes: b's duels with itself enter no record."""
+        del key
+        return state, Quiet(state.best, jnp.where(state.turn == state.best, limit, 0))
 
     def learn(self, state: InterleavedFilterState, feedback: Feedback) -> InterleavedFilterState:
         """Takes in withheld outcomes of b; the end of the round robin tests them."""

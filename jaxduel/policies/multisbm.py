@@ -50,7 +50,8 @@ class MultiSBM:
       unplayed: the index of an arm never played; infinity plays each arm once first.
       clock: "own" or "global".
 
-    `init` reads one uniform number of its key: the choice of x_1. `act` draws nothing.
+    `init` reads one uniform number of its key: the choice of x_1. `act` draws nothing. It has no
+    quiet runs: an arm against itself teaches its machine and changes what that plays next.
     """
 
     num_arms: int = field(metadata={"static": True})

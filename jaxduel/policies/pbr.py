@@ -12,7 +12,7 @@ from jax import lax
 from jaxduel.numerics import set_size
 from jaxduel.numerics.seldom import seldom
 from jaxduel.policies import arm_sets
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
 from jaxduel.policies.counts import add_lesson, lesson
 
@@ -101,6 +101,12 @@ class PBR:
         duel = Duel(*(jnp.where(stay, here, to) for here, to in zip(plan, following, strict=True)))
         facts = wins, jnp.asarray(self.active_arms), jnp.float32(self.horizon)
         return PBRState(wins, seldom(_judged, ~over & ~found, Race(pairs, duel), *facts))
+
+    def quiet(self, state: PBRState, limit: jax.Array, key: Key) -> tuple[PBRState, Quiet]:
+        """Once the race is over, all that comes: the duels of an arm with itself change nothing."""
+        del key
+        left, right = state.race.duel
+        return state, Quiet(left, jnp.where(left == right, limit, 0))
 
     def learn(self, state: PBRState, feedback: Feedback) -> PBRState:
         """Takes in withheld outcomes; the end of the round tests them."""

@@ -13,9 +13,10 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import random_member, set_size
 from jaxduel.numerics.threefry import Seed, seed_of
 from jaxduel.policies import thompson
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.thompson import ThompsonState
+from jaxduel.policies.thompson_quiet import champion_run, likely_votes
 
 Counted = Literal["always", "fallback"]
 
@@ -72,14 +73,7 @@ class RCS:
         """The champion and the challenger."""
         seed = seed_of(key)
         left, _ = self._champion(seed, state)
-        wins, losses = state.record.wins[:, left], state.record.wins[left]
-        n = (wins + losses).astype(jnp.float32)
-        bound = thompson.log_bound(self.alpha, state.record)
-        seen = n > 0
-        upper = (wins.astype(jnp.float32) + jnp.sqrt(bound * n)) / jnp.where(seen, n, 1.0)
-        upper = jnp.where(seen, upper, 2.0)
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        upper = jnp.where(arms == left, 0.5, jnp.where(self.active_arms, upper, -jnp.inf))
+        upper = self._upper_bounds(state, left, thompson.log_bound(self.alpha, state.record))
         return Duel(left, random_member(upper == jnp.max(upper), thompson.tie_break(seed, 1)))
 
     def update(self, state: RCSState, plan: Duel, outcome: jax.Array, key: Key) -> RCSState:
@@ -94,9 +88,40 @@ class RCS:
             champions=state.champions + ((arms == plan.left) & counts).astype(jnp.int32),
         )
 
+    def quiet(self, state: RCSState, limit: jax.Array, key: Key) -> tuple[RCSState, Quiet]:
+        """How often an arm that beats all others in the sample, and that nobody has an upper bound
+        of 1/2 or more against, meets itself.
+
+        Only such a champion is sure to. The length is that of a run of independent, equally likely
+        samples, cut where log t lets a challenger in, and the sample after it is one that ends such
+        a run (`jaxduel.policies.thompson_quiet`).
+        """
+        record, active = state.record, jnp.asarray(self.active_arms)
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        left = lax.argmax(likely_votes(record, active), 0, jnp.int32)
+
+        def unbeaten(t: jax.Array) -> jax.Array:
+            upper = self._upper_bounds(state, left, thompson.log_bound_at(self.alpha, t))
+            return jnp.max(jnp.where(arms == left, -jnp.inf, upper)) < 0.5
+
+        record, run = champion_run(record, left, unbeaten, active, limit, key)
+        counted = run.n if self.counted == "always" else 0
+        champions = state.champions + jnp.where(arms == left, counted, 0)
+        return RCSState(record, champions), run
+
     def learn(self, state: RCSState, feedback: Feedback) -> RCSState:
         """Takes in withheld outcomes."""
         return state._replace(record=thompson.after_feedback(state.record, feedback))
+
+    def _upper_bounds(self, state: RCSState, left: jax.Array, bound: jax.Array) -> jax.Array:
+        """u_i,left for all i: (K,) float32, -inf for inactive arms."""
+        wins, losses = state.record.wins[:, left], state.record.wins[left]
+        n = (wins + losses).astype(jnp.float32)
+        seen = n > 0
+        upper = (wins.astype(jnp.float32) + jnp.sqrt(bound * n)) / jnp.where(seen, n, 1.0)
+        upper = jnp.where(seen, upper, 2.0)
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        return jnp.where(arms == left, 0.5, jnp.where(self.active_arms, upper, -jnp.inf))
 
     def _champion(self, seed: Seed, state: RCSState) -> tuple[jax.Array, jax.Array]:
         """The champion, and whether it beats all others in the sample."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import evidence_against_half, set_size
+from jaxduel.numerics.crossing import steps_while
+from jaxduel.policies.base import Quiet
 from jaxduel.policies.checks import require
 from jaxduel.policies.counts import Lesson
 
@@ -70,11 +73,27 @@ def plausible(
     scale: float | jax.Array,
     exponent: float | jax.Array,
 ) -> jax.Array:
-    """J_j(t): I_j - I_i* <= log t + scale K^exponent, K the number of active arms: (K,) bool."""
-    slack = scale * set_size(active_arms).astype(jnp.float32) ** exponent
-    bound = jnp.log(t.astype(jnp.float32)) + slack
-    smallest = jnp.min(jnp.where(active_arms, divergence, jnp.inf))
-    return (divergence - smallest <= bound) & active_arms
+    """J_j(t): I_j - I_i* <= log t + f(K): (K,) bool."""
+    return (
+        _excess(divergence, active_arms) <= bound(active_arms, t, scale, exponent)
+    ) & active_arms
+
+
+def bound(
+    active_arms: jax.Array, t: jax.Array, scale: float | jax.Array, exponent: float | jax.Array
+) -> jax.Array:
+    """log t + f(K), f(K) = scale K^exponent, K the number of active arms: () float32.
+
+    It rounds the same wherever it is computed: the maximum, which changes no number, keeps
+    compilers from fusing the product and the sum.
+    """
+    slack = jnp.maximum(scale * set_size(active_arms).astype(jnp.float32) ** exponent, 0.0)
+    return jnp.log(t.astype(jnp.float32)) + slack
+
+
+def _excess(divergence: jax.Array, active_arms: jax.Array) -> jax.Array:
+    """I_j - I_i*: (K,) float32."""
+    return divergence - jnp.min(jnp.where(active_arms, divergence, jnp.inf))
 
 
 def next_lists(
@@ -118,6 +137,67 @@ def usual_opponent(
     mean = jnp.where(wins + losses > 0, wins.astype(jnp.float32) / n, 0.5)
     worst = lowest(jnp.where(others, mean, jnp.inf))
     return jnp.where(ahead[best] | ~jnp.any(ahead), best, worst)
+
+
+class Lists(NamedTuple):
+    """The lists, and when."""
+
+    queue: jax.Array  # (K,) bool: L_R
+    waiting: jax.Array  # (K,) bool: L_N
+    t: jax.Array  # () int32: comparisons made
+
+
+def quiet_run(
+    lists: Lists,
+    wins: jax.Array,
+    divergence: jax.Array,
+    active_arms: jax.Array,
+    limit: jax.Array,
+    bound_of: Callable[[jax.Array], jax.Array],
+    forced: Callable[[jax.Array], jax.Array],
+) -> tuple[Lists, Quiet]:
+    """The comparisons of i* with itself that come next, and the lists after them.
+
+    Where O_i* is empty, i* plays itself when its turn comes, which teaches nothing: the lists after
+    it depend on t alone. It may end a pass, then be alone on the list, until log t + f(K) reaches
+    the smallest I_j - I_i* of the others, see others join, and begin the next pass.
+
+    Args:
+      lists: before the run.
+      wins: (K, K) int32, wins of i over j.
+      divergence: (K,) float32.
+      active_arms: (K,) bool.
+      limit: () int32, the most comparisons that the run may have.
+      bound_of: `bound` at a time, () int32 to () float32.
+      forced: whether comparison number t is not the list's, () int32 to () bool; once true, always.
+
+    Returns:
+      The lists and the run.
+    """
+    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    best = leader(divergence, active_arms)
+    others = active_arms & (arms != best)
+    leads = ~jnp.any(others & (wins[best] <= wins[:, best]))
+    excess = _excess(divergence, active_arms)
+    nearest = jnp.min(jnp.where(others, excess, jnp.inf))
+    end = lists.t + limit
+
+    def one(lists: Lists) -> Lists:
+        queue, waiting, t = lists
+        later = jnp.where(t < end, t + 1, t)
+        plays = leads & (t < end) & (lax.argmax(queue, 0, jnp.int32) == best) & ~forced(later)
+        members = active_arms & (excess <= bound_of(later))
+        return Lists(*next_lists(queue, waiting, best, members, plays), t + plays)
+
+    lists, begin = one(lists), lists.t
+    alone = leads & ~jnp.any((lists.queue | lists.waiting) & (arms != best))
+    n = steps_while(
+        lambda t: (nearest > bound_of(t)) & ~forced(t),
+        lists.t,
+        jnp.where(alone, end - lists.t, 0),
+    )
+    lists = one(one(lists._replace(t=lists.t + n)))
+    return lists, Quiet(best, lists.t - begin)
 
 
 def lowest(values: jax.Array) -> jax.Array:

@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import set_size
 from jaxduel.policies import rmed
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.counts import add_lesson, lesson
 
 
@@ -111,6 +111,24 @@ class RMED1:
             waiting=waiting,
             t=t,
         )
+
+    def quiet(self, state: RMED1State, limit: jax.Array, key: Key) -> tuple[RMED1State, Quiet]:
+        """The comparisons of i* with itself until another arm's turn.
+
+        i* plays itself while it leads everybody; its outcomes are ignored, so that the lists change
+        with log t only, by the test that `update` makes: the run ends at the very comparison.
+        """
+        del key
+        lists, quiet = rmed.quiet_run(
+            rmed.Lists(state.queue, state.waiting, state.t),
+            state.wins,
+            state.divergence,
+            self.active_arms,
+            limit,
+            lambda t: rmed.bound(self.active_arms, t, self.scale, self.exponent),
+            lambda t: state.second < set_size(self.active_arms),
+        )
+        return state._replace(**lists._asdict()), quiet
 
     def learn(self, state: RMED1State, feedback: Feedback) -> RMED1State:
         """Takes in withheld outcomes."""

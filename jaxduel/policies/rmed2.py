@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.policies import rmed, rmed_forced
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require
 from jaxduel.policies.rmed_forced import MainState
 
@@ -80,12 +80,12 @@ class RMED2:
         left = lax.argmax(main.queue, 0, jnp.int32)
         best = rmed.leader(main.divergence, self.active_arms)
         price = rmed_forced.price_of(main.wins, best, left, state.information[left])
-        return rmed_forced.choose(self, main, self._needed(main), left, price)
+        return rmed_forced.choose(self, main, self._needed(main.t + 1), left, price)
 
     def update(self, state: RMED2State, plan: Duel, outcome: jax.Array, key: Key) -> RMED2State:
         """Counts the outcome and keeps the lists."""
         del key
-        forced = rmed_forced.some_lack(state.main, self._needed(state.main))
+        forced = rmed_forced.some_lack(state.main, self._needed(state.main.t + 1))
         main = rmed_forced.advance(self, state.main, plan, outcome, forced)
         left, right = plan
         wins, losses = main.wins[left, right], main.wins[right, left]
@@ -97,12 +97,21 @@ class RMED2:
         )
         return RMED2State(main, information)
 
+    def quiet(self, state: RMED2State, limit: jax.Array, key: Key) -> tuple[RMED2State, Quiet]:
+        """The comparisons of i* with itself until another arm's turn, as in `RMED1`.
+
+        They also end when a pair comes to lack comparisons, by the test that `act` makes.
+        """
+        del key
+        main, quiet = rmed_forced.quiet(self, state.main, limit, self._needed)
+        return state._replace(main=main), quiet
+
     def learn(self, state: RMED2State, feedback: Feedback) -> RMED2State:
         """Takes in withheld outcomes."""
         main = rmed_forced.told(state.main, feedback)
         return RMED2State(main, rmed_forced.information_of(main.wins, main.wins.T))
 
-    def _needed(self, state: MainState) -> jax.Array:
-        """The comparisons that every pair must have now."""
-        needed = jnp.ceil(self.alpha * rmed_forced.loglog(state.t + 1))
+    def _needed(self, t: jax.Array) -> jax.Array:
+        """The comparisons that every pair must have when number t is chosen."""
+        needed = jnp.ceil(self.alpha * rmed_forced.loglog(t))
         return jnp.maximum(needed, 1.0).astype(jnp.int32)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.policies import rmed, rmed_forced
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.policies.counts import add_lesson, lesson
 from jaxduel.policies.rmed_forced import MainState
@@ -84,6 +84,12 @@ class RMED2FH:
         early = add_lesson(state.early, learnt._replace(amount=learnt.amount * initial))
         best = rmed.leader(main.divergence, self.active_arms)
         return RMED2FHState(main, early, jnp.where(initial, best, state.leader))
+
+    def quiet(self, state: RMED2FHState, limit: jax.Array, key: Key) -> tuple[RMED2FHState, Quiet]:
+        """The comparisons of i* with itself until another arm's turn, as in `RMED1`."""
+        del key
+        main, quiet = rmed_forced.quiet(self, state.main, limit, lambda t: self._needed())
+        return state._replace(main=main), quiet
 
     def learn(self, state: RMED2FHState, feedback: Feedback) -> RMED2FHState:
         """Takes in withheld outcomes; those that come after the initial phase leave b as it is."""

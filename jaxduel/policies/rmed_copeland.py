@@ -83,7 +83,7 @@ class LoopState(NamedTuple):
     demand: Demand
     stale: jax.Array  # () bool: whether outcomes have come that the demand does not know
     forced: jax.Array  # (ceil(K / 32), K) uint32: the pairs that line 4 has still to draw
-    calm: jax.Array  # () float32: up to which log t line 4 finds nothing; -1 if it must look
+    fewest: jax.Array  # () float32: at most the smallest n_ij; -1 if line 4 has to look at all
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
     t: jax.Array  # () int32: comparisons made
@@ -120,13 +120,13 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
     )
     demand = demand_of(unknown, estimates, active)
     unlooked = arm_sets.empty_sets(num), jnp.float32(-1)
-    forced, calm = _lacking(unlooked, estimates, active, _line4(policy, jnp.int32(1)))
+    forced, fewest = _lacking(unlooked, estimates, active, line4_at(policy, jnp.int32(1)))
     return LoopState(
         estimates=estimates,
         demand=demand._replace(trust=_trusts(demand.trust, estimates, active, jnp.float32(0))),
         stale=jnp.array(False),
         forced=forced,
-        calm=calm,
+        fewest=fewest,
         queue=_pairs_where(active[:, None] & active),
         waiting=arm_sets.empty_sets(num),
         t=jnp.int32(0),
@@ -135,7 +135,11 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
 
 def choose(state: LoopState) -> Duel:
     """The next pair of line 4, else of line 5."""
-    pairs = jnp.where(_any(state.forced), state.forced, state.queue)
+    return first(jnp.where(some(state.forced), state.forced, state.queue))
+
+
+def first(pairs: jax.Array) -> Duel:
+    """The first pair of a list that has any."""
     arms = jnp.arange(pairs.shape[1], dtype=jnp.int32)
     left = jnp.min(jnp.where(jnp.any(pairs != 0, axis=0), arms, arms[-1]))
     return Duel(left, arm_sets.lowest(pairs[:, left]))
@@ -160,13 +164,12 @@ def advance(
       adjusted: what `demand_of` gives after an outcome that changed no lead's sign, while there is
         one empirical winner, for less work; None if it always takes it all.
     """
-    num = policy.num_arms
     active = jnp.asarray(policy.active_arms)
     learnt = lesson(plan, outcome)
     estimates = _learn(state.estimates, learnt.winner, learnt.loser, learnt.amount)
     t = state.t + 1
-    log_t = jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
-    listed = ~_any(state.forced)
+    log_t = log_of(t)
+    listed = ~some(state.forced)
     demand, stale = state.demand, state.stale | (learnt.amount > 0)
     small = jnp.array(False)
     if adjusted is not None:
@@ -180,31 +183,62 @@ def advance(
     trusts = seldom(_trusts, hopeful, demand.trust, estimates, active, log_t)
     demand = demand._replace(trust=trusts)
 
-    sure = demand.trust >= log_t
-    confident = jnp.any(sure)
-    best = jnp.where(confident, lax.argmax(sure, 0, jnp.int32), demand.best)
-    members = jnp.where(confident, jnp.uint32(0), _pairs_where(demand.due < log_t))
-    members = members | arm_sets.only(best, best, num)
-
-    drawn = arm_sets.only(plan.right, plan.left, num)
-    queue = jnp.where(listed, state.queue & ~drawn, state.queue)
-    waiting = jnp.where(listed, state.waiting | (members & ~queue), state.waiting)
-    passed = listed & ~_any(queue)
-    line4 = _line4(policy, t + 1)
+    drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
+    queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
+    line4 = line4_at(policy, t + 1)
     price = estimates.price[learnt.winner, learnt.loser]
-    calm = jnp.where((learnt.amount > 0) & _is_close(price, line4), -1.0, state.calm)
-    begun = passed & (calm < line4.log_t)
-    forced, calm = seldom(_lacking, begun, (state.forced & ~drawn, calm), estimates, active, line4)
+    must_look = (learnt.amount > 0) & _is_close(price, line4)
+    known = state.forced & ~drawn, jnp.where(must_look, -1.0, state.fewest)
+    begun = listed & passed & (known[1] < line4.least)
+    forced, fewest = seldom(_lacking, begun, known, estimates, active, line4)
     return LoopState(
         estimates=estimates,
         demand=demand,
         stale=stale & ~listed,
         forced=forced,
-        calm=calm,
-        queue=jnp.where(passed, waiting, queue),
-        waiting=jnp.where(passed, jnp.uint32(0), waiting),
+        fewest=fewest,
+        queue=jnp.where(listed, queue, state.queue),
+        waiting=jnp.where(listed, waiting, state.waiting),
         t=t,
     )
+
+
+def next_lists(
+    demand: Demand, queue: jax.Array, waiting: jax.Array, drawn: jax.Array, t: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Lines 7 to 18 for a pair of the list: the lists after comparison number t, of `drawn`.
+
+    Returns:
+      L_R and L_N, and whether a pass ended, () bool: then L_N has become L_R.
+    """
+    confident, best = winner(demand, t)
+    members = jnp.where(confident, jnp.uint32(0), _pairs_where(demand.due < log_of(t)))
+    members = members | arm_sets.only(best, best, queue.shape[1])
+    queue = queue & ~drawn
+    waiting = waiting | (members & ~queue)
+    passed = ~some(queue)
+    return jnp.where(passed, waiting, queue), jnp.where(passed, jnp.uint32(0), waiting), passed
+
+
+def winner(demand: Demand, t: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Whether an empirical winner is sure enough at t, and i*, of those or of line 11.
+
+    Returns:
+      () bool and () int32.
+    """
+    sure = demand.trust >= log_of(t)
+    confident = jnp.any(sure)
+    return confident, jnp.where(confident, lax.argmax(sure, 0, jnp.int32), demand.best)
+
+
+def log_of(t: jax.Array) -> jax.Array:
+    """log t, but positive."""
+    return jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
+
+
+def some(pairs: jax.Array) -> jax.Array:
+    """Whether a list has any pair: () bool."""
+    return jnp.any(pairs != 0)
 
 
 def told(
@@ -214,12 +248,27 @@ def told(
     active = jnp.asarray(policy.active_arms)
     wins = state.estimates.wins + feedback.wins()
     estimates = Estimates(wins, *lead_and_price(wins, wins.T))
-    log_t = jnp.maximum(jnp.log(state.t.astype(jnp.float32)), 1e-9)
     demand = demand_of(state.demand, estimates, active)
-    demand = demand._replace(trust=_trusts(demand.trust, estimates, active, log_t))
+    demand = demand._replace(trust=_trusts(demand.trust, estimates, active, log_of(state.t)))
     return state._replace(
-        estimates=estimates, demand=demand, stale=jnp.array(False), calm=jnp.float32(-1)
+        estimates=estimates, demand=demand, stale=jnp.array(False), fewest=jnp.float32(-1)
     )
+
+
+class Line4(NamedTuple):
+    """The thresholds of line 4 for the comparison to come."""
+
+    least: jax.Array  # alpha sqrt(log t)
+    dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0
+
+
+def line4_at(policy: Looping, t: jax.Array) -> Line4:
+    """The thresholds for comparison number t, from 1; log log t is taken to be at least 1."""
+    log_t = jnp.log(t.astype(jnp.float32))
+    slow = jnp.maximum(1.0, jnp.log(jnp.maximum(1.0, log_t)))
+    close = jnp.minimum(2 * jnp.float32(policy.beta) / slow, 1.0)
+    least = jnp.float32(policy.alpha) * jnp.sqrt(log_t)
+    return Line4(least, 1 / divergence_from_half(close))
 
 
 def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -332,11 +381,6 @@ def _pairs_where(mask: jax.Array) -> jax.Array:
     return arm_sets.sets_where(mask & (arms[:, None] < arms))
 
 
-def _any(pairs: jax.Array) -> jax.Array:
-    """Whether a list has any pair: () bool."""
-    return jnp.any(pairs != 0)
-
-
 def _learn(
     estimates: Estimates, winner: jax.Array, loser: jax.Array, amount: jax.Array
 ) -> Estimates:
@@ -355,40 +399,22 @@ def _learn(
     )
 
 
-class _Line4(NamedTuple):
-    """The thresholds of line 4 for the comparison to come."""
-
-    log_t: jax.Array
-    alpha: jax.Array
-    least: jax.Array  # alpha sqrt(log t)
-    dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0
-
-
-def _line4(policy: Looping, t: jax.Array) -> _Line4:
-    """The thresholds for comparison number t, from 1; log log t is taken to be at least 1."""
-    log_t = jnp.log(t.astype(jnp.float32))
-    slow = jnp.maximum(1.0, jnp.log(jnp.maximum(1.0, log_t)))
-    alpha = jnp.float32(policy.alpha)
-    close = jnp.minimum(2 * jnp.float32(policy.beta) / slow, 1.0)
-    return _Line4(log_t, alpha, alpha * jnp.sqrt(log_t), 1 / divergence_from_half(close))
-
-
 def _lacking(
-    _: tuple[jax.Array, jax.Array], estimates: Estimates, active: jax.Array, line4: _Line4
+    _: tuple[jax.Array, jax.Array], estimates: Estimates, active: jax.Array, line4: Line4
 ) -> tuple[jax.Array, jax.Array]:
-    """The pairs of line 4, and up to which log t there will be none, as long as no outcome makes a
-    pair close.
+    """The pairs of line 4 and, if there are none, the smallest n_ij.
 
-    Either condition gets weaker with t or with more comparisons, but for that.
+    There will be none while that is enough, as long as no outcome makes a pair close: otherwise the
+    second condition only gets weaker with t.
     """
     lead, price = estimates.lead, estimates.price
     n = jnp.where(price <= 0, -price, jnp.abs(lead) * price)
     pairs = _pairs_where(((n < line4.least) | _is_close(price, line4)) & active[:, None] & active)
     different = ~jnp.eye(len(active), dtype=bool) & active[:, None] & active
     fewest = jnp.min(jnp.where(different, n, jnp.inf))
-    return pairs, jnp.where(_any(pairs), -1.0, (fewest / line4.alpha) ** 2)
+    return pairs, jnp.where(some(pairs), -1.0, fewest)
 
 
-def _is_close(price: jax.Array, line4: _Line4) -> jax.Array:
+def _is_close(price: jax.Array, line4: Line4) -> jax.Array:
     """Whether |mu_ij - 1/2| < beta / log log t, of `Estimates.price`: bool."""
     return (price > line4.dear) | ((price <= 0) & (line4.dear < jnp.inf))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import jax
@@ -10,7 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import set_size
 from jaxduel.policies import rmed
-from jaxduel.policies.base import Duel, Feedback
+from jaxduel.policies.base import Duel, Feedback, Quiet
 from jaxduel.policies.counts import add_lesson, lesson
 
 _NEVER = jnp.iinfo(jnp.int32).max
@@ -96,7 +97,8 @@ def choose(
     exists = jnp.min(price) < jnp.inf
     n_ahead = jnp.where(others & (wins <= losses), wins + losses, -1)
     n_cheapest, n_best = n_ahead[cheapest], n_ahead[best]
-    enough = n_best.astype(jnp.float32) > n_cheapest.astype(jnp.float32) / loglog(state.t + 1)
+    # a product: a quotient by what all lanes share is compiled to another, and ties fall otherwise
+    enough = n_best.astype(jnp.float32) * loglog(state.t + 1) > n_cheapest.astype(jnp.float32)
     takes = exists & (n_cheapest >= 0) & ((n_best < 0) | enough)
     right = jnp.where(takes, cheapest, rmed.usual_opponent(wins, losses, others, best))
     forced = some_lack(state, needed)
@@ -149,7 +151,7 @@ def advance(
     evidence, divergence = rmed.reweigh(state.evidence, state.divergence, wins, learnt)
     arms = jnp.arange(policy.num_arms, dtype=jnp.int32)
     row, column = jnp.minimum(plan.left, plan.right), jnp.maximum(plan.left, plan.right)
-    made = state.made.at[row, column].add(1, mode="promise_in_bounds")
+    made = state.made.at[row, column].add(row < column, mode="promise_in_bounds")
     fewest = jnp.min(jnp.where(policy.active_arms & (arms > row), made[row], _NEVER))
     t = state.t + 1
     members = rmed.plausible(divergence, policy.active_arms, t, policy.scale, policy.exponent)
@@ -164,6 +166,36 @@ def advance(
         waiting=waiting,
         t=t,
     )
+
+
+def quiet(
+    policy: Forcing,
+    state: MainState,
+    limit: jax.Array,
+    needed: Callable[[jax.Array], jax.Array],
+) -> tuple[MainState, Quiet]:
+    """The comparisons of i* with itself that come next, and the state after them.
+
+    b_l plays no part in them: i* has one only while another arm leads against it.
+
+    Args:
+      policy: the policy.
+      state: before the run.
+      limit: () int32, the most comparisons that the run may have.
+      needed: how many comparisons every pair must have when number t is chosen: () int32 to ()
+        int32, never falling.
+    """
+    fewest = jnp.min(state.fewest)
+    lists, run = rmed.quiet_run(
+        rmed.Lists(state.queue, state.waiting, state.t),
+        state.wins,
+        state.divergence,
+        policy.active_arms,
+        limit,
+        lambda t: rmed.bound(policy.active_arms, t, policy.scale, policy.exponent),
+        lambda t: fewest < needed(t),
+    )
+    return state._replace(**lists._asdict()), run
 
 
 def told(state: MainState, feedback: Feedback) -> MainState:

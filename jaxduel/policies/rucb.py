@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import random_member, set_size
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.numerics.crossing import steps_while
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lesson
 
@@ -37,7 +38,8 @@ class RUCB:
 
     u_cj >= 1/2 means n_cj (1/2 - mu_cj)^2 <= alpha log t wherever j leads against c, and the left
     side changes only for the pair just compared. The state carries its maximum over j, so a step
-    costs O(K), not O(K^2), and makes the same decisions.
+    costs O(K), not O(K^2), and makes the same decisions. Line 13 asks in the same way whether any
+    u_jc reaches u_cc = 1/2, and looks for the largest only then.
 
     Attributes:
       num_arms: K.
@@ -76,7 +78,7 @@ class RUCB:
     def act(self, state: RUCBState, key: Key) -> Duel:
         """Lines 5 to 13."""
         coin, pick, tie = jax.random.uniform(key, (3,), jnp.float32)
-        explore = self._explore(state)
+        explore = self._explore(state.t + 1)
         candidates, best = self._candidates(state, explore)
         has_best = best >= 0
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
@@ -85,16 +87,14 @@ class RUCB:
         left = jnp.where(has_best & (alone | (coin < 0.5)), best, random_member(rest, pick))
 
         upper = self._optimism(state.wins[:, left], state.wins[left], explore)
-        upper = jnp.where(arms == left, 0.5, upper)
-        ties = upper == jnp.max(upper)
-        others = ties & (arms != left)
-        right = random_member(jnp.where(jnp.any(others), others, ties), tie)
-        return Duel(left, right)
+        upper = jnp.where(arms == left, -jnp.inf, upper)
+        rival = random_member(upper == jnp.max(upper), tie)
+        return Duel(left, jnp.where(self._certainty(state, left) > explore, left, rival))
 
     def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
         """Counts the outcome; B of the next step is derived from this step's."""
         del key
-        _, best = self._candidates(state, self._explore(state))
+        _, best = self._candidates(state, self._explore(state.t + 1))
         learnt = lesson(plan, outcome)
         wins = add_lesson(state.wins, learnt)
         i, j = learnt.winner, learnt.loser
@@ -109,9 +109,31 @@ class RUCB:
         wins = state.wins + feedback.wins()
         return state._replace(wins=wins, doubt=jnp.max(_evidence(wins, wins.T), axis=1))
 
-    def _explore(self, state: RUCBState) -> jax.Array:
-        """alpha log t."""
-        return self.alpha * jnp.log((state.t + 1).astype(jnp.float32))
+    def quiet(self, state: RUCBState, limit: jax.Array, key: Key) -> tuple[RUCBState, Quiet]:
+        """c against itself, from when every u_jc is below 1/2 until the first that is not.
+
+        If every u_jc is below 1/2, then no j is in C and c is: whatever the coins, c is the left
+        arm, and the right one. Nothing is learnt, so that only log t can end it, and the coins of
+        each comparison are those of its time.
+        """
+        del key
+        _, best = self._candidates(state, self._explore(state.t + 1))
+        certainty = jnp.where(best >= 0, self._certainty(state, best), -jnp.inf)
+        n = steps_while(lambda t: certainty > self._explore(t), state.t, limit)
+        state = state._replace(best=jnp.where(n > 0, best, state.best), t=state.t + n)
+        return state, Quiet(jnp.maximum(best, 0), n)
+
+    def _explore(self, number: jax.Array) -> jax.Array:
+        """alpha log t of comparison t, its number from 1."""
+        return self.alpha * jnp.log(number.astype(jnp.float32))
+
+    def _certainty(self, state: RUCBState, arm: jax.Array) -> jax.Array:
+        """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`."""
+        wins, losses = state.wins[:, arm], state.wins[arm]
+        unseen = jnp.where(self.unseen < 0.5, jnp.inf, 0.0)
+        evidence = jnp.where(wins + losses > 0, _evidence(wins, losses), unseen)
+        others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)
+        return jnp.min(jnp.where(others, evidence, jnp.inf))
 
     def _candidates(self, state: RUCBState, explore: jax.Array) -> tuple[jax.Array, jax.Array]:
         """C as a mask (all arms where it is empty) and the element of B, or -1."""

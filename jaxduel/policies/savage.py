@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import set_size
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
 from jaxduel.policies.counts import add_lesson, lesson
 
@@ -114,6 +114,12 @@ class SAVAGE:
             duel=plan,
         )
         return state._replace(duel=self._next(state, plan.left, plan.right + 1))
+
+    def quiet(self, state: SAVAGEState, limit: jax.Array, key: Key) -> tuple[SAVAGEState, Quiet]:
+        """Once no pair remains, all that comes: the winner's duels with itself change nothing."""
+        del key
+        left, right = state.duel
+        return state, Quiet(left, jnp.where(left == right, limit, 0))
 
     def learn(self, state: SAVAGEState, feedback: Feedback) -> SAVAGEState:
         """Takes in withheld outcomes and drops pairs; the next one stays if it remains."""

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxduel.numerics import set_size
 from jaxduel.numerics.seldom import seldom
 from jaxduel.numerics.threefry import Seed, seed_of
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import MAX_HORIZON, require
 from jaxduel.policies.score_elimination import (
     Confidence,
@@ -33,7 +33,7 @@ class Round(NamedTuple):
     left: jax.Array  # () int32: comparisons until it is over
     tally: Tally
     duel: Duel  # the next comparison: the pair under way, or the winner twice
-    wins: jax.Array  # () int32: wins of the left arm in the pair under way
+    wins: jax.Array  # () int32: wins of the left arm in the pair under way; of the winner, 0
     losses: jax.Array  # () int32
     withheld: jax.Array  # () int32: comparisons of the pair under way that are not yet told
 
@@ -121,11 +121,12 @@ class SCB:
     def update(self, state: SCBState, plan: Duel, outcome: jax.Array, key: Key) -> SCBState:
         """Counts the outcome and moves on if the pair is decided or the round over."""
         now = state.round
+        counts = now.duel.left != now.duel.right
         now = now._replace(
             left=now.left - 1,
-            wins=now.wins + (outcome > 0),
-            losses=now.losses + (outcome < 0),
-            withheld=now.withheld + (outcome == 0),
+            wins=now.wins + (counts & (outcome > 0)),
+            losses=now.losses + (counts & (outcome < 0)),
+            withheld=now.withheld + (counts & (outcome == 0)),
         )
         decided = self._decided(now)
         row, column = jnp.where(decided, jnp.stack(plan), self.num_arms)
@@ -135,6 +136,18 @@ class SCB:
         due = decided | (now.left == 0)
         now = seldom(_moved_on, due, now, self._rules, seed_of(key), table=decisions)
         return SCBState(decisions, now)
+
+    def quiet(self, state: SCBState, limit: jax.Array, key: Key) -> tuple[SCBState, Quiet]:
+        """Once a round has its winner, the rest of the round but for its last comparison.
+
+        The winner's duels with itself are not counted; only the round's clock advances. After the
+        last one the next round begins, with draws of that comparison's key.
+        """
+        del key
+        now = state.round
+        left, right = now.duel
+        n = jnp.where(left == right, jnp.minimum(limit, now.left - 1), 0)
+        return state._replace(round=now._replace(left=now.left - n)), Quiet(left, n)
 
     def learn(self, state: SCBState, feedback: Feedback) -> SCBState:
         """Takes in withheld outcomes of the pair under way."""

@@ -47,7 +47,8 @@ class Sparring:
       exploration: the factor of log n in the index; 2.5 in the literature's experiments.
       unplayed: the index of an arm never played; infinity plays each arm once first.
 
-    Draws nothing: given the outcomes it is deterministic.
+    Draws nothing: given the outcomes it is deterministic. It has no quiet runs: an arm against
+    itself teaches both machines and changes what they play next.
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -3,6 +3,10 @@
 theta_ij ~ Beta(w_ij + 1, w_ji + 1) is the sampled probability that i beats j. Votes read only
 whether theta_ij > 1/2, which is a coin of probability q_ij = P(theta_ij > 1/2). The state carries
 the q_ij, and a comparison changes one of them: no Beta number is drawn for a vote.
+
+The coin of a pair falls once for both of its arms; that of a reply, in the second phase, is
+another one. A quiet run that ended has decided how some coins of the next step fall
+(`jaxduel.policies.thompson_quiet`): these are not tossed.
 """
 
 from __future__ import annotations
@@ -23,6 +27,9 @@ from jaxduel.policies.counts import add_lesson, lead_of, lesson
 VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
 
+FREE, LIKELY, UNLIKELY = 0, 1, 2
+"""How a coin of the next step falls: to be tossed, or on the likelier side, or on the other."""
+
 
 class ThompsonState(NamedTuple):
     """One seed's state."""
@@ -31,12 +38,21 @@ class ThompsonState(NamedTuple):
     tail: jax.Array  # (K, K) float32: q_ij where i > j is likelier to lose, else q_ij - 1
     lead: jax.Array  # (K, K) float32: n_ij (mu_ij - 1/2)^2, with the sign of mu_ij - 1/2
     t: jax.Array  # () int32: comparisons made
+    ended: jax.Array  # () bool: whether a quiet run has decided about the next step
+    fixed: jax.Array  # (2 K, K) int8: how coins fall then, of votes, symmetric, and of replies to i
 
 
 def no_comparisons(num_arms: int) -> ThompsonState:
     """The state before the first comparison."""
     wins = jnp.zeros((num_arms, num_arms), jnp.int32)
-    return ThompsonState(wins, _tails(wins), jnp.zeros(wins.shape, jnp.float32), jnp.int32(0))
+    return ThompsonState(
+        wins=wins,
+        tail=_tails(wins),
+        lead=jnp.zeros(wins.shape, jnp.float32),
+        t=jnp.int32(0),
+        ended=jnp.bool_(False),
+        fixed=jnp.zeros((2 * num_arms, num_arms), jnp.int8),
+    )
 
 
 def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> ThompsonState:
@@ -52,13 +68,22 @@ def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> Thompson
         tail=state.tail.at[i, j].set(tail, mode=mode).at[j, i].set(-tail, mode=mode),
         lead=state.lead.at[i, j].set(lead, mode=mode).at[j, i].set(-lead, mode=mode),
         t=state.t + 1,
+        ended=jnp.bool_(False),
+        fixed=jnp.zeros_like(state.fixed),
     )
 
 
 def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     """The state once withheld outcomes are known."""
     wins = state.wins + feedback.wins()
-    return state._replace(wins=wins, tail=_tails(wins), lead=lead_of(wins, wins.T))
+    return ThompsonState(
+        wins=wins,
+        tail=_tails(wins),
+        lead=lead_of(wins, wins.T),
+        t=state.t,
+        ended=jnp.bool_(False),
+        fixed=jnp.zeros_like(state.fixed),
+    )
 
 
 def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Array:
@@ -70,7 +95,8 @@ def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Arr
     arms = jnp.arange(len(active), dtype=jnp.int32)
     low, high = jnp.minimum(arms[:, None], arms), jnp.maximum(arms[:, None], arms)
     pairs = (low < high) & active[:, None] & active
-    return toss(seed, low * len(active) + high, VOTES, state.tail) & pairs
+    tossed = toss(seed, low * len(active) + high, VOTES, state.tail)
+    return _fallen(tossed, state.tail, state.fixed[: len(active)]) & pairs
 
 
 def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
@@ -84,7 +110,12 @@ def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
 
 def log_bound(alpha: jax.Array | float, state: ThompsonState) -> jax.Array:
     """alpha log t, t the number of the comparison to come, from 1."""
-    return alpha * jnp.log((state.t + 1).astype(jnp.float32))
+    return log_bound_at(alpha, state.t + 1)
+
+
+def log_bound_at(alpha: jax.Array | float, t: jax.Array) -> jax.Array:
+    """alpha log t for t () int32."""
+    return alpha * jnp.log(t.astype(jnp.float32))
 
 
 def possible_winners(state: ThompsonState, bound: jax.Array, active: jax.Array) -> jax.Array:
@@ -115,7 +146,9 @@ def replies(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.Arr
     """
     arms = jnp.arange(len(eligible), dtype=jnp.int32)
     itself = arms == left
-    above = toss(seed, arms, REPLIES, -state.tail[left]) & eligible & ~itself
+    tail = -state.tail[left]
+    tossed = toss(seed, arms, REPLIES, tail)
+    above = _fallen(tossed, tail, state.fixed[len(arms) + left]) & eligible & ~itself
     several = set_size(above) > 1
     wins, losses = state.wins[:, left], state.wins[left]
     drawn = logits_above_half(seed, OPPONENTS, above & several, wins, losses)
@@ -130,6 +163,11 @@ def best_reply(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.
 def tie_break(seed: Seed, number: int = 0) -> jax.Array:
     """A uniform number in [0, 1) to break a tie with: () float32."""
     return uniform(block(seed, number, TIES)[0])
+
+
+def _fallen(tossed: jax.Array, tail: jax.Array, fixed: jax.Array) -> jax.Array:
+    """Coins that are not fixed as they were tossed, the others as they are fixed."""
+    return jnp.where(fixed == FREE, tossed, (tail < 0) ^ (fixed == UNLIKELY))
 
 
 def _tails(wins: jax.Array) -> jax.Array:

@@ -14,12 +14,19 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
-from jaxduel.simulation import rounds, steps
+from jaxduel.simulation import events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.devices import Device
 
 STEPS_PER_CALL = 4096
 ROUNDS_PER_CALL = 64
+TURNS_PER_CALL = 64
+TRIAL = 1024
+"""Comparisons between two looks at whether skipping pays yet: at the same times, whatever the
+checkpoints."""
+WORTH_SKIPPING = 0.7
+"""Skipping begins once this share of a block's comparisons is of arms with themselves, and would be
+skipped: before, a turn of the event loop costs more than the comparisons that it skips."""
 
 
 class Recorded(NamedTuple):
@@ -38,6 +45,7 @@ class Job(NamedTuple):
     root: jax.Array
     lanes: int
     delay: int
+    slots: int
     tick: Callable[[int], Any]
     stop: threading.Event
 
@@ -77,32 +85,83 @@ def runner_for(kind: type) -> Runner:
 
 
 def _run_steps(job: Job, first: int) -> Recorded | None:
-    """A block of a policy that makes one comparison or pull at a time."""
+    """A block of a policy that makes one comparison or pull at a time: step by step, and from one
+    informative comparison to the next once that pays."""
     setups, lanes = STEPS.start(job, first)
     cell = _timeless(job.cell)
-    stacked = job.program.stacked
+    stacked, skips = job.program.stacked, job.program.skips
     times = np.asarray(job.cell.checkpoints)
     plays, pairs = [], []
-    begin = 0
+    begin, selves = 0, 0.0
+    axis = 2 if stacked else 1
     for time in times[0] if stacked else times:
         while begin < time:
             if job.stop.is_set():
                 return None
-            end = min(begin + STEPS_PER_CALL, int(time))
+            look = begin - begin % TRIAL + TRIAL if skips else begin + STEPS_PER_CALL
+            end = min(look, int(time))
             bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
             lanes = steps.advance(cell, setups, lanes, *bounds, program=job.program)
             jax.block_until_ready(lanes.plays)
             job.tick(end - begin)
             begin = end
+            if skips and begin == look:
+                before, selves = selves, float(jnp.mean(lanes.selves))
+                at = cell, setups, lanes, jnp.int32(begin)
+                pays = selves - before > WORTH_SKIPPING * TRIAL
+                if pays and events.quiet_share(*at, program=job.program) > WORTH_SKIPPING:
+                    at = begin, len(plays)
+                    block = events.begin(job.cell, setups, lanes, *at, program=job.program)
+                    return _run_events(job, block, begin, plays, pairs)
         of_arms, of_pairs = steps.recorded(setups, lanes, program=job.program)
         plays.append(np.asarray(of_arms))
         pairs.append(None if of_pairs is None else np.asarray(of_pairs))
-    axis = 2 if stacked else 1
     return Recorded(
         plays=np.stack(plays, axis),
         pairs=np.stack(pairs, axis) if job.program.pairs else None,
         batches=None,
     )
+
+
+def _run_events(
+    job: Job,
+    block: events.EventLane,
+    begin: int,
+    plays: list[np.ndarray],
+    pairs: list[np.ndarray | None],
+) -> Recorded | None:
+    """The rest of a block, from time `begin` on, with quiet runs skipped; what was recorded up to
+    then is in `plays` and `pairs`."""
+    cell, program, stacked = job.cell, job.program, job.program.stacked
+    slots = events.occupy(block, number=min(job.slots, job.lanes), program=program)
+    following = jnp.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], jnp.int32)
+    total, ticked = int(np.max(cell.checkpoints)) - begin, 0
+    done, all_seeds = 0, block.t.size
+    while done < all_seeds:
+        if job.stop.is_set():
+            return None
+        chunk = jnp.int32(job.delay), jnp.int32(TURNS_PER_CALL)
+        slots = events.advance(cell, slots, *chunk, program=program)
+        block, slots, following = events.exchange(cell, block, slots, following, program=program)
+        done = int(jnp.sum(block.cursor == cell.checkpoints.shape[-1]))
+        progress = total * done // all_seeds
+        job.tick(progress - ticked)
+        ticked = progress
+    of_arms, of_pairs, _ = events.recorded(block, program=program)
+    axis = 2 if stacked else 1
+    return Recorded(
+        plays=_after(plays, np.asarray(of_arms), axis),
+        pairs=None if of_pairs is None else _after(pairs, np.asarray(of_pairs), axis),
+        batches=None,
+    )
+
+
+def _after(first: Sequence[np.ndarray | None], record: np.ndarray, axis: int) -> np.ndarray:
+    """A record of all checkpoints with those that came first entered."""
+    record = record.copy()
+    for number, values in enumerate(first):
+        record[(slice(None),) * axis + (number,)] = values
+    return record
 
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:

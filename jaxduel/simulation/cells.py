@@ -38,6 +38,8 @@ class Program(NamedTuple):
     """Whether plays of pairs are recorded."""
     delayed: bool
     """Whether outcomes are withheld for a while."""
+    skips: bool
+    """Whether quiet runs are skipped."""
 
 
 def each_lane(f: Callable[..., Any], program: Program) -> Callable[..., Any]:

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 
 from jaxduel.errors import InputError, unknown_name
 
-ENVIRONMENT, POLICY, INIT, SHUFFLE = range(4)
-"""The streams: outcomes, `act` and `update`, `init`, and the order of the arms."""
+ENVIRONMENT, POLICY, INIT, SHUFFLE, QUIET, SHARES = range(6)
+"""Streams: outcomes, `act` and `update`, `init`, the order of the arms, the lengths of quiet runs,
+and the arms of those that have several."""
 
 GENERATORS = ("threefry2x32", "philox4x32")
 """PRNGs whose numbers do not change under vmap, on any device. ("rbg" shares one key under

@@ -24,6 +24,8 @@ class Setup(NamedTuple):
 
     environment: jax.Array  # () key: the stream of outcomes
     policy: jax.Array  # () key: the stream of the policy
+    quiet: jax.Array  # () key: the stream of the lengths of quiet runs
+    shares: jax.Array  # () key: the stream of arms in quiet runs that have several
     arms: jax.Array  # (K,) int32: the problem's arm behind each arm of the policy
 
 
@@ -38,6 +40,8 @@ def set_up(root: jax.Array, index: jax.Array, active_arms: jax.Array, shuffle: b
     return Setup(
         environment=keys.stream(root, index, keys.ENVIRONMENT),
         policy=keys.stream(root, index, keys.POLICY),
+        quiet=keys.stream(root, index, keys.QUIET),
+        shares=keys.stream(root, index, keys.SHARES),
         arms=arms,
     )
 

@@ -16,10 +16,10 @@ from tqdm import tqdm
 
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies import registry
-from jaxduel.policies.base import LearnsLate, Pull, PullBatch
+from jaxduel.policies.base import FallsQuiet, LearnsLate, Pull, PullBatch
 from jaxduel.policies.checks import require_horizon, require_whole
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
-from jaxduel.simulation import blocks, checkpoints, regret
+from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.instances import instance_of
@@ -39,6 +39,7 @@ class Settings:
     shuffle_arms: bool = True
     delay: int = 1
     record_pairs: bool = False
+    skip_quiet: bool = True
     lanes: int | None = None
     memory_budget: int | None = None
     devices: Sequence[Device] | None = None
@@ -207,10 +208,12 @@ def run_cells(
             shuffle=settings.shuffle_arms,
             pairs=settings.counts_pairs,
             delayed=settings.delay > 1,
+            skips=settings.skip_quiet and isinstance(checked[0].policy, FallsQuiet),
         ),
         root=root,
         lanes=1,
         delay=settings.delay,
+        slots=1,
         tick=lambda _: None,
         stop=threading.Event(),
     )
@@ -227,7 +230,8 @@ def run_cells(
 
     total = num_blocks * max(c.horizon for c in checked)
     with tqdm(total=total, unit=" steps", unit_scale=True, disable=not settings.progress) as bar:
-        job = job._replace(lanes=lanes, tick=bar.update)
+        slots = events.MOST_SLOTS if devices[0].platform == "cpu" else lanes
+        job = job._replace(lanes=lanes, slots=slots, tick=bar.update)
         finished = blocks.run_blocks(runner, job, num_blocks, devices, keep)
     done = min(finished * lanes, settings.num_seeds)
     if done == 0:

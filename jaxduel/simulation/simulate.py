@@ -29,6 +29,7 @@ def simulate(
     delay: int = 1,
     *,
     record_pairs: bool = False,
+    skip_quiet: bool = True,
     lanes: int | None = None,
     memory_budget: int | None = None,
     devices: Sequence[Device] | None = None,
@@ -55,6 +56,11 @@ def simulate(
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
+      skip_quiet: whether runs of comparisons of one arm with itself that teach nothing are skipped,
+        where the policy can tell how long they are (`jaxduel.policies.FallsQuiet`) and once that
+        pays. The law is the same; a policy that draws nothing makes the same comparisons. Where a
+        run is of several arms (`ccb`, `dts`, several Copeland winners), how they share it depends
+        on the checkpoints, too.
       lanes: seeds per block; by default a number that depends on the policy and K alone (64 to 512
         on a CPU). Fewer lanes finish a few seeds sooner, and may round differently.
       memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by
@@ -78,6 +84,7 @@ def simulate(
         shuffle_arms=shuffle_arms,
         delay=delay,
         record_pairs=record_pairs,
+        skip_quiet=skip_quiet,
         lanes=lanes,
         memory_budget=memory_budget,
         devices=devices,

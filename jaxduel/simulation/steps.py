@@ -34,6 +34,7 @@ class StepLane(NamedTuple):
     plays: jax.Array  # (K,) uint32: plays of the policy's arms (2 T may exceed int32)
     pairs: jax.Array | None  # (K, K) int32: plays of ordered pairs, where asked for
     pending: Feedback | None  # outcomes not yet told, where feedback is delayed
+    selves: jax.Array | None  # () int32: comparisons of an arm with itself, where those are skipped
 
 
 def start(
@@ -47,6 +48,7 @@ def start(
         plays=jnp.zeros(num, jnp.uint32),
         pairs=table if program.pairs else None,
         pending=Feedback(table, table) if program.delayed else None,
+        selves=jnp.int32(0) if program.skips else None,
     )
 
 
@@ -67,7 +69,7 @@ def advance(
     cut does not change a bit of it.
     """
 
-    tell = each_lane(lambda cell, _, lane: _tell(cell, lane), program)
+    told = each_lane(lambda cell, _, lane: tell(cell, lane), program)
 
     def stretch(number: jax.Array, lanes: StepLane) -> StepLane:
         first = number * STRETCH
@@ -76,7 +78,7 @@ def advance(
             lanes = each_lane(partial(_step, number=t - first), program)(cell, drawn, lanes)
             if lanes.pending is not None:
                 due = (t + 1) % delay == 0
-                lanes = lax.cond(due, lambda x: tell(cell, setups, x), lambda x: x, lanes)
+                lanes = lax.cond(due, lambda x: told(cell, setups, x), lambda x: x, lanes)
             return lanes
 
         drawn = each_lane(partial(_draw, first=first), program)(cell, setups, lanes)
@@ -113,10 +115,22 @@ def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array) -> Drawn:
 
 def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array) -> StepLane:
     """One step of one seed: number `number` (from 0) of a stretch."""
+    return play(cell, drawn.arms, drawn.keys[number], drawn.luck[number], lane)
+
+
+def play(cell: Cell, arms: jax.Array, key: jax.Array, luck: jax.Array, lane: StepLane) -> StepLane:
+    """One comparison or pull of one seed.
+
+    Args:
+      cell: the cell.
+      arms: (K,) int32, as in the seed's `Setup`.
+      key: the policy's for this step.
+      luck: () float32, what decides the outcome.
+      lane: before the step.
+    """
     policy = cell.policy
-    key = drawn.keys[number]
     plan = policy.act(lane.state, key)
-    outcome = cell.instance.answer(drawn.arms, plan, drawn.luck[number])
+    outcome = cell.instance.answer(arms, plan, luck)
     pending = lane.pending
     if pending is not None:
         won = (outcome > 0).astype(jnp.int32)
@@ -129,10 +143,13 @@ def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array) -> StepLa
     pairs = lane.pairs
     if pairs is not None:
         pairs = pairs.at[plan.left, plan.right].add(1, mode="promise_in_bounds")
-    return StepLane(policy.update(lane.state, plan, outcome, key), plays, pairs, pending)
+    selves = lane.selves
+    if selves is not None:
+        selves = selves + (plan.left == plan.right)
+    return StepLane(policy.update(lane.state, plan, outcome, key), plays, pairs, pending, selves)
 
 
-def _tell(cell: Cell, lane: StepLane) -> StepLane:
+def tell(cell: Cell, lane: StepLane) -> StepLane:
     """Hands the pending outcomes to the policy."""
     return lane._replace(
         state=cell.policy.learn(lane.state, lane.pending),

@@ -100,7 +100,7 @@ def test_theorem_5_is_solved_from_any_guess(num_arms, num):
     np.testing.assert_allclose(paid[asked], optimum[asked], rtol=off)
 
 
-@pytest.mark.parametrize("num_arms", [2, 7])
+@pytest.mark.parametrize("num_arms", [pytest.param(2, marks=pytest.mark.slow), 7])
 def test_an_adjusted_demand_is_that_of_all_estimates(num_arms):
     active = jnp.arange(num_arms + 1) < num_arms  # one arm does not exist
     policy = ECWRMED(num_arms=num_arms + 1, active_arms=active)

@@ -1,0 +1,323 @@
+"""Quiet runs of Thompson sampling on win counts: how long an arm will only meet itself.
+
+One step tosses independent coins: of every pair {i, j} one, which decides the votes of both, and in
+the second phase, afresh, one of every eligible arm, whether theta_j,left > 1/2. If a set D of them
+falls on its likelier side, the next comparison is (i, i), whatever the others show. Whoever calls
+chooses D by the state alone. Then
+
+* comparisons (i, i) teach nothing, so that D and its probability p stay the same from step to step
+  until log t changes a set of arms: a run is cut before that;
+* the number N of steps in a row in which D happens is geometric, P(N >= n) = p^n, and how the
+  coins outside D fell in them does not matter, since they are independent of D and their steps
+  leave no trace. A run cut at n <= N goes on as if it began there: N has no memory;
+* the step after a run that was not cut is one in which D does not happen. In any order of the coins
+  of D there is a first one that falls on its unlikely side, number k with a probability in
+  proportion to (1 - q_1) ... (1 - q_{k-1}) q_k, where q is a coin's smaller side. Given k, those
+  before it fall as is likely, k does not, and those after it, and the coins outside D, are tossed
+  as ever. `ThompsonState.fixed` tells the step to come.
+
+N is floor(E / -log p) for E exponential, and k the number of the interval in which u (1 - p) falls,
+u uniform, of those that end at the probabilities that one of the first k coins fails. 1 - p and
+these are built up as sums of positive terms, and both draws are made in float64: to the comparison,
+and with the relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where
+p <= 1/2, steps are plain: a run would be shorter than one comparison in the mean.
+
+The outcomes of other comparisons must not arrive within a run: whoever withholds some asks for a
+run that ends, with the step after it, when they do. If they come right after a run, then to its
+length n nothing has to be added: all that matters is N >= n, the step to come has new
+probabilities, and `jaxduel.policies.thompson.after_feedback` frees its coins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import set_size
+from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.threefry import Seed, block, seed_of
+from jaxduel.policies import thompson
+from jaxduel.policies.base import Key, Quiet
+from jaxduel.policies.thompson import ThompsonState
+
+_LEAST = 0.5  # the probability p above which runs are drawn
+
+
+class _Run(NamedTuple):
+    """The length of a run, and what is known about the step after it."""
+
+    n: jax.Array  # () int32
+    ended: jax.Array  # () bool
+    fixed: jax.Array  # (2 K, K) int8
+
+
+def confident_run(
+    state: ThompsonState,
+    alpha: jax.Array | float,
+    active: jax.Array,
+    limit: jax.Array,
+    key: Key,
+    *,
+    mixes: bool,
+) -> tuple[ThompsonState, Quiet]:
+    """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
+
+    D is about the leaders, the candidates that win most of the votes, s, if all fall as is likely.
+    It holds the votes that a leader is likely to win, if there are several also those that it is
+    likely to lose, and, for any other candidate, K - s votes that it loses, the likeliest ones: the
+    leaders alone have s votes or more. No votes if there is one candidate. And the replies of all
+    arms that are eligible against a leader, each of which is to be below 1/2. Of several leaders
+    one is drawn uniformly in each step; replies to the others are tossed in vain.
+
+    Args:
+      state: before the step.
+      alpha: as in `thompson.log_bound`.
+      active: (K,) bool.
+      limit: () int32, at least 0.
+      key: used for nothing else.
+      mixes: whether ties of votes are broken uniformly; else, several leaders have no run.
+
+    Returns:
+      The state after the run, and the run.
+    """
+    num = len(active)
+    bound = thompson.log_bound(alpha, state)
+    candidates = thompson.possible_winners(state, bound, active)
+    score = jnp.where(candidates, likely_votes(state, active), -1)
+    arm = lax.argmax(score, 0, jnp.int32)
+    one = lax.iota(jnp.int32, num) == arm
+    leaders = score == score[arm] if mixes else one
+    others = ~jnp.eye(num, dtype=bool) & active
+    meeting = leaders[:, None] & others
+    eligible = meeting & (state.lead >= -bound)
+    answers = jnp.where(eligible, _chance_to_lose(state.tail), 0.0)
+    answered = _any_of(answers.ravel()) if mixes else _any_of(answers[arm])
+    votes, found = _decisive_votes(state, score, leaders, candidates, active, answered)
+    refuted = jnp.min(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf))
+    refused = jnp.min(jnp.where(meeting & ~eligible, -state.lead, jnp.inf))
+
+    def settled(t: jax.Array) -> jax.Array:
+        now = thompson.log_bound_at(alpha, t)
+        return (refuted >= now) & (refused > now)
+
+    run = _run(seed_of(key), state, votes, jnp.where(found, answers, 1.0), settled, limit)
+    return _later(state, run), Quiet(arm, run.n, leaders if mixes else None)
+
+
+def champion_run(
+    state: ThompsonState,
+    arm: jax.Array,
+    unbeaten: Callable[[jax.Array], jax.Array],
+    active: jax.Array,
+    limit: jax.Array,
+    key: Key,
+) -> tuple[ThompsonState, Quiet]:
+    """The quiet run of an arm that meets itself as long as it wins all its votes: D are these.
+
+    Args:
+      state: before the step.
+      arm: () int32, the arm.
+      unbeaten: whether it meets itself in comparison number t, () int32 to () bool, if it wins all
+        votes; once it does not, it must not at any later t.
+      active: (K,) bool.
+      limit: () int32, at least 0.
+      key: used for nothing else.
+
+    Returns:
+      The state after the run, and the run.
+    """
+    itself = lax.iota(jnp.int32, len(active)) == arm
+    rivals = active & ~itself
+    votes, lost = itself[:, None] & rivals, jnp.any(rivals & (state.tail[arm] > 0))
+    never = jnp.where(lost | ~unbeaten(state.t + 1), 1.0, 0.0)  # in place of the arm's own reply
+    answers = jnp.where(itself[:, None] & itself, never, 0.0)
+    run = _run(seed_of(key), state, votes, answers, unbeaten, limit)
+    return _later(state, run), Quiet(arm, run.n)
+
+
+def likely_votes(state: ThompsonState, active: jax.Array) -> jax.Array:
+    """How many votes each arm wins if all fall as is likely: (K,) int32, -1 for inactive arms."""
+    return thompson.votes_of(state.tail < 0, active)
+
+
+def _later(state: ThompsonState, run: _Run) -> ThompsonState:
+    return state._replace(t=state.t + run.n, ended=run.ended, fixed=run.fixed)
+
+
+def _chance_to_lose(tail: jax.Array) -> jax.Array:
+    """P(theta < 1/2) where `tail` is the `signed_tail` of theta."""
+    return jnp.where(tail < 0, -tail, 1.0 - tail)
+
+
+def _any_of(chances: jax.Array) -> jax.Array:
+    """The probability that any of some independent events happens, relatively accurate.
+
+    Args:
+      chances: (N, ...) float32 or float64 in [0, 1], the events' along the first axis.
+    """
+    zero = jnp.zeros((), chances.dtype)
+    return lax.reduce(chances, zero, lambda one, two: one + two * (1.0 - one), (0,))
+
+
+def _decisive_votes(
+    state: ThompsonState,
+    score: jax.Array,
+    leaders: jax.Array,
+    candidates: jax.Array,
+    active: jax.Array,
+    answered: jax.Array,
+) -> tuple[jax.Array, jax.Array]:
+    """Likely votes that give the leaders the same number, and more than any other candidate; and
+    whether there are any.
+
+    A lane looks for those of third arms only if D can have a probability above 1/2: where one lane
+    needs many of them, all lanes wait.
+
+    Args:
+      state: before the step.
+      score: (K,) int32, the likely votes of candidates.
+      leaders: (K,) bool.
+      candidates: (K,) bool.
+      active: (K,) bool.
+      answered: () float32, the probability that some arm replies.
+
+    Returns:
+      (K, K) bool, whether the win of i over j is one of them, and () bool: false where the likely
+      votes all together are no proof.
+    """
+    num = len(active)
+    pairs = ~jnp.eye(num, dtype=bool) & active[:, None] & active
+    likely, rivals = pairs & (state.tail < 0), candidates & ~leaders
+    several = set_size(leaders) > 1
+    own = likely & (leaders[:, None] | (leaders & several)) & (several | jnp.any(rivals))
+    won = jnp.sum(own & leaders[:, None], axis=0, dtype=jnp.int32)
+    missing = jnp.where(rivals, set_size(active) - jnp.max(score) - won, 0)
+    least = _any_of(jnp.append(_any_of(jnp.where(own, -state.tail, 0.0)), answered))
+    missing = jnp.where(least < 1.0 - _LEAST, missing, 0)
+    third = pairs & ~leaders[:, None] & rivals
+
+    def losses(tail: jax.Array) -> jax.Array:
+        return jnp.where(third & (tail < 0), -tail, jnp.inf)
+
+    def raised(loop: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        level, lacking, tail = loop
+        chances = losses(tail)
+        above = jnp.min(jnp.where(chances > level, chances, jnp.inf), axis=0)
+        level = jnp.where(lacking, above, level)
+        enough = jnp.sum(chances <= level, axis=0, dtype=jnp.int32) >= missing
+        return level, lacking & ~enough, tail
+
+    start = jnp.zeros(num, jnp.float32), missing > 0, state.tail
+    level = lax.while_loop(lambda loop: jnp.any(loop[1]), raised, start)[0]
+    votes = own | (losses(state.tail) <= level)
+    return votes, jnp.all(level < jnp.inf)
+
+
+def _run(
+    seed: Seed,
+    state: ThompsonState,
+    votes: jax.Array,
+    answers: jax.Array,
+    settled: Callable[[jax.Array], jax.Array],
+    limit: jax.Array,
+) -> _Run:
+    """The run during which these coins all fall on their likelier side.
+
+    Args:
+      seed: of this draw.
+      state: before the run.
+      votes: (K, K) bool: the votes in D, of i against j, each of them likely to be won.
+      answers: (K, K) float32: for j whose reply to i is in D, at [i, j], the chance of its unlikely
+        side, else 0.
+      settled: whether D is what is asked for in comparison number t; false from some t on.
+      limit: () int32.
+    """
+    num = len(answers)
+    chances = jnp.where(votes, jnp.abs(state.tail), 0.0)
+    length, culprit, likely = _fall(seed, chances, answers, limit)
+    asked = likely & (limit > 0) & ~state.ended
+    longest = jnp.where(asked, length + (length < limit), 0)
+    stays = settled(state.t + longest)  # most often so, and nothing is to be searched for
+    within = steps_while(settled, state.t, jnp.where(stays, 0, longest))
+    within = jnp.where(stays, longest, within)
+    n = jnp.minimum(length, within)
+    ended = n < within
+
+    low, high = lax.iota(jnp.int32, num)[:, None], lax.iota(jnp.int32, num)
+
+    def fixed(among: jax.Array, place: jax.Array) -> jax.Array:
+        side = jnp.where(place < culprit, thompson.LIKELY, thompson.FREE)
+        side = jnp.where(place == culprit, thompson.UNLIKELY, side)
+        return jnp.where(ended & among, side, thompson.FREE).astype(jnp.int8)
+
+    pairs = fixed(votes, high * num + low) | fixed(votes.T, low * num + high)
+    replies = fixed(answers > 0, (num + low) * num + high)
+    sides = jnp.concatenate([pairs, replies])
+    return _Run(n, state.ended | ended, jnp.where(state.ended, state.fixed, sides))
+
+
+def _fall(
+    seed: Seed, votes: jax.Array, answers: jax.Array, limit: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """How many steps it takes until one of some coins falls on its unlikely side, and which.
+
+    Args:
+      seed: of this draw.
+      votes: (K, K) float32, the unlikely sides of coins, ordered by columns.
+      answers: (K, K) float32, those of coins that come after them, ordered by rows.
+      limit: () int32, at least 0.
+
+    Returns:
+      The number of steps without, () int32, at most `limit`; the first coin that fell so then, its
+      number, () int32; and whether a step without is likelier than 1/2, () bool: only then the
+      first two mean anything.
+    """
+    num = len(answers)
+    first, second = block(seed, 0, 0), block(seed, 1, 0)
+    groups = jnp.concatenate([_any_of(votes), _any_of(answers.T)])
+    with jax.enable_x64(True):
+        ends = _first_failure(groups)
+        fails = ends[-1]
+        past = fails * _unit(*second)
+        group = _interval(ends, past)
+        numbers = lax.iota(jnp.int32, num)
+        before = jnp.max(jnp.where(lax.iota(jnp.int32, 2 * num) < group, ends, 0.0))
+        here = jnp.sum(jnp.where(numbers == group, votes, 0.0), axis=1)
+        here = here + jnp.sum(jnp.where(num + numbers[:, None] == group, answers, 0.0), axis=0)
+        inner = _first_failure(here)
+        member = _interval(inner, (past - before) / (1.0 - before))
+        length = jnp.floor(jnp.log1p(-_unit(*first)) / jnp.log1p(-fails))
+        length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
+        culprit = (group * num + member).astype(jnp.int32)
+        likely = fails < 1.0 - _LEAST
+    return length, culprit, likely
+
+
+def _first_failure(chances: jax.Array) -> jax.Array:
+    """The probability that any of the first 1, 2, ... of some independent events happens, float64.
+
+    Args:
+      chances: (N,) float32.
+    """
+    numbers = lax.iota(jnp.int32, len(chances))
+    chances = chances.astype(jnp.float64)
+    return _any_of(jnp.where(numbers[:, None] <= numbers, chances[:, None], 0.0))
+
+
+def _interval(ends: jax.Array, x: jax.Array) -> jax.Array:
+    """The number of the first of the intervals with these ends that x lies in, float64.
+
+    An interval of no length is never found: x is taken to be below the last end.
+    """
+    x = jnp.minimum(x, ends[-1] * (1.0 - 2.0**-50))
+    return jnp.sum(ends <= x, dtype=jnp.int32)
+
+
+def _unit(high: jax.Array, low: jax.Array) -> jax.Array:
+    """A uniform number in (0, 1], float64, relatively accurate near 0."""
+    tail = (low.astype(jnp.float64) + 0.5) * 2.0**-32
+    return (high.astype(jnp.float64) + tail) * 2.0**-32

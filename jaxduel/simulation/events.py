@@ -1,0 +1,292 @@
+"""The event loop: from one comparison that may teach something to the next, over quiet runs.
+
+Lanes have clocks of their own. Few of them run side by side, in slots; a slot whose seed has
+reached the horizon takes the next seed of its block, so that no slot waits for the slowest.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import set_size
+from jaxduel.numerics.shares import member_counts
+from jaxduel.policies.base import Quiet
+from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.lanes import Setup, in_problem_order
+from jaxduel.simulation.steps import StepLane, play, tell
+
+MOST_SLOTS = 64
+"""Seeds side by side on a CPU: more would wait longer for the last ones, fewer cost more each."""
+
+
+class EventLane(NamedTuple):
+    """One seed in a slot, or one that waits for a slot."""
+
+    setup: Setup
+    step: StepLane
+    t: jax.Array  # () int32: comparisons made
+    turns: jax.Array  # () int32: comparisons simulated here, quiet runs left out
+    cursor: jax.Array  # () int32: checkpoints recorded
+    record: jax.Array  # (M, K) uint32: plays of the policy's arms at the checkpoints
+    record_pairs: jax.Array | None  # (M, K, K) int32
+
+
+class Slots(NamedTuple):
+    """Seeds of a block that run side by side."""
+
+    seed: jax.Array  # (S,) int32: the seed's number in its block; the block's size if none
+    lane: EventLane
+
+
+def begin(
+    cell: Cell, setups: Setup, steps: StepLane, t: int, recorded: int, *, program: Program
+) -> EventLane:
+    """The lanes of a block that the step loop has brought to time t, where so many checkpoints are
+    recorded: those before t, and that at t or not."""
+
+    def one(cell: Cell, setup: Setup, step: StepLane) -> EventLane:
+        points, num = cell.checkpoints.shape[0], cell.policy.num_arms
+        return EventLane(
+            setup=setup,
+            step=step,
+            t=jnp.int32(t),
+            turns=jnp.int32(0),
+            cursor=jnp.int32(recorded),
+            record=jnp.zeros((points, num), jnp.uint32),
+            record_pairs=jnp.zeros((points, num, num), jnp.int32) if program.pairs else None,
+        )
+
+    return each_lane(one, program)(cell, setups, steps)
+
+
+@partial(jax.jit, static_argnames="program")
+def quiet_share(
+    cell: Cell, setups: Setup, lanes: StepLane, t: jax.Array, *, program: Program
+) -> jax.Array:
+    """The share of a block's lanes, brought by the step loop to time t, whose next comparison would
+    be skipped: () float32."""
+
+    def one(cell: Cell, setup: Setup, lane: StepLane) -> jax.Array:
+        key = jax.random.fold_in(setup.quiet, t)
+        _, run = cell.policy.quiet(lane.state, jnp.int32(1), key)
+        return run.n
+
+    return jnp.mean(each_lane(one, program)(cell, setups, lanes).astype(jnp.float32))
+
+
+@partial(jax.jit, static_argnames="program", donate_argnames="slots")
+def advance(
+    cell: Cell, slots: Slots, delay: jax.Array, turns: jax.Array, *, program: Program
+) -> Slots:
+    """Turns of all slots: a quiet run, then a comparison that may teach something."""
+    fall_quiet = each_lane(partial(_fall_quiet, delay=delay, program=program), program)
+    is_left = each_lane(_is_left, program)
+    count = each_lane(_count, program)
+    resume = each_lane(_resume, program)
+
+    def one(_: jax.Array, lane: EventLane) -> EventLane:
+        setup = lane.setup
+        loop = lax.while_loop(
+            lambda loop: jnp.any(is_left(cell, setup, loop)),
+            lambda loop: count(cell, setup, loop),
+            fall_quiet(cell, setup, lane),
+        )
+        lane = resume(cell, setup, loop)
+        if program.delayed:
+            due = each_lane(lambda cell, _, lane: _is_due(cell, lane, delay), program)
+            told = each_lane(lambda cell, _, lane: _told(cell, lane, delay), program)
+            lane = lax.cond(
+                jnp.any(due(cell, setup, lane)),
+                lambda lane: told(cell, setup, lane),
+                lambda lane: lane,
+                lane,
+            )
+        return lane
+
+    return slots._replace(lane=lax.fori_loop(0, turns, one, slots.lane))
+
+
+@partial(jax.jit, static_argnames=("number", "program"))
+def occupy(waiting: EventLane, *, number: int, program: Program) -> Slots:
+    """The first seeds of a block in slots."""
+
+    def one(waiting: EventLane) -> Slots:
+        lane = jax.tree.map(lambda x: x[:number], waiting)
+        return Slots(jnp.arange(number, dtype=jnp.int32), lane)
+
+    return (jax.vmap(one) if program.stacked else one)(waiting)
+
+
+@partial(jax.jit, static_argnames="program", donate_argnames=("waiting", "slots"))
+def exchange(
+    cell: Cell, waiting: EventLane, slots: Slots, following: jax.Array, *, program: Program
+) -> tuple[EventLane, Slots, jax.Array]:
+    """Puts back the seeds whose checkpoints are all recorded; the next ones get their slots.
+
+    Args:
+      cell: the cell.
+      waiting: the seeds of the block.
+      slots: those that run.
+      following: () int32 (of each cell), the next seed that has not had a slot.
+      program: the program.
+
+    Returns:
+      The block, the slots, and the next seed; it exceeds the block's size by the number of slots
+      once all seeds are back.
+    """
+
+    def one(
+        cell: Cell, waiting: EventLane, slots: Slots, following: jax.Array
+    ) -> tuple[EventLane, Slots, jax.Array]:
+        size, lane = waiting.t.shape[0], slots.lane
+        free = lane.cursor == cell.checkpoints.shape[0]
+        home = jnp.where(free, slots.seed, size)
+
+        def back(there: jax.Array, here: jax.Array) -> jax.Array:
+            return there.at[home].set(here, mode="drop")
+
+        results = ("t", "turns", "cursor", "record", "record_pairs")
+        waiting = waiting._replace(
+            **{
+                name: jax.tree.map(back, getattr(waiting, name), getattr(lane, name))
+                for name in results
+            }
+        )
+        come = following + jnp.cumsum(free, dtype=jnp.int32) - 1
+        seed = jnp.minimum(jnp.where(free, come, slots.seed), size)
+        loaded = free & (seed < size)
+
+        def load(there: jax.Array, here: jax.Array) -> jax.Array:
+            chosen = loaded.reshape(-1, *[1] * (here.ndim - 1))
+            return jnp.where(chosen, there[jnp.minimum(seed, size - 1)], here)
+
+        following = following + jnp.sum(free, dtype=jnp.int32)
+        return waiting, Slots(seed, jax.tree.map(load, waiting, lane)), following
+
+    return (jax.vmap(one) if program.stacked else one)(cell, waiting, slots, following)
+
+
+@partial(jax.jit, static_argnames="program")
+def recorded(
+    block: EventLane, *, program: Program
+) -> tuple[jax.Array, jax.Array | None, jax.Array]:
+    """Plays at the checkpoints recorded here, per arm of the problem and per ordered pair where
+    they are counted; and the comparisons simulated here."""
+
+    def one(_: None, setup: Setup, lane: EventLane) -> tuple[jax.Array, jax.Array | None]:
+        pairs = None
+        if lane.record_pairs is not None:
+            across = in_problem_order(setup, lane.record_pairs).swapaxes(-1, -2)
+            pairs = in_problem_order(setup, across).swapaxes(-1, -2)
+        return in_problem_order(setup, lane.record), pairs
+
+    plays, pairs = each_lane(one, program)(None, block.setup, block)
+    return plays, pairs, block.turns
+
+
+def _fall_quiet(
+    cell: Cell, setup: Setup, lane: EventLane, delay: jax.Array, program: Program
+) -> tuple[EventLane, Quiet]:
+    """The policy's state after a quiet run whose comparisons are not counted yet, and the run."""
+    limit = cell.checkpoints[-1] - lane.t
+    if program.delayed:
+        limit = jnp.minimum(limit, delay - 1 - lane.t % delay)
+    key = jax.random.fold_in(setup.quiet, lane.t)
+    state, run = cell.policy.quiet(lane.step.state, limit, key)
+    return lane._replace(step=lane.step._replace(state=state)), run
+
+
+def _reaches(cell: Cell, lane: EventLane, run: Quiet) -> jax.Array:
+    """Whether what is left of a run reaches the next checkpoint: () bool."""
+    last = cell.checkpoints.shape[0] - 1
+    upcoming = cell.checkpoints[jnp.minimum(lane.cursor, last)]
+    return (lane.cursor <= last) & (upcoming - lane.t <= run.n)
+
+
+def _is_left(cell: Cell, _: Setup, loop: tuple[EventLane, Quiet]) -> jax.Array:
+    """Whether a checkpoint in a run is to be recorded, or comparisons of several arms to be
+    counted."""
+    lane, run = loop
+    return _reaches(cell, lane, run) | (_has_several(run) & (run.n > 0))
+
+
+def _count(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> tuple[EventLane, Quiet]:
+    """Counts the comparisons of a run up to the next checkpoint, which is recorded if it is
+    reached, or to the run's end."""
+    lane, run = loop
+    reached = _reaches(cell, lane, run)
+    at = jnp.minimum(lane.cursor, cell.checkpoints.shape[0] - 1)
+    part = run._replace(n=jnp.where(reached, cell.checkpoints[at] - lane.t, run.n))
+    lane = _counted(lane, part, _shares(setup, lane, part))
+    (plays, now), pairs = (lane.step.plays, lane.step.pairs), lane.record_pairs
+    if pairs is not None and now is not None:
+        pairs = pairs.at[at].set(jnp.where(reached, now, pairs[at]))
+    lane = lane._replace(
+        cursor=lane.cursor + reached,
+        record=lane.record.at[at].set(jnp.where(reached, plays, lane.record[at])),
+        record_pairs=pairs,
+    )
+    return lane, run._replace(n=run.n - part.n)
+
+
+def _counted(lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
+    """The lane after a run in which each arm had so many comparisons, (K,) int32."""
+    step = lane.step
+    pairs = None if step.pairs is None else step.pairs + jnp.diag(number)
+    step = step._replace(plays=step.plays + 2 * number.astype(jnp.uint32), pairs=pairs)
+    return lane._replace(step=step, t=lane.t + run.n)
+
+
+def _has_several(run: Quiet) -> jax.Array:
+    """Whether a run is of several arms: () bool."""
+    return jnp.bool_(False) if run.among is None else set_size(run.among) > 1
+
+
+def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
+    """How many of a run's comparisons each arm has: (K,) int32."""
+    alone = _alone(lane, run)
+    if run.among is None:
+        return alone
+    several = _has_several(run)
+    key = jax.random.fold_in(setup.shares, lane.t)
+    return jnp.where(several, member_counts(key, jnp.where(several, run.n, 0), run.among), alone)
+
+
+def _alone(lane: EventLane, run: Quiet) -> jax.Array:
+    """The same for a run of one arm."""
+    arms = jnp.arange(lane.step.plays.shape[0], dtype=jnp.int32)
+    return jnp.where(arms == run.arm, run.n, 0)
+
+
+def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLane:
+    """Counts what is left of a run, which is of one arm, and plays the comparison after it. A lane
+    at its horizon goes on without a clock: nothing of what it plays is recorded."""
+    lane, run = loop
+    lane = _counted(lane, run, _alone(lane, run))
+    number = lane.t + 1
+    key = jax.random.fold_in(setup.policy, number)
+    luck = cell.instance.luck(jax.random.fold_in(setup.environment, number)[None])[0]
+    goes_on = lane.t < cell.checkpoints[-1]
+    return lane._replace(
+        step=play(cell, setup.arms, key, luck, lane.step),
+        t=lane.t + goes_on,
+        turns=lane.turns + goes_on,
+    )
+
+
+def _is_due(cell: Cell, lane: EventLane, delay: jax.Array) -> jax.Array:
+    """Whether outcomes are told now."""
+    return (lane.t % delay == 0) & (lane.t < cell.checkpoints[-1])
+
+
+def _told(cell: Cell, lane: EventLane, delay: jax.Array) -> EventLane:
+    due = _is_due(cell, lane, delay)
+    step = jax.tree.map(
+        lambda after, before: jnp.where(due, after, before), tell(cell, lane.step), lane.step
+    )
+    return lane._replace(step=step)

@@ -1,0 +1,118 @@
+"""One run with and without its quiet comparisons, made without the simulator: for tests."""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+QUIET, LUCK = 7, 99
+
+
+class Plays(NamedTuple):
+    """How often each arm was played, (K,) int32 each."""
+
+    others: jax.Array  # against other arms
+    selves: jax.Array  # against itself, but for quiet runs of several arms
+    shared: jax.Array  # () int32: in quiet runs of several arms, all arms together
+
+
+def _step(policy, preferences, key, state, t):
+    """Comparison t + 1: the state after it and the pair."""
+    here = jax.random.fold_in(key, t + 1)
+    duel = policy.act(state, here)
+    u = jax.random.uniform(jax.random.fold_in(here, LUCK), (), jnp.float32)
+    won = u < preferences[duel.left, duel.right]
+    return policy.update(state, duel, jnp.where(won, 1, -1).astype(jnp.int32), here), duel
+
+
+def _nothing(policy):
+    none = jnp.zeros(policy.num_arms, jnp.int32)
+    return Plays(none, none, jnp.int32(0))
+
+
+def _played(plays, duel, shared):
+    """The plays with those of one comparison, which is in a quiet run of several arms or not."""
+    once = jnp.zeros_like(plays.others).at[duel.left].add(1).at[duel.right].add(1)
+    itself = duel.left == duel.right
+    return Plays(
+        plays.others + jnp.where(itself, 0, once),
+        plays.selves + jnp.where(itself & ~shared, once, 0),
+        plays.shared + 2 * (itself & shared),
+    )
+
+
+def _has_several(run):
+    """Whether a quiet run is of several arms."""
+    return False if run.among is None else jnp.sum(run.among) > 1
+
+
+def compare(plays, skipped, times):
+    """The plays must be the same, and all."""
+    jax.tree.map(np.testing.assert_array_equal, plays, skipped)
+    total = np.sum(plays.others, axis=-1) + np.sum(plays.selves, axis=-1) + plays.shared
+    assert (total == 2 * np.asarray(times)).all()
+
+
+@partial(jax.jit, static_argnames="policy_class")
+def plain(policy, preferences, keys, times, *, policy_class):
+    """Plays at increasing times, (num, M, ...), of runs on (num, K, K) preferences, and the number
+    of comparisons of different arms, (num,)."""
+    del policy_class
+
+    def run(p, key):
+        def until(carry, end):
+            def one(t, carry):
+                state, plays, informative = carry
+                _, quiet = policy.quiet(state, jnp.int32(1), key)
+                shared = (quiet.n > 0) & _has_several(quiet)
+                state, duel = _step(policy, p, key, state, t)
+                return state, _played(plays, duel, shared), informative + (duel.left != duel.right)
+
+            begin, *inner = carry
+            inner = lax.fori_loop(begin, end, one, tuple(inner))
+            return (end, *inner), inner[1]
+
+        first = jnp.int32(0), policy.init(key), _nothing(policy), jnp.int32(0)
+        (_, _, _, informative), plays = lax.scan(until, first, times)
+        return plays, informative
+
+    return jax.vmap(run)(preferences, keys)
+
+
+@partial(jax.jit, static_argnames="policy_class")
+def skipping(policy, preferences, keys, times, *, policy_class):
+    """The same with quiet runs skipped, and the number of comparisons that were simulated."""
+    del policy_class
+
+    def run(p, key):
+        def until(carry, end):
+            def turn(carry):
+                t, state, plays, steps = carry
+                quiet_key = jax.random.fold_in(jax.random.fold_in(key, t), QUIET)
+                state, quiet = policy.quiet(state, end - t, quiet_key)
+                several = _has_several(quiet)
+                plays = Plays(
+                    plays.others,
+                    plays.selves.at[quiet.arm].add(jnp.where(several, 0, 2 * quiet.n)),
+                    plays.shared + jnp.where(several, 2 * quiet.n, 0),
+                )
+                t = t + quiet.n
+
+                def step(carry):
+                    t, state, plays, steps = carry
+                    state, duel = _step(policy, p, key, state, t)
+                    return t + 1, state, _played(plays, duel, False), steps + 1
+
+                return lax.cond(t < end, step, lambda x: x, (t, state, plays, steps))
+
+            carry = lax.while_loop(lambda carry: carry[0] < end, turn, carry)
+            return carry, carry[2]
+
+        first = jnp.int32(0), policy.init(key), _nothing(policy), jnp.int32(0)
+        (_, _, _, steps), plays = lax.scan(until, first, times)
+        return plays, steps
+
+    return jax.vmap(run)(preferences, keys)

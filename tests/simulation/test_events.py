@@ -1,0 +1,182 @@
+"""The event loop: skipping quiet runs changes nothing but the time it takes."""
+
+import dataclasses
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.policies import Duel, Quiet
+from jaxduel.simulation import blocks, events
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+MSLR5 = jd.problems.load("mslr5-condorcet")
+CYCLIC = jd.problems.load("noncondorcet-strong-borda")
+TIMES = [1, 10, 37, 40, 200, 201, 999, 1000, 2500, 4000]
+
+
+@pytest.fixture(autouse=True)
+def early_and_crowded(monkeypatch):
+    """Skipping begins after 40 comparisons at the latest; few slots, exchanged often."""
+    monkeypatch.setattr(blocks, "TRIAL", 40)
+    monkeypatch.setattr(blocks, "WORTH_SKIPPING", -1.0)
+    monkeypatch.setattr(blocks, "TURNS_PER_CALL", 7)
+    monkeypatch.setattr(events, "MOST_SLOTS", 3)
+
+
+def _simulate(policy, problem, horizon=4000, **settings):
+    usual = {"num_seeds": 12, "lanes": 8, "devices": jax.devices()[:1], "checkpoints": TIMES}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jd.AssumptionWarning)
+        return jd.simulate(policy, problem, horizon, **{**usual, **settings})
+
+
+def test_skipping_changes_no_play():
+    settings = {"delay": 13, "record_pairs": True}
+    policy = jd.policies.make("rmed1", num_arms=5)
+    skipped = _simulate(policy, MSLR5, **settings)
+    plain = _simulate(policy, MSLR5, skip_quiet=False, **settings)
+    assert np.array_equal(skipped.plays, plain.plays)
+    assert np.array_equal(skipped.regret, plain.regret)
+    assert np.array_equal(skipped.pairs, plain.pairs)
+
+
+def test_padded_arms_and_stacked_cells_skip_too():
+    slacks = (0.1, 0.3, 1.0)
+    policies = [
+        jd.policies.make("rmed1", num_arms=8, active_arms=np.arange(8) < 6, scale=slack)
+        for slack in slacks
+    ]
+    settings = {"num_seeds": 5, "lanes": 4, "devices": jax.devices()[:1], "checkpoints": TIMES}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jd.AssumptionWarning)
+        both = [
+            jd.simulate_many(policies, CYCLIC, 4000, skip_quiet=skip, **settings)
+            for skip in (True, False)
+        ]
+    for skipped, plain in zip(*both, strict=True):
+        assert np.array_equal(skipped.plays, plain.plays)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sleeper:
+    """Compares 0 and 1 at every `period`-th comparison, else 1 with itself; counts both."""
+
+    num_arms: int = dataclasses.field(default=2, metadata={"static": True})
+    active_arms: object
+    period: object
+    assumes = ()
+
+    def init(self, key):
+        return {"t": jnp.int32(0), "awake": jnp.int32(0)}
+
+    def act(self, state, key):
+        awake = (state["t"] + 1) % self.period == 0
+        return Duel(jnp.where(awake, 0, 1).astype(jnp.int32), jnp.int32(1))
+
+    def update(self, state, plan, outcome, key):
+        awake = plan.left != plan.right
+        return {"t": state["t"] + 1, "awake": state["awake"] + awake}
+
+    def quiet(self, state, limit, key):
+        n = jnp.minimum(self.period - 1 - state["t"] % self.period, limit)
+        return {**state, "t": state["t"] + n}, Quiet(jnp.int32(1), n)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Dozer(Sleeper):
+    """Skips a random number of comparisons of 1 with itself, then compares 0 and 1; what it learns
+    makes it doze longer."""
+
+    def act(self, state, key):
+        return Duel(jnp.int32(0), jnp.int32(1))
+
+    def update(self, state, plan, outcome, key):
+        return {"t": state["t"] + 1, "awake": state["awake"] + (outcome > 0)}
+
+    def quiet(self, state, limit, key):
+        mean = self.period + state["awake"]
+        n = jnp.minimum((mean * jax.random.exponential(key)).astype(jnp.int32), limit)
+        return {**state, "t": state["t"] + n}, Quiet(jnp.int32(1), n)
+
+
+def test_slots_chunks_devices_and_other_seeds_do_not_change_a_bit(monkeypatch):
+    policy = Dozer(num_arms=5, active_arms=np.ones(5, bool), period=np.float32(20))
+    usual = _simulate(policy, MSLR5)
+    assert np.ptp(usual.plays[:, -1, 1]) > 100
+    assert np.array_equal(usual.plays[:5], _simulate(policy, MSLR5, num_seeds=5).plays)
+    two = _simulate(policy, MSLR5, devices=jax.devices())
+    assert np.array_equal(usual.plays, two.plays)
+    monkeypatch.setattr(blocks, "TURNS_PER_CALL", 64)
+    assert np.array_equal(usual.plays, _simulate(policy, MSLR5).plays)
+    others = [2, 3, 5, 80, 201, 202, 640, 1001, 3000, 4000]
+    moved = _simulate(policy, MSLR5, checkpoints=others)
+    assert np.array_equal(usual.plays[:, [5, 9]], moved.plays[:, [4, 9]])
+
+
+def test_a_long_run_costs_its_informative_comparisons(monkeypatch):
+    turns = []
+    advance = events.advance
+    monkeypatch.setattr(
+        events, "advance", lambda *a, **k: turns.append(int(a[3])) or advance(*a, **k)
+    )
+    horizon, period = 2**31 - 1, 10**8
+    policy = Sleeper(active_arms=np.ones(2, bool), period=np.int32(period))
+    times = [99, period - 1, period, 7 * period + 5, horizon]
+    problem = jd.problems.arithmetic(2)
+    result = _simulate(policy, problem, horizon, num_seeds=8, checkpoints=times, shuffle_arms=False)
+    awake = np.array(times) // period
+    assert (result.plays[..., 0] == awake).all()
+    assert (result.plays[..., 1] == 2 * np.array(times) - awake).all()
+    # 21 informative comparisons and a last run each, 8 seeds in 3 slots
+    assert sum(turns) <= 3 * 22 + 3 * 7
+
+
+def test_what_cannot_skip_runs_as_ever():
+    policy = jd.policies.make("sparring", num_arms=5)
+    a, b = (_simulate(policy, MSLR5, 300, checkpoints=[300], skip_quiet=s) for s in (True, False))
+    assert np.array_equal(a.plays, b.plays)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Shared(Sleeper):
+    """As `Sleeper`, but one of arms 1 and 2 meets itself, by a coin."""
+
+    def act(self, state, key):
+        duel = super().act(state, key)
+        arm = 1 + jax.random.bernoulli(key).astype(jnp.int32)
+        awake = duel.left == 0
+        return Duel(jnp.where(awake, 0, arm), jnp.where(awake, 1, arm))
+
+    def quiet(self, state, limit, key):
+        state, run = super().quiet(state, limit, key)
+        return state, run._replace(among=jnp.array([False, True, True]))
+
+
+def test_a_run_of_several_arms_is_shared_among_them():
+    policy = Shared(num_arms=3, active_arms=np.ones(3, bool), period=np.int32(1000))
+    times = [500, 700, 1500, 1501, 4000]
+    settings = {"num_seeds": 400, "checkpoints": times, "shuffle_arms": False, "lanes": 400}
+    result = _simulate(policy, jd.problems.arithmetic(3), record_pairs=True, **settings)
+    awake = np.array(times) // 1000
+    assert (result.plays[..., 0] == awake).all()
+    assert (result.plays.sum(axis=2) == 2 * np.array(times)).all()
+    selves = np.diagonal(result.pairs, axis1=2, axis2=3)
+    assert (selves[..., 0] == 0).all()
+    assert (2 * selves[..., 1] + awake == result.plays[..., 1]).all()
+    parts = np.diff(selves[:, :, 1:], axis=1, prepend=0)  # in 500, 200, 800, 1, 2499 comparisons
+    assert (parts >= 0).all()
+    share = parts[..., 1] - parts.sum(axis=2) / 2
+    deviation = np.sqrt(parts.sum(axis=2)[0]) / 2
+    assert (np.abs(share.mean(axis=0)) <= 4.5 * deviation / 20).all()
+    spread = share.std(axis=0) / deviation
+    assert (np.abs(spread[[0, 1, 2, 4]] - 1) <= 4.5 / np.sqrt(2 * 400)).all()
+    independent = np.corrcoef(share[:, [0, 1, 2, 4]].T) - np.eye(4)
+    assert (np.abs(independent) <= 4.5 / 20).all()

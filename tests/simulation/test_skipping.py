@@ -1,0 +1,150 @@
+"""Policies that draw nothing that matters: skipped or not, they make the same comparisons."""
+
+import warnings
+
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import jax
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import jaxduel as jd
+from jaxduel.policies import FallsQuiet
+from jaxduel.policies.registry import names, policy_class
+from jaxduel.simulation import blocks, events
+
+NUM, LONG = 9, 20_000
+POLICIES = {
+    "rucb": {},
+    "rmed1": {},
+    "rmed2": {},
+    "rmed2fh": {"horizon": LONG},
+    "ecw-rmed": {},
+    "cw-rmed": {},
+    "ccb": {},
+    "scb": {"scale": 0.1, "first_length": 20},
+    "btm": {"horizon": LONG, "gamma": 1.0, "scale": 0.1},
+    "savage": {"horizon": LONG, "test": "copeland"},
+    "pbr": {"horizon": LONG},
+    "interleaved-filter": {"horizon": LONG},
+}
+"""Those that fall quiet, with parameters with which they do so before LONG on some instance."""
+
+SHARING = {"ccb"}
+"""Those with quiet runs of several arms, by coins that skipping does not toss."""
+
+RANDOM = {"dts", "dts+", "rcs"}
+"""Those whose quiet runs are drawn: the same law, other runs."""
+
+
+@pytest.fixture(autouse=True)
+def early_and_crowded(monkeypatch):
+    """Skipping begins after 50 comparisons; the seeds take turns in 24 slots."""
+    monkeypatch.setattr(blocks, "TRIAL", 50)
+    monkeypatch.setattr(blocks, "WORTH_SKIPPING", -1.0)
+    monkeypatch.setattr(events, "MOST_SLOTS", 24)
+
+
+@pytest.fixture
+def turns(monkeypatch):
+    """The number of comparisons that the event loop simulated, block by block."""
+    seen, recorded = [], events.recorded
+
+    def watched(block, **settings):
+        record = recorded(block, **settings)
+        seen.append(int(np.sum(record[2])))
+        return record
+
+    monkeypatch.setattr(events, "recorded", watched)
+    return seen
+
+
+def test_every_policy_that_falls_quiet_is_here():
+    quiet = {name for name in names() if issubclass(policy_class(name), FallsQuiet)}
+    assert quiet == set(POLICIES) | RANDOM
+
+
+def _check(name, problem, times, num_seeds, num_arms=NUM):
+    """The plays must be the same, skipped or not. All problems share a program."""
+    policy = jd.policies.make(
+        name,
+        num_arms=num_arms,
+        active_arms=np.arange(num_arms) < problem.num_arms,
+        **POLICIES[name],
+    )
+    usual = {"num_seeds": num_seeds, "lanes": num_seeds, "devices": jax.devices()[:1]}
+    usual |= {"checkpoints": times, "record_pairs": name in SHARING}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jd.AssumptionWarning)
+        skipped, plain = (
+            jd.simulate(policy, problem, times[-1], skip_quiet=skip, **usual)
+            for skip in (True, False)
+        )
+    if name in SHARING:
+        _check_shares(skipped.pairs, plain.pairs)
+    else:
+        assert np.array_equal(skipped.plays, plain.plays), problem.name
+        assert np.array_equal(skipped.regret, plain.regret), problem.name
+
+
+def _check_shares(skipped, plain):
+    """All comparisons of different arms are the same, hence so are those of arms with themselves,
+    in number; how these fall on the arms has the same law."""
+    selves = [np.diagonal(pairs, axis1=-2, axis2=-1) for pairs in (skipped, plain)]
+    different = ~np.eye(skipped.shape[-1], dtype=bool)
+    assert np.array_equal(skipped[..., different], plain[..., different])
+    assert np.array_equal(*(x.sum(axis=-1) for x in selves))
+    difference = (selves[0] - selves[1]).astype(float)
+    error = difference.std(axis=0, ddof=1) / np.sqrt(len(difference))
+    assert (np.abs(difference.mean(axis=0)) <= 4.5 * error).all()
+
+
+def _in_order(num):
+    """Each arm beats those after it nine times in ten."""
+    p = np.where(np.arange(num)[:, None] < np.arange(num), 0.9, 0.1)
+    np.fill_diagonal(p, 0.5)
+    return jd.problems.from_matrix(p)
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_skipping_changes_no_play(turns):
+    for num in (3, 4):
+        _check("rucb", _in_order(num), [49, 50, 51, 700, 1_500], 30, num_arms=4)
+    _check("rucb", _in_order(4), [20, 50], 30, num_arms=4)
+    assert max(turns) < 0.5 * 30 * 1_500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POLICIES)
+def test_skipping_changes_no_play_of_any_small_instance(name, turns):
+    times = [50, 51, 100, 1_000, 5_000, 5_001, LONG]
+    for entry in jd.problems.entries():
+        if entry.num_arms <= NUM:
+            _check(name, jd.problems.load(entry.name), times, 64)
+    assert min(turns) < 0.6 * 64 * LONG
+
+
+@st.composite
+def _made(draw):
+    """An instance with certain and even pairs among its pairs."""
+    num = draw(st.integers(2, NUM))
+    entries = st.sampled_from([0.0, 0.05, 0.2, 0.4, 0.5, 0.6, 0.9, 1.0])
+    upper = np.triu(draw(hnp.arrays(np.float64, (num, num), elements=entries)), 1)
+    return jd.problems.from_matrix(upper + np.tril(1 - upper.T, -1) + np.eye(num) / 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POLICIES)
+def test_skipping_changes_no_play_of_made_instances(name):
+    @settings(
+        max_examples=5,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(_made())
+    def check(problem):
+        _check(name, problem, [50, 51, 100, 1_000, 2_000, 2_001, LONG], 64)
+
+    check()
