@@ -2,8 +2,9 @@
 
     python -m pytest -n 0 benchmarks/test_quiet.py
 
-Everything is timed on its second call, on one device, by processor time on a CPU; the plain loop
-in the same test. Pin it to a core (`taskset -c 1`): JAX would use more for one device.
+Costs are those of a second call, on one device, in processor time on a CPU, beside the plain loop
+in the same test; a study of D-TS is timed from cold, by the clock. Pin the others to a core
+(`taskset -c 1`): JAX would use more for one device.
 """
 
 import time

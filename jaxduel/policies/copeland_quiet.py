@@ -11,7 +11,8 @@ from jax import lax
 from jaxduel.numerics.crossing import steps_while
 from jaxduel.policies import arm_sets, rmed_copeland
 from jaxduel.policies.base import Quiet
-from jaxduel.policies.rmed_copeland import Demand, Looping, LoopState
+from jaxduel.policies.copeland_demand import Demand
+from jaxduel.policies.rmed_copeland import Looping, LoopState
 
 _LAST = jnp.iinfo(jnp.int32).max
 

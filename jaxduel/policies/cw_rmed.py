@@ -9,16 +9,17 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
-from jaxduel.policies import copeland_quiet, rmed_copeland
+from jaxduel.policies import copeland_demand, copeland_quiet, rmed_copeland
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
+from jaxduel.policies.copeland_demand import Demand
 from jaxduel.policies.copeland_evidence import Standing
 from jaxduel.policies.copeland_vertex import TOLERANCE, no_vertex, optimal_vertex, table_of
-from jaxduel.policies.rmed_copeland import Demand, LoopState
+from jaxduel.policies.rmed_copeland import LoopState
 
 
 def _allocate(demand: Demand, now: Standing) -> Demand:
     """Line 11 of CW-RMED; with several empirical winners that of ECW-RMED, by Theorem 6."""
-    efficient = rmed_copeland.allocate_ecw(demand, now)
+    efficient = copeland_demand.allocate_ecw(demand, now)
     alone = efficient.winners == 1
     vertex = optimal_vertex(demand.program, now, efficient.best, alone)
     e = table_of(vertex.e, len(now.losses))
@@ -27,7 +28,7 @@ def _allocate(demand: Demand, now: Standing) -> Demand:
     return efficient._replace(due=jnp.where(vertex.found, due, efficient.due), program=vertex)
 
 
-_demand = partial(rmed_copeland.demand_with, _allocate)
+_demand = partial(copeland_demand.demand_with, _allocate)
 
 
 @jax.tree_util.register_dataclass

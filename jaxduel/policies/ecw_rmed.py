@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import jax
 
-from jaxduel.policies import copeland_quiet, rmed_copeland
+from jaxduel.policies import copeland_demand, copeland_quiet, rmed_copeland
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.rmed_copeland import LoopState
 
-_demand = partial(rmed_copeland.demand_with, rmed_copeland.allocate_ecw)
+_demand = partial(copeland_demand.demand_with, copeland_demand.allocate_ecw)
 
 
 @jax.tree_util.register_dataclass
@@ -78,7 +78,9 @@ class ECWRMED:
     def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
         """Lines 7 to 18."""
         del key
-        return rmed_copeland.advance(self, state, plan, outcome, _demand, rmed_copeland.adjust_ecw)
+        return rmed_copeland.advance(
+            self, state, plan, outcome, _demand, copeland_demand.adjust_ecw
+        )
 
     def quiet(self, state: LoopState, limit: jax.Array, key: Key) -> tuple[LoopState, Quiet]:
         """The comparisons of i* with itself until another pair's turn.

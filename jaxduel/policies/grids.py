@@ -13,11 +13,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.core import Tracer
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import set_size
+from jaxduel.numerics.crossing import steps_while
 from jaxduel.policies.checks import require_horizon, require_whole
 
 KINDS = ("minimax", "geometric", "arithmetic")
@@ -197,30 +197,12 @@ def pulls_of_batch(
 
 
 def next_batch(settings: GridSettings, batch: jax.Array, done: jax.Array) -> jax.Array:
-    """The first m > `batch` with t_m > `done`: () int32; M once T is reached.
-
-    Found in steps that double, then by bisection: a step where no end is skipped, at most 60
-    however many batches there are.
-    """
+    """The first m > `batch` with t_m > `done`: () int32; M once T is reached."""
     last = batches_of(settings)
     over = done >= jnp.asarray(settings.horizon, jnp.int32)
-
-    def apart(loop: tuple[jax.Array, ...]) -> jax.Array:
-        low, high, _ = loop
-        return high - low > 1
-
-    def probe(loop: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        low, high, step = loop
-        step = jnp.minimum(step, (high - low) // 2)
-        later = end_of(settings, low + step) > done
-        return (
-            jnp.where(later, low, low + step),
-            jnp.where(later, low + step, high),
-            jnp.where(later, step, 2 * step),
-        )
-
-    begin = jnp.where(over, last, batch), last, jnp.int32(1)
-    return lax.while_loop(apart, probe, begin)[1]
+    between = jnp.where(over, 0, jnp.maximum(last - 1 - batch, 0))
+    passed = steps_while(lambda m: end_of(settings, m) <= done, batch, between)
+    return jnp.where(over, last, jnp.minimum(batch + 1 + passed, last))
 
 
 def grid_times(kind: str, horizon: int, num_batches: int) -> np.ndarray:

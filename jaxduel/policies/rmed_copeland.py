@@ -1,4 +1,4 @@
-"""What CW-RMED and ECW-RMED share: estimates, the lists of pairs and the loop of Algorithm 1."""
+"""What CW-RMED and ECW-RMED share: the lists of pairs and the loop of Algorithm 1."""
 
 from __future__ import annotations
 
@@ -9,24 +9,18 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import evidence_against_half, set_size
 from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.seldom import seldom
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback
 from jaxduel.policies.checks import require
-from jaxduel.policies.copeland_evidence import (
-    Level,
-    Standing,
-    costs_of,
-    ecw_due,
-    ecw_level,
-    ecw_levels,
-    ecw_total,
-    evidence_of,
-    hopes,
-    standing,
-    trust,
+from jaxduel.policies.copeland_demand import (
+    Adjust,
+    Demand,
+    Estimates,
+    lead_and_price,
+    learn,
+    trusts,
 )
 from jaxduel.policies.counts import lesson
 
@@ -55,27 +49,6 @@ class Looping(Protocol):
         ...
 
 
-class Estimates(NamedTuple):
-    """What the outcomes say, pair by pair."""
-
-    wins: jax.Array  # (K, K) int32: wins of i over j
-    lead: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2), negative where mu_ij < 1/2
-    price: jax.Array  # (K, K) float32: 1 / d(mu_ij, 1/2); -n_ij where mu_ij = 1/2
-
-
-class Demand(NamedTuple):
-    """What the estimates demand, for every t to come."""
-
-    winners: jax.Array  # () int32: how many empirical Copeland winners there are
-    losses: jax.Array  # (K,) int32: L_i
-    hopes: jax.Array  # (K,) float32: their smallest is an upper bound of their trust
-    trust: jax.Array  # (K,) float32: up to which log t an empirical winner is sure enough; else -1
-    best: jax.Array  # () int32: i* of line 11
-    due: jax.Array  # (K, K) float32, symmetric: from which log t on n_ij < q*_ij log t
-    levels: jax.Array  # (K,) float32: the costs of Theorem 5's levels, for the next search
-    program: Any  # what the solver of CW-RMED goes on from; None for ECW-RMED
-
-
 class LoopState(NamedTuple):
     """One seed's state. Lists of pairs are `arm_sets`: set i has the j <= i of pairs (i, j)."""
 
@@ -87,13 +60,6 @@ class LoopState(NamedTuple):
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
     t: jax.Array  # () int32: comparisons made
-
-
-Allocate = Callable[[Demand, Standing], Demand]
-"""Line 11: a function of a module, of the last demand and the standing."""
-
-Adjust = Callable[[Demand, Estimates, jax.Array, jax.Array, jax.Array], Demand]
-"""`adjust_ecw`."""
 
 
 def require_forcing(alpha: Any, beta: Any, where: str) -> None:
@@ -123,7 +89,7 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
     forced, fewest = _lacking(unlooked, estimates, active, line4_at(policy, jnp.int32(1)))
     return LoopState(
         estimates=estimates,
-        demand=demand._replace(trust=_trusts(demand.trust, estimates, active, jnp.float32(0))),
+        demand=demand._replace(trust=trusts(demand.trust, estimates, active, jnp.float32(0))),
         stale=jnp.array(False),
         forced=forced,
         fewest=fewest,
@@ -166,7 +132,7 @@ def advance(
     """
     active = jnp.asarray(policy.active_arms)
     learnt = lesson(plan, outcome)
-    estimates = _learn(state.estimates, learnt.winner, learnt.loser, learnt.amount)
+    estimates = learn(state.estimates, learnt.winner, learnt.loser, learnt.amount)
     t = state.t + 1
     log_t = log_of(t)
     listed = ~some(state.forced)
@@ -180,8 +146,8 @@ def advance(
     renewed = listed & stale & ~small
     demand = seldom(demand_of, renewed, demand, estimates, active, effort=demand.winners)
     hopeful = listed & stale & (jnp.min(demand.hopes) >= log_t)
-    trusts = seldom(_trusts, hopeful, demand.trust, estimates, active, log_t)
-    demand = demand._replace(trust=trusts)
+    sure = seldom(trusts, hopeful, demand.trust, estimates, active, log_t)
+    demand = demand._replace(trust=sure)
 
     drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
     queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
@@ -249,7 +215,7 @@ def told(
     wins = state.estimates.wins + feedback.wins()
     estimates = Estimates(wins, *lead_and_price(wins, wins.T))
     demand = demand_of(state.demand, estimates, active)
-    demand = demand._replace(trust=_trusts(demand.trust, estimates, active, log_of(state.t)))
+    demand = demand._replace(trust=trusts(demand.trust, estimates, active, log_of(state.t)))
     return state._replace(
         estimates=estimates, demand=demand, stale=jnp.array(False), fewest=jnp.float32(-1)
     )
@@ -271,132 +237,10 @@ def line4_at(policy: Looping, t: jax.Array) -> Line4:
     return Line4(least, 1 / divergence_from_half(close))
 
 
-def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`Estimates.lead` and `.price` from counts, int32 of any shape; float32 of that shape."""
-    evidence = evidence_against_half(wins, losses)
-    n = (wins + losses).astype(jnp.float32)
-    ahead = jnp.sign(wins - losses).astype(jnp.float32)
-    return ahead * evidence, jnp.where(ahead != 0, n / jnp.maximum(evidence, 1e-30), -n)
-
-
-def demand_with(
-    allocate: Allocate, demand: Demand, estimates: Estimates, active: jax.Array
-) -> Demand:
-    """What new estimates demand; nobody is trusted before `_trusts` has looked.
-
-    Args:
-      allocate: line 11.
-      demand: the last one.
-      estimates: the new ones.
-      active: (K,) bool.
-    """
-    now = standing(estimates.lead, estimates.price, active)
-    return allocate(demand, now)._replace(trust=jnp.full(len(active), -1.0, jnp.float32))
-
-
-def allocate_ecw(demand: Demand, now: Standing) -> Demand:
-    """Line 11 of ECW-RMED: the empirical winner of the smallest optimum, and that optimum."""
-    arms = jnp.arange(len(now.losses), dtype=jnp.int32)
-
-    def turn(carry: Any) -> Any:
-        left, lowest, best, levels, highest = carry
-        winner = lax.argmax(left, 0, jnp.int32)
-        here = ecw_levels(now, winner, demand.levels)
-        total = ecw_total(now, winner, here)
-        better = total < lowest
-        chosen = jax.tree.map(lambda x, y: jnp.where(better, x, y), (winner, here), (best, levels))
-        bounds = hopes(now.lead[winner], now.evidence, now.losses, now.fewest)
-        higher = jnp.min(bounds) > jnp.min(highest)
-        highest = jnp.where(higher, bounds, highest)
-        return left & (arms != winner), jnp.minimum(total, lowest), *chosen, highest
-
-    levels = Level(demand.levels, demand.levels)
-    nothing = jnp.full(len(arms), -1.0, jnp.float32)
-    start = now.winners, jnp.float32(jnp.inf), jnp.int32(0), levels, nothing
-    _, _, best, levels, highest = lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)
-    due = jax.vmap(ecw_due, in_axes=(1, 1, None, 0), out_axes=1)
-    due = due(now.lead, now.costs, best, levels)
-    return Demand(
-        winners=set_size(now.winners),
-        losses=now.losses,
-        hopes=highest,
-        trust=demand.trust,
-        best=best,
-        due=jnp.minimum(due, due.T),
-        levels=levels.cost,
-        program=demand.program,
-    )
-
-
-def adjust_ecw(
-    demand: Demand, estimates: Estimates, active: jax.Array, arm: jax.Array, needed: jax.Array
-) -> Demand:
-    """What `demand_with(allocate_ecw, ...)` gives where one pair alone has changed, but for who
-    leads in it, and one winner is left: only what concerns the superiors of one arm changes.
-
-    Args:
-      demand: the last one.
-      estimates: the new ones.
-      active: (K,) bool.
-      arm: () int32, the arm of the pair that is behind.
-      needed: () bool; if false, the demand stays.
-    """
-    winner, losses = demand.best, demand.losses
-    arms, fewest = jnp.arange(len(active), dtype=jnp.int32), losses[winner]
-    lead = -estimates.lead[arm]
-    costs = costs_of(lead, estimates.price[arm], losses, losses[arm], fewest)
-    others = jnp.where(arms != winner, costs, jnp.inf)
-    asked = needed & (arm != winner)
-    level = ecw_level(others, losses[arm] - fewest + 1, asked, demand.levels[arm])
-    due = jnp.where(lead > 0, ecw_due(lead, costs, winner, level), demand.due[arm])
-    due = jnp.where(needed, due, demand.due[arm])
-    bound = hopes(lead[winner], evidence_of(lead), losses[arm], fewest)
-    mode, here = "promise_in_bounds", needed & (arms == arm)
-    return demand._replace(
-        hopes=jnp.where(here, bound, demand.hopes),
-        trust=jnp.where(needed, -1.0, demand.trust),
-        due=demand.due.at[arm].set(due, mode=mode).at[:, arm].set(due, mode=mode),
-        levels=jnp.where(here, level.cost, demand.levels),
-    )
-
-
-def _trusts(_: jax.Array, estimates: Estimates, active: jax.Array, log_t: jax.Array) -> jax.Array:
-    """`Demand.trust`; one below log t is only known to be below it, as t does not go back."""
-    arms = jnp.arange(len(active), dtype=jnp.int32)
-    now = standing(estimates.lead, estimates.price, active)
-
-    def turn(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        left, trusts = carry
-        winner = lax.argmax(left, 0, jnp.int32)
-        here = arms == winner
-        return left & ~here, jnp.where(here, trust(now, winner, log_t), trusts)
-
-    nobody = jnp.full(len(active), -1.0, jnp.float32)
-    return lax.while_loop(lambda carry: jnp.any(carry[0]), turn, (now.winners, nobody))[1]
-
-
 def _pairs_where(mask: jax.Array) -> jax.Array:
     """The list of the pairs (i, j), j < i, with `mask[j, i]`."""
     arms = jnp.arange(mask.shape[0], dtype=jnp.int32)
     return arm_sets.sets_where(mask & (arms[:, None] < arms))
-
-
-def _learn(
-    estimates: Estimates, winner: jax.Array, loser: jax.Array, amount: jax.Array
-) -> Estimates:
-    """The estimates after one duel: two entries of each table change."""
-    wins = estimates.wins.at[winner, loser].add(amount, mode="promise_in_bounds")
-    lead, price = lead_and_price(wins[winner, loser], wins[loser, winner])
-    itself = winner == loser
-    lead, price = jnp.where(itself, 0.0, lead), jnp.where(itself, 0.0, price)
-    mode = "promise_in_bounds"
-    leads = estimates.lead.at[winner, loser].set(lead, mode=mode)
-    prices = estimates.price.at[winner, loser].set(price, mode=mode)
-    return Estimates(
-        wins=wins,
-        lead=leads.at[loser, winner].set(-lead, mode=mode),
-        price=prices.at[loser, winner].set(price, mode=mode),
-    )
 
 
 def _lacking(

@@ -107,9 +107,8 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             begin = end
             if skips and begin == look:
                 before, selves = selves, float(jnp.mean(lanes.selves))
-                at = cell, setups, lanes, jnp.int32(begin)
-                pays = selves - before > WORTH_SKIPPING * TRIAL
-                if pays and events.quiet_share(*at, program=job.program) > WORTH_SKIPPING:
+                settled = selves - before > WORTH_SKIPPING * TRIAL
+                if settled and _skipping_pays(job, cell, setups, lanes, begin):
                     at = begin, len(plays)
                     block = events.begin(job.cell, setups, lanes, *at, program=job.program)
                     return _run_events(job, block, begin, plays, pairs)
@@ -121,6 +120,12 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
         pairs=np.stack(pairs, axis) if job.program.pairs else None,
         batches=None,
     )
+
+
+def _skipping_pays(job: Job, cell: Cell, setups: Any, lanes: Any, t: int) -> bool:
+    """Whether enough of a block's lanes would skip the comparison after time t."""
+    share = events.quiet_share(cell, setups, lanes, jnp.int32(t), program=job.program)
+    return float(share) > WORTH_SKIPPING
 
 
 def _run_events(
