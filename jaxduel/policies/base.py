@@ -125,8 +125,8 @@ class Quiet(NamedTuple):
     arm: jax.Array  # () int32
     n: jax.Array  # () int32: how many of them come next; 0 if the next comparison is another
     among: jax.Array | None = None
-    """(K,) bool: from which arms that of each comparison is drawn, uniformly and independently of
-    everything else; where it has one member, that is `arm`. None: always `arm`."""
+    """(K,) float32, not negative: in proportion to what each comparison's arm is drawn, anew and
+    independently of everything else; where one is positive, that is `arm`. None: always `arm`."""
 
 
 @runtime_checkable

@@ -18,7 +18,7 @@ from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lead_of, lesson
 
-_CHOICES, _KEPT = 0, 1
+_CHOICES, _KEPT, _LENGTH = 0, 1, 2
 """Streams of random words."""
 
 
@@ -38,6 +38,17 @@ class Hypotheses(NamedTuple):
     losses: jax.Array  # () int32: L_C, the estimate of how many arms beat a Copeland winner
 
 
+class Choices(NamedTuple):
+    """The law of lines 10 to 12."""
+
+    explores: jax.Array  # () float32: the probability of a pair of line 10
+    listed: jax.Array  # () float32: else, that of drawing from the intersection of B and C
+    of_both: jax.Array  # (K,) bool: whom from, then
+    of_candidates: jax.Array  # (K,) bool: whom from, otherwise
+    weights: jax.Array  # (K,) float32: the probability of an arm of F with itself
+    sleeps: jax.Array  # () float32: their sum, P
+
+
 class CCBState(NamedTuple):
     """One seed's state."""
 
@@ -45,6 +56,7 @@ class CCBState(NamedTuple):
     verdicts: Verdicts
     candidates: jax.Array  # (K,) bool: C of the comparison to come
     hypotheses: Hypotheses  # those of the comparison to come, after its line 9
+    awake: jax.Array  # () bool: whether a quiet run has ended, so that the next pair is another
     t: jax.Array  # () int32: comparisons made
 
 
@@ -104,6 +116,7 @@ class CCB:
             verdicts=Verdicts(nothing, nothing, jnp.float32(jnp.inf)),
             candidates=active,
             hypotheses=Hypotheses(active, nothing, set_size(active)),
+            awake=jnp.array(False),
             t=jnp.int32(0),
         )
 
@@ -111,13 +124,12 @@ class CCB:
         """Lines 7, 8 and 10 to 13."""
         first, second = block(seed_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
         coins, picks = uniform(first), uniform(second)
-        shortlist = state.hypotheses.shortlist
-        listed = (coins[1] < 2.0 / 3.0) & jnp.any(state.candidates & shortlist)
-        left = random_member(state.candidates & (shortlist | ~listed), picks[2])
+        choices = self._choices(state)
+        listed = coins[1] < choices.listed
+        left = random_member(jnp.where(listed, choices.of_both, choices.of_candidates), picks[2])
         duel = Duel(left, self._opponent(state, left, coins[2], picks[3]))
         rivals, decided = state.hypotheses.rivals, state.verdicts.decided
-        explore = (coins[0] < 0.25) & jnp.any(rivals & ~decided != 0)
-        return seldom(_random_pair, explore, duel, rivals, decided, picks)
+        return seldom(_random_pair, coins[0] < choices.explores, duel, rivals, decided, picks)
 
     def update(self, state: CCBState, plan: Duel, outcome: jax.Array, key: Key) -> CCBState:
         """Counts the outcome, then line 9 of the next comparison."""
@@ -125,7 +137,7 @@ class CCB:
         learnt = lesson(plan, outcome)
         i, j = learnt.winner, learnt.loser
         wins = add_lesson(state.wins, learnt)
-        state = state._replace(wins=wins, t=state.t + 1)
+        state = state._replace(wins=wins, awake=jnp.array(False), t=state.t + 1)
         bound = self._bound(state.t + 1)
         verdicts = _with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
         verdicts = seldom(_anew, bound >= verdicts.until, verdicts, wins, bound)
@@ -140,40 +152,74 @@ class CCB:
 
     def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
         """Takes in withheld outcomes; the next update does line 9."""
-        state = state._replace(wins=state.wins + feedback.wins())
+        state = state._replace(wins=state.wins + feedback.wins(), awake=jnp.array(False))
         verdicts = _anew(state.verdicts, state.wins, self._bound(state.t + 1))
         return state._replace(verdicts=verdicts, candidates=_candidates(verdicts, self._active))
 
     def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
-        """The arms of C, each against itself, from when they are settled until verdicts are due to
-        be made anew.
+        """The arms of C all of whose pairs are decided, F, each against itself.
 
-        Settled means: all pairs of the arms of C are decided; B^i is part of {k : u_ik < 1/2} for
-        all i, hence line 10 has no pair to offer; and line 9 has nothing left to do, that is B is
-        C, L_C is the number of arms that beat each of C, and a B^i that is not empty has L_C + 1
-        arms. Then, whatever the coins, the arm that line 12 draws uniformly from C meets itself,
-        and only log t can change a verdict. The comparison after which it may is not part of the
-        run. There is none while line 10 has a pair to offer, in one of four comparisons.
+        It needs that line 9 has nothing left to do with the verdicts as they are. Then these, C, B
+        and all B^i stay until alpha log t reaches the smallest lead that decides, or a comparison
+        of two arms: each comparison is, independently, with the same probability P of an arm of F
+        with itself (line 13), drawn in proportion to what lines 10 to 12 give it. So the run's
+        length is geometric, without end where P = 1, cut before the comparison after which
+        verdicts may change; and the comparison after a run that was not cut has its law, given
+        that it is not of that kind, which `awake` tells `act`. No run where P <= 1/2.
         """
-        del key
-        arm = lax.argmax(state.candidates, 0, jnp.int32)
-        (superiors, decided, until), (shortlist, rivals, losses) = state.verdicts, state.hypotheses
-        sizes, known = arm_sets.sizes(rivals), arm_sets.sizes(decided)
-        settled = (
-            jnp.all(~state.candidates | (known == set_size(self._active) - 1))
-            & jnp.all(shortlist == state.candidates)
-            & jnp.all(~state.candidates | (losses == arm_sets.sizes(superiors)))
-            & jnp.all(rivals & ~superiors == 0)
-            & jnp.all((sizes == 0) | (sizes == losses + 1))
-        )
-        until = jnp.where(settled, until, -jnp.inf)
-        n = steps_while(lambda t: self._bound(t + 1) < until, state.t, limit)
-        return state._replace(t=state.t + n), Quiet(arm, n, state.candidates)
+        choices = self._choices(state)
+        (_, _, until), hypotheses = state.verdicts, state.hypotheses
+        after, exact = _line_9(hypotheses, state.verdicts, self._active)
+        same = jax.tree.map(lambda x, y: jnp.all(x == y), hypotheses, after)
+        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
+        asked = same.shortlist & same.rivals & same.losses & ~excess & ~state.awake
+        asked = asked & (choices.sleeps > 0.5)
+        u = uniform(block(seed_of(key), 0, _LENGTH)[0])
+        with jax.enable_x64(True):
+            length = jnp.log1p(-u.astype(jnp.float64)) / jnp.log(choices.sleeps.astype(jnp.float64))
+            length = jnp.where(choices.sleeps < 1, jnp.floor(length), jnp.inf)
+            length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
+        longest = jnp.where(asked, length + (length < limit), 0)
+        within = steps_while(lambda t: self._bound(t + 1) < until, state.t, longest)
+        n = jnp.minimum(length, within)
+        arm = lax.argmax(choices.weights, 0, jnp.int32)
+        state = state._replace(t=state.t + n, awake=state.awake | (n < within))
+        return state, Quiet(arm, n, choices.weights)
 
     @property
     def _active(self) -> jax.Array:
         """The mask, as an array of JAX."""
         return jnp.asarray(self.active_arms)
+
+    def _choices(self, state: CCBState) -> Choices:
+        """The law of lines 10 to 12; that given that no arm of F meets itself, where `awake`."""
+        (superiors, decided, _), (shortlist, rivals, _) = state.verdicts, state.hypotheses
+        candidates = state.candidates
+        both = candidates & shortlist
+        explores = jnp.where(jnp.any(rivals & ~decided != 0), 0.25, 0.0)
+        listed = jnp.where(jnp.any(both), 2.0 / 3.0, 0.0)
+        known = arm_sets.sizes(decided) == set_size(self._active) - 1
+        known &= candidates & jnp.all(rivals & ~superiors == 0, axis=0)
+
+        def each(mask: jax.Array, chance: jax.Array) -> jax.Array:
+            size = jnp.maximum(set_size(mask), 1).astype(jnp.float32)
+            return jnp.where(mask, (1 - explores) * chance / size, 0.0)
+
+        of_both, of_candidates = each(both, listed), each(candidates, 1 - listed)
+        weights = jnp.where(known, of_both + of_candidates, 0.0)
+        always = jnp.all(known == candidates) & (explores == 0)
+        sleeps = jnp.where(always, 1.0, jnp.minimum(jnp.sum(weights), 1.0))
+        one, other = (jnp.sum(jnp.where(known, 0.0, x)) for x in (of_both, of_candidates))
+        rest = explores + one + other
+        awake = state.awake & (rest > 0)
+        return Choices(
+            explores=jnp.where(awake, explores / rest, explores),
+            listed=jnp.where(awake & (one + other > 0), one / (one + other), listed),
+            of_both=both & ~(awake & known),
+            of_candidates=candidates & ~(awake & known),
+            weights=weights,
+            sleeps=sleeps,
+        )
 
     def _bound(self, number: jax.Array) -> jax.Array:
         """alpha log t of comparison t, its number from 1."""

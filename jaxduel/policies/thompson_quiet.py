@@ -105,7 +105,7 @@ def confident_run(
         return (refuted >= now) & (refused > now)
 
     run = _run(seed_of(key), state, votes, jnp.where(found, answers, 1.0), settled, limit)
-    return _later(state, run), Quiet(arm, run.n, leaders if mixes else None)
+    return _later(state, run), Quiet(arm, run.n, leaders.astype(jnp.float32) if mixes else None)
 
 
 def champion_run(

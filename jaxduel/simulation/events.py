@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import set_size
-from jaxduel.numerics.shares import member_counts
+from jaxduel.numerics.shares import shares
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.lanes import Setup, in_problem_order
@@ -244,7 +244,7 @@ def _counted(lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
 
 def _has_several(run: Quiet) -> jax.Array:
     """Whether a run is of several arms: () bool."""
-    return jnp.bool_(False) if run.among is None else set_size(run.among) > 1
+    return jnp.bool_(False) if run.among is None else set_size(run.among > 0) > 1
 
 
 def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
@@ -254,7 +254,7 @@ def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
         return alone
     several = _has_several(run)
     key = jax.random.fold_in(setup.shares, lane.t)
-    return jnp.where(several, member_counts(key, jnp.where(several, run.n, 0), run.among), alone)
+    return jnp.where(several, shares(key, jnp.where(several, run.n, 0), run.among), alone)
 
 
 def _alone(lane: EventLane, run: Quiet) -> jax.Array:
