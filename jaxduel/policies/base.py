@@ -124,7 +124,7 @@ class Quiet(NamedTuple):
 
     arm: jax.Array  # () int32
     n: jax.Array  # () int32: how many of them come next; 0 if the next comparison is another
-    among: jax.Array | None = None
+    weights: jax.Array | None = None
     """(K,) float32, not negative: in proportion to what each comparison's arm is drawn, anew and
     independently of everything else; where one is positive, that is `arm`. None: always `arm`."""
 

@@ -15,6 +15,14 @@ from jaxduel.numerics.seldom import seldom
 from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
+from jaxduel.policies.ccb_hypotheses import (
+    Hypotheses,
+    Verdicts,
+    anew,
+    candidates_of,
+    line_9,
+    with_pair,
+)
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lead_of, lesson
 
@@ -22,31 +30,16 @@ _CHOICES, _KEPT, _LENGTH = 0, 1, 2
 """Streams of random words."""
 
 
-class Verdicts(NamedTuple):
-    """Which pairs are decided at the comparison to come; column i holds a set of arms as bits."""
-
-    superiors: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2}
-    decided: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2 or l_ik > 1/2}
-    until: jax.Array  # () float32: while alpha log t is below it, no decided pair becomes open
-
-
-class Hypotheses(NamedTuple):
-    """What line 9 maintains."""
-
-    shortlist: jax.Array  # (K,) bool: B, potential Copeland winners
-    rivals: jax.Array  # (ceil(K / 32), K) uint32: B^i, potential to beat i, as bits of column i
-    losses: jax.Array  # () int32: L_C, the estimate of how many arms beat a Copeland winner
-
-
 class Choices(NamedTuple):
-    """The law of lines 10 to 12."""
+    """The law of lines 10 to 13, as far as it concerns F, the arms of C that would meet
+    themselves."""
 
     explores: jax.Array  # () float32: the probability of a pair of line 10
-    listed: jax.Array  # () float32: else, that of drawing from the intersection of B and C
-    of_both: jax.Array  # (K,) bool: whom from, then
-    of_candidates: jax.Array  # (K,) bool: whom from, otherwise
-    weights: jax.Array  # (K,) float32: the probability of an arm of F with itself
-    sleeps: jax.Array  # () float32: their sum, P
+    listed: jax.Array  # () float32: else, that of an arm of both B and C
+    of_both: jax.Array  # (K,) bool: which, then
+    of_candidates: jax.Array  # (K,) bool: the arms that it is otherwise
+    weights: jax.Array  # (K,) float32: the probability of an arm of F against itself
+    sleeps: jax.Array  # () float32: P, their sum, 1 only where it is certain
 
 
 class CCBState(NamedTuple):
@@ -56,7 +49,7 @@ class CCBState(NamedTuple):
     verdicts: Verdicts
     candidates: jax.Array  # (K,) bool: C of the comparison to come
     hypotheses: Hypotheses  # those of the comparison to come, after its line 9
-    awake: jax.Array  # () bool: whether a quiet run has ended, so that the next pair is another
+    awake: jax.Array  # () bool: whether a quiet run has ended: no arm of F meets itself now
     t: jax.Array  # () int32: comparisons made
 
 
@@ -139,37 +132,38 @@ class CCB:
         wins = add_lesson(state.wins, learnt)
         state = state._replace(wins=wins, awake=jnp.array(False), t=state.t + 1)
         bound = self._bound(state.t + 1)
-        verdicts = _with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
-        verdicts = seldom(_anew, bound >= verdicts.until, verdicts, wins, bound)
-        hypotheses, exact = _line_9(state.hypotheses, verdicts, active)
+        verdicts = with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
+        verdicts = seldom(anew, bound >= verdicts.until, verdicts, wins, bound)
+        hypotheses, exact = line_9(state.hypotheses, verdicts, active)
         excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
         rivals = seldom(_cut, excess, hypotheses.rivals, hypotheses.losses + 1, seed_of(key))
         return state._replace(
             verdicts=verdicts,
-            candidates=_candidates(verdicts, active),
+            candidates=candidates_of(verdicts, active),
             hypotheses=hypotheses._replace(rivals=rivals),
         )
 
     def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
         """Takes in withheld outcomes; the next update does line 9."""
         state = state._replace(wins=state.wins + feedback.wins(), awake=jnp.array(False))
-        verdicts = _anew(state.verdicts, state.wins, self._bound(state.t + 1))
-        return state._replace(verdicts=verdicts, candidates=_candidates(verdicts, self._active))
+        verdicts = anew(state.verdicts, state.wins, self._bound(state.t + 1))
+        return state._replace(verdicts=verdicts, candidates=candidates_of(verdicts, self._active))
 
     def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
         """The arms of C all of whose pairs are decided, F, each against itself.
 
         It needs that line 9 has nothing left to do with the verdicts as they are. Then these, C, B
-        and all B^i stay until alpha log t reaches the smallest lead that decides, or a comparison
-        of two arms: each comparison is, independently, with the same probability P of an arm of F
-        with itself (line 13), drawn in proportion to what lines 10 to 12 give it. So the run's
-        length is geometric, without end where P = 1, cut before the comparison after which
-        verdicts may change; and the comparison after a run that was not cut has its law, given
-        that it is not of that kind, which `awake` tells `act`. No run where P <= 1/2.
+        and all B^i stay until alpha log t reaches the smallest lead that decides, or two arms are
+        compared: each comparison is, independently, with the same probability P that of an arm of
+        F with itself (line 13), in proportion to what lines 10 to 12 give these. So the run's
+        length is geometric, P(N >= n) = P^n, without end where P = 1, and cut before the comparison
+        after which verdicts may change, since N has no memory. The comparison after a run that was
+        not cut is any but of that kind, with its probability given that: `awake` tells `act`. There
+        is no run where P <= 1/2.
         """
         choices = self._choices(state)
         (_, _, until), hypotheses = state.verdicts, state.hypotheses
-        after, exact = _line_9(hypotheses, state.verdicts, self._active)
+        after, exact = line_9(hypotheses, state.verdicts, self._active)
         same = jax.tree.map(lambda x, y: jnp.all(x == y), hypotheses, after)
         excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
         asked = same.shortlist & same.rivals & same.losses & ~excess & ~state.awake
@@ -245,81 +239,6 @@ class CCB:
         upper = jnp.where(others, upper, -jnp.inf)
         other = random_member(others & (upper == jnp.max(upper)), tie)
         return jnp.where(jnp.any(others), other, left)
-
-
-def _with_pair(
-    verdicts: Verdicts, i: jax.Array, j: jax.Array, lead: jax.Array, bound: jax.Array
-) -> Verdicts:
-    """The verdicts with that on (i, j) replaced: i leads against j by `lead`."""
-    num = verdicts.decided.shape[1]
-    i_at_j, j_at_i = arm_sets.only(i, j, num), arm_sets.only(j, i, num)
-    both = i_at_j | j_at_i
-    sure = jnp.abs(lead) > bound
-    superior = jnp.where(lead > 0, i_at_j, j_at_i)
-    return Verdicts(
-        superiors=(verdicts.superiors & ~both) | jnp.where(sure, superior, jnp.uint32(0)),
-        decided=(verdicts.decided & ~both) | jnp.where(sure, both, jnp.uint32(0)),
-        until=jnp.where(sure, jnp.minimum(verdicts.until, jnp.abs(lead)), verdicts.until),
-    )
-
-
-def _anew(verdicts: Verdicts, wins: jax.Array, bound: jax.Array) -> Verdicts:
-    """The verdicts on all pairs, from the counts alone."""
-    del verdicts
-    lead = lead_of(wins, wins.T)  # [k, i]: that of k over i
-    sure = jnp.abs(lead) > bound
-    return Verdicts(
-        superiors=arm_sets.sets_where(lead > bound),
-        decided=arm_sets.sets_where(sure),
-        until=jnp.min(jnp.where(sure, jnp.abs(lead), jnp.inf)),
-    )
-
-
-def _scores(verdicts: Verdicts, active: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The upper and lower Copeland scores, (K,) int32 each; -1 and 0 for inactive arms."""
-    lost = arm_sets.sizes(verdicts.superiors)
-    upper = jnp.where(active, set_size(active) - 1 - lost, -1)
-    return upper, arm_sets.sizes(verdicts.decided) - lost
-
-
-def _candidates(verdicts: Verdicts, active: jax.Array) -> jax.Array:
-    """Lines 7 and 8: the arms of the largest upper score, (K,) bool."""
-    upper, _ = _scores(verdicts, active)
-    return active & (upper == jnp.max(upper))
-
-
-def _reset(where: jax.Array, hypotheses: Hypotheses, active: jax.Array) -> Hypotheses:
-    """Lines 2 to 4, where asked for."""
-    return Hypotheses(
-        shortlist=jnp.where(where, active, hypotheses.shortlist),
-        rivals=jnp.where(where, jnp.uint32(0), hypotheses.rivals),
-        losses=jnp.where(where, set_size(active), hypotheses.losses),
-    )
-
-
-def _line_9(
-    hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array
-) -> tuple[Hypotheses, jax.Array]:
-    """Line 9 but for the cut of larger B^j, and whether 9C concerned any arm: () bool."""
-    upper, lower = _scores(verdicts, active)
-    inferiors = verdicts.decided & ~verdicts.superiors
-    disproven = jnp.any(hypotheses.rivals & inferiors != 0)
-    shortlist, rivals, losses = _reset(disproven, hypotheses, active)
-
-    leave = shortlist & (upper < jnp.max(lower))
-    replaced = leave & (arm_sets.sizes(rivals) != losses + 1)
-    rivals = jnp.where(replaced, verdicts.superiors, rivals)
-    shortlist &= ~leave
-    empty = ~jnp.any(shortlist)
-    shortlist, rivals, losses = _reset(empty, Hypotheses(shortlist, rivals, losses), active)
-
-    best = jnp.max(upper)
-    enter = active & (upper == best) & (lower == best)
-    exact = jnp.any(enter)
-    losses = jnp.where(exact, set_size(active) - 1 - best, losses)
-    emptied = enter | (exact & (arm_sets.sizes(rivals) < losses + 1))
-    rivals = jnp.where(emptied, jnp.uint32(0), rivals)
-    return Hypotheses(shortlist | enter, rivals, losses), exact
 
 
 def _cut(rivals: jax.Array, size: jax.Array, seed: Seed) -> jax.Array:

@@ -244,17 +244,17 @@ def _counted(lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
 
 def _has_several(run: Quiet) -> jax.Array:
     """Whether a run is of several arms: () bool."""
-    return jnp.bool_(False) if run.among is None else set_size(run.among > 0) > 1
+    return jnp.bool_(False) if run.weights is None else set_size(run.weights > 0) > 1
 
 
 def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
     """How many of a run's comparisons each arm has: (K,) int32."""
     alone = _alone(lane, run)
-    if run.among is None:
+    if run.weights is None:
         return alone
     several = _has_several(run)
     key = jax.random.fold_in(setup.shares, lane.t)
-    return jnp.where(several, shares(key, jnp.where(several, run.n, 0), run.among), alone)
+    return jnp.where(several, shares(key, jnp.where(several, run.n, 0), run.weights), alone)
 
 
 def _alone(lane: EventLane, run: Quiet) -> jax.Array:

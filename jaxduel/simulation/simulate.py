@@ -58,11 +58,10 @@ def simulate(
         K x K numbers of 8 bytes.
       skip_quiet: whether runs of comparisons of one arm with itself that teach nothing are skipped,
         where the policy can tell how long they are (`jaxduel.policies.FallsQuiet`) and once that
-        pays. The law is the same. Policies make the same comparisons, bit for bit, but for two
-        things: where a run's length is drawn (`dts`, `dts+`, `rcs`) the draws are others, and
-        depend on when skipping begins, which is decided for a whole block (of all cells, in
-        `simulate_many`); where a run is of several arms (`ccb`, `dts`, with several Copeland
-        winners) its comparisons are shared among them anew, between checkpoints.
+        pays. The law is the same. Policies make the same comparisons, bit for bit, unless a run's
+        length, and who of several arms meets itself in it, are drawn (`ccb`, `dts`, `dts+`, `rcs`):
+        then the draws are others, and depend on when skipping begins, which is decided for a whole
+        block (of all cells, in `simulate_many`).
       lanes: seeds per block; by default a number that depends on the policy and K alone (64 to 512
         on a CPU). Fewer lanes finish a few seeds sooner, and may round differently.
       memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by

@@ -85,7 +85,8 @@ def both_ways(policy, instances, seed=0, times=TIMES):
 
 @partial(jax.jit, static_argnames="policy_class")
 def _states(policy, masks, preferences, keys, starts, limits, *, policy_class):
-    """Plays some comparisons, then the quiet run that comes next, skipped and played."""
+    """Plays some comparisons, then the quiet run that comes next, skipped and played; one that is
+    drawn, as comparisons of its arm."""
     del policy_class
 
     def run(active, p, key, start, limit):
@@ -95,12 +96,12 @@ def _states(policy, masks, preferences, keys, starts, limits, *, policy_class):
             t, state, skipped, quiet, same = carry
             own = jax.random.fold_in(key, t + 1)
             duel = here.act(state, own)
+            drawn = jnp.array(False) if quiet.weights is None else t >= start
+            duel = jax.tree.map(lambda arm: jnp.where(drawn, quiet.arm, arm), duel)
             luck, told = jax.random.uniform(jax.random.fold_in(own, 99), (2,), jnp.float32)
             outcome = jnp.where(luck < p[duel.left, duel.right], 1, -1).astype(jnp.int32)
             outcome = jnp.where((t >= start) & (told < 0.2), 0, outcome)
-            alone = jnp.arange(ARMS) == quiet.arm
-            arms = alone if quiet.among is None else quiet.among
-            same &= (t < start) | (arms[duel.left] & (duel.right == duel.left))
+            same &= (t < start) | ((duel.left == quiet.arm) & (duel.right == quiet.arm))
             state, t = here.update(state, duel, outcome, own), t + 1
             asked = here.quiet(state, jnp.where(t == start, limit, 0), own)
             skipped, quiet = jax.tree.map(
@@ -136,6 +137,8 @@ def compare_states(policy, instances, start, seed=0):
     played, skipped, quiet, same = _states(
         policy, *instances, keys, starts, limits.astype(np.int32), policy_class=type(policy)
     )
+    if hasattr(played, "awake"):  # what a draw, not a comparison, tells
+        played = played._replace(awake=skipped.awake)
     jax.tree.map(np.testing.assert_array_equal, skipped, played)
     assert np.asarray(same).all()
     n = np.asarray(quiet.n)

@@ -15,8 +15,7 @@ class Plays(NamedTuple):
     """How often each arm was played, (K,) int32 each."""
 
     others: jax.Array  # against other arms
-    selves: jax.Array  # against itself, but for quiet runs of several arms
-    shared: jax.Array  # () int32: in quiet runs of several arms, all arms together
+    selves: jax.Array  # against itself
 
 
 def _step(policy, preferences, key, state, t):
@@ -30,29 +29,22 @@ def _step(policy, preferences, key, state, t):
 
 def _nothing(policy):
     none = jnp.zeros(policy.num_arms, jnp.int32)
-    return Plays(none, none, jnp.int32(0))
+    return Plays(none, none)
 
 
-def _played(plays, duel, shared):
-    """The plays with those of one comparison, which is in a quiet run of several arms or not."""
+def _played(plays, duel):
+    """The plays with those of one comparison."""
     once = jnp.zeros_like(plays.others).at[duel.left].add(1).at[duel.right].add(1)
     itself = duel.left == duel.right
     return Plays(
-        plays.others + jnp.where(itself, 0, once),
-        plays.selves + jnp.where(itself & ~shared, once, 0),
-        plays.shared + 2 * (itself & shared),
+        plays.others + jnp.where(itself, 0, once), plays.selves + jnp.where(itself, once, 0)
     )
-
-
-def _has_several(run):
-    """Whether a quiet run is of several arms."""
-    return False if run.among is None else jnp.sum(run.among) > 1
 
 
 def compare(plays, skipped, times):
     """The plays must be the same, and all."""
     jax.tree.map(np.testing.assert_array_equal, plays, skipped)
-    total = np.sum(plays.others, axis=-1) + np.sum(plays.selves, axis=-1) + plays.shared
+    total = np.sum(plays.others, axis=-1) + np.sum(plays.selves, axis=-1)
     assert (total == 2 * np.asarray(times)).all()
 
 
@@ -66,10 +58,8 @@ def plain(policy, preferences, keys, times, *, policy_class):
         def until(carry, end):
             def one(t, carry):
                 state, plays, informative = carry
-                _, quiet = policy.quiet(state, jnp.int32(1), key)
-                shared = (quiet.n > 0) & _has_several(quiet)
                 state, duel = _step(policy, p, key, state, t)
-                return state, _played(plays, duel, shared), informative + (duel.left != duel.right)
+                return state, _played(plays, duel), informative + (duel.left != duel.right)
 
             begin, *inner = carry
             inner = lax.fori_loop(begin, end, one, tuple(inner))
@@ -93,18 +83,13 @@ def skipping(policy, preferences, keys, times, *, policy_class):
                 t, state, plays, steps = carry
                 quiet_key = jax.random.fold_in(jax.random.fold_in(key, t), QUIET)
                 state, quiet = policy.quiet(state, end - t, quiet_key)
-                several = _has_several(quiet)
-                plays = Plays(
-                    plays.others,
-                    plays.selves.at[quiet.arm].add(jnp.where(several, 0, 2 * quiet.n)),
-                    plays.shared + jnp.where(several, 2 * quiet.n, 0),
-                )
+                plays = plays._replace(selves=plays.selves.at[quiet.arm].add(2 * quiet.n))
                 t = t + quiet.n
 
                 def step(carry):
                     t, state, plays, steps = carry
                     state, duel = _step(policy, p, key, state, t)
-                    return t + 1, state, _played(plays, duel, False), steps + 1
+                    return t + 1, state, _played(plays, duel), steps + 1
 
                 return lax.cond(t < end, step, lambda x: x, (t, state, plays, steps))
 

@@ -13,12 +13,10 @@ import jaxduel as jd
 from jaxduel.numerics.threefry import Seed
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback
-from jaxduel.policies.ccb import Hypotheses
+from tests.policies.ccb_cases import KEY, close, frequencies, learnt, state_of, wins_of
 from tests.policies.histories import random_preferences
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
-
-KEY = jax.random.key(0)
 
 
 def _sets(state_sets, num):
@@ -162,44 +160,6 @@ def test_every_step_of_random_histories_follows_the_text(num, alpha):
     assert seen >= ({"9B", "9C"} if num == 2 else {"9B", "9C", "cut"})
 
 
-@jax.jit
-def _learn(policy, state, feedback):
-    return policy.learn(state, feedback)
-
-
-@jax.jit
-def _acts(policy, state, keys):
-    return jax.vmap(policy.act, in_axes=(None, 0))(state, keys)
-
-
-def _frequencies(policy, state, num=40_000):
-    """How often each ordered pair is chosen, and how many choices were made."""
-    duels = _acts(policy, state, jax.random.split(jax.random.key(0), num))
-    bins = np.arange(-0.5, policy.num_arms)
-    return np.histogram2d(duels.left, duels.right, bins=bins)[0] / num
-
-
-def _close(frequency, expected, num=40_000):
-    """Within 4.5 standard errors, everywhere; exact where 0 or 1 is expected."""
-    expected = np.asarray(expected)
-    error = np.sqrt(expected * (1 - expected) / num)
-    return (np.abs(frequency - expected) <= 4.5 * error + 1e-12).all()
-
-
-def _state(policy, wins, t, shortlist=None, rivals=None, losses=None):
-    """A state of given counts, B, B^i (row i of a mask) and L_C, before comparison t + 1."""
-    state = policy.init(KEY)
-    num = policy.num_arms
-    hypotheses = Hypotheses(
-        state.hypotheses.shortlist if shortlist is None else jnp.asarray(shortlist),
-        state.hypotheses.rivals if rivals is None else arm_sets.sets_where(jnp.asarray(rivals).T),
-        state.hypotheses.losses if losses is None else jnp.int32(losses),
-    )
-    state = state._replace(wins=jnp.asarray(wins, jnp.int32), hypotheses=hypotheses, t=jnp.int32(t))
-    nothing = jnp.zeros((num, num), jnp.int32)
-    return _learn(policy, state, Feedback(nothing, nothing))
-
-
 def _random_state(rng, policy, decided):
     """Counts of which a share is decided, and hypotheses as they may come."""
     num, t = policy.num_arms, int(rng.integers(2, 10**6))
@@ -217,7 +177,7 @@ def _random_state(rng, policy, decided):
         rivals |= (lower > 0.5) & (rng.random((num, num)) < 0.02)
     few = rng.random(num) < (1.5 / num if rng.random() < 0.5 else 0.5)
     few[rng.integers(num)] = True
-    return _state(policy, wins, t, few, rivals, int(rng.integers(0, num)))
+    return state_of(policy, wins, t, few, rivals, int(rng.integers(0, num)))
 
 
 def test_line_9_from_any_state():
@@ -242,40 +202,31 @@ def test_line_9_from_any_state():
 
 def test_the_first_pair_is_any_two_arms():
     policy = jd.policies.make("ccb", num_arms=5)
-    frequency = _frequencies(policy, policy.init(KEY))
-    assert _close(frequency, np.where(np.eye(5, dtype=bool), 0, 0.05))
-
-
-def _wins(leads, n=400):
-    """Counts of n comparisons of each pair: `leads` of winner over loser, the others even."""
-    wins = np.full((5, 5), n // 2)
-    for i, j in leads:
-        wins[i, j], wins[j, i] = n, 0
-    np.fill_diagonal(wins, 0)
-    return wins
+    frequency = frequencies(policy, policy.init(KEY))
+    assert close(frequency, np.where(np.eye(5, dtype=bool), 0, 0.05))
 
 
 def test_coins_have_the_probabilities_of_the_text():
     policy = jd.policies.make("ccb", num_arms=5)
     # 4 loses to all; 0 to 3 are candidates, of which 0 and 1 are on the shortlist, with 4
-    wins = _wins([(0, 4), (1, 4), (2, 4), (3, 4)])
+    wins = wins_of([(0, 4), (1, 4), (2, 4), (3, 4)])
     wins[1, 0], wins[0, 1] = 210, 190  # u_10 is the largest u_j0
     shortlist = [True, True, False, False, True]
     rivals = np.zeros((5, 5), bool)
-    state = _state(policy, wins, 1000, shortlist, rivals, 1)
-    frequency = _frequencies(policy, state)
+    state = state_of(policy, wins, 1000, shortlist, rivals, 1)
+    frequency = frequencies(policy, state)
     # no rivals: lines 11 and 12
-    assert _close(frequency.sum(axis=1), [5 / 12, 5 / 12, 1 / 12, 1 / 12, 0])
-    assert _close(frequency[0] / frequency[0].sum(), [0, 1, 0, 0, 0])
+    assert close(frequency.sum(axis=1), [5 / 12, 5 / 12, 1 / 12, 1 / 12, 0])
+    assert close(frequency[0] / frequency[0].sum(), [0, 1, 0, 0, 0])
     # c = 1 prefers among equals 2 and 3 (u_01 is lower); c = 2 and 3 among 0, 1 and each other
     expected = [0, 0, 0.5, 0.5, 0]
-    assert _close(frequency[1] / frequency[1].sum(), expected, 16_000)
+    assert close(frequency[1] / frequency[1].sum(), expected, 16_000)
     expected = [1 / 3, 1 / 3, 0, 1 / 3, 0]
-    assert _close(frequency[2] / frequency[2].sum(), expected, 3_000)
+    assert close(frequency[2] / frequency[2].sum(), expected, 3_000)
     # rivals: of 0, 2 and 3 (open) and of 2, 4 (decided: not eligible in line 10, and in line 13 it
     # is, as l_42 <= 1/2, and loses); of 4, which is no candidate, 1 (decided) is not eligible
     rivals[0, [2, 3]] = rivals[2, 4] = rivals[4, 1] = True
-    frequency = _frequencies(policy, _state(policy, wins, 1000, shortlist, rivals, 1))
+    frequency = frequencies(policy, state_of(policy, wins, 1000, shortlist, rivals, 1))
     expected = np.zeros((5, 5))
     expected[0, [2, 3]] = 1 / 8  # line 10
     shares = 0.75 * np.array([5 / 12, 5 / 12, 1 / 12, 1 / 12])
@@ -285,23 +236,23 @@ def test_coins_have_the_probabilities_of_the_text():
     expected[2, [0, 1, 3]] = shares[2] / 6
     expected[2, 4] = shares[2] / 2
     expected[3, [0, 1, 2]] = shares[3] / 3
-    assert _close(frequency, expected)
+    assert close(frequency, expected)
 
 
 def test_an_arm_that_settled_all_its_pairs_meets_itself():
     policy = jd.policies.make("ccb", num_arms=5)
-    state = _state(policy, _wins([(0, j) for j in range(1, 5)]), 1000)
-    assert _frequencies(policy, state)[0, 0] == 1
+    state = state_of(policy, wins_of([(0, j) for j in range(1, 5)]), 1000)
+    assert frequencies(policy, state)[0, 0] == 1
     # an arm that it is even with may beat it, and comes before the arm itself
-    state = _state(policy, _wins([(0, 1), (0, 2), (0, 3), (1, 4)]), 1000)
-    assert _frequencies(policy, state)[0, 4] == 1
+    state = state_of(policy, wins_of([(0, 1), (0, 2), (0, 3), (1, 4)]), 1000)
+    assert frequencies(policy, state)[0, 4] == 1
     # a rival that surely beats the candidate is not eligible: all arms are
-    wins = _wins([(0, 1), (0, 2), (0, 3), (4, 0)] + [(i, 4) for i in (1, 2, 3)])
+    wins = wins_of([(0, 1), (0, 2), (0, 3), (4, 0)] + [(i, 4) for i in (1, 2, 3)])
     wins[[1, 1, 2], [2, 3, 3]], wins[[2, 3, 3], [1, 1, 2]] = 400, 0
     rivals = np.zeros((5, 5), bool)
     rivals[0, 4] = True
-    state = _state(policy, wins, 1000, rivals=rivals, losses=1)
-    frequency = _frequencies(policy, state)
+    state = state_of(policy, wins, 1000, rivals=rivals, losses=1)
+    frequency = frequencies(policy, state)
     assert frequency[0, 0] == frequency[0].sum() > 0.4
 
 
@@ -326,13 +277,13 @@ def test_sets_are_cut_to_uniformly_random_subsets():
     pairs = [tuple(np.flatnonzero(one).tolist()) for one in third]
     shares = [pairs.count(pair) / 3000 for pair in itertools.combinations((1, 7, 33, 39), 2)]
     assert sum(shares) == pytest.approx(1)
-    assert _close(np.array(shares), np.full(6, 1 / 6), 3000)
+    assert close(np.array(shares), np.full(6, 1 / 6), 3000)
     words = kept[:, :, 36].astype(np.uint64)
     bits = (
         (words[:, 0] | (words[:, 1] << np.uint64(32)))[:, None] >> np.arange(40, dtype="u8")
     ) & 1
     assert (bits.sum(axis=1) == 2).all()
-    assert _close(bits.mean(axis=0), np.where(np.arange(num) == 36, 0, 2 / 39), draws)
+    assert close(bits.mean(axis=0), np.where(np.arange(num) == 36, 0, 2 / 39), draws)
 
 
 def test_learning_late_agrees_with_the_counts():
@@ -348,7 +299,7 @@ def test_learning_late_agrees_with_the_counts():
         state = update(state, duel, jnp.int32(0), jax.random.key(t))
     assert int(state.wins.sum()) == 0
     assert int(state.t) == 40
-    late = _learn(policy, state, Feedback(jnp.asarray(left_wins), jnp.asarray(right_wins)))
+    late = learnt(policy, state, Feedback(jnp.asarray(left_wins), jnp.asarray(right_wins)))
     wins = left_wins + right_wins.T
     np.fill_diagonal(wins, 0)
     assert np.array_equal(late.wins, wins)

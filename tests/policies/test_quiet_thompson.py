@@ -62,8 +62,8 @@ def test_runs_are_as_long_as_independent_steps_make_them(drawn):
     for number, (_, _, _, event) in enumerate(made):
         arms, n = run.arm[number], run.n[number]
         assert (arms == event[0][0]).all()
-        if run.among is not None:
-            assert (run.among[number] == np.isin(np.arange(ARMS), event[0])).all()
+        if run.weights is not None:
+            assert ((run.weights[number] > 0) == np.isin(np.arange(ARMS), event[0])).all()
         else:
             assert len(event[0]) == 1
         assert n.max() <= LIMIT

@@ -157,7 +157,7 @@ class Shared(Sleeper):
 
     def quiet(self, state, limit, key):
         state, run = super().quiet(state, limit, key)
-        return state, run._replace(among=jnp.array([False, True, True]))
+        return state, run._replace(weights=jnp.array([0.0, 0.5, 0.5], jnp.float32))
 
 
 def test_a_run_of_several_arms_is_shared_among_them():

@@ -18,7 +18,8 @@ The text breaks off in section 5. What is lost, and what is done here:
 - The order of arms: each run shuffles them, since it matters on Gap, where a second curve of
   ECW-RMED has that of the table.
 
-Added: CW-RMED on five arms, with `full` in fewer and shorter runs on 16, and panel s1 for it.
+Added: CW-RMED on five arms, with `full` in fewer and shorter runs on 16, and panel s1 for it; panel
+s2, `jaxduel.experiments.papers.copeland_rmed_study`: all policies for Copeland winners, to T = 1e9.
 SAVAGE runs anew for each horizon, with its test for Copeland winners. Where the curves of policies
 that need a Condorcet winner, or more comparisons, would flatten the others they leave the picture.
 """
@@ -39,6 +40,7 @@ from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.copeland_rmed_claims import measured_claims
 from jaxduel.experiments.papers.copeland_rmed_constants import (
+    LB,
     NUM_ARMS,
     KnownConstants,
     SubmatrixTable,
@@ -50,6 +52,7 @@ from jaxduel.experiments.papers.copeland_rmed_instances import (
     mslr64,
     multisol_like,
 )
+from jaxduel.experiments.papers.copeland_rmed_study import MeetingPlan
 from jaxduel.experiments.plans import PanelPlan, Plan, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import plans_at_hand, require_request
@@ -84,12 +87,14 @@ _PLACES = {
     "1e": _Place("gap", "Gap, $K=5$", 5),
     "1f": _Place(MULTISOL, "in place of MultiSol, $K=5$", 5, multisol_like),
     "s1": _Place("mslr5-condorcet", "MSLR, $K=5$, Condorcet", 5),
+    "s2": _Place("mslr5-noncondorcet", "MSLR, $K=5$, non-Condorcet", 5),
 }
 
 FIGURES = {
-    **{panel: place.name for panel, place in _PLACES.items() if panel != "s1"},
+    **{panel: place.name for panel, place in _PLACES.items() if panel[0] != "s"},
     "table1": f"constants of bounds, random {NUM_ARMS}-arm submatrices",
     "s1": "CW-RMED and its bound, mslr5-condorcet (not in the paper)",
+    "s2": "who meets LB, and when, mslr5-noncondorcet, to T = 1e9 with --full (not in the paper)",
 }
 """Panels, by name."""
 
@@ -104,6 +109,15 @@ _COMPETITORS = {
     "rucb": Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51}, quick=True),
     "rmed1": Competitor("rmed1", "RMED1", "rmed1", {"scale": 0.3, "exponent": 1.01}, quick=True),
 }
+_GUESTS = {
+    "dts": Competitor("dts", "D-TS", "dts", {"alpha": 0.51}),
+    "dts+": Competitor("dts+", "D-TS+", "dts+", {"alpha": 0.51}),
+    "pbr": Competitor("pbr", "PBR", "pbr", {}, quick=True, per_horizon=True),
+}
+"""Policies for Copeland winners that the paper does not speak of: they play in panel s2."""
+_STUDY = ("ecw-rmed", "cw-rmed", "dts", "dts+", "ccb", "scb", "savage", "pbr")
+_EXPLORERS = ("scb", "savage", "pbr")
+"""Those of them that explore until they know: long runs cost too much."""
 _FIXED = "ecw-rmed[shuffle_arms=false]"
 _SUPPLEMENT = ("ecw-rmed", "cw-rmed")
 _FRAME = ("ecw-rmed", _FIXED, "cw-rmed", "ccb")
@@ -127,6 +141,11 @@ class _Order:
         else:
             horizon, runs = 100_000, 10
         return self._made(place, horizon, runs)
+
+    def study(self, place: _Place) -> tuple[DataSet, DataSet]:
+        """The data set of panel s2, and the same for those that explore until they know."""
+        long, less = ((10**9, 500), (10**7, 100)) if self.full else ((10**7, 100), (10**6, 20))
+        return self._made(place, *long), self._made(place, *less)
 
     def slow(self, place: _Place) -> DataSet | None:
         """The same for CW-RMED; None where it does not play."""
@@ -179,6 +198,8 @@ def _plan(panel: str, order: _Order, known: KnownConstants) -> Plan:
         known.table = SubmatrixTable(whole, order.submatrices(), order.seed)
         return TablePlan(panel, known.table)
     place = _PLACES[panel]
+    if panel == "s2":
+        return _meeting(panel, order, known)
     data, slow = order.data(place), order.slow(place)
     playing = [c for c in _COMPETITORS.values() if c.name in _SUPPLEMENT or panel != "s1"]
     playing = [c for c in playing if c.name != "cw-rmed" or slow is not None]
@@ -196,6 +217,23 @@ def _plan(panel: str, order: _Order, known: KnownConstants) -> Plan:
         lesser={} if slow is None else {"cw-rmed": slow},
         bounds=lambda: known.of(problem).lines(),
         frame=_FRAME,
+    )
+
+
+def _meeting(panel: str, order: _Order, known: KnownConstants) -> Plan:
+    """Panel s2."""
+    place = _PLACES[panel]
+    data, less = order.study(place)
+    problem = data.draws[0].problem
+    entries = _COMPETITORS | _GUESTS
+    return MeetingPlan(
+        panel,
+        data,
+        tuple(entries[name] for name in _STUDY),
+        lesser=dict.fromkeys(_EXPLORERS, less),
+        bounds=lambda: {LB: known.of(problem).lower},
+        regret_scale="log",
+        lower=lambda: known.of(problem).lower,
     )
 
 

@@ -1,4 +1,5 @@
-"""Whole runs of D-TS, D-TS+ and RCS, with quiet runs skipped and without: two samples, one law."""
+"""Whole runs of D-TS, D-TS+, RCS and CCB, with quiet runs skipped and without: two samples, one
+law."""
 
 import jax
 import numpy as np
@@ -66,6 +67,9 @@ def test_runs_have_the_same_law(turns, monkeypatch):
         ("dts", "mslr5-condorcet", [300, 1_000, 3_000], 20_480, {"delay": 16}),
         ("dts", "noncondorcet-strong-borda", [1_000, 3_000, 8_000], 4_096, {}),
         ("dts+", "noncondorcet-strong-borda", [1_000, 3_000, 8_000], 4_096, {}),
+        ("ccb", "noncondorcet-strong-borda", [1_000, 3_000, 8_000], 8_192, {"alpha": 0.2}),
+        ("ccb", "mslr5-condorcet", [1_000, 4_000, 16_000], 8_192, {}),
+        ("ccb", "mslr5-condorcet", [1_000, 4_000, 16_000], 4_096, {"delay": 16}),
         ("rcs", "mslr5-condorcet", [300, 1_000, 3_000], 20_480, {"alpha": 0.15}),
     ],
 )

@@ -1,0 +1,100 @@
+"""Panel s2, beyond the paper: policies for Copeland winners on one instance without a Condorcet
+winner, far beyond any published horizon, beside the lower bound. Who meets it, and when?
+
+Theorem 2 bounds how fast regret must grow in the end: by LB per unit of log t. So regret is looked
+at decade by decade: it meets the bound in a decade if it grows by at most 1.25 times LB per unit of
+log t, by the 95 % interval of its growth; a policy meets LB from t on if it does in all decades
+after t. Policies that are made for a horizon have separate runs to each of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jaxduel.experiments.estimates import Number, growth
+from jaxduel.experiments.findings import under
+from jaxduel.experiments.plans import PanelPlan, Samples
+from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.tables import aligned
+
+MEETS = 1.25
+"""The growth of regret per unit of log t that still meets the lower bound, in units of it."""
+
+
+def growth_by_decade(sample: Sample, constant: float) -> dict[int, Number]:
+    """How fast mean regret grows per unit of log t, in units of a bound's constant.
+
+    Args:
+      sample: runs of a policy; T / 10, T / 100, ... must be among its checkpoints.
+      constant: LB.
+
+    Returns:
+      By the last time of a decade: that of the decade, with its standard error, earliest first.
+    """
+    found = {}
+    times, end = sample.checkpoints, int(sample.checkpoints[-1])
+    while np.any(times == end) and np.any(times * 10 <= end):
+        number = growth(sample.until(end))
+        found[end] = Number(number.value / constant, number.error / constant, number.groups)
+        end //= 10
+    return dict(reversed(found.items()))
+
+
+def meets_from(found: dict[int, Number]) -> int | None:
+    """When the last row of decades begins that all meet the bound; None if the last does not."""
+    begin = None
+    for end, number in reversed(found.items()):
+        if under(MEETS)(number) != "confirmed":
+            break
+        begin = end // 10
+    return begin
+
+
+@dataclass(frozen=True)
+class MeetingPlan(PanelPlan):
+    """Regret against time, and a table of who meets the lower bound.
+
+    Attributes:
+      lower: gives LB's constant.
+    """
+
+    lower: Callable[[], float] = float
+
+    def lines(self, samples: Samples) -> list[str]:
+        """The constants of the bounds, and a row per policy."""
+        constant = self.lower()
+        every = [samples[data.name, c.name] for data, c in self.entries]
+        growths = [growth_by_decade(sample, constant) for sample in every]
+        ends = sorted({end for found in growths for end in found})
+        header = ["policy", "R(T) / (LB log T)", *(f"to {_power(end)}" for end in ends), "meets LB"]
+        rows = []
+        for sample, found in zip(every, growths, strict=True):
+            last = sample.mean[-1] / (constant * np.log(sample.checkpoints[-1]))
+            begin = meets_from(found)
+            rows.append(
+                [
+                    f"  {sample.label}",
+                    f"{last:.3g}",
+                    *(_entry(found.get(end)) for end in ends),
+                    "no" if begin is None else f"from {_power(begin)}",
+                ]
+            )
+        return [
+            *super().lines(samples),
+            f"figure {self.name}: growth of regret per unit of log t in each decade, in units of "
+            f"LB, ± sem; it meets LB where its 95 % interval is below {MEETS}:",
+            *aligned(header, rows),
+        ]
+
+
+def _entry(number: Number | None) -> str:
+    return "" if number is None else f"{number.value:.3g} ± {number.error:.2g}"
+
+
+def _power(time: int) -> str:
+    """A time as 1e6, or in full where it is no power of ten."""
+    exact = time == 10 ** (len(str(time)) - 1)
+    return f"1e{len(str(time)) - 1}" if exact else f"{time:,}"

@@ -1,0 +1,103 @@
+"""What CCB knows: which pairs are decided, and the hypotheses that line 9 keeps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.numerics import set_size
+from jaxduel.policies import arm_sets
+from jaxduel.policies.counts import lead_of
+
+
+class Verdicts(NamedTuple):
+    """Which pairs are decided at the comparison to come; column i holds a set of arms as bits."""
+
+    superiors: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2}
+    decided: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2 or l_ik > 1/2}
+    until: jax.Array  # () float32: while alpha log t is below it, no decided pair becomes open
+
+
+class Hypotheses(NamedTuple):
+    """What line 9 maintains."""
+
+    shortlist: jax.Array  # (K,) bool: B, potential Copeland winners
+    rivals: jax.Array  # (ceil(K / 32), K) uint32: B^i, potential to beat i, as bits of column i
+    losses: jax.Array  # () int32: L_C, the estimate of how many arms beat a Copeland winner
+
+
+def with_pair(
+    verdicts: Verdicts, i: jax.Array, j: jax.Array, lead: jax.Array, bound: jax.Array
+) -> Verdicts:
+    """The verdicts with that on (i, j) replaced: i leads against j by `lead`."""
+    num = verdicts.decided.shape[1]
+    i_at_j, j_at_i = arm_sets.only(i, j, num), arm_sets.only(j, i, num)
+    both = i_at_j | j_at_i
+    sure = jnp.abs(lead) > bound
+    superior = jnp.where(lead > 0, i_at_j, j_at_i)
+    return Verdicts(
+        superiors=(verdicts.superiors & ~both) | jnp.where(sure, superior, jnp.uint32(0)),
+        decided=(verdicts.decided & ~both) | jnp.where(sure, both, jnp.uint32(0)),
+        until=jnp.where(sure, jnp.minimum(verdicts.until, jnp.abs(lead)), verdicts.until),
+    )
+
+
+def anew(verdicts: Verdicts, wins: jax.Array, bound: jax.Array) -> Verdicts:
+    """The verdicts on all pairs, from the counts alone."""
+    del verdicts
+    lead = lead_of(wins, wins.T)  # [k, i]: that of k over i
+    sure = jnp.abs(lead) > bound
+    return Verdicts(
+        superiors=arm_sets.sets_where(lead > bound),
+        decided=arm_sets.sets_where(sure),
+        until=jnp.min(jnp.where(sure, jnp.abs(lead), jnp.inf)),
+    )
+
+
+def _scores(verdicts: Verdicts, active: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The upper and lower Copeland scores, (K,) int32 each; -1 and 0 for inactive arms."""
+    lost = arm_sets.sizes(verdicts.superiors)
+    upper = jnp.where(active, set_size(active) - 1 - lost, -1)
+    return upper, arm_sets.sizes(verdicts.decided) - lost
+
+
+def candidates_of(verdicts: Verdicts, active: jax.Array) -> jax.Array:
+    """Lines 7 and 8: the arms of the largest upper score, (K,) bool."""
+    upper, _ = _scores(verdicts, active)
+    return active & (upper == jnp.max(upper))
+
+
+def _reset(where: jax.Array, hypotheses: Hypotheses, active: jax.Array) -> Hypotheses:
+    """Lines 2 to 4, where asked for."""
+    return Hypotheses(
+        shortlist=jnp.where(where, active, hypotheses.shortlist),
+        rivals=jnp.where(where, jnp.uint32(0), hypotheses.rivals),
+        losses=jnp.where(where, set_size(active), hypotheses.losses),
+    )
+
+
+def line_9(
+    hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array
+) -> tuple[Hypotheses, jax.Array]:
+    """Line 9 but for the cut of larger B^j, and whether 9C concerned any arm: () bool."""
+    upper, lower = _scores(verdicts, active)
+    inferiors = verdicts.decided & ~verdicts.superiors
+    disproven = jnp.any(hypotheses.rivals & inferiors != 0)
+    shortlist, rivals, losses = _reset(disproven, hypotheses, active)
+
+    leave = shortlist & (upper < jnp.max(lower))
+    replaced = leave & (arm_sets.sizes(rivals) != losses + 1)
+    rivals = jnp.where(replaced, verdicts.superiors, rivals)
+    shortlist &= ~leave
+    empty = ~jnp.any(shortlist)
+    shortlist, rivals, losses = _reset(empty, Hypotheses(shortlist, rivals, losses), active)
+
+    best = jnp.max(upper)
+    enter = active & (upper == best) & (lower == best)
+    exact = jnp.any(enter)
+    losses = jnp.where(exact, set_size(active) - 1 - best, losses)
+    emptied = enter | (exact & (arm_sets.sizes(rivals) < losses + 1))
+    rivals = jnp.where(emptied, jnp.uint32(0), rivals)
+    return Hypotheses(shortlist | enter, rivals, losses), exact
