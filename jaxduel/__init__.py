@@ -9,6 +9,7 @@ from jaxduel import theory as theory
 from jaxduel.errors import AssumptionWarning as AssumptionWarning
 from jaxduel.errors import InputError as InputError
 from jaxduel.errors import SolverError as SolverError
+from jaxduel.experiments.sweep import open_sweep as open_sweep
 from jaxduel.simulation import Result as Result
 from jaxduel.simulation import check_policy as check_policy
 from jaxduel.simulation import simulate as simulate

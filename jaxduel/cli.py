@@ -1,4 +1,4 @@
-"""The command line: `jaxduel list`, `run`, `check`, `bounds` and `reproduce`."""
+"""The command line: `jaxduel list`, `run`, `check`, `bounds`, `reproduce`, and those on sweeps."""
 
 from __future__ import annotations
 
@@ -14,37 +14,16 @@ from typing import Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 from tyro.conf import Positional, UseAppendAction
-from tyro.constructors import PrimitiveConstructorSpec
 
 import jaxduel as jd
-from jaxduel.errors import InputError, SolverError
+from jaxduel.cli_numbers import Whole, whole_number
+from jaxduel.cli_sweeps import compare, plot, show, sweep
+from jaxduel.errors import InputError, SolverError, StorageError
 from jaxduel.simulation.devices import use_all_cores
 
 INTERRUPTED = 130
 WRONG_INPUT = 2
-
-
-def _whole_number(text: str) -> int:
-    """An integer written as 1000000, 1_000_000 or 1e6."""
-    try:
-        return int(text)
-    except ValueError:
-        number = float(text)
-    if "." in text or not number.is_integer():
-        raise ValueError(f"{text} is not a whole number")
-    return int(number)
-
-
-Whole = Annotated[
-    int,
-    PrimitiveConstructorSpec(
-        nargs=1,
-        metavar="INT",
-        instance_from_str=lambda words: _whole_number(words[0]),
-        is_instance=lambda value: isinstance(value, int),
-        str_from_instance=lambda value: [str(value)],
-    ),
-]
+FAILED = 1
 
 
 def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]] = "all") -> int:
@@ -214,6 +193,10 @@ COMMANDS = {
     "check": check,
     "bounds": bounds,
     "reproduce": reproduce,
+    "sweep": sweep,
+    "show": show,
+    "compare": compare,
+    "plot": plot,
 }
 
 
@@ -224,8 +207,8 @@ def main(argv: Sequence[str] | None = None) -> int:
       argv: the arguments; those of the process if None.
 
     Returns:
-      0; 2 for bad input, or a bound that could not be computed, after one line on standard error;
-      130 after Ctrl-C.
+      0; 2 for bad input, or a bound that could not be computed, and 1 where disk or memory do not
+      suffice, after one line on standard error; 130 after Ctrl-C.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments == ["--version"]:
@@ -244,12 +227,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (InputError, SolverError) as error:
         print(f"jaxduel: error: {error}", file=sys.stderr)
         return WRONG_INPUT
-    except KeyboardInterrupt:
-        print("jaxduel: interrupted, nothing had finished", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (StorageError, MemoryError, ConnectionError) as error:
+        print(f"jaxduel: error: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("jaxduel: interrupted, nothing had finished", file=sys.stderr)
+        return INTERRUPTED
 
 
 @contextmanager
@@ -291,7 +277,7 @@ def _parsed(policy: str, settings: Sequence[str]) -> dict[str, Any]:
 
 def _number(text: str) -> int | float:
     try:
-        return _whole_number(text)
+        return whole_number(text)
     except ValueError:
         return float(text)
 

@@ -17,6 +17,13 @@ class SolverError(RuntimeError):
     """A numerical computation did not reach its tolerance; the message says what it did reach."""
 
 
+class StorageError(RuntimeError):
+    """Results could not be put on disk (it is full, or gone); the message is one sentence.
+
+    What was stored before is whole.
+    """
+
+
 class AssumptionWarning(UserWarning):
     """The instance breaks an assumption that the policy's guarantee rests on; the run goes on."""
 

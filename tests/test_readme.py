@@ -27,7 +27,7 @@ def test_its_python_runs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
     monkeypatch.chdir(tmp_path)
-    assert len(BLOCKS) == 8
+    assert len(BLOCKS) == 9
     session: dict[str, object] = {}
     for block in BLOCKS:
         for usual, small in SMALLER:
@@ -39,6 +39,6 @@ def test_its_python_runs(tmp_path, monkeypatch):
 def test_its_commands_exist():
     from jaxduel.cli import COMMANDS
 
-    (block,) = re.findall(r"```sh\n(.*?)```", README.read_text(), re.DOTALL)
-    used = {line.split()[1] for line in block.splitlines()}
+    blocks = re.findall(r"```sh\n(.*?)```", README.read_text(), re.DOTALL)
+    used = {line.split()[1] for block in blocks for line in block.splitlines()}
     assert used == set(COMMANDS)

@@ -92,7 +92,7 @@ def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
     if not panels or len({len(panel.maps) for panel in panels}) > 1 or not panels[0].maps:
         raise InputError("a figure needs at least one panel, and panels the same number of maps.")
     height = (HEAT_HEAD + _HEAT_ROW) * len(panels) + HEAT_FOOT
-    with _settings():
+    with drawing():
         figure = Figure()
         FigureCanvasAgg(figure)
         figure.set_size_inches(PAGE_WIDTH, height)
@@ -114,7 +114,7 @@ def _figure(
         raise InputError(f"a figure needs at least one panel, and a panel at least one {what}.")
     alone = len(panels) == 1
     columns, rows = (1, 1) if alone else (2, -(-len(panels) // 2))
-    with _settings():
+    with drawing():
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
@@ -172,7 +172,7 @@ def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def drawing() -> Iterator[None]:
     """Fonts and lines, for the time of a drawing."""
     chosen = {
         "font.family": "DejaVu Sans",
@@ -205,6 +205,6 @@ def pdf(figure: Figure) -> bytes:
 
 def _rendered(figure: Figure, kind: str, metadata: dict[str, None], dpi: int) -> bytes:
     file = io.BytesIO()
-    with _settings():
+    with drawing():
         figure.savefig(file, format=kind, metadata=metadata, dpi=dpi)  # type: ignore[arg-type]
     return file.getvalue()

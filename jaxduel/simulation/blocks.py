@@ -43,6 +43,7 @@ class Job(NamedTuple):
     cell: Cell
     program: Program
     root: jax.Array
+    first_seed: int
     lanes: int
     delay: int
     slots: int
@@ -259,7 +260,7 @@ def run_blocks(
                 if number is None:
                     return
                 try:
-                    record = runner.run(here, number * job.lanes)
+                    record = runner.run(here, job.first_seed + number * job.lanes)
                 except BaseException as failure:
                     failures.append(failure)
                     job.stop.set()

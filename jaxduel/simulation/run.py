@@ -38,6 +38,7 @@ class Settings:
     regret: str | None = None
     shuffle_arms: bool = True
     delay: int = 1
+    first_seed: int = 0
     record_pairs: bool = False
     skip_quiet: bool = True
     lanes: int | None = None
@@ -50,6 +51,7 @@ class Settings:
         """Raises InputError for settings out of range."""
         for name in ("num_seeds", "delay", "lanes", "memory_budget"):
             require_whole(getattr(self, name), 1, f"{name} must be a whole number of at least 1")
+        require_whole(self.first_seed, 0, "first_seed must be a whole number of at least 0")
         if self.regret is not None:
             regret.needs_pairs(self.regret)
 
@@ -72,14 +74,19 @@ class CheckedCell:
     """
 
     def __init__(
-        self, policy: Any, problem: Problem, horizon: int | None, settings: Settings
+        self,
+        policy: Any,
+        problem: Problem,
+        horizon: int | None,
+        times: Any,
+        settings: Settings,
     ) -> None:
         registry.validate(policy)
         self.kind = blocks.plan_kind(policy)
         self.problem = problem
         self._require_matching_problem(policy, settings)
         self.horizon = _horizon(policy, horizon)
-        self.grid = checkpoints.resolve(settings.checkpoints, self.horizon)
+        self.grid = checkpoints.resolve(times, self.horizon)
         active = int(np.sum(policy.active_arms))
         if active != problem.num_arms:
             raise InputError(
@@ -183,8 +190,17 @@ def run_cells(
     settings: Settings,
     *,
     stacked: bool,
+    times: Sequence[Any] | None = None,
+    points: int = 1,
 ) -> list[Result]:
     """Simulates cells: one, or several stacked into one program.
+
+    Args:
+      policies, problems, horizons: of the cells.
+      settings: what they have in common.
+      stacked: whether they are one program with an axis for cells.
+      times: the checkpoints of each cell, instead of those of `settings`.
+      points: how many checkpoints the program has room for, if that is more than any cell has.
 
     Raises:
       InputError: before anything is computed.
@@ -192,16 +208,21 @@ def run_cells(
     """
     settings.validate()
     root = root_key(settings.seed, settings.prng)
+    if times is None:
+        times = [settings.checkpoints] * len(policies)
     checked = [
-        CheckedCell(*triple, settings) for triple in zip(policies, problems, horizons, strict=True)
+        CheckedCell(*cell, settings)
+        for cell in zip(policies, problems, horizons, times, strict=True)
     ]
+    points = max(points, *(len(c.grid) for c in checked))
     runner = blocks.runner_for(checked[0].kind)
-    cell = _stack(checked, runner) if stacked else checked[0].to_cell(len(checked[0].grid))
+    cell = _stack(checked, points, runner) if stacked else checked[0].to_cell(points)
     devices = list(settings.devices) if settings.devices is not None else jax.local_devices()
     records = [Record(c, settings, runner is blocks.ROUNDS) for c in checked]
 
     job = blocks.Job(
         cell=cell,
+        first_seed=settings.first_seed,
         program=Program(
             policy_class=type(checked[0].policy),
             stacked=stacked,
@@ -262,9 +283,9 @@ def _horizon(policy: Any, horizon: int | None) -> int:
     return int(chosen)
 
 
-def _stack(checked: list[CheckedCell], runner: blocks.Runner) -> Cell:
+def _stack(checked: list[CheckedCell], points: int, runner: blocks.Runner) -> Cell:
     """Cells of one kind as one."""
-    cells = [c.to_cell(max(len(c.grid) for c in checked)) for c in checked]
+    cells = [c.to_cell(points) for c in checked]
     kinds = {
         (type(c.policy), jax.tree.structure(c), tuple(x.shape for x in jax.tree.leaves(c)))
         for c in cells

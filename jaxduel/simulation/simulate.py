@@ -28,6 +28,7 @@ def simulate(
     shuffle_arms: bool = True,
     delay: int = 1,
     *,
+    first_seed: int = 0,
     record_pairs: bool = False,
     skip_quiet: bool = True,
     lanes: int | None = None,
@@ -54,6 +55,8 @@ def simulate(
       shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
         profit from the order in which they are listed.
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
+      first_seed: index of the first run: those of an earlier call with fewer runs can be continued,
+        bit for bit where it is a multiple of the earlier call's `lanes`.
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
       skip_quiet: whether runs of comparisons of one arm with itself that teach nothing are skipped,
@@ -84,6 +87,7 @@ def simulate(
         regret=regret,
         shuffle_arms=shuffle_arms,
         delay=delay,
+        first_seed=first_seed,
         record_pairs=record_pairs,
         skip_quiet=skip_quiet,
         lanes=lanes,

@@ -1,0 +1,94 @@
+"""Sweeps: a thousand cells from cold, what storing them costs, what a second device brings.
+
+    JAX_NUM_CPU_DEVICES=2 python -m pytest -n 0 benchmarks/test_sweeps.py
+
+Seconds by the clock: the machine should have nothing else to do.
+"""
+
+import resource
+import time
+
+import jax
+import pytest
+
+from jaxduel.experiments.sweep import (
+    Grid,
+    PolicyEntry,
+    ProblemEntry,
+    examples,
+    open_sweep,
+    read_grid,
+    run_sweep,
+)
+from jaxduel.experiments.sweep.store import Store
+
+pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")
+
+
+@pytest.fixture
+def storing(monkeypatch):
+    """Seconds that the store takes, all calls together."""
+    spent = []
+
+    def timed(name):
+        original = getattr(Store, name)
+
+        def call(*args, **settings):
+            begun = time.perf_counter()
+            try:
+                return original(*args, **settings)
+            finally:
+                spent.append(time.perf_counter() - begun)
+
+        monkeypatch.setattr(Store, name, call)
+
+    for name in ("add", "claim", "finished"):
+        timed(name)
+    return spent
+
+
+def test_a_thousand_cells(benchmark, tmp_path, storing):
+    """The packaged grid of batched policies: 975 cells, 1,000 seeds each, up to T = 1e9."""
+    grid = read_grid(next(path for path in examples() if path.name == "batched.toml"))
+    benchmark.pedantic(lambda: run_sweep(grid, tmp_path), rounds=1, iterations=1)
+    seconds = benchmark.stats.stats.max
+    benchmark.extra_info["minutes"] = seconds / 60
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    benchmark.extra_info["GiB at most"] = peak / 2**20
+    benchmark.extra_info["seconds for the store"] = sum(storing)
+    begun = time.perf_counter()
+    open_sweep(tmp_path)
+    benchmark.extra_info["seconds to open"] = time.perf_counter() - begun
+    begun = time.perf_counter()
+    run_sweep(grid, tmp_path)
+    benchmark.extra_info["seconds to find it finished"] = time.perf_counter() - begun
+
+
+@pytest.mark.parametrize("name", ["dts", "scomp2"])
+def test_two_devices(benchmark, tmp_path, name):
+    """Four blocks on one device and on two, each compiled before."""
+    if len(jax.local_devices()) < 2:
+        pytest.skip("JAX has one device: set JAX_NUM_CPU_DEVICES=2")
+    grid = Grid(
+        policies=PolicyEntry(name=name),
+        problems=ProblemEntry(generator="btl", parameters={"num_arms": (16,)}),
+        horizons=(10_000,),
+        batches=(8,),
+        num_seeds=4 * 256,
+        lanes=256,
+    )
+    devices, seconds, blocks = jax.local_devices(), {}, {}
+
+    def both():
+        for number in (1, 2):
+            for attempt in ("cold", "warm"):
+                folder = tmp_path / f"{number} {attempt}"
+                begun = time.perf_counter()
+                run_sweep(grid, folder, devices=devices[:number])
+                seconds[number] = time.perf_counter() - begun
+                blocks[number] = sorted(path.name for path in (folder / "blocks").iterdir())
+
+    benchmark.pedantic(both, rounds=1, iterations=1)
+    assert blocks[1] == blocks[2]
+    benchmark.extra_info["seconds on one"], benchmark.extra_info["on two"] = seconds.values()
+    benchmark.extra_info["times faster"] = seconds[1] / seconds[2]

@@ -1,0 +1,235 @@
+"""The commands on sweeps: `jaxduel sweep`, `show`, `compare` and `plot`."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import jax
+import tyro
+from tqdm import tqdm
+from tyro.conf import Positional
+
+from jaxduel.cli_numbers import Whole
+from jaxduel.errors import InputError
+from jaxduel.simulation.devices import Device
+
+if TYPE_CHECKING:
+    import xarray
+
+Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff]
+Names = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...")]
+Times = Annotated[tuple[Whole, ...], tyro.conf.arg(metavar="T ...")]
+_STOPPED = 130
+
+
+def sweep(
+    grid: Positional[Path],
+    out: Path | None = None,
+    dry_run: Switch = False,
+    extend_seeds: Switch = False,
+    devices: Whole | None = None,
+    scheduler: str | None = None,
+) -> int:
+    """Run a grid of policies, problems and horizons, or what is left of it.
+
+    Args:
+      grid: TOML file that describes the grid.
+      out: folder for the results: a new one, or that of the same grid, which is gone on with.
+      dry_run: print the cells, and what they take by a short trial of each policy; run nothing.
+      extend_seeds: add the seeds that the grid has more than the folder.
+      devices: how many of the local devices to use; all if left out.
+      scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
+    """
+    from jaxduel.experiments.sweep.grid_file import read_grid
+    from jaxduel.experiments.sweep.sweep import run_sweep
+
+    described = read_grid(grid)
+    chosen = jax.local_devices()[: _within(devices, len(jax.local_devices()))]
+    if dry_run:
+        return _dry_run(described, chosen)
+    if out is None:
+        raise InputError("jaxduel sweep needs --out DIR, the folder for its results, or --dry-run.")
+    outcome = run_sweep(
+        described,
+        out,
+        extend_seeds=extend_seeds,
+        devices=chosen,
+        scheduler=scheduler,
+        progress=True,
+    )
+    if outcome.complete:
+        print(f"finished: {outcome.blocks:,} blocks in {out}")
+        return 0
+    again = ["jaxduel", "sweep", str(grid), "--out", str(out)]
+    again += ["--extend-seeds"] if extend_seeds else []
+    print(
+        f"jaxduel: stopped with {outcome.finished:,} of {outcome.blocks:,} blocks stored; to go "
+        f"on: {shlex.join(again)}",
+        file=sys.stderr,
+    )
+    return _STOPPED
+
+
+def _within(asked: int | None, most: int) -> int:
+    if asked is not None and not 1 <= asked <= most:
+        raise InputError(f"--devices must be from 1 to {most}, the devices there are, not {asked}.")
+    return most if asked is None else asked
+
+
+def _dry_run(grid: object, devices: Sequence[Device]) -> int:
+    """Prints what a grid takes."""
+    from jaxduel.experiments.sweep.calibration import calibrate
+    from jaxduel.experiments.sweep.grid import Grid
+    from jaxduel.experiments.sweep.listing import cell_lines, summary
+    from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
+
+    assert isinstance(grid, Grid)
+    groups = groups_of(grid, devices[0].platform)
+    warn_of_assumptions(groups)
+    for line in [*cell_lines(groups), *summary(groups, grid.num_seeds)]:
+        print(line)
+    found = calibrate(groups, grid.num_seeds, devices, progress=True)
+    on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
+    print(
+        f"about {tqdm.format_interval(found.seconds)} on {on}, "
+        f"{tqdm.format_interval(found.compilation)} of it compilation (less where quiet runs are "
+        f"skipped), and {found.bytes / 2**20:,.0f} MiB for the blocks that run at once"
+    )
+    return 0
+
+
+def show(
+    folder: Positional[Path],
+    problem: Names = (),
+    horizon: Times = (),
+    policy: Names = (),
+    definition: Names = (),
+    columns: Literal["auto", "all", "best"] = "auto",
+    csv: Path | None = None,
+) -> int:
+    """Print what a sweep has found so far: regret at T with its 95 % interval.
+
+    Args:
+      folder: the sweep's folder, finished or not.
+      problem: those to show, such as arxiv, or btl for all of a generator; all if left out.
+      horizon: those to show.
+      policy: those to show, such as dts or dts[alpha=0.6].
+      definition: definitions of regret to show.
+      columns: a column for each combination of parameters, for each policy's best, or what fits.
+      csv: file for the numbers; none is written if left out.
+    """
+    from jaxduel.experiments.sweep.show import show_csv, show_lines
+
+    chosen = {
+        "problems": problem,
+        "horizons": horizon,
+        "policies": policy,
+        "definitions": definition,
+    }
+    data = _results(folder)
+    for line in show_lines(data, columns=columns, width=_width(), **chosen):
+        print(line)
+    if csv is not None:
+        _write(csv, show_csv(data, **chosen))
+    return 0
+
+
+def compare(
+    folder: Positional[Path],
+    policies: tuple[str, str],
+    problem: Names = (),
+    horizon: Times = (),
+    definition: Names = (),
+    csv: Path | None = None,
+) -> int:
+    """Print differences of regret between two policies, paired seed by seed.
+
+    Args:
+      folder: the sweep's folder, finished or not.
+      policies: two of them, with parameters where there are several: dts[alpha=0.51].
+      problem: those to compare on; all if left out.
+      horizon: those to compare at.
+      definition: definitions of regret to compare by.
+      csv: file for the numbers; none is written if left out.
+    """
+    from jaxduel.experiments.sweep.compare import compare as compared
+
+    found = compared(
+        _results(folder), *policies, problems=problem, horizons=horizon, definitions=definition
+    )
+    for line in found.lines():
+        print(line)
+    if csv is not None:
+        _write(csv, found.csv())
+    return 0
+
+
+def plot(
+    folder: Positional[Path],
+    x: str = "t",
+    y: str | None = None,
+    facet: str | None = None,
+    kind: Literal["curves", "heatmap"] = "curves",
+    problem: Names = (),
+    horizon: Times = (),
+    policy: Names = (),
+    definition: Names = (),
+    out: Path | None = None,
+) -> int:
+    """Draw a sweep, finished or not: PNG, PDF, and the numbers as CSV.
+
+    Args:
+      folder: the sweep's folder.
+      x: what is across: t, horizon, K, batches, or a parameter that is a number.
+      y: of a heat map, what is up.
+      facet: what has axes of its own for each value: problem, K, horizon, definition, policy,
+        parameters, or a parameter.
+      kind: mean regret as curves with 95 % bands, or as a heat map.
+      problem: those to draw; all if left out.
+      horizon: those to draw.
+      policy: those to draw.
+      definition: definitions of regret to draw.
+      out: folder for the files; FOLDER/figures if left out.
+    """
+    from jaxduel.experiments.output import OutputFolder
+    from jaxduel.experiments.sweep.curves import sweep_figure
+
+    figure = sweep_figure(
+        _results(folder),
+        x=x,
+        y=y,
+        facet=facet,
+        kind=kind,
+        problems=problem,
+        horizons=horizon,
+        policies=policy,
+        definitions=definition,
+    )
+    for path in figure.write(OutputFolder(folder / "figures" if out is None else out)):
+        print(path)
+    return 0
+
+
+def _results(folder: Path) -> xarray.Dataset:
+    """The data set, without what none of these commands reads."""
+    from jaxduel.experiments.sweep.dataset import open_sweep
+
+    return open_sweep(folder, drop_variables=("regret", "pairs_mean"))
+
+
+def _width() -> int:
+    """The terminal's, or 100 characters."""
+    return max(shutil.get_terminal_size((100, 24)).columns, 60)
+
+
+def _write(path: Path, text: str) -> None:
+    from jaxduel.experiments.output import atomic_path, require_writable_file
+
+    with atomic_path(require_writable_file(path)) as temporary:
+        temporary.write_text(text)
+    print(f"written: {path}")

@@ -1,0 +1,153 @@
+"""A block: what a group's cells did in a fixed range of seeds; as arrays, and as bytes of a NetCDF
+file."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import h5netcdf
+import h5py
+import numpy as np
+
+LAYOUT: dict[str, tuple[tuple[str, ...], type]] = {
+    "regret_count": ((), np.int64),
+    "regret_mean": (("cell", "definition", "checkpoint"), np.float64),
+    "regret_m2": (("cell", "definition", "checkpoint"), np.float64),
+    "final_regret": (("cell", "definition", "seed"), np.float64),
+    "plays_mean": (("cell", "checkpoint", "arm"), np.float64),
+    "regret": (("cell", "definition", "seed", "checkpoint"), np.float64),
+    "pairs_mean": (("cell", "checkpoint", "left", "right"), np.float64),
+    "batches": (("cell", "seed"), np.int64),
+}
+"""Dimensions and type of every array a block may hold."""
+OPTIONAL = frozenset({"regret", "pairs_mean", "batches"})
+
+
+@dataclass(frozen=True)
+class Block:
+    """What the C cells of a group did in S seeds.
+
+    Attributes:
+      key: hash of the task that makes this block, in hexadecimal digits.
+      group: the group's key.
+      number: number of the block in the group, from 0.
+      first_seed: index of its first seed.
+      arrays: by name; D regret definitions, M checkpoints, K arms of the group:
+        regret_count () int64, the seeds that count, S; regret_mean (C, D, M) float64, mean regret;
+        regret_m2 (C, D, M) float64, sum of squared deviations from that mean; final_regret
+        (C, D, S) float64, regret of each seed at the last checkpoint; plays_mean (C, M, K) float64,
+        mean plays of each arm. Where asked for: regret (C, D, S, M) float64, and pairs_mean
+        (C, M, K, K) float64, mean plays of each ordered pair. Of batched policies: batches (C, S)
+        int64.
+      attributes: whatever else is to be kept, in plain JSON values, up to 60 kB. What differs
+        from one run of the task to another (times, hosts) has no place here: equal blocks have
+        equal bytes.
+
+    Raises:
+      ValueError: when built, if an array is missing or unknown, or sizes do not fit together.
+    """
+
+    key: str
+    group: str
+    number: int
+    first_seed: int
+    arrays: dict[str, np.ndarray] = field(repr=False)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = set(self.arrays)
+        if names - set(LAYOUT) or set(LAYOUT) - OPTIONAL - names:
+            raise ValueError(f"a block cannot hold exactly the arrays {sorted(names)}")
+        if set(self.key) - set("0123456789abcdef") or not self.key:
+            raise ValueError(f"the key '{self.key}' is not in hexadecimal digits")
+        plain = {name: np.asarray(self.arrays[name], LAYOUT[name][1]) for name in sorted(names)}
+        object.__setattr__(self, "arrays", plain)
+        if self.sizes["seed"] != self.seeds:
+            raise ValueError(f"regret_count is {self.seeds}, not {self.sizes['seed']} as in arrays")
+
+    @property
+    def seeds(self) -> int:
+        """S, the seeds that count."""
+        return int(self.arrays["regret_count"])
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The length of each dimension."""
+        sizes: dict[str, int] = {}
+        for name, array in self.arrays.items():
+            dimensions = LAYOUT[name][0]
+            if array.ndim != len(dimensions):
+                raise ValueError(f"{name} has shape {array.shape}, not {dimensions}")
+            for dimension, length in zip(dimensions, array.shape, strict=True):
+                if sizes.setdefault(dimension, length) != length:
+                    raise ValueError(f"{name} has shape {array.shape}: {dimension} is another size")
+        return sizes
+
+
+def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str]) -> bytes:
+    """The bytes of a NetCDF 4 file with the block; equal for equal blocks.
+
+    Args:
+      block: the block.
+      cells: (C,) keys of the cells, its coordinate `cell`.
+      definitions: (D,) names, its coordinate `definition`.
+    """
+    image = io.BytesIO()
+    seeds = np.arange(block.first_seed, block.first_seed + block.seeds, dtype=np.int64)
+    with h5netcdf.File(image, "w") as file:
+        file.dimensions = block.sizes
+        for name, labels in (("cell", cells), ("definition", definitions)):
+            text = np.array(labels, dtype=object)
+            file.create_variable(name, (name,), h5py.string_dtype(), text)
+        file.create_variable("seed", ("seed",), data=seeds)
+        for name, array in block.arrays.items():
+            file.create_variable(name, LAYOUT[name][0], data=array)
+        file.attrs["task"] = block.key
+        file.attrs["group"] = block.group
+        file.attrs["number"] = np.int64(block.number)
+        file.attrs["first_seed"] = np.int64(block.first_seed)
+        file.attrs["attributes"] = json.dumps(block.attributes, sort_keys=True)
+    return image.getvalue()
+
+
+def decode_block(content: bytes, skip: Collection[str] = ()) -> Block:
+    """The block in the bytes of a file.
+
+    Args:
+      content: what `encode_block` made.
+      skip: names of optional arrays that are not wanted.
+
+    Raises:
+      ValueError: if the bytes are no such file.
+    """
+    try:
+        with h5py.File(io.BytesIO(content)) as file:
+            names = [name for name in LAYOUT if name in file and name not in skip]
+            return Block(
+                key=_text(file.attrs["task"]),
+                group=_text(file.attrs["group"]),
+                number=_whole(file.attrs["number"]),
+                first_seed=_whole(file.attrs["first_seed"]),
+                arrays={name: _array(file, name) for name in names},
+                attributes=json.loads(_text(file.attrs["attributes"])),
+            )
+    except (OSError, KeyError) as error:
+        raise ValueError(f"no block: {error}") from None
+
+
+def _array(file: h5py.File, name: str) -> np.ndarray:
+    dataset = file[name]
+    assert isinstance(dataset, h5py.Dataset)
+    return dataset[()]
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _whole(value: Any) -> int:
+    return int(np.asarray(value).item())

@@ -1,0 +1,97 @@
+"""Claims: processes that share a folder never run the same task at once."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+
+
+class Claim:
+    """The right to run a task, held until `release`, the end of a `with`, or the process's death.
+
+    It is an exclusive lock (flock) on a file that is named for the task: the system lets go of it
+    when the process dies, of kill -9 too, so no claim outlives its holder. Across machines it is as
+    good as the locks of their common file system: NFS 4 has them, NFS 3 needs its lock service, and
+    mounts with `nolock` (or `local_lock=flock`) keep machines apart not at all: then two of them
+    may run the same task, which costs time but no correctness, since a block is written whole and
+    is the same whoever writes it. A child process that is forked while a claim is held keeps it,
+    should its parent die, until it ends too.
+    """
+
+    def __init__(self, path: Path, handle: int) -> None:
+        self._path = path
+        self._handle = handle
+
+    def release(self) -> None:
+        """Lets others have the task; once more does nothing."""
+        if self._handle < 0:
+            return
+        handle, self._handle = self._handle, -1
+        self._path.unlink(missing_ok=True)
+        os.close(handle)
+
+    def __enter__(self) -> Claim:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def try_claim(path: Path) -> Claim | None:
+    """The claim on the file `path` if nobody holds it, else None; never waits."""
+    return _acquire(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_free(path: Path) -> bool:
+    """Whether nobody holds the claim on the file `path`; a claim that is tried by another process
+    at this very moment may fail, as if it were held."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def wait_for_claim(path: Path) -> Claim:
+    """The claim on the file `path`, as soon as nobody else holds it."""
+    claim = _acquire(path, fcntl.LOCK_EX)
+    assert claim is not None
+    return claim
+
+
+def _acquire(path: Path, how: int) -> Claim | None:
+    """A holder unlinks the file when it lets go: a lock on a file that has lost its name is
+    worthless, and one on the file that has the name now is sought."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(handle, how)
+            if _is_file(handle, path):
+                return Claim(path, handle)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
+def _is_file(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

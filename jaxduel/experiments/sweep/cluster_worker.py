@@ -1,0 +1,145 @@
+"""What a worker of a cluster does: a task that it is sent, from the claim to the stored block."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import jax
+
+from jaxduel.errors import InputError, StorageError
+from jaxduel.experiments.sweep.manifest import Manifest
+from jaxduel.experiments.sweep.planning import Task
+from jaxduel.experiments.sweep.store import Store
+from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.simulation.devices import Device
+
+SECONDS_TO_APPEAR = 10.0
+"""How long a worker waits until a folder shows what the client has written into it: common file
+systems keep what they know of a folder for a while."""
+
+_lock = threading.Lock()
+
+
+class Answer(NamedTuple):
+    """How a task ended on a worker.
+
+    Attributes:
+      state: "stored"; "elsewhere" if another process has claimed or finished it; or "failed".
+      error: why it failed.
+    """
+
+    state: Literal["stored", "elsewhere", "failed"]
+    error: Exception | None = None
+
+
+def digest_of(manifest: Manifest) -> str:
+    """What tells a sweep's manifest from all others: a hash of its file's content."""
+    return sha256(manifest.encode()).hexdigest()
+
+
+def greet() -> dict[str, str]:
+    """What the rounding of a worker's numbers depends on (jax, jaxlib, device: the names that an
+    environment has for them), and the platform that a sweep is planned for."""
+    device = jax.local_devices()[0]
+    return {
+        "jax": version("jax"),
+        "jaxlib": version("jaxlib"),
+        "device": device.device_kind,
+        "platform": device.platform,
+    }
+
+
+def perform(folder: str, manifest: str, task: Task) -> Answer:
+    """Claims a task, simulates it and stores its block.
+
+    On a CPU a worker runs as many tasks at a time as it has threads, all on the first device; on
+    accelerators one on each that the process sees.
+
+    Args:
+      folder: of the sweep, an absolute path.
+      manifest: `digest_of` the sweep's manifest, which tells whether the worker sees this folder.
+      task: the task.
+
+    Returns:
+      How it ended. An InputError, StorageError or MemoryError is part of it, so that the worker
+      does not report it too.
+    """
+    try:
+        with _device() as device, jax.default_device(device):
+            with _lock:
+                store = _store(folder, manifest)
+                claim = store.claim(task.key)
+            if claim is None:
+                return Answer("elsewhere")
+            with claim:
+                of = store.manifest
+                block = carry_out(task, of.seeds, of.grid["keep"], device)
+                with _lock:
+                    store.add(block)
+        return Answer("stored")
+    except (InputError, StorageError, MemoryError) as error:
+        return Answer("failed", error)
+
+
+def dask_setup(worker: Any) -> None:
+    """Prepares a process that `local:N` starts: a terminal's Ctrl-C is for the client, which lets
+    its workers finish; and accelerators are left alone."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    jax.config.update("jax_platforms", "cpu")
+
+
+@lru_cache(maxsize=4)
+def _store(folder: str, manifest: str) -> Store:
+    """The store with that manifest; a process opens it once.
+
+    Raises:
+      InputError: if this machine does not see it.
+    """
+    end = time.monotonic() + SECONDS_TO_APPEAR
+    while True:
+        with suppress(InputError):
+            store = Store.open(Path(folder))
+            if digest_of(store.manifest) == manifest:
+                return store
+        if time.monotonic() >= end:
+            raise InputError(
+                f"the worker on {socket.gethostname()} does not see the sweep in '{folder}': give "
+                "a folder that all workers share with this process, under the same path."
+            )
+        time.sleep(0.2)
+
+
+@contextmanager
+def _device() -> Iterator[Device]:
+    """A device to run a task on; an accelerator is waited for until no other task has it."""
+    devices = jax.local_devices()
+    if devices[0].platform == "cpu":
+        yield devices[0]
+        return
+    with _lock:
+        free = _accelerators()
+    device = free.get()
+    try:
+        yield device
+    finally:
+        free.put(device)
+
+
+@lru_cache(maxsize=1)
+def _accelerators() -> queue.SimpleQueue[Device]:
+    free: queue.SimpleQueue[Device] = queue.SimpleQueue()
+    for device in jax.local_devices():
+        free.put(device)
+    return free

@@ -1,0 +1,57 @@
+"""Where numbers come from: versions, device and revision, to be kept with them."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import jaxduel
+
+
+def environment(device_kind: str, prng: str) -> dict[str, str | None]:
+    """What a sweep records of where it runs.
+
+    Args:
+      device_kind: the kind of device that simulates (`jax.Device.device_kind`).
+      prng: name of the random number generator.
+
+    Returns:
+      jax, jaxlib, numpy, python: versions; platform: operating system and processor; device; prng;
+      git_revision: that of the package's source, with "-dirty" where it was changed since, or None
+      where it is not in a git checkout; created: the host's time, in UTC, ISO 8601.
+    """
+    return {
+        "jax": version("jax"),
+        "jaxlib": version("jaxlib"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "device": device_kind,
+        "prng": prng,
+        "git_revision": git_revision(Path(jaxduel.__file__).parent),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def git_revision(folder: Path) -> str | None:
+    """The commit that a package's folder is of, with "-dirty" where tracked files were changed.
+
+    None if git does not track the folder's `__init__.py` (an installed package may lie in the
+    checkout of something else), or is not installed.
+    """
+    if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
+        return None
+    return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

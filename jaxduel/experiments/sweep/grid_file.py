@@ -1,0 +1,85 @@
+"""Grids from TOML files, with the line of what is wrong."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.toml_lines import key_lines
+from jaxduel.experiments.sweep.values import GridError
+
+
+def examples() -> tuple[Path, ...]:
+    """The worked examples, in alphabetical order: paths of grid files that come with jaxduel."""
+    return tuple(sorted((Path(__file__).parent / "examples").glob("*.toml")))
+
+
+def read_grid(path: str | os.PathLike[str]) -> Grid:
+    """The grid in a TOML file.
+
+        seeds = 1000                  # per cell; 100 if left out
+        seed = 0                      # root of all randomness
+        horizons = [1e3, 1e6]         # whole numbers
+        batches = [2, 8, 32]          # for every policy that has num_batches and does not set it
+        checkpoints = 20              # about how many, evenly in log t; or a list of times
+        regret = ["average"]          # each problem's own if left out: copeland, or pulls
+        delay = [1]
+        shuffle_arms = true
+        prng = "threefry2x32"
+        lanes = 64                    # seeds in a block; chosen if left out
+        keep = ["seeds"]              # regret of each seed; "wins": comparisons of each pair
+
+        [[policies]]
+        name = "dts"                  # or a list of names, without parameters
+        alpha = [0.51, 0.6]           # any parameter: a value or a list of values
+
+        [[problems]]
+        name = "arxiv"                # or a list of names
+
+        [[problems]]
+        file = "my.csv"               # relative to the grid file
+
+        [[problems]]
+        generator = "btl"             # a function of jaxduel.problems
+        num_arms = [4, 8, 16]         # any parameter
+        instances = [0, 1, 2]         # seeds of the instances, [0] if left out
+
+    Args:
+      path: the file.
+
+    Returns:
+      The grid, checked.
+
+    Raises:
+      InputError: no such file, or something wrong in it; says in which line.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise InputError(f"grid file '{path}' does not exist.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"grid file '{path}' is no text: a TOML file is needed.") from None
+    except OSError as error:
+        raise InputError(f"grid file '{path}' cannot be read: {error.strerror or error}.") from None
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"grid file '{path}' is not valid TOML: {error}.") from None
+    try:
+        return Grid.from_json(document, path.parent)
+    except GridError as error:
+        line = _line(text, error)
+        where = f"grid file '{path}'" if line is None else f"grid file '{path}', line {line}"
+        raise InputError(f"{where}: {error}") from None
+
+
+def _line(text: str, error: GridError) -> int | None:
+    """The line of the key that is wrong, else that of its table; None if there is neither."""
+    lines = key_lines(text)
+    table = error.table, error.number
+    places = ((*table, error.key), (*table, ""), ("", 0, error.table))
+    return next((lines[place] for place in places if place in lines), None)

@@ -1,0 +1,46 @@
+"""What a plan amounts to, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxduel.experiments.sweep.planning import Group, tasks
+
+
+def summary(groups: Sequence[Group], num_seeds: int) -> list[str]:
+    """What a plan amounts to, in lines of text."""
+    cells = [cell for group in groups for cell in group.cells]
+    programs = {group.program for group in groups}
+    steps = num_seeds * sum(cell.horizon for cell in cells)
+    lines = [
+        f"{len(cells):,} cells: {_count({c.policy for c in cells}, 'policy', 'policies')}, "
+        f"{_count({c.problem for c in cells}, 'problem', 'problems')}, "
+        f"{_count({c.horizon for c in cells}, 'horizon', 'horizons')}",
+        f"{_count(groups, 'group', 'groups')} of cells that run together, "
+        f"{_count(programs, 'program', 'programs')} to compile",
+        f"{_count(tasks(groups, num_seeds), 'block', 'blocks')} for {num_seeds:,} seeds a cell: "
+        f"{steps:.4g} comparisons or pulls",
+    ]
+    for policy in dict.fromkeys(group.policy for group in groups):
+        own = [group for group in groups if group.policy == policy]
+        arms = ", ".join(str(num) for num in sorted({group.num_arms for group in own}))
+        lines.append(
+            f"  {policy}: {sum(len(group.cells) for group in own):,} cells, "
+            f"{_count({group.program for group in own}, 'program', 'programs')}, K = {arms}"
+        )
+    return lines
+
+
+def cell_lines(groups: Sequence[Group]) -> list[str]:
+    """All cells, a line for those that differ in their horizons alone, in the order of the grid."""
+    horizons: dict[str, list[int]] = {}
+    for cell in sorted((c for group in groups for c in group.cells), key=lambda cell: cell.index):
+        settings = f"({cell.label})" if cell.label else ""
+        horizons.setdefault(f"{cell.policy}{settings} on {cell.problem}", []).append(cell.horizon)
+    return [f"  {what}: T = {', '.join(f'{t:,}' for t in ts)}" for what, ts in horizons.items()]
+
+
+def _count(things: Any, one: str, many: str) -> str:
+    number = len(things)
+    return f"{number:,} {one if number == 1 else many}"

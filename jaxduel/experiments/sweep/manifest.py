@@ -1,0 +1,163 @@
+"""The manifest of a sweep: what its folder holds, fixed before anything is computed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jaxduel.errors import InputError
+
+FORMAT = 1
+"""The number of the layout of folders that this version writes and reads."""
+FILE = "manifest.json"
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """One policy on one problem up to one horizon.
+
+    Attributes:
+      index: the cell's place in the grid, from 0: labels appear in the data set in this order.
+      key: hash of all that determines the cell's numbers.
+      policy: the policy's name.
+      problem: the problem's name.
+      horizon: T.
+      parameters: the parameters that are set or vary, by name: numbers, truth values or text.
+      delay: comparisons after which outcomes reach the policy.
+      num_arms: the problem's arms, without padding.
+      checkpoints: (M,) increasing times; the last is the horizon. Where cells of a group have
+        fewer than others, their last columns in the group's blocks mean nothing.
+    """
+
+    index: int
+    key: str
+    policy: str
+    problem: str
+    horizon: int
+    parameters: dict[str, Any]
+    delay: int
+    num_arms: int
+    checkpoints: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class GroupRecord:
+    """Cells that one program simulates together.
+
+    Attributes:
+      key: the group's hash.
+      policy: the policies' name.
+      cells: C cells, in the order in which blocks hold them.
+      definitions: D names of regret definitions, in the order in which blocks hold them.
+      lanes: seeds in a whole block: block n holds seeds n x lanes to (n + 1) x lanes - 1.
+    """
+
+    key: str
+    policy: str
+    cells: tuple[CellRecord, ...]
+    definitions: tuple[str, ...]
+    lanes: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder holds.
+
+    Attributes:
+      grid: the grid in plain JSON values; "seeds" is among its keys.
+      groups: all groups of cells.
+      version: version of jaxduel.
+      environment: versions, device, PRNG, ... (`jaxduel.experiments.sweep.environment`).
+      format: number of the layout.
+
+    Raises:
+      InputError: when built, if two cells have the same labels.
+    """
+
+    grid: dict[str, Any]
+    groups: tuple[GroupRecord, ...]
+    version: str
+    environment: dict[str, Any]
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        seen = set()
+        for cell in (cell for group in self.groups for cell in group.cells):
+            parameters = json.dumps(cell.parameters, sort_keys=True)
+            label = (cell.policy, cell.problem, cell.horizon, parameters, cell.delay)
+            if label in seen:
+                raise InputError(
+                    f"the grid has {cell.policy} on {cell.problem} up to {cell.horizon} with the "
+                    f"parameters {parameters} twice: name each once."
+                )
+            seen.add(label)
+
+    @property
+    def seeds(self) -> int:
+        """Seeds per cell."""
+        return int(self.grid["seeds"])
+
+    def group(self, key: str) -> GroupRecord | None:
+        """The group of that key, or None."""
+        return next((group for group in self.groups if group.key == key), None)
+
+    def seeds_of_block(self, lanes: int, number: int) -> int:
+        """How many seeds block `number` holds once it is finished: `lanes`, fewer in the last."""
+        return min(lanes, self.seeds - number * lanes)
+
+    def with_grid(self, grid: dict[str, Any]) -> Manifest:
+        """The same manifest with another grid."""
+        return replace(self, grid=grid)
+
+    def encode(self) -> bytes:
+        """The content of the file."""
+        return (json.dumps(asdict(self)) + "\n").encode()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder.
+
+    Raises:
+      InputError: if the folder holds no sweep, or one of another format.
+    """
+    path = folder / FILE
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"'{folder}' holds no sweep: it has no {FILE}.") from None
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read: {error.strerror or error}.") from None
+    return decode_manifest(content, folder)
+
+
+def decode_manifest(content: bytes, folder: Path) -> Manifest:
+    """The manifest in the content of a file of `folder`.
+
+    Raises:
+      InputError: if it is of another format, or none.
+    """
+    try:
+        plain = json.loads(content)
+        number = plain["format"]
+        if number == FORMAT:
+            return Manifest(
+                grid=plain["grid"],
+                groups=tuple(_group(group) for group in plain["groups"]),
+                version=plain["version"],
+                environment=plain["environment"],
+            )
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"'{folder / FILE}' is damaged: it is not a sweep's manifest.") from None
+    raise InputError(
+        f"'{folder}' holds a sweep of format {number}, and this version of jaxduel reads "
+        f"format {FORMAT}."
+    )
+
+
+def _group(plain: dict[str, Any]) -> GroupRecord:
+    cells = tuple(
+        CellRecord(**{**cell, "checkpoints": tuple(cell["checkpoints"])}) for cell in plain["cells"]
+    )
+    return GroupRecord(**{**plain, "cells": cells, "definitions": tuple(plain["definitions"])})

@@ -1,0 +1,249 @@
+"""Which cells run together as one program, and in which blocks of seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.experiments.sweep.cells import (
+    SweepCell,
+    digest_of_json,
+    plan_kind_of,
+    policy_of,
+    problem_of,
+)
+from jaxduel.experiments.sweep.entries import BATCHES
+from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.padding import padded_arms
+from jaxduel.experiments.sweep.widths import need_of, width_of
+from jaxduel.policies import registry
+from jaxduel.policies.base import Batch, FallsQuiet, Policy, PullBatch
+from jaxduel.problems import ArmsProblem, Problem
+
+_ROUNDS = 16
+"""How many batches a policy is taken to make that has no number of them."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells that run side by side as one program.
+
+    Attributes:
+      policy: the registered name.
+      num_arms: of the policy, padding included; problems may have fewer.
+      cells: in order, planned.
+      size: how many cells the program runs; beyond `cells` the last one is repeated, so that groups
+        of one program are all of one size.
+      lanes: seeds in a block, of each cell.
+      num_checkpoints: how many the program records: the most of all cells of the program; a cell
+        that has fewer repeats its last one.
+      batched: whether the policy commits to batches; if not, the cells share the checkpoints.
+      pairs: whether comparisons of pairs are recorded.
+      program: what the compiled program depends on: groups of equal programs compile once.
+      bytes: memory that a block takes, about.
+    """
+
+    policy: str
+    num_arms: int
+    cells: tuple[SweepCell, ...]
+    size: int
+    lanes: int
+    num_checkpoints: int
+    batched: bool
+    pairs: bool
+    program: tuple[Any, ...]
+    bytes: int
+
+    @property
+    def stacked(self) -> tuple[SweepCell, ...]:
+        """The `size` cells that the program runs, those that fill it up included."""
+        return (*self.cells, *(self.size - len(self.cells)) * self.cells[-1:])
+
+    @property
+    def delay(self) -> int:
+        """The delay of all cells."""
+        return self.cells[0].delay
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """The regrets that any of the cells measures."""
+        return tuple(dict.fromkeys(name for cell in self.cells for name in cell.definitions))
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of what determines the group's numbers: 16 hexadecimal digits."""
+        return digest_of_json([self.program, [cell.key for cell in self.stacked]])
+
+    def policies(self) -> list[Policy]:
+        """The policies of `stacked`."""
+        made = [policy_of(cell) for cell in self.cells]
+        return [*made, *(self.size - len(made)) * made[-1:]]
+
+    def problems(self) -> list[Problem]:
+        """The problems of `stacked`."""
+        return [problem_of(cell) for cell in self.stacked]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A group for one block of seeds: what is simulated, stored and resumed at a time.
+
+    Attributes:
+      group: the group.
+      number: of the block, from 0.
+    """
+
+    group: Group
+    number: int
+
+    @property
+    def first_seed(self) -> int:
+        """The index of the block's first seed."""
+        return self.number * self.group.lanes
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of what determines the block's numbers: 16 hexadecimal digits."""
+        return digest_of_json([self.group.key, self.number])
+
+
+def plan(cells: Sequence[SweepCell], grid: Grid, platform: str = "cpu") -> tuple[Group, ...]:
+    """The groups of a grid's cells.
+
+    Cells share a program if their policies are of one class with the same switches and the same
+    parameters left at None, if their problems are of one kind, and their delays equal or both
+    above 1; numbers of arms are padded where that pays (`padding`). They share a group if besides
+    they have one delay and, for policies that make one comparison at a time, one horizon. Batched
+    policies are sorted by their number of batches and horizon, so that a group holds cells that
+    take about as long. Groups of a program are of one size (`widths`) and stand together.
+
+    The plan depends on the grid and the platform alone, not on the number of seeds.
+
+    Args:
+      cells: of `expand`.
+      grid: the grid that they are of.
+      platform: of the devices: "cpu", "gpu", ...
+
+    Raises:
+      InputError: what building a policy or problem raises.
+    """
+    families: dict[tuple[Any, ...], list[SweepCell]] = {}
+    kinds: dict[str, bool] = {}
+    for cell in cells:
+        if cell.policy not in kinds:
+            kind = plan_kind_of(cell.policy, cell.parameters, cell.horizon)
+            kinds[cell.policy] = kind in (Batch, PullBatch)
+        families.setdefault(_family(cell), []).append(cell)
+    groups: list[Group] = []
+    for family, members in families.items():
+        batched = kinds[members[0].policy]
+        arms = padded_arms(_loads(members, batched), batched=batched)
+        for num_arms in dict.fromkeys(arms.values()):
+            sharing = [
+                dataclasses.replace(cell, padded_arms=num_arms)
+                for cell in members
+                if arms[cell.num_arms] == num_arms
+            ]
+            groups += _groups(family, sharing, grid, batched, platform)
+    return tuple(groups)
+
+
+def tasks(groups: Iterable[Group], num_seeds: int) -> tuple[Task, ...]:
+    """The blocks of all groups that so many seeds take, those of a group one after the other."""
+    return tuple(
+        Task(group, number) for group in groups for number in range(-(-num_seeds // group.lanes))
+    )
+
+
+def _family(cell: SweepCell) -> tuple[Any, ...]:
+    """What a program depends on besides widths and the number of arms: plain values."""
+    made = registry.policy_class(cell.policy)(
+        num_arms=cell.num_arms, active_arms=np.ones(cell.num_arms, bool), **cell.all_parameters
+    )
+    policy = registry.to_32_bits(made)
+    structure = []
+    for field in dataclasses.fields(policy):
+        value = getattr(policy, field.name)
+        if field.name in ("num_arms", "active_arms"):
+            continue
+        if field.metadata.get("static"):
+            structure.append((field.name, repr(value)))
+        else:
+            leaves = tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(value))
+            structure.append((field.name, str(jax.tree.structure(value)), leaves))
+    problem = problem_of(cell)
+    kind = problem.rewards if isinstance(problem, ArmsProblem) else "preferences"
+    return cell.policy, tuple(structure), kind, cell.delay > 1
+
+
+def _loads(cells: Iterable[SweepCell], batched: bool) -> dict[int, float]:
+    """For each number of arms, the comparisons (or rounds) of one seed of all its cells."""
+    loads: dict[int, float] = {}
+    for cell in cells:
+        load = _rounds(cell) if batched else cell.horizon
+        loads[cell.num_arms] = loads.get(cell.num_arms, 0.0) + load
+    return loads
+
+
+def _rounds(cell: SweepCell) -> int:
+    return cell.all_parameters.get(BATCHES) or _ROUNDS
+
+
+def _groups(
+    family: tuple[Any, ...],
+    cells: Sequence[SweepCell],
+    grid: Grid,
+    batched: bool,
+    platform: str,
+) -> list[Group]:
+    """The groups of cells that share everything that `_family` says, and the number of arms."""
+    together: dict[Any, list[SweepCell]] = {}
+    for cell in cells:
+        clock = () if batched else (cell.horizon, cell.checkpoints)
+        together.setdefault((cell.delay, *clock), []).append(cell)
+    num_checkpoints = max(len(cell.checkpoints) for cell in cells)
+    policy, problem = policy_of(cells[0]), problem_of(cells[0])
+    definitions = {name for cell in cells for name in cell.definitions}
+    pairs = not isinstance(problem, ArmsProblem) and ("wins" in grid.keep or "weak" in definitions)
+    delayed = cells[0].delay > 1
+    need = need_of(
+        policy,
+        problem,
+        num_checkpoints,
+        batched=batched,
+        pairs=pairs,
+        delayed=delayed,
+        platform=platform,
+    )
+    records = num_checkpoints if batched or isinstance(policy, FallsQuiet) else 0
+    groups = []
+    for members in together.values():
+        if batched:
+            members = sorted(members, key=lambda cell: (_rounds(cell), cell.horizon))
+        size, lanes = width_of(
+            len(members), need, batched=batched, platform=platform, lanes=grid.lanes
+        )
+        num_arms = cells[0].padded_arms
+        for start in range(0, len(members), size):
+            part = members[start : start + size]
+            groups.append(
+                Group(
+                    policy=part[0].policy,
+                    num_arms=num_arms,
+                    cells=tuple(dataclasses.replace(cell, lanes=lanes) for cell in part),
+                    size=size,
+                    lanes=lanes,
+                    num_checkpoints=num_checkpoints,
+                    batched=batched,
+                    pairs=pairs,
+                    program=(*family, num_arms, size, lanes, records, pairs),
+                    bytes=need.total * size * lanes,
+                )
+            )
+    return groups

@@ -1,0 +1,142 @@
+"""Runs what a store lacks, on all local devices, beside other processes, until told to stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import jax
+
+from jaxduel.experiments.sweep.planning import Task
+from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.queue import TaskQueue
+from jaxduel.experiments.sweep.store import Store
+from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.simulation.devices import Device
+
+_POLL_SECONDS = 0.2
+
+
+def run_tasks(
+    store: Store,
+    tasks: Sequence[Task],
+    devices: Sequence[Device],
+    progress: Progress,
+    stop: threading.Event,
+) -> None:
+    """Fills the store: claims a task, simulates it, stores its block, until all are there.
+
+    Each device has a thread. Tasks that other processes have claimed are left to them; if they die
+    their tasks are taken over.
+
+    Args:
+      store: where blocks go.
+      tasks: all of the sweep.
+      devices: where blocks are simulated, one at a time on each.
+      progress: is told of every finished block.
+      stop: once it is set, the blocks in flight are finished and no others begun.
+
+    Raises:
+      StorageError: if a block cannot be stored.
+      MemoryError: if a device is too small for a single seed.
+    """
+    grid = store.manifest.grid
+    finished = store.finished()
+    queue = TaskQueue([task for task in tasks if task.key not in finished])
+    lock, failures = threading.Lock(), []
+
+    def one(task: Task, device: Device) -> bool:
+        with lock:
+            claim = store.claim(task.key)
+        if claim is None:
+            return False
+        with claim:
+            block = carry_out(task, store.manifest.seeds, grid["keep"], device)
+            with lock:
+                store.add(block)
+        progress.done(task.key)
+        return True
+
+    def work(number: int) -> None:
+        elsewhere: list[Task] = []
+        try:
+            with jax.default_device(devices[number]):
+                while not stop.is_set():
+                    task = queue.take(number)
+                    if task is None and not elsewhere:
+                        return
+                    if task is None:
+                        elsewhere = _await(store, lock, elsewhere, queue, progress)
+                    elif not one(task, devices[number]):
+                        elsewhere.append(task)
+        except BaseException as failure:
+            failures.append(failure)
+            stop.set()
+
+    threads = [
+        threading.Thread(target=work, args=(number,), daemon=True) for number in range(len(devices))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(timeout=0.2)
+    if failures:
+        raise failures[0]
+
+
+def _await(
+    store: Store,
+    lock: threading.Lock,
+    elsewhere: list[Task],
+    queue: TaskQueue,
+    progress: Progress,
+) -> list[Task]:
+    """Looks after tasks that others have: those that can be claimed now are queued again.
+
+    Returns:
+      The tasks that others still have.
+    """
+    with lock:
+        changed = store.wait_for_others([task.key for task in elsewhere], timeout=0.0)
+        finished = store.finished()
+    if not changed:
+        time.sleep(_POLL_SECONDS)
+        return elsewhere
+    for task in elsewhere:
+        if task.key in finished:
+            progress.done(task.key)
+        else:
+            queue.give_back(task)
+    return []
+
+
+@contextmanager
+def stopped_by_signals(stop: threading.Event, say: Callable[[str], None]) -> Iterator[None]:
+    """Within it, the first SIGINT or SIGTERM sets `stop`; a second one interrupts at once.
+
+    It does nothing in threads other than the main one, where signals cannot be caught.
+
+    Args:
+      stop: the event.
+      say: is told what happens.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def caught(number: int, frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        say(f"{signal.Signals(number).name}: the blocks in flight are finished first")
+
+    before = {number: signal.signal(number, caught) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

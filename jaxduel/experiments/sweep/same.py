@@ -1,0 +1,77 @@
+"""Whether a folder's sweep is the one that is asked for, and if not, what differs."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep.manifest import Manifest
+
+_MATTERS = ("jax", "jaxlib", "device")
+"""What of the environment the rounding of numbers depends on."""
+
+
+def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) -> None:
+    """Refuses a folder whose sweep is another one.
+
+    Args:
+      folder: the folder.
+      there: its manifest.
+      wanted: the manifest asked for.
+      extend: whether it may have more seeds.
+
+    Raises:
+      InputError: if the version of jaxduel, the grid or the cells differ; it says in which keys.
+    """
+    if there.version != wanted.version:
+        raise InputError(
+            f"'{folder}' holds a sweep of jaxduel {there.version}, and this is {wanted.version}: "
+            "go on with that version, or begin in a new folder."
+        )
+    differing = sorted(
+        name
+        for name in there.grid.keys() | wanted.grid.keys()
+        if there.grid.get(name) != wanted.grid.get(name)
+    )
+    more_seeds = wanted.seeds > there.seeds
+    if differing == ["seeds"] and not (extend and more_seeds):
+        hint = "--extend-seeds adds the others" if more_seeds else "seeds cannot be taken away"
+        raise InputError(
+            f"'{folder}' holds this grid with {there.seeds} seeds, not {wanted.seeds}: {hint}."
+        )
+    if set(differing) - {"seeds"}:
+        raise InputError(
+            f"'{folder}' holds another grid, which differs in {', '.join(differing)}: give a new "
+            "folder, or the grid it was begun with."
+        )
+    if there.groups != wanted.groups:
+        raise InputError(
+            f"'{folder}' holds this grid with other cells, {_first_difference(there, wanted)}: "
+            "give a new folder, or run it where, and with the files with which, it was begun."
+        )
+
+
+def warn_of_environment(folder: Path, there: Manifest, wanted: Manifest) -> None:
+    """Warns if a sweep goes on where numbers may round differently."""
+    for name in _MATTERS:
+        before, now = there.environment.get(name), wanted.environment.get(name)
+        if before != now:
+            warnings.warn(
+                f"the sweep in '{folder}' was begun with {name} {before} and goes on with {now}: "
+                "the blocks from here on may round differently.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _first_difference(there: Manifest, wanted: Manifest) -> str:
+    if len(there.groups) != len(wanted.groups):
+        return f"in {len(there.groups)} groups instead of {len(wanted.groups)}"
+    for old, new in zip(there.groups, wanted.groups, strict=True):
+        if old.lanes != new.lanes:
+            return f"with {old.lanes} lanes instead of {new.lanes} for {old.policy}"
+        for before, after in zip(old.cells, new.cells, strict=False):
+            if before != after:
+                return f"{before.policy} on {before.problem} up to {before.horizon} among them"
+    return "grouped differently"

@@ -1,0 +1,203 @@
+"""The store of a sweep: a folder that any number of processes fill together, block by block."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep.block_folder import FOLDER, BlockFile, VerifiedFiles, file_name
+from jaxduel.experiments.sweep.blocks import Block, encode_block
+from jaxduel.experiments.sweep.claims import Claim, is_free, try_claim, wait_for_claim
+from jaxduel.experiments.sweep.durable import TEMPORARY, remove_parts, storage_error, write_durably
+from jaxduel.experiments.sweep.manifest import FILE, Manifest, decode_manifest, read_manifest
+from jaxduel.experiments.sweep.same import require_same, warn_of_environment
+
+CLAIMS = "claims"
+_POLL_SECONDS = 0.2
+
+
+class Store:
+    """A folder with a manifest, finished blocks, and claims on blocks in the making.
+
+    What its users do, any number of processes at once: claim a task that is not finished, simulate
+    it, add its block, release the claim; wait for the others when all that is left is claimed.
+
+    Attributes:
+      folder: the folder.
+      manifest: what it holds.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._lanes = {group.key: group.lanes for group in manifest.groups}
+        self._files = VerifiedFiles(folder / FOLDER)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Store:
+        """The store in a folder, whatever it holds.
+
+        Raises:
+          InputError: if there is none, or one of another format.
+        """
+        folder = Path(folder)
+        return cls(folder, read_manifest(folder))
+
+    @classmethod
+    def create_or_open(
+        cls, folder: str | os.PathLike[str], manifest: Manifest, *, extend: bool = False
+    ) -> Store:
+        """The store for a manifest: a new one, or the one that was begun with the same grid.
+
+        Args:
+          folder: it is created with its parents if there is none.
+          manifest: what the sweep is to hold.
+          extend: whether the number of seeds of a store that exists may be raised.
+
+        Returns:
+          The store. It keeps the environment it was begun in, with a warning if numbers of this
+          one may round differently.
+
+        Raises:
+          InputError: if the folder holds another grid, a sweep of another version of jaxduel or of
+            another format, or other files; or cannot be written.
+        """
+        folder = Path(folder)
+        manifest = decode_manifest(manifest.encode(), folder)  # as it would be read back
+        try:
+            _make_folders(folder)
+            with wait_for_claim(folder / CLAIMS / "manifest"):
+                return cls(folder, _settle(folder, manifest, extend))
+        except OSError as error:
+            raise InputError(
+                f"the folder '{folder}' cannot be written: {error.strerror or error}."
+            ) from None
+
+    def finished(self) -> set[str]:
+        """The keys of tasks whose blocks are here, whole, with all seeds the grid asks for.
+
+        Files that are known from an earlier call are not read again. Damaged ones are set aside,
+        each with a warning.
+        """
+        return {file.key for file in self._files.all() if self._is_complete(file)}
+
+    def claim(self, key: str) -> Claim | None:
+        """The right to run a task; None if another process has it, or the task is finished.
+
+        Raises:
+          StorageError: if no claim can be written (disk full, no locks in this file system).
+        """
+        try:
+            claim = try_claim(self._claim_path(key))
+        except OSError as error:
+            raise storage_error(self.folder, error) from error
+        if claim is None:
+            return None
+        try:
+            if any(self._is_complete(file) for file in self._files.all(key)):
+                claim.release()
+                return None
+            remove_parts(self.folder / FOLDER, key)
+        except BaseException:
+            claim.release()
+            raise
+        return claim
+
+    def wait_for_others(self, keys: Collection[str], timeout: float = 1.0) -> bool:
+        """Waits while other processes work on the last tasks.
+
+        Args:
+          keys: tasks that are claimed by others.
+          timeout: most seconds to wait.
+
+        Returns:
+          Whether one of the tasks is finished, or can be claimed (its process has died).
+        """
+        end = time.monotonic() + timeout
+        while True:
+            if not self.finished().isdisjoint(keys) or any(
+                is_free(self._claim_path(key)) for key in keys
+            ):
+                return True
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(_POLL_SECONDS, left))
+
+    def add(self, block: Block) -> Path:
+        """Puts a block on disk, for good: it is there, whole, when this returns.
+
+        A block of the same task with no more seeds is replaced.
+
+        Returns:
+          The file.
+
+        Raises:
+          StorageError: if the disk is full or fails; nothing is left of the block.
+          ValueError: if the manifest has no place for the block.
+        """
+        group = self.manifest.group(block.group)
+        if group is None:
+            raise ValueError(f"no group {block.group} in the manifest")
+        sizes = block.sizes
+        if (sizes["cell"], sizes["definition"]) != (len(group.cells), len(group.definitions)):
+            raise ValueError(f"the block's sizes {sizes} are not those of its group")
+        if block.first_seed != block.number * group.lanes or not 1 <= block.seeds <= group.lanes:
+            raise ValueError(f"block {block.number} cannot begin with seed {block.first_seed}")
+        content = encode_block(block, [cell.key for cell in group.cells], group.definitions)
+        path = self.folder / FOLDER / file_name(block.key, content)
+        write_durably(path, content, block.key)
+        self._files.remove(
+            file
+            for file in self._files.all(block.key)
+            if file.path != path and file.seeds <= block.seeds
+        )
+        return path
+
+    def _is_complete(self, file: BlockFile) -> bool:
+        """Whether a file holds all seeds that its block has in the grid; after an extension the
+        last block of a group has more of them than before."""
+        lanes = self._lanes.get(file.group)
+        return lanes is not None and (
+            file.seeds >= self.manifest.seeds_of_block(lanes, file.number)
+        )
+
+    def _claim_path(self, key: str) -> Path:
+        return self.folder / CLAIMS / key
+
+
+def _make_folders(folder: Path) -> None:
+    """The folder and those within it, unless the folder holds something else.
+
+    Raises:
+      InputError: if it does.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    ours = {FILE, FOLDER, CLAIMS}
+    names = {name for name in os.listdir(folder) if not name.endswith(TEMPORARY)}
+    if FILE not in names and names - ours:
+        raise InputError(
+            f"the folder '{folder}' is not empty and holds no sweep: give a new folder, or that of "
+            "a sweep to go on with."
+        )
+    for name in (FOLDER, CLAIMS):
+        (folder / name).mkdir(exist_ok=True)
+
+
+def _settle(folder: Path, wanted: Manifest, extend: bool) -> Manifest:
+    """The manifest of a folder to which nobody else writes one: written if there is none, checked,
+    its number of seeds raised."""
+    remove_parts(folder, "manifest")
+    if not (folder / FILE).exists():
+        write_durably(folder / FILE, wanted.encode(), "manifest")
+        return wanted
+    there = read_manifest(folder)
+    require_same(folder, there, wanted, extend)
+    warn_of_environment(folder, there, wanted)
+    if wanted.seeds > there.seeds:
+        there = there.with_grid(wanted.grid)
+        write_durably(folder / FILE, there.encode(), "manifest")
+    return there

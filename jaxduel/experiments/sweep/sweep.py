@@ -1,0 +1,180 @@
+"""`run_sweep`: a grid, stored in a folder as it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+
+import jaxduel
+from jaxduel.errors import AssumptionWarning
+from jaxduel.experiments.sweep.cells import expand, problem_of
+from jaxduel.experiments.sweep.environment import environment
+from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.grid_file import read_grid
+from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
+from jaxduel.experiments.sweep.planning import Group, Task, plan, tasks
+from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.runner import run_tasks, stopped_by_signals
+from jaxduel.experiments.sweep.store import Store
+from jaxduel.policies.registry import policy_class
+from jaxduel.problems import DuelingProblem, broken_assumptions
+from jaxduel.simulation.devices import Device
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a sweep ended.
+
+    Attributes:
+      folder: where it is stored.
+      finished: blocks that are stored.
+      blocks: blocks of the whole sweep.
+    """
+
+    folder: Path
+    finished: int
+    blocks: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether all blocks are stored."""
+        return self.finished == self.blocks
+
+
+def run_sweep(
+    grid: Grid | str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    extend_seeds: bool = False,
+    devices: Sequence[Device] | None = None,
+    scheduler: str | None = None,
+    progress: bool = False,
+) -> Outcome:
+    """Runs a grid, or what is left of it, and stores each block as soon as it is finished.
+
+    It may be killed at any moment and run again: blocks that are stored are kept, and the data set
+    (`jaxduel.open_sweep`) is the same, bit for bit, as that of an undisturbed run. Any number of
+    processes may work on one folder. The first SIGINT or SIGTERM finishes the blocks in flight.
+
+    Args:
+      grid: the grid, or the TOML file that describes it.
+      folder: where results go; new, or that of the same grid.
+      extend_seeds: whether a folder with fewer seeds of the same grid is extended.
+      devices: where blocks run, one at a time on each; all local ones by default.
+      scheduler: of a dask cluster that runs the blocks instead
+        (`jaxduel.experiments.sweep.cluster`).
+      progress: whether to report progress on standard error.
+
+    Returns:
+      How it ended; not complete after a signal.
+
+    Raises:
+      InputError: for a grid that cannot be run, or a folder that holds something else.
+      StorageError: if a block cannot be stored; what was stored is kept.
+      ConnectionError: if the scheduler was lost; what was stored is kept.
+      MemoryError: if one seed of a cell does not fit the device.
+    """
+    grid = grid if isinstance(grid, Grid) else read_grid(grid)
+    stop = threading.Event()
+    with stopped_by_signals(stop, lambda text: print(f"jaxduel: {text}", file=sys.stderr)):
+        if scheduler is None:
+            where = list(devices) if devices is not None else jax.local_devices()
+            kind = {"platform": where[0].platform, "device": where[0].device_kind}
+            store, every = _opened(grid, folder, extend_seeds, kind)
+            with _told(store, every, progress) as shown:
+                run_tasks(store, every, where, shown, stop)
+        else:
+            from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
+
+            with connect(scheduler) as client:
+                kind = platform_of(client, stop)
+                if kind is None:
+                    raise KeyboardInterrupt
+                store, every = _opened(grid, folder, extend_seeds, kind)
+                with _told(store, every, progress) as shown:
+                    run_on_cluster(store, every, client, shown, stop)
+    return Outcome(Path(folder), len(store.finished()), len(every))
+
+
+def _opened(
+    grid: Grid, folder: str | os.PathLike[str], extend_seeds: bool, kind: Mapping[str, str]
+) -> tuple[Store, tuple[Task, ...]]:
+    """The store, and all tasks.
+
+    Args:
+      grid: the grid.
+      folder: where the store is.
+      extend_seeds: whether it may be extended.
+      kind: platform and device, and what else of the environment is not that of this process.
+    """
+    groups = groups_of(grid, kind["platform"])
+    warn_of_assumptions(groups)
+    there = {name: value for name, value in kind.items() if name != "platform"}
+    manifest = Manifest(
+        grid=grid.to_json(),
+        groups=tuple(_record(group) for group in groups),
+        version=jaxduel.__version__,
+        environment={**environment(kind["device"], grid.prng), **there},
+    )
+    store = Store.create_or_open(folder, manifest, extend=extend_seeds)
+    return store, tasks(groups, grid.num_seeds)
+
+
+@contextmanager
+def _told(store: Store, every: Sequence[Task], progress: bool) -> Iterator[Progress]:
+    """Progress, until the end of the block."""
+    shown = Progress(every, store.finished(), store.manifest.seeds, progress)
+    try:
+        yield shown
+    finally:
+        shown.close()
+
+
+def groups_of(grid: Grid, platform: str) -> tuple[Group, ...]:
+    """The grid's cells in groups that run together."""
+    return plan(expand(grid), grid, platform)
+
+
+def warn_of_assumptions(groups: Sequence[Group]) -> None:
+    """Warns, once for each policy and problem, where an instance breaks an assumption that the
+    policy's guarantee rests on."""
+    seen: set[Any] = set()
+    for cell in (cell for group in groups for cell in group.cells):
+        problem = problem_of(cell)
+        if (cell.policy, cell.problem) in seen or not isinstance(problem, DuelingProblem):
+            continue
+        seen.add((cell.policy, cell.problem))
+        for sentence in broken_assumptions(problem, policy_class(cell.policy).assumes):
+            warnings.warn(f"{cell.policy}: {sentence}", AssumptionWarning, stacklevel=3)
+
+
+def _record(group: Group) -> GroupRecord:
+    return GroupRecord(
+        key=group.key,
+        policy=group.policy,
+        cells=tuple(
+            CellRecord(
+                index=cell.index,
+                key=cell.key,
+                policy=cell.policy,
+                problem=cell.problem,
+                horizon=cell.horizon,
+                parameters=dict(cell.parameters),
+                delay=cell.delay,
+                num_arms=cell.num_arms,
+                checkpoints=cell.checkpoints,
+            )
+            for cell in group.cells
+        ),
+        definitions=group.definitions,
+        lanes=group.lanes,
+    )

@@ -1,0 +1,160 @@
+"""How many cells and seeds run side by side in one program.
+
+Nothing here depends on how many seeds are asked for, on how many devices there are, or on what has
+been done: numbers depend on these widths, since XLA may round differently for different shapes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.errors import InputError
+from jaxduel.policies import registry
+from jaxduel.policies.base import FallsQuiet, Policy
+from jaxduel.problems import Problem
+from jaxduel.simulation import rounds, steps
+from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.instances import instance_of
+from jaxduel.simulation.lanes import MEMORY_BYTES, default_lanes
+
+FEWEST_LANES = 64
+BLOCK_BYTES = 2**30
+"""Most bytes for the lanes and the records of one block of all cells of a group."""
+ARRAY_BYTES = 16 * 2**20
+"""Most bytes for one array of the state of a batched policy on a CPU, over all cells and seeds. (A
+policy that plays step by step is fastest with much less: `simulation.lanes.ARRAY_BYTES`.)"""
+_MULTIPLE = 32
+
+
+class Limits(NamedTuple):
+    """Most cells in a group, and most seeds in a block."""
+
+    cells: int
+    lanes: int
+
+
+STEP_LIMITS = Limits(8, 512)
+ROUND_LIMITS = Limits(16, 256)
+ACCELERATOR_LIMITS = Limits(64, 1024)
+
+
+class Width(NamedTuple):
+    """How cells that share a program are cut into groups."""
+
+    size: int
+    """Cells side by side in a group."""
+    lanes: int
+    """Seeds side by side in a block, of each cell."""
+
+
+class Need(NamedTuple):
+    """What one seed of one cell takes.
+
+    Attributes:
+      total: bytes, with what is recorded.
+      largest: bytes of the largest array of the policy's state.
+      default: seeds in a block of `jaxduel.simulate`.
+    """
+
+    total: int
+    largest: int
+    default: int
+
+
+def need_of(
+    policy: Policy,
+    problem: Problem,
+    num_checkpoints: int,
+    *,
+    batched: bool,
+    pairs: bool,
+    delayed: bool,
+    platform: str,
+) -> Need:
+    """What one seed takes, from shapes alone: nothing is compiled.
+
+    Raises:
+      InputError: if that is more than a block may take at all.
+    """
+    cell = Cell(
+        policy,
+        instance_of(problem, policy.num_arms),
+        jax.ShapeDtypeStruct((num_checkpoints,), jnp.int32),
+    )
+    program = Program(
+        policy_class=type(policy),
+        stacked=False,
+        shuffle=True,
+        pairs=pairs,
+        delayed=delayed,
+        skips=isinstance(policy, FallsQuiet),
+    )
+    start: Any = rounds.start if batched else steps.start
+
+    def lane(cell: Cell) -> Any:
+        _, started = start(cell, jax.random.key(0), jnp.int32(0), program)
+        return started
+
+    shapes = jax.eval_shape(lane, cell)
+    leaves, state = jax.tree.leaves(shapes), jax.tree.leaves(shapes.state)
+    num = policy.num_arms
+    recorded = 8 * num_checkpoints * num * (1 + (num if pairs else 0))
+    total = sum(leaf.size * max(leaf.dtype.itemsize, 4) for leaf in leaves) + recorded
+    if total > MEMORY_BYTES:
+        raise InputError(
+            f"{registry.registered_name(type(policy))} with {num} arms needs {total:.2g} bytes for "
+            f"one seed, and {MEMORY_BYTES:.2g} is the most that a block may take."
+        )
+    return Need(
+        total=total,
+        largest=max(leaf.size * leaf.dtype.itemsize for leaf in state),
+        default=default_lanes(shapes, platform),
+    )
+
+
+def width_of(
+    num_cells: int, need: Need, *, batched: bool, platform: str, lanes: int | None = None
+) -> Width:
+    """How many cells and seeds run side by side.
+
+    Cells times seeds are at most: on a CPU, for policies that play step by step the seeds that
+    `jaxduel.simulate` takes at once, for batched ones what `ARRAY_BYTES` hold; on an accelerator
+    its default; everywhere what `BLOCK_BYTES` hold. But a block has at least 64 seeds, where these
+    fit.
+
+    Args:
+      num_cells: cells that share the program.
+      need: of one seed.
+      batched: whether the policy commits to batches.
+      platform: "cpu", "gpu", ...
+      lanes: seeds in a block, if they are given.
+
+    Returns:
+      The width, of a size for which few cells are needed to fill up the last group.
+    """
+    if platform != "cpu":
+        limits, total = ACCELERATOR_LIMITS, need.default
+    elif batched:
+        limits, total = ROUND_LIMITS, ARRAY_BYTES // need.largest
+    else:
+        limits, total = STEP_LIMITS, need.default
+    fitting = max(BLOCK_BYTES // need.total, 1)
+    total = min(total, fitting)
+    most_cells = max(min(limits.cells, total // (lanes or FEWEST_LANES)), 1)
+    size = _even_size(num_cells, most_cells)
+    if lanes is None:
+        whole = total // size // _MULTIPLE * _MULTIPLE
+        lanes = min(min(max(whole, FEWEST_LANES), limits.lanes), fitting)
+    return Width(size, lanes)
+
+
+def _even_size(num_cells: int, most: int) -> int:
+    """The largest size of equal parts, at most `most`, that needs few cells to fill the last part:
+    at most a twentieth of all; if there is none, the size that needs the fewest."""
+    fewest = -(-num_cells // most)
+    sizes = [-(-num_cells // parts) for parts in range(fewest, 2 * fewest + 1)]
+    even = [size for size in sizes if 20 * (-num_cells % size) <= num_cells]
+    return even[0] if even else min(sizes, key=lambda size: (-num_cells % size, -size))

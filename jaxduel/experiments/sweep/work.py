@@ -1,0 +1,166 @@
+"""A task carried out: a group of cells simulated for a block of seeds, as a block to be stored."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.errors import AssumptionWarning
+from jaxduel.experiments.sweep.blocks import Block
+from jaxduel.experiments.sweep.planning import Group, Task
+from jaxduel.policies.base import Policy
+from jaxduel.problems import Problem
+from jaxduel.simulation import Result, regret
+from jaxduel.simulation.devices import Device
+from jaxduel.simulation.run import Settings, run_cells
+
+_MEMORY = "RESOURCE_EXHAUSTED"
+
+
+def carry_out(task: Task, num_seeds: int, keep: Sequence[str], device: Device) -> Block:
+    """Simulates a task.
+
+    Where the device has too little memory the block is run in halves, as often as it takes; then
+    numbers may round differently, and the block's attribute `lanes` tells.
+
+    Args:
+      task: the task.
+      num_seeds: of the grid; the last block has fewer than the others.
+      keep: of `jaxduel.experiments.sweep.grid.KEPT`.
+      device: where.
+
+    Returns:
+      The block.
+
+    Raises:
+      MemoryError: if one seed of one group is too much.
+    """
+    group = task.group
+    seeds = min(group.lanes, num_seeds - task.first_seed)
+    results, lanes = _simulate(group, task.first_seed, seeds, group.lanes, device)
+    return Block(
+        key=task.key,
+        group=group.key,
+        number=task.number,
+        first_seed=task.first_seed,
+        arrays=_arrays(group, results, keep),
+        attributes={"lanes": lanes},
+    )
+
+
+@lru_cache(maxsize=64)
+def _players(group: Group) -> tuple[list[Policy], list[Problem]]:
+    return group.policies(), group.problems()
+
+
+def _simulate(
+    group: Group, first_seed: int, seeds: int, lanes: int, device: Device
+) -> tuple[list[list[Result]], int]:
+    """The results of each cell, in parts that follow one another; and the lanes of a part."""
+    policies, problems = _players(group)
+    first, cells = group.cells[0], group.stacked
+    settings = Settings(
+        num_seeds=seeds,
+        seed=first.seed,
+        shuffle_arms=first.shuffle_arms,
+        delay=first.delay,
+        first_seed=first_seed,
+        record_pairs=group.pairs,
+        lanes=lanes,
+        devices=[device],
+        prng=first.prng,
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)  # said before the sweep begins
+            results = run_cells(
+                policies,
+                problems,
+                [cell.horizon for cell in cells],
+                settings,
+                stacked=True,
+                times=[np.array(cell.checkpoints) for cell in cells],
+                points=group.num_checkpoints,
+            )
+        return [[result] for result in results[: len(group.cells)]], lanes
+    except jax.errors.JaxRuntimeError as error:
+        if _MEMORY not in str(error):
+            raise
+    if lanes == 1:
+        raise MemoryError(
+            f"one seed of {len(cells)} cells such as {first} is more than the device can hold."
+        )
+    lanes = -(-lanes // 2)
+    parts: list[list[Result]] = [[] for _ in group.cells]
+    used = lanes
+    for start in range(0, seeds, lanes):
+        part, fewest = _simulate(
+            group, first_seed + start, min(lanes, seeds - start), lanes, device
+        )
+        used = min(used, fewest)
+        for cell, more in zip(parts, part, strict=True):
+            cell += more
+    return parts, used
+
+
+def _arrays(
+    group: Group, results: Sequence[Sequence[Result]], keep: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """What a block holds (`jaxduel.experiments.sweep.blocks.LAYOUT`)."""
+    points, num, definitions = group.num_checkpoints, group.num_arms, group.definitions
+    regrets, plays, pairs, batches = [], [], [], []
+    for cell, problem, parts in zip(group.cells, _players(group)[1], results, strict=False):
+        counts = np.concatenate([part.plays for part in parts])
+        of_pairs = _joined([part.pairs for part in parts])
+        after = [(0, points - counts.shape[1])]
+        more = [(0, num - counts.shape[2])]
+        values = [
+            _regret(name, problem, counts, of_pairs)
+            if name in cell.definitions
+            else np.full(counts.shape[:2], np.nan)
+            for name in definitions
+        ]
+        regrets.append(np.pad(np.stack(values), [(0, 0), (0, 0), *after], mode="edge"))
+        plays.append(np.pad(counts.mean(axis=0), [*after, *more]))
+        if of_pairs is not None and "wins" in keep:
+            pairs.append(np.pad(of_pairs.mean(axis=0), [*after, *more, *more]))
+        of_batches = _joined([part.batches for part in parts])
+        if of_batches is not None:
+            batches.append(of_batches)
+    regret_values = np.stack(regrets)  # (C, D, S, M)
+    mean = regret_values.mean(axis=2)
+    arrays: dict[str, Any] = {
+        "regret_count": np.int64(regret_values.shape[2]),
+        "regret_mean": mean,
+        "regret_m2": ((regret_values - mean[:, :, None]) ** 2).sum(axis=2),
+        "final_regret": regret_values[..., -1],
+        "plays_mean": np.stack(plays),
+    }
+    if "seeds" in keep:
+        arrays["regret"] = regret_values
+    if pairs:
+        arrays["pairs_mean"] = np.stack(pairs)
+    if batches:
+        arrays["batches"] = np.stack(batches)
+    return arrays
+
+
+def _joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Parts of an array that is in all results or in none."""
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if there else None
+
+
+def _regret(
+    definition: str, problem: Problem, plays: np.ndarray, pairs: np.ndarray | None
+) -> np.ndarray:
+    """(S, M) float64."""
+    if not regret.needs_pairs(definition):
+        return regret.regret_from_plays(problem, definition, plays)
+    assert pairs is not None
+    return regret.regret_from_pairs(problem, pairs)

@@ -1,0 +1,275 @@
+"""Small multiples: curves in one set of axes per problem, horizon or number of arms, up to six in a
+row, with one legend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    LogFormatterSciNotation,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
+
+from jaxduel.errors import InputError
+from jaxduel.plotting.curves import Scale
+from jaxduel.plotting.figures import COLUMN_WIDTH, PAGE_WIDTH, drawing
+from jaxduel.plotting.shades import looks_of
+from jaxduel.plotting.styles import Style, dress, marker_size
+
+MOST_IN_A_ROW = 6
+
+_WIDTH, _HEIGHT, _LEFT = 1.75, 1.8, 0.45
+"""Inches: a set of axes among several, and what stands at the left of a row."""
+_NARROW = 5.0
+"""Inches: a figure of two sets of axes, or of one with a long legend."""
+_MOST_IN_COLUMN = 6
+_LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.145, 0.62, 0.058
+_TITLE_LETTERS = 24
+_TICK_ROOM = 0.17
+"""Ticks nearer to each other than this share of the axis are left out."""
+_LOG_FROM, _LEAST_DECADES = 20.0, 2.0
+"""Regret that spans more than this factor has a logarithmic axis, of at least so many decades."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FacetCurve:
+    """A number against what is varied.
+
+    Attributes:
+      policy: decides on the colour.
+      label: what the legend says; curves of one policy with several labels have shades of its
+        colour.
+      at: (N,) increasing; of a level, its two ends.
+      mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where it is not known.
+      level: whether the number does not depend on what is varied: a line without markers.
+      dense: whether points are many, and few of them have markers.
+    """
+
+    policy: str
+    label: str
+    at: np.ndarray
+    mean: np.ndarray
+    lower95: np.ndarray
+    upper95: np.ndarray
+    level: bool = False
+    dense: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facet:
+    """One set of axes: curves, a title, what stands below and at the left, the scale below."""
+
+    curves: Sequence[FacetCurve]
+    title: str
+    across: str
+    up: str
+    across_scale: Scale = "linear"
+
+
+def facet_figure(facets: Sequence[Facet]) -> Figure:
+    """Draws facets in rows of up to six, with one legend above them all. Those with the same label
+    at the left share its scale: logarithmic if numbers are positive and span more than a factor
+    of 20, else from 0.
+
+    Raises:
+      InputError: if there is no facet, or one without curves.
+    """
+    if not facets or not all(facet.curves for facet in facets):
+        raise InputError("a figure needs at least one facet, and a facet at least one curve.")
+    rows, columns, width = arrangement(len(facets))
+    styles = looks_of((curve.policy, curve.label) for f in facets for curve in f.curves)
+    if len(styles) > _MOST_IN_COLUMN:
+        width = max(width, _NARROW)
+    with drawing():
+        figure = Figure(layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = figure.subplots(rows, columns, squeeze=False)
+        limits = {up: _limits([f for f in facets if f.up == up]) for up in {f.up for f in facets}}
+        first: str | None = None
+        for number, axes in enumerate(grid.ravel()):
+            if number >= len(facets):
+                axes.remove()
+                continue
+            facet = facets[number]
+            _draw(axes, facet, styles, *limits[facet.up])
+            if number % columns == 0:
+                first = facet.up
+            if facet.up == first and number % columns:
+                axes.set_ylabel("")
+                axes.yaxis.set_major_formatter(NullFormatter())
+                axes.yaxis.get_offset_text().set_visible(False)
+            if number + columns < len(facets):
+                axes.set_xlabel("")
+        lines = _add_legend(figure, facets, styles, width)
+        height = (2.4 if len(facets) == 1 else 0.35 + _HEIGHT * rows) + _LEGEND_LINE * lines
+        figure.set_size_inches(width, height)
+        figure.draw_without_rendering()
+    return figure
+
+
+def arrangement(count: int, in_a_row: int | None = None) -> tuple[int, int, float]:
+    """Rows and columns of that many sets of axes, and the width of their figure in inches.
+
+    Args:
+      count: how many there are.
+      in_a_row: how many stand in a row; None for about the same number in each, up to six.
+    """
+    columns = in_a_row or -(-count // -(-count // MOST_IN_A_ROW))
+    rows = -(-count // columns)
+    if count == 1:
+        return 1, 1, COLUMN_WIDTH
+    return rows, columns, max(PAGE_WIDTH if columns > 2 else _NARROW, _LEFT + _WIDTH * columns)
+
+
+def broken(title: str, letters: int = _TITLE_LETTERS) -> str:
+    """A title on several lines, broken after commas, where it has more letters."""
+    lines = [""]
+    for part in title.split(", "):
+        if lines[-1] and len(lines[-1]) + len(part) + 2 > letters:
+            lines[-1] += ","
+            lines.append(part)
+        else:
+            lines[-1] += (", " if lines[-1] else "") + part
+    return "\n".join(lines)
+
+
+def ticks(values: Sequence[float], places: Sequence[float], room: float = _TICK_ROOM) -> list[int]:
+    """Which of some values get ticks: those that have room, the first and the last for sure.
+
+    Args:
+      values: increasing.
+      places: where they are on the axis, increasing.
+      room: share of the axis between two ticks, at least.
+    """
+    last = len(values) - 1
+    if last < 1:
+        return list(range(last + 1))
+    least = room * (places[-1] - places[0]) * (1 - 1e-9)
+    kept = [0]
+    for i in range(1, last):
+        if places[i] - places[kept[-1]] >= least and places[last] - places[i] >= least:
+            kept.append(i)
+    return [*kept, last]
+
+
+def short(value: float) -> str:
+    """A number for a tick: 32, 0.51, and from 10,000 on, or if it is a power of ten from 1,000 on,
+    as a multiple of one."""
+    power = math.log10(abs(value)) if value else 0.0
+    if not math.isfinite(value) or not (power >= 4 or round(power, 12) == 3):
+        return f"{value:g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    mantissa = mantissa.removesuffix(".0")
+    ten = f"10^{{{int(exponent)}}}"
+    return f"${ten}$" if mantissa == "1" else rf"${mantissa}\!\cdot\!{ten}$"
+
+
+def _draw(
+    axes: Axes, facet: Facet, styles: dict[tuple[str, str], Style], low: float, high: float
+) -> None:
+    log = low > 0
+    for position, curve in enumerate(facet.curves):
+        color, line, marker = styles[curve.policy, curve.label]
+        look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.1}
+        if not curve.level:
+            look |= {
+                "marker": marker,
+                "markersize": 0.9 * marker_size(marker),
+                "markeredgewidth": 0.3,
+                "markeredgecolor": "white",
+                "markevery": (0.04 + 0.03 * (position % 5), 0.24) if curve.dense else None,
+            }
+        axes.plot(curve.at, curve.mean, label=curve.label, zorder=3 + 0.01 * position, **look)
+        lower = np.maximum(curve.lower95, low) if log else curve.lower95
+        axes.fill_between(curve.at, lower, curve.upper95, color=color, alpha=0.15, linewidth=0)
+    axes.set_ylim(low, high)
+    axes.set_yscale("log" if log else "linear")
+    if log:
+        axes.yaxis.set_major_locator(LogLocator(numticks=6))
+        axes.yaxis.set_major_formatter(LogFormatterSciNotation())
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.ticklabel_format(axis="y", scilimits=(-3, 4), useMathText=True)
+    axes.set_xscale(facet.across_scale)
+    _label_values(axes.xaxis, facet)
+    axes.set_xlabel(facet.across)
+    axes.set_ylabel(facet.up)
+    dress(axes, broken(facet.title))
+
+
+def _label_values(axis: Axis, facet: Facet) -> None:
+    """Ticks at values that were tried, or at powers of ten if points are many."""
+    log = facet.across_scale == "log"
+    if any(curve.dense for curve in facet.curves):
+        if log:
+            axis.set_major_locator(LogLocator(numticks=5))
+            axis.set_minor_locator(NullLocator())
+        else:
+            axis.set_major_locator(MaxNLocator(4))
+        return
+    tried = [curve.at for curve in facet.curves if not curve.level] or [facet.curves[0].at]
+    values = np.unique(np.concatenate(tried))
+    kept = ticks(values.tolist(), (np.log(values) if log else values).tolist())
+    axis.set_major_locator(FixedLocator(values[kept].tolist()))
+    axis.set_major_formatter(FixedFormatter([short(value) for value in values[kept]]))
+    axis.set_minor_locator(NullLocator())
+
+
+def _limits(facets: Sequence[Facet]) -> tuple[float, float]:
+    """Ends of the axis of regret: the lower one is positive for a logarithmic one."""
+    curves = [curve for facet in facets for curve in facet.curves]
+    means = np.concatenate([curve.mean for curve in curves])
+    tops = np.concatenate([curve.upper95 for curve in curves])
+    top = float(np.nanmax(np.concatenate([means, tops]), initial=0.0))
+    positive = means[means > 0]
+    if any(curve.dense for curve in curves):  # what comes long before the end is of no interest
+        ends = [curve.mean[-(len(curve.mean) // 2 + 1) :] for curve in curves]
+        positive = np.concatenate([end[end > 0] for end in ends])
+    if len(positive) and (means >= 0).all() and top > _LOG_FROM * positive.min():
+        low, high = np.log10(positive.min()) - 0.1, np.log10(top) + 0.1
+        if high - low < _LEAST_DECADES:
+            low, high = np.floor(low + 0.1), np.ceil(high - 0.1)
+        return float(10**low), float(10**high)
+    bottom = float(np.nanmin(means, initial=0.0))
+    return 1.05 * min(bottom, 0.0), 1.06 * top if top > 0 else 1.0
+
+
+def _add_legend(
+    figure: Figure, facets: Sequence[Facet], styles: dict[tuple[str, str], Style], width: float
+) -> int:
+    """One legend above all axes, policy by policy; how many lines it has."""
+    found = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    labels = list(dict.fromkeys(label for _, label in styles))
+    if len(labels) == 1 and len(facets) == 1:
+        return 0
+    longest = max(map(len, labels))
+    columns = max(1, min(len(labels), int(width / (_LEGEND_HANDLE + _LEGEND_LETTER * longest))))
+    lines = -(-len(labels) // columns)
+    columns = -(-len(labels) // lines)
+    figure.legend(
+        [found[label] for label in labels],
+        labels,
+        loc="outside upper center",
+        ncols=columns,
+        frameon=False,
+        handlelength=3.0,
+        columnspacing=1.2,
+    )
+    return lines

@@ -1,0 +1,54 @@
+"""The looks of many curves: variants of a policy in shades of its colour, policies without a
+style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.colors import to_hex, to_rgb
+
+from jaxduel.plotting.styles import STYLES, Style
+
+_FURTHER = ("#3B3B98", "#8F9400", "#57606F", "#218C74", "#B33771", "#CD6133", "#7A5195", "#2C6E49")
+"""Colours of policies that have none, in the order in which they come."""
+_LINES = ("-", (0.0, (5.0, 1.2)), (0.0, (4.0, 1.2, 1.0, 1.2)), (0.0, (1.2, 1.0)))
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "d")
+_DARKEST, _LIGHTEST = -0.35, 0.5
+"""How near to black and white the first and the last variant of a policy are."""
+
+
+def looks_of(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
+    """The look of each policy and label, policy by policy: as in all figures for a policy with one
+    label, shades of its colour for several, colours of their own for policies without a style.
+
+    Args:
+      curves: policies and labels, in the order in which they come.
+    """
+    labels: dict[str, list[str]] = {}
+    for policy, label in curves:
+        of_policy = labels.setdefault(policy, [])
+        if label not in of_policy:
+            of_policy.append(label)
+    further = [policy for policy in labels if policy not in STYLES]
+    styles = {}
+    for policy, some in labels.items():
+        if policy in STYLES:
+            base = STYLES[policy]
+        else:
+            number = further.index(policy)
+            line, marker = _LINES[(number + 1) % len(_LINES)], _MARKERS[number % len(_MARKERS)]
+            base = Style(_FURTHER[number % len(_FURTHER)], line, marker)
+        for i, label in enumerate(some):
+            styles[policy, label] = base if len(some) == 1 else _shade(base, i, len(some))
+    return styles
+
+
+def _shade(base: Style, number: int, count: int) -> Style:
+    """The look of one of several variants: dark to light, with lines and markers of their own."""
+    toward = _DARKEST + (_LIGHTEST - _DARKEST) * number / (count - 1)
+    end = np.zeros(3) if toward < 0 else np.ones(3)
+    color = np.array(to_rgb(base.color))
+    mixed = color + (end - color) * abs(toward)
+    line, marker = _LINES[number % len(_LINES)], _MARKERS[number % len(_MARKERS)]
+    return Style(to_hex(tuple(mixed.tolist())), line, marker)

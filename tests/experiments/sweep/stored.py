@@ -1,0 +1,125 @@
+"""A small sweep whose numbers are drawn, not simulated: manifests, blocks, processes that share a
+folder."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from jaxduel.experiments.sweep.blocks import Block
+from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
+from jaxduel.experiments.sweep.store import Store
+
+SEEDS = 20
+ENVIRONMENT = {"jax": "1", "jaxlib": "1", "device": "cpu", "git_revision": None, "created": "now"}
+
+
+def grid(seeds=SEEDS, **changes):
+    return {"seeds": seeds, "seed": 0, "horizons": [100, 1000], "policies": ["a"], **changes}
+
+
+def manifest(seeds=SEEDS, version="0", environment=None, lanes=8, **changes):
+    """Three cells of one policy, which differ in B; two of another on problems of 4 and 6 arms,
+    with a delay, the first with fewer checkpoints."""
+    many, few = (1, 10, 100, 500, 1000), (1, 10, 100)
+    batched = tuple(
+        CellRecord(i, f"{i:016x}", "pcomp", "arxiv", 1000, {"B": b}, 1, 4, many)
+        for i, b in enumerate((2, 4, 8))
+    )
+    steps = (
+        CellRecord(3, f"{3:016x}", "dts", "arxiv", 100, {"alpha": 0.51}, 4, 4, few),
+        CellRecord(4, f"{4:016x}", "dts", "big", 1000, {"alpha": 0.51, "tie": "low"}, 4, 6, many),
+    )
+    groups = (
+        GroupRecord("aa", "pcomp", batched, ("average", "copeland"), lanes),
+        GroupRecord("bb", "dts", steps, ("copeland",), 6),
+    )
+    return Manifest(grid(seeds, **changes), groups, version, environment or dict(ENVIRONMENT))
+
+
+def task_key(group, number):
+    return hashlib.sha256(f"{group} {number}".encode()).hexdigest()[:16]
+
+
+def raw(group: GroupRecord, seeds: int):
+    """What each of the first seeds of a group does, whatever block it is in: regret (C, D, S, M),
+    plays (C, S, M, K), pairs (C, S, M, K, K), batches (C, S)."""
+    cells, definitions = len(group.cells), len(group.definitions)
+    times = max(len(cell.checkpoints) for cell in group.cells)
+    arms = max(cell.num_arms for cell in group.cells)
+    rng = np.random.default_rng(int(group.key, 16))
+    most = 256
+    regret = 1e6 + rng.random((cells, definitions, most, times)).cumsum(-1)
+    pairs = rng.integers(0, 100, (cells, most, times, arms, arms)).astype(float)
+    plays = pairs.sum(-1) + pairs.sum(-2)
+    batches = rng.integers(1, 9, (cells, most))
+    return regret[:, :, :seeds], plays[:, :seeds], pairs[:, :seeds], batches[:, :seeds]
+
+
+def block(of: Manifest, group: GroupRecord, number: int) -> Block:
+    first = number * group.lanes
+    seeds = of.seeds_of_block(group.lanes, number)
+    regret, plays, pairs, batches = raw(group, first + seeds)
+    mine = regret[:, :, first:]
+    mean = mine.mean(axis=2)
+    arrays = {
+        "regret_count": np.int64(seeds),
+        "regret_mean": mean,
+        "regret_m2": ((mine - mean[:, :, None]) ** 2).sum(axis=2),
+        "final_regret": mine[..., -1],
+        "plays_mean": plays[:, first:].mean(axis=1),
+        "regret": mine,
+        "pairs_mean": pairs[:, first:].mean(axis=1),
+    }
+    if group.policy == "pcomp":
+        arrays["batches"] = batches[:, first:]
+    return Block(task_key(group.key, number), group.key, number, first, arrays, {"lanes": 8})
+
+
+def blocks(of: Manifest) -> list[Block]:
+    return [
+        block(of, group, number)
+        for group in of.groups
+        for number in range(-(-of.seeds // group.lanes))
+    ]
+
+
+def fill(store: Store) -> int:
+    """Adds what is not finished; how many blocks that was."""
+    done = store.finished()
+    missing = [block for block in blocks(store.manifest) if block.key not in done]
+    for one in missing:
+        store.add(one)
+    return len(missing)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / "blocks").iterdir()}
+
+
+_PRELUDE = """
+import sys, types
+for name in ("jaxduel", "jaxduel.experiments"):  # without what they import at once, such as JAX
+    package = types.ModuleType(name)
+    package.__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
+    sys.modules[name] = package
+sys.path.insert(0, sys.argv[1])
+from tests.experiments.sweep import stored
+from jaxduel.experiments.sweep.store import Store
+"""
+
+
+def python(script: str, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.Popen:
+    """Another process that runs `script`, with `Store`, `stored` and sys.argv[2:]."""
+    root = Path(__file__).parents[3]
+    return subprocess.Popen(
+        [*before, sys.executable, "-c", _PRELUDE + script, str(root), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

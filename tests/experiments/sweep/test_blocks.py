@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray
+
+from jaxduel.experiments.sweep.blocks import decode_block, encode_block
+from jaxduel.experiments.sweep.store import Store
+from tests.experiments.sweep import stored
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store.create_or_open(tmp_path / "s", stored.manifest())
+
+
+@pytest.fixture
+def first(store):
+    return stored.blocks(store.manifest)[0]
+
+
+def test_blocks_come_back_from_bytes_and_equal_blocks_have_equal_bytes(store, first):
+    content = encode_block(first, ["x", "y", "z"], ["average", "copeland"])
+    again = decode_block(content)
+    assert (again.key, again.group, again.number, again.first_seed, again.attributes) == (
+        (first.key, "aa", 0, 0, {"lanes": 8})
+    )
+    assert set(again.arrays) == set(first.arrays)
+    for name, array in first.arrays.items():
+        assert again.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(again.arrays[name], array)
+    reordered = replace(first, arrays=dict(reversed(first.arrays.items())))
+    assert encode_block(reordered, ["x", "y", "z"], ["average", "copeland"]) == content
+    assert set(decode_block(content, skip=["regret"]).arrays) == set(first.arrays) - {"regret"}
+    with pytest.raises(ValueError, match="no block"):
+        decode_block(content[:-100])
+
+
+def test_files_open_in_xarray(store, first):
+    with xarray.open_dataset(store.add(first), engine="h5netcdf") as data:
+        assert data["regret"].dims == ("cell", "definition", "seed", "checkpoint")
+        assert list(data["cell"].values) == [cell.key for cell in store.manifest.groups[0].cells]
+        assert list(data["definition"].values) == ["average", "copeland"]
+        assert (data.attrs["task"], data.attrs["number"]) == (first.key, 0)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"other": np.zeros(3)}, "exactly"),
+        ({"regret_count": np.int64(7)}, "regret_count is 7, not 8"),
+        ({"regret_mean": np.zeros((3, 2))}, "regret_mean has shape"),
+        ({"plays_mean": np.zeros((3, 6, 4))}, "another size"),
+    ],
+)
+def test_blocks_that_do_not_fit_together_are_refused(first, arrays, message):
+    with pytest.raises(ValueError, match=message):
+        replace(first, arrays={**first.arrays, **arrays})

@@ -1,0 +1,474 @@
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import logging
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import dask
+import jax
+import numpy as np
+import pytest
+from distributed import LocalCluster
+
+from jaxduel.errors import InputError, StorageError
+from jaxduel.experiments.sweep import cluster_run, cluster_worker
+from jaxduel.experiments.sweep.blocks import Block
+from jaxduel.experiments.sweep.claims import is_free
+from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
+from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.manifest import Manifest, read_manifest
+from jaxduel.experiments.sweep.planning import Task, tasks
+from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.store import Store
+from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
+from tests.experiments.sweep import stored
+
+SEEDS, LANES = 48, 8
+
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+
+class Sweep(NamedTuple):
+    """A finished one that no cluster has seen."""
+
+    manifest: Manifest
+    every: tuple[Task, ...]
+    contents: dict[str, bytes]
+
+    def store(self, folder):
+        return Store.create_or_open(folder, self.manifest)
+
+
+def undisturbed(folder, **policy):
+    """Blocks of 8 seeds, 6 for each group."""
+    grid = Grid.from_json(
+        {
+            "policies": [policy],
+            "problems": [{"generator": "btl", "num_arms": 3}],
+            "horizons": [200],
+            "seeds": SEEDS,
+            "lanes": LANES,
+            "checkpoints": 5,
+        }
+    )
+    run_sweep(grid, folder, devices=jax.local_devices()[:1])
+    every = tasks(groups_of(grid, "cpu"), SEEDS)
+    return Sweep(read_manifest(folder), every, stored.contents(folder))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory, quick_compilation):
+    return undisturbed(tmp_path_factory.mktemp("undisturbed"), name="interleaved-filter")
+
+
+class Watched(Progress):
+    """Progress that a test looks at."""
+
+    def __init__(self, every, begun=lambda key: None):
+        super().__init__(every, (), SEEDS, False)
+        self.keys = []
+        self._begun = begun
+
+    def done(self, key):
+        super().done(key)
+        self.keys.append(key)
+        self._begun(key)
+
+
+def made_up(task, num_seeds, keep, device):
+    """In place of `carry_out`: nothing is simulated."""
+    group = task.group
+    shape = (len(group.cells), 1, group.lanes, group.num_checkpoints)
+    regret = np.random.default_rng(int(task.key, 16)).random(shape)
+    arrays = {
+        "regret_count": np.int64(group.lanes),
+        "regret_mean": regret.mean(axis=2),
+        "regret_m2": regret.var(axis=2),
+        "final_regret": regret[..., -1],
+        "plays_mean": np.zeros((shape[0], shape[3], group.num_arms)),
+    }
+    return Block(task.key, group.key, task.number, task.first_seed, arrays)
+
+
+def cluster_here(num_workers):
+    """A cluster whose workers are threads of this process, so that tests can patch what they do."""
+    return LocalCluster(
+        n_workers=num_workers,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
+        memory_limit=None,
+        silence_logs=logging.CRITICAL,
+    )
+
+
+@pytest.fixture(scope="module")
+def address():
+    with cluster_here(1) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def every(small):
+    return small.every
+
+
+@pytest.fixture
+def store(small, tmp_path):
+    return small.store(tmp_path / "s")
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    monkeypatch.setattr(cluster_worker, "carry_out", made_up)
+
+
+def run(store, every, scheduler, stop=None, progress=None):
+    progress = progress or Watched(every)
+    run_on_cluster(store, every, scheduler, progress, stop or threading.Event())
+    return progress
+
+
+def hang_in_mid_task(pid, file):
+    """Sent to workers: the process `pid` never ends its next task, and says so in a file."""
+
+    def patch():
+        import os
+        import pathlib
+        import time
+
+        from jaxduel.experiments.sweep import cluster_worker
+
+        def hang(*arguments):
+            pathlib.Path(file).touch()
+            time.sleep(600)
+
+        if os.getpid() == pid:
+            cluster_worker.carry_out = hang
+
+    return patch
+
+
+def kill_a_worker_in_mid_run(folder, sweep, monkeypatch):
+    monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # as `quick_compilation` does here
+    store, every, hung = sweep.store(folder / "killed"), sweep.every, folder / "hung"
+    with connect("local:2") as client:
+        first, second = client.run(os.getpid).values()
+        client.run(hang_in_mid_task(first, str(hung)))
+
+        def kill():
+            while not hung.exists():
+                time.sleep(0.05)
+            time.sleep(0.5)
+            claims.extend(os.listdir(store.folder / "claims"))
+            os.kill(first, signal.SIGKILL)
+
+        claims: list[str] = []
+        killer = threading.Thread(target=kill, daemon=True)
+        killer.start()
+        progress = run(store, every, client)
+        killer.join()
+        assert claims
+        assert sorted(progress.keys) == sorted(task.key for task in every)
+    with pytest.raises(ProcessLookupError):
+        os.kill(second, 0)
+    assert not os.listdir(store.folder / "claims")
+    assert stored.contents(store.folder) == sweep.contents
+
+
+def test_a_worker_killed_in_mid_run_changes_no_bit(small, tmp_path, monkeypatch):
+    kill_a_worker_in_mid_run(tmp_path, small, monkeypatch)
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+
+
+def held(store, number):
+    """Waits until so many tasks are in hand."""
+    folder, end = store.folder / "claims", time.monotonic() + 120
+    while sum(not is_free(path) for path in folder.iterdir()) < number:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+SCRIPT = """
+import pickle, sys, threading
+from jaxduel.experiments.sweep.claims import is_free
+from jaxduel.experiments.sweep.cluster import run_on_cluster
+from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.runner import stopped_by_signals
+from jaxduel.experiments.sweep.store import Store
+
+if __name__ == "__main__":
+    with open(sys.argv[2], "rb") as file:
+        tasks = pickle.load(file)
+    stop = threading.Event()
+    with stopped_by_signals(stop, print):
+        progress = Progress(tasks, (), 48, False)
+        run_on_cluster(Store.open(sys.argv[1]), tasks, "local:2", progress, stop)
+"""
+
+
+@pytest.mark.slow
+def test_signals_to_a_client_and_its_local_workers(store, every, tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "tasks").write_bytes(pickle.dumps(every))
+    command = [sys.executable, tmp_path / "script.py", store.folder, tmp_path / "tasks"]
+    scratch = set(Path(tempfile.gettempdir()).glob("jaxduel-*"))
+    for number, finished in ((signal.SIGKILL, 0), (signal.SIGINT, 2)):
+        with subprocess.Popen(command, env=ENVIRONMENT, start_new_session=True) as client:
+            held(store, 2)
+            if number == signal.SIGKILL:
+                client.kill()
+            else:
+                os.killpg(client.pid, number)  # as a terminal does
+        assert client.returncode == (-number if number == signal.SIGKILL else 0)
+        wait_for_the_end_of_group(client.pid)
+        assert len(store.finished()) == finished
+    left = set(Path(tempfile.gettempdir()).glob("jaxduel-*")) - scratch
+    assert len(left) <= 1  # of the client that was killed
+    for folder in left:
+        shutil.rmtree(folder)
+
+
+def wait_for_the_end_of_group(group):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("processes are left")
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_mid_run_changes_no_bit_of_batched_policies(tmp_path, monkeypatch):
+    pcomp = undisturbed(tmp_path / "undisturbed", name="pcomp", num_batches=(2, 3))
+    kill_a_worker_in_mid_run(tmp_path, pcomp, monkeypatch)
+
+
+def test_a_finished_sweep_runs_nothing_and_one_block_is_mended(store, every, address, pretended):
+    assert sorted(run(store, every, address).keys) == sorted(task.key for task in every)
+    before = stored.contents(store.folder)
+    assert run(store, every, address).keys == []
+    next((store.folder / "blocks").iterdir()).unlink()
+    assert len(run(Store.open(store.folder), every, address).keys) == 1
+    assert stored.contents(store.folder) == before
+
+
+def all_known(client, workers):
+    return {worker: cluster_worker.greet() for worker in workers}
+
+
+def test_another_version_is_refused_before_anything_runs(store, every, address, monkeypatch):
+    real = importlib.metadata.version
+    monkeypatch.setattr(
+        importlib.metadata, "version", lambda name: "9.9" if name == "jaxduel" else real(name)
+    )
+    with pytest.raises(InputError, match=r"has jaxduel 9\.9, and .* run by 0") as refused:
+        run(store, every, address)
+    assert "\n" not in str(refused.value)
+    assert stored.contents(store.folder) == {}
+    with connect(address) as client, pytest.raises(InputError, match=r"has jaxduel 9\.9"):
+        platform_of(client, threading.Event())
+    # one that has joined since, and is given a task before it is asked
+    monkeypatch.setattr(cluster_run, "greetings", all_known)
+    with pytest.raises(InputError, match=r"has jaxduel 9\.9"):
+        run(store, every, address)
+    assert stored.contents(store.folder) == {}
+
+
+def test_no_jaxduel_is_refused(store, every, address, monkeypatch):
+    def version(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    with pytest.raises(InputError, match=r"has no jaxduel"):
+        run(store, every, address)
+
+
+def test_a_worker_that_cannot_start_jax_is_refused(store, every, address, monkeypatch):
+    def greet():
+        raise ImportError("no jaxlib")
+
+    monkeypatch.setattr(cluster_worker, "greet", greet)
+    with pytest.raises(InputError, match=r"cannot run jaxduel \(ImportError: no jaxlib\)"):
+        run(store, every, address)
+
+
+def test_other_versions_of_jax_are_warned_of_once(store, every, address, monkeypatch, pretended):
+    real = cluster_worker.greet()
+    monkeypatch.setattr(cluster_worker, "greet", lambda: {**real, "jax": "0.0"})
+    with pytest.warns(UserWarning, match=r"goes on with 0\.0") as warned:
+        run(store, every, address)
+    assert len(warned) == 1
+    assert len(store.finished()) == len(every)
+
+
+def test_what_workers_compute_on(address):
+    with connect(address) as client:
+        found = platform_of(client, threading.Event())
+    device = jax.local_devices()[0]
+    assert found == {
+        "jax": jax.__version__,
+        "jaxlib": importlib.metadata.version("jaxlib"),
+        "device": device.device_kind,
+        "platform": "cpu",
+    }
+
+
+def test_a_folder_that_workers_do_not_see(store, every, address, monkeypatch, pretended):
+    monkeypatch.setattr(cluster_worker, "SECONDS_TO_APPEAR", 0.3)
+    environment = {**store.manifest.environment, "created": "on another machine"}
+    elsewhere = Store(store.folder, dataclasses.replace(store.manifest, environment=environment))
+    with pytest.raises(InputError, match=r"does not see the sweep in .* same path") as refused:
+        run(elsewhere, every, address)
+    assert str(store.folder) in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", [StorageError, MemoryError, InputError, ZeroDivisionError])
+def test_errors_of_a_task_come_back_as_themselves(store, every, address, monkeypatch, kind):
+    def fail(task, *others):
+        if task.number == 2:
+            raise kind("what went wrong.")
+        return made_up(task, *others)
+
+    monkeypatch.setattr(cluster_worker, "carry_out", fail)
+    progress = Watched(every)
+    with pytest.raises(kind, match=r"^what went wrong\.$"):
+        run(store, every, address, progress=progress)
+    assert store.finished() == set(progress.keys) == {task.key for task in every[:2]}
+    assert not os.listdir(store.folder / "claims")
+
+
+def test_after_a_stop_only_blocks_in_flight_are_finished(store, every, address, monkeypatch):
+    stop, begun = threading.Event(), []
+
+    def stopped(task, *others):
+        begun.append(task.key)
+        if len(begun) == 2:
+            stop.set()
+            time.sleep(0.5)
+        return made_up(task, *others)
+
+    monkeypatch.setattr(cluster_worker, "carry_out", stopped)
+    assert run(store, every, address, stop).keys == begun
+    assert len(begun) == 2
+    assert store.finished() == set(begun)
+
+
+def test_what_another_process_has_is_left_to_it_and_taken_over(store, every, address, pretended):
+    theirs = Store.open(store.folder)
+    first, second = theirs.claim(every[0].key), theirs.claim(every[1].key)
+    assert first
+    assert second
+
+    def others_done(key):
+        if len(progress.keys) == len(every) - 2:
+            first.release()  # its process died
+            theirs.add(made_up(every[1], 0, (), None))
+            second.release()
+
+    progress = Watched(every, others_done)
+    run(store, every, address, progress=progress)
+    assert set(progress.keys[:-2]) == {task.key for task in every[2:]}
+    assert set(progress.keys[-2:]) == {every[0].key, every[1].key}
+    assert len(store.finished()) == len(every)
+
+
+def test_a_scheduler_that_does_not_answer_is_one_sentence(store, every):
+    class Client:
+        status = "connecting"
+        scheduler = SimpleNamespace(address="tcp://a:1")
+
+        def nthreads(self):
+            raise TimeoutError
+
+    with pytest.raises(ConnectionError, match=r"^the scheduler at tcp://a:1 is gone") as lost:
+        run(store, every, Client())
+    assert "\n" not in str(lost.value)
+
+
+CLUSTER = """
+from distributed import LocalCluster
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp",
+                      dashboard_address="127.0.0.1:0") as cluster:
+        print(cluster.scheduler_address, flush=True)
+        input()
+"""
+
+
+@pytest.mark.slow
+def test_a_scheduler_killed_in_mid_run(store, every, tmp_path):
+    (tmp_path / "script.py").write_text(CLUSTER)
+    command = [sys.executable, tmp_path / "script.py"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=ENVIRONMENT, text=True, **pipes) as cluster:
+        killer = threading.Thread(target=lambda: (held(store, 1), cluster.kill()))
+        killer.start()
+        with pytest.raises(ConnectionError, match=r"what is stored is whole"):
+            run(store, every, cluster.stdout.readline().strip())
+        killer.join()
+    assert store.finished() == set()
+
+
+def test_no_workers_are_waited_for(store, every):
+    with cluster_here(0) as cluster:
+        stop = threading.Event()
+        for wait in (
+            lambda client: platform_of(client, stop),
+            lambda client: run(store, every, client, stop),
+        ):
+            stop.clear()
+            threading.Timer(0.3, stop.set).start()
+            with (
+                connect(cluster.scheduler_address) as client,
+                pytest.warns(UserWarning, match="has no workers yet"),
+            ):
+                wait(client)
+
+
+def test_schedulers_that_are_none(store, every, monkeypatch):
+    for text in ("local:0", "local:", "host", "4"):
+        with pytest.raises(InputError, match=rf"or local:N .* not '{text}'"):
+            run(store, every, text)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "300ms"}),
+        pytest.raises(InputError, match=r"no scheduler answers at tcp://127\.0\.0\.1:1:"),
+    ):
+        run(store, every, "tcp://127.0.0.1:1")
+    with pytest.raises(InputError, match=r"no scheduler answers at nonsense://a:1"):
+        run(store, every, "nonsense://a:1")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'jaxduel\[cluster\]'"):
+        run(store, every, "local:2")
+
+
+def test_ctrl_c_on_a_terminal_spares_local_workers(monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    platforms = jax.config.jax_platforms
+    try:
+        cluster_worker.dask_setup(None)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert jax.config.jax_platforms == "cpu"
+    finally:
+        signal.signal(signal.SIGINT, before)
+        jax.config.update("jax_platforms", platforms)

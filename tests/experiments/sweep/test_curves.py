@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from scipy import stats
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.sweep.axes import family_of
+from jaxduel.experiments.sweep.curves import sweep_figure
+from jaxduel.plotting import facet_maps, facets
+from jaxduel.plotting.facets import Facet, FacetCurve, facet_figure
+from jaxduel.plotting.styles import STYLES
+from tests.experiments.sweep.made_up import cell, sweep
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Batches, arms and horizons of two batched policies, and two that have no batches; ucb has
+    not begun."""
+    problems = [(f"btl(num_arms={k}, instance=0)", k) for k in (4, 8, 16)]
+    cells = [cell(p, q, k, T, num_batches=b) for p in ("pcomp", "scomp2") for q, k in problems
+             for T in (100, 10_000) for b in (2, 8)]  # fmt: skip
+    cells += [
+        cell("dts", q, k, T, alpha=0.51, tie="low") for q, k in problems for T in (100, 10_000)
+    ]
+    cells += [cell("rucb", "arxiv", 6, 100), cell("mine", "arxiv", 6, 100)]
+    cells += [cell("ucb", "gap", 5, 100)]
+    return sweep(
+        tmp_path_factory.mktemp("curves") / "s",
+        cells,
+        definitions=lambda policy: ("copeland", "weak") if policy == "rucb" else ("copeland",),
+        blocks=lambda policy, number: policy != "ucb",
+    )
+
+
+BTL = {"problems": ["btl"]}
+
+
+def labels(figure):
+    return {title: [line.label for line in lines] for title, lines in figure.facets.items()}
+
+
+def test_regret_at_the_horizon_by_arms(data):
+    figure = sweep_figure(data, x="horizon", facet="K", **BTL)
+    policies = ["pcomp[num_batches=2]", "pcomp[num_batches=8]", "scomp2[num_batches=2]",
+                "scomp2[num_batches=8]", "dts"]  # fmt: skip
+    assert labels(figure) == dict.fromkeys(["K = 4", "K = 8", "K = 16"], policies)
+    assert figure.name == "curves-horizon-by-K"
+    line = figure.facets["K = 8"][3]
+    final = data["final_regret"].sel(
+        policy="scomp2", problem="btl(num_arms=8, instance=0)", parameters="num_batches=8",
+        definition="copeland",
+    ).values  # fmt: skip
+    np.testing.assert_array_equal(line.at, [100, 10_000])
+    np.testing.assert_allclose(line.mean, final.mean(axis=1), rtol=1e-12)
+    ends = stats.t.interval(0.95, 19, final.mean(axis=1), stats.sem(final, axis=1))
+    np.testing.assert_allclose(line.interval95(), ends, rtol=1e-9)
+
+
+def test_regret_against_time_has_axes_for_every_setting(data):
+    figure = sweep_figure(data, policies=["scomp2", "rucb"])
+    assert list(figure.facets) == [
+        *(f"btl(num_arms={k}, instance=0), T = {t}, copeland" for k in (4, 8, 16)
+          for t in ("100", "1e4")),
+        "arxiv, T = 100, copeland",
+        "arxiv, T = 100, weak",
+    ]  # fmt: skip
+    line = figure.facets["btl(num_arms=4, instance=0), T = 1e4, copeland"][0]
+    where = {"policy": "scomp2", "problem": "btl(num_arms=4, instance=0)", "horizon": 10_000}
+    there = data.sel(where).sel(parameters="num_batches=2", definition="copeland")
+    np.testing.assert_array_equal(line.at, there["t"])
+    np.testing.assert_array_equal(line.mean, there["regret_mean"])
+    np.testing.assert_array_equal(line.sem, there["regret_sem"])
+
+
+def test_arms_across_join_the_problems_of_a_family(data):
+    figure = sweep_figure(data, x="num_arms", horizons=[100], definitions=["copeland"])
+    assert list(figure.facets) == ["btl(instance=0)", "arxiv"]
+    for line in figure.facets["btl(instance=0)"]:
+        np.testing.assert_array_equal(line.at, [4, 8, 16])
+    alone = sweep_figure(data, x="K", horizons=[100], policies=["dts"], facet="policy")
+    assert labels(alone) == {"dts": ["dts"]}
+    assert family_of("btl(num_arms=4)") == "btl"
+
+
+def test_policies_without_the_parameter_across_are_levels(data):
+    figure = sweep_figure(data, x="batches", horizons=[100], **BTL)
+    for lines in figure.facets.values():
+        assert [line.label for line in lines] == ["pcomp", "scomp2", "dts"]
+        np.testing.assert_array_equal(lines[0].at, [2, 8])
+        assert np.isnan(lines[2].at).all()
+    assert ",dts,," in figure.csv()
+    assert figure.x == "num_batches"
+
+
+def test_what_is_neither_across_nor_a_facet_is_in_the_label(data):
+    figure = sweep_figure(data, x="B", facet="K", policies=["scomp2"])
+    assert labels(figure)["K = 4"] == ["scomp2, T = 100", "scomp2, T = 1e4"]
+    figure = sweep_figure(data, x="horizon", facet="parameters", policies=["pcomp"])
+    assert list(figure.facets) == ["num_batches=2", "num_batches=8"]
+    assert labels(figure)["num_batches=2"][1] == "pcomp, btl(num_arms=8, instance=0)"
+    figure = sweep_figure(data, x="horizon", facet="tie", problems=["btl(num_arms=4, instance=0)"])
+    assert list(figure.facets) == ["tie = low", "without tie"]
+
+
+def test_heat_maps_are_of_one_policy_each(data):
+    figure = sweep_figure(data, x="batches", y="horizon", facet="K", kind="heatmap", **BTL)
+    assert list(figure.facets) == [f"{p}, K = {k}" for p in ("pcomp", "scomp2") for k in (4, 8, 16)]
+    default = sweep_figure(data, x="horizon", kind="heatmap", policies=["dts"])
+    (line,) = default.facets["dts"]
+    assert sorted(c.num_arms for c in line.cells) == [4, 4, 8, 8, 16, 16]
+
+
+def test_csv_has_every_point_to_the_last_bit(data):
+    figure = sweep_figure(data, x="t", facet="K", horizons=[10_000])
+    rows = list(csv.DictReader(io.StringIO(figure.csv())))
+    points = sum(len(line.at) for lines in figure.facets.values() for line in lines)
+    assert len(rows) == points == 5 * 3 * 12
+    for one in rows:
+        there = data.sel({k: one[k] for k in ("policy", "problem", "parameters", "definition")})
+        there = there.sel(horizon=int(one["horizon"]))
+        at = list(there["t"].values).index(float(one["t"]))
+        assert float(one["mean"]) == float(there["regret_mean"][at])
+        assert float(one["sem"]) == float(there["regret_sem"][at])
+        assert (float(one["x"]), one["num_seeds"]) == (float(one["t"]), "20")
+
+
+@pytest.mark.parametrize("kind", ["curves", "heatmap"])
+def test_files(data, tmp_path, kind):
+    figure = sweep_figure(data, x="batches", facet="K", kind=kind, horizons=[100, 10_000], **BTL)
+    paths = figure.write(OutputFolder(tmp_path / "out"))
+    assert [path.name for path in paths] == [f"{figure.name}.{s}" for s in ("png", "pdf", "csv")]
+    starts = [path.read_bytes()[:4] for path in paths]
+    assert starts == [b"\x89PNG", b"%PDF", b"face"]
+
+
+def test_one_seed_without_regret_can_be_drawn(tmp_path):
+    cells = [cell("dts", "gap", 5, T, alpha=a) for T in (1, 10) for a in (0.5, 0.6)]
+    one = sweep(tmp_path / "s", cells, seeds=1, of=lambda cell, t, seeds: np.zeros((1, len(t))))
+    for asked in ({"x": "t"}, {"x": "alpha"}, {"x": "alpha", "kind": "heatmap"}):
+        figure = sweep_figure(one, **asked)
+        assert all(np.isnan(line.sem).all() for (line, *_) in figure.facets.values())
+        assert figure.draw().axes
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"x": "gamma"}, "unknown axis of a figure 'gamma'"),
+        ({"x": "tie"}, "'tie' is not a number"),
+        ({"x": "problem"}, "'problem' is not a number"),
+        ({"x": "K", "facet": "K"}, "cannot be both"),
+        ({"x": "K", "facet": "t"}, "cannot be both"),
+        ({"x": "K", "y": "horizon"}, "y is for heat maps"),
+        ({"x": "t", "kind": "heatmap"}, "two different axes"),
+        ({"x": "K", "y": "K", "kind": "heatmap"}, "two different axes"),
+        ({"x": "K", "y": "horizon", "kind": "heatmap"}, "one definition of regret"),
+        ({"x": "batches", "y": "alpha", "kind": "heatmap"}, "no policy that has run has both"),
+        ({"policies": ["ucb"]}, "nothing of that has run yet"),
+        ({"x": "t", "facet": "definition"}, "would have 32 curves"),
+    ],
+)
+def test_what_cannot_be_drawn(data, asked, message):
+    with pytest.raises(InputError, match=message):
+        sweep_figure(data, **asked)
+
+
+def curve(policy, label=None, level=False):
+    at = np.array([1.0, 100.0])
+    mean = np.array([1.0, 50.0])
+    return FacetCurve(policy=policy, label=label or policy, at=at, mean=mean, lower95=mean - 2,
+                      upper95=mean + 2, level=level)  # fmt: skip
+
+
+def drawn(*lists):
+    return facet_figure([
+        Facet(curves=c, title=str(i), across="x", up="regret", across_scale="log")
+        for i, c in enumerate(lists)
+    ])  # fmt: skip
+
+
+def test_every_curve_has_a_look_of_its_own():
+    variants = [curve("dts", f"dts[{i}]") for i in range(4)]
+    unknown = [curve("mine"), curve("yours"), curve("theirs")]
+    (axes,) = drawn([*variants, curve("rucb"), *unknown]).axes
+    lines = {line.get_label(): line for line in axes.lines}
+    colors = {label: to_rgb(line.get_color()) for label, line in lines.items()}
+    assert len(set(colors.values())) == len(colors) == 8
+    assert colors["rucb"] == to_rgb(STYLES["rucb"].color)
+    looks = {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in axes.lines}
+    assert len(looks) == 8
+    brightness = [sum(colors[f"dts[{i}]"]) for i in range(4)]
+    assert brightness == sorted(brightness)
+
+
+def test_facets_share_the_axis_of_regret_and_one_legend():
+    figure = drawn(*[[curve("dts"), curve("rucb", level=True)]] * 7)
+    assert len(figure.axes) == 7
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    assert figure.axes[0].get_yscale() == "log"
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["dts", "rucb"]
+    labelled = [i for i, axes in enumerate(figure.axes) if axes.get_ylabel()]
+    assert labelled == [0, 4]
+    assert facets.arrangement(7)[:2] == (2, 4)
+    assert facets.arrangement(6)[:2] == (1, 6)
+
+
+def test_a_figure_needs_something_to_draw():
+    with pytest.raises(InputError, match="at least one facet"):
+        facet_figure([])
+    empty = facet_maps.FacetMap("", np.full((2, 2), np.nan))
+    with pytest.raises(InputError, match="at least one number"):
+        facet_maps.facet_map_figure(
+            [empty], across="", up="", columns=[1, 2], rows=[1, 2], label=""
+        )
+
+
+def test_a_map_shows_its_values():
+    values = np.array([[1.0, 10.0], [100.0, np.nan]])
+    figure = facet_maps.facet_map_figure(
+        [facet_maps.FacetMap("a, b", values)], across="x", up="y", columns=[2, 4], rows=[1e3, 1e6],
+        label="regret",
+    )  # fmt: skip
+    axes = figure.axes[0]
+    np.testing.assert_array_equal(axes.images[0].get_array().filled(np.nan), values)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "4"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["$10^{3}$", "$10^{6}$"]
+
+
+def test_ticks_and_titles_have_room():
+    assert facets.ticks([2, 3, 4, 8, 32], np.log([2, 3, 4, 8, 32]).tolist()) == [0, 2, 3, 4]
+    assert facets.ticks([1], [1]) == [0]
+    assert facets.ticks([1, 1000], [0, 1]) == [0, 1]
+    assert facets.broken("short, title") == "short, title"
+    assert facets.broken("mslr16-noncondorcet, T = 1e6") == "mslr16-noncondorcet,\nT = 1e6"
+    assert [facets.short(x) for x in (0.51, 32, 1000, 2000, 1e6, 25e5, 0)] == [
+        "0.51", "32", "$10^{3}$", "2000", "$10^{6}$", r"$2.5\!\cdot\!10^{6}$", "0"]  # fmt: skip

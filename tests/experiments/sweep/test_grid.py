@@ -1,0 +1,199 @@
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep.entries import GENERATORS, PolicyEntry, ProblemEntry
+from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.values import GridError
+
+DTS = PolicyEntry("dts", {"alpha": (0.51, 0.6)})
+ARXIV = ProblemEntry(name="arxiv")
+
+
+def grid(**changes) -> Grid:
+    return Grid(**{"policies": (DTS,), "problems": (ARXIV,), "horizons": (1000,), **changes})
+
+
+def test_lists_numbers_and_whole_floats_become_tuples_of_integers():
+    made = grid(policies=[DTS], problems=ARXIV, horizons=[1e3, np.int64(10)], checkpoints=[1, 5.0])
+    assert made.policies == (DTS,)
+    assert made.problems == (ARXIV,)
+    assert made.horizons == (1000, 10)
+    assert made.checkpoints == (1, 5)
+    assert grid(horizons=1e6, delays=2).horizons == (1_000_000,)
+    assert all(type(value) is int for value in made.horizons + made.checkpoints)
+
+
+def test_parameters_have_the_type_and_order_of_the_policy_s_own():
+    entry = PolicyEntry("pcomp", {"tau": 2.0, "q": 2, "num_batches": [2, 8.0], "elimination": "kl"})
+    assert entry.parameters == {
+        "num_batches": (2, 8),
+        "elimination": ("kl",),
+        "q": (2.0,),
+        "tau": (2,),
+    }
+    assert list(entry.parameters) == ["num_batches", "elimination", "q", "tau"]
+    types = [type(values[0]) for values in entry.parameters.values()]
+    assert types == [int, str, float, int]
+
+
+def test_times_of_a_grid_are_one_value():
+    entry = PolicyEntry("base", {"grid": ["minimax", [10, 100, 1000]]})
+    assert entry.parameters["grid"] == ("minimax", (10, 100, 1000))
+
+
+def test_numpy_values_are_python_s():
+    entry = PolicyEntry("dts", {"alpha": np.array([0.5, 1.0])})
+    assert entry.parameters == {"alpha": (0.5, 1.0)}
+    json.dumps(grid(policies=entry).to_json())
+
+
+def test_checkpoints_are_a_log_grid_or_the_times_up_to_the_horizon():
+    assert grid().checkpoints_of(1000)[0] == 1
+    assert grid().checkpoints_of(1000)[-1] == 1000
+    assert 15 <= len(grid().checkpoints_of(10**6)) <= 20
+    listed = grid(checkpoints=(10, 100, 1000))
+    assert listed.checkpoints_of(500) == (10, 100, 500)
+    assert listed.checkpoints_of(100) == (10, 100)
+
+
+def test_json_gives_the_grid_back(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("0.5,0.6\n0.4,0.5\n")
+    made = grid(
+        policies=(DTS, PolicyEntry("multisbm", {"unplayed": float("inf")})),
+        problems=(
+            ARXIV,
+            ProblemEntry(file=path),
+            ProblemEntry(generator="btl", parameters={"num_arms": (4, 8)}, instances=(0, 3)),
+        ),
+        horizons=(10, 1000),
+        num_seeds=7,
+        batches=(2,),
+        regret=("average", "copeland"),
+        delays=(1, 8),
+        lanes=64,
+        keep=("seeds",),
+    )
+    text = json.dumps(made.to_json())
+    assert Grid.from_json(json.loads(text)) == made
+    assert json.dumps(Grid.from_json(json.loads(text)).to_json()) == text
+    assert made.to_json()["seeds"] == 7
+    assert made.to_json()["delay"] == [1, 8]
+
+
+def test_another_number_of_seeds_is_the_same_grid_otherwise():
+    assert grid().with_seeds(5) == grid(num_seeds=5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "message"),
+    [
+        ({"policies": ()}, "policies", "no policies"),
+        ({"problems": []}, "problems", "no problems"),
+        ({"horizons": ()}, "horizons", "no horizons"),
+        ({"policies": ("dts",)}, "policies", "PolicyEntry"),
+        ({"horizons": (0,)}, "horizons", "from 1 to 2147483647, not 0"),
+        ({"horizons": (2**31,)}, "horizons", "2147483648"),
+        ({"horizons": (1.5,)}, "horizons", "1.5"),
+        ({"horizons": ("1e3",)}, "horizons", "whole numbers"),
+        ({"num_seeds": 0}, "seeds", "a whole number from 1"),
+        ({"num_seeds": True}, "seeds", "True"),
+        ({"num_seeds": (1, 2)}, "seeds", r"\(1, 2\)"),
+        ({"seed": 2**32}, "seed", "4294967295"),
+        ({"delays": ()}, "delay", "empty"),
+        ({"batches": (0,)}, "batches", "not 0"),
+        ({"checkpoints": 0}, "checkpoints", "not 0"),
+        ({"checkpoints": (5, 5)}, "checkpoints", "increase"),
+        ({"checkpoints": ()}, "checkpoints", "increase"),
+        ({"lanes": 0}, "lanes", "not 0"),
+        ({"regret": ("averge",)}, "regret", "did you mean 'average'"),
+        ({"keep": ("win",)}, "keep", "did you mean 'wins'"),
+        ({"prng": "rbg"}, "prng", "threefry2x32"),
+        ({"shuffle_arms": 1}, "shuffle_arms", "true or false"),
+        ({"policies": (PolicyEntry("pcomp"),)}, "name", "num_batches', or the grid's batches"),
+    ],
+)
+def test_values_out_of_range_are_refused(changes, key, message):
+    with pytest.raises(GridError, match=message) as caught:
+        grid(**changes)
+    assert caught.value.key == key
+    assert isinstance(caught.value, InputError)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("dtss", {}, "did you mean 'dts'"),
+        (3, {}, "must be text"),
+        ("dts", {"alhpa": 1.0}, "did you mean 'alpha'"),
+        ("pure-dts", {"alpha": 1.0}, "has none"),
+        ("btm", {"horizon": 10}, "set by the grid's horizons"),
+        ("dts", {"alpha": ()}, "empty"),
+        ("dts", {"alpha": "big"}, "must be a number, not 'big'"),
+        ("dts", {"alpha": True}, "must be a number"),
+        ("dts", {"alpha": {"a": 1}}, "numbers, text or true/false"),
+        ("dts+", {"over_candidates": 1}, "true or false"),
+        ("pcomp", {"elimination": 1}, "must be text"),
+        ("pcomp", {"num_batches": 2.5}, "whole number"),
+    ],
+)
+def test_policies_that_make_no_sense_are_refused(name, parameters, message):
+    with pytest.raises(GridError, match=message):
+        PolicyEntry(name, parameters)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "one of name, file and generator, not none"),
+        ({"name": "arxiv", "generator": "btl"}, "not name and generator"),
+        ({"name": "arxivv"}, "did you mean 'arxiv'"),
+        ({"name": "my.csv"}, 'write file = "my.csv"'),
+        ({"name": 3}, "must be text"),
+        ({"name": "arxiv", "parameters": {"num_arms": 4}}, "has no parameter 'num_arms'"),
+        ({"name": "arxiv", "instances": (1,)}, "draws nothing"),
+        ({"generator": "arithmetic", "instances": (1,)}, "draws nothing"),
+        ({"file": "nowhere.csv"}, "does not exist"),
+        ({"file": "mine.xls"}, "unknown kind"),
+        ({"generator": "blt"}, "did you mean 'btl'"),
+        ({"generator": "btl", "parameters": {"num_arm": 4}}, "did you mean 'num_arms'"),
+        ({"generator": "btl", "parameters": {"instance": 4}}, "did you mean 'instances'"),
+        ({"generator": "btl", "parameters": {"num_arms": 4.5}}, "whole number"),
+        ({"generator": "random_sst"}, "needs the parameter 'num_arms'"),
+        ({"generator": "btl", "instances": (-1,)}, "not -1"),
+        ({"generator": "btl", "instances": (0.5,)}, "not 0.5"),
+        ({"parameters": {"nmae": "arxiv"}}, "did you mean 'name'"),
+    ],
+)
+def test_problems_that_make_no_sense_are_refused(settings, message):
+    with pytest.raises(GridError, match=message):
+        ProblemEntry(**settings)
+
+
+def test_submatrices_and_arms_with_rewards_are_names():
+    assert ProblemEntry(name="arxiv[1,2]").name == "arxiv[1,2]"
+    assert ProblemEntry(name="gaussian[0.6,0.5]").name == "gaussian[0.6,0.5]"
+
+
+def test_all_generators_of_one_instance_are_known():
+    import jaxduel as jd
+
+    families = {"adaptive_grid_family", "static_grid_family"}
+    modules = (jd.problems.generators, jd.problems.arms)
+    made = {
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+        if callable(value) and not isinstance(value, type)
+    }
+    assert set(GENERATORS) == made - families - {"gaussian", "bernoulli"}
+
+
+def test_errors_survive_pickling():
+    error = pickle.loads(pickle.dumps(GridError("wrong.", "alpha", "policies", 3)))
+    assert (str(error), error.key, error.table, error.number) == ("wrong.", "alpha", "policies", 3)

@@ -1,0 +1,166 @@
+from pathlib import Path
+
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep.grid_file import examples, read_grid
+from jaxduel.experiments.sweep.toml_lines import key_lines
+from jaxduel.policies.base import Batch, Duel
+from jaxduel.simulation.blocks import plan_kind
+
+WHOLE = """\
+seeds = 1000  # per cell
+seed = 3
+horizons = [
+    1e3,  # ] a bracket in a comment
+    1e6,
+]
+batches = [2, 8]
+delay = 1
+
+[[policies]]
+name = ["pcomp", "scomp"]
+
+[[policies]]
+name = "dts"
+alpha = [0.51, 0.6]
+
+[[problems]]
+name = ["arxiv", "cyclic"]
+
+[[problems]]
+file = "my.csv"
+
+[[problems]]
+generator = "btl"
+num_arms = [4, 8]
+instances = [0, 1]
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "my.csv").write_text("0.5,0.6\n0.4,0.5\n")
+    path = folder / "grid.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_grid_file_is_read(tmp_path):
+    grid = read_grid(write(tmp_path, WHOLE))
+    assert grid.num_seeds == 1000
+    assert grid.horizons == (1000, 1_000_000)
+    assert [entry.name for entry in grid.policies] == ["pcomp", "scomp", "dts"]
+    assert grid.policies[2].parameters == {"alpha": (0.51, 0.6)}
+    assert [entry.name for entry in grid.problems[:2]] == ["arxiv", "cyclic"]
+    assert grid.problems[2].file == str(tmp_path / "my.csv")
+    assert grid.problems[3].instances == (0, 1)
+    assert grid.checkpoints == 20
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("seed = 3", "sede = 3", 2, "unknown key of a grid 'sede': .*did you mean 'seed'"),
+        ("seed = 3", "seed = 3.5", 2, "seed must be a whole number"),
+        ("    1e6,", '    "1e6",', 3, "horizons must be whole numbers"),
+        ('"scomp"]', '"scmop"]', 11, "unknown policy 'scmop': .*did you mean 'scomp'"),
+        ('name = "dts"', 'name = "dtss"', 14, "did you mean 'dts'"),
+        ("alpha =", "alhpa =", 15, "did you mean 'alpha'"),
+        ("0.51,", '"a",', 15, "must be a number, not 'a'"),
+        ('name = "dts"', "", 15, "unknown key of a policy without a name 'alpha'"),
+        ('"cyclic"]', '"cycle"]', 18, "unknown problem 'cycle': .*did you mean 'cyclic'"),
+        ("my.csv", "your.csv", 21, "does not exist"),
+        ('"btl"', '"blt"', 24, "unknown generator 'blt': .*did you mean 'btl'"),
+        ("num_arms =", '"numarms" =', 25, "did you mean 'num_arms'"),
+        ("instances =", "instance =", 26, "did you mean 'instances'"),
+        ("batches = [2, 8]", "", 11, "pcomp needs the parameter 'num_batches'"),
+        ('name = ["pcomp", "scomp"]', 'name = ["rucb"]\nalpha = 1', 12, "takes no parameters"),
+        ('name = ["pcomp", "scomp"]', "name = []", 11, "empty list"),
+        ('name = ["pcomp", "scomp"]', "", 10, "a policy needs a name"),
+        ("alpha = [0.51, 0.6]", "[policies.alpha]\nx = 1", 15, "numbers, text"),
+        ("[[problems]]", "[[problem]]", 17, "did you mean 'problems'"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(tmp_path, old, new, line, message):
+    assert old in WHOLE
+    path = write(tmp_path, WHOLE.replace(old, new))
+    with pytest.raises(InputError, match=rf"grid\.toml', line {line}: .*{message}"):
+        read_grid(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seeds = [1,\n", r"not valid TOML: .*\(at end of document\)"),
+        ("seeds = 1\nseeds = 2\n", "not valid TOML: .*line 2"),
+        ("seeds = 1\n", "no policies"),
+        ('horizons = 10\npolicies = "dts"\nproblems = []', r"line 2: policies must be tables"),
+        (
+            'horizons = 10\n[policies]\nname = "dts"\n[problems]\n',
+            "line 2: policies must be tables",
+        ),
+    ],
+)
+def test_files_that_are_no_grid_are_refused(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        read_grid(write(tmp_path, text))
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        read_grid(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_grid(tmp_path)
+    (tmp_path / "grid.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="no text"):
+        read_grid(tmp_path / "grid.toml")
+
+
+def test_lines_of_keys_are_found_among_strings_brackets_and_comments():
+    text = (
+        'a = """\nb = 1\n[[c]]\n"""\n'
+        "d = [ # [[e]]\n  [1, 2],\n  '[', \"]\",\n]\n"
+        "'f' = { g = 1 }\nh.i = 2\n"
+        "[[ j ]]\nk = 1\n[[j]]\nk = 2\n[j.l]\nm = 3\n[n]\no = 4\n"
+    )
+    assert key_lines(text) == {
+        ("", 0, "a"): 1,
+        ("", 0, "d"): 5,
+        ("", 0, "f"): 9,
+        ("", 0, "h"): 10,
+        ("", 0, "j"): 11,
+        ("j", 0, ""): 11,
+        ("j", 0, "k"): 12,
+        ("j", 1, ""): 13,
+        ("j", 1, "k"): 14,
+        ("j", 1, "l"): 15,
+        ("j.l", 1, "m"): 16,
+        ("", 0, "n"): 17,
+        ("n", 0, ""): 17,
+        ("n", 0, "o"): 18,
+    }
+
+
+def test_the_examples_can_be_read():
+    names = [path.stem for path in examples()]
+    assert names == ["batched", "dts_alpha", "everything"]
+    batched, dts_alpha, _ = (read_grid(path) for path in examples())
+    assert (batched.num_seeds, len(batched.horizons)) == (1000, 13)
+    assert (batched.horizons[0], batched.horizons[-1]) == (10**3, 10**9)
+    assert len(dts_alpha.problems[0].instances) == 10
+
+
+def test_one_example_has_all_policies_that_compare_arms_and_the_whole_catalogue():
+    everything = read_grid(examples()[-1])
+    duels = set()
+    for name in jd.policies.names():
+        needed = {"num_batches": 8} if "num_batches" in jd.policies.parameters(name) else {}
+        policy = jd.policies.make(name, num_arms=2, horizon=1000, **needed)
+        if plan_kind(policy) in (Duel, Batch):
+            duels.add(name)
+    assert {entry.name for entry in everything.policies} == duels
+    catalogue = {entry.name for entry in jd.problems.entries() if not entry.downloaded}
+    named = {entry.name for entry in everything.problems if entry.name is not None}
+    assert named == catalogue - {"copeland500"}
+    assert everything.problems[-1].generator == "copeland_cycle"

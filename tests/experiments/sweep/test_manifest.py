@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep.environment import environment, git_revision
+from jaxduel.experiments.sweep.manifest import read_manifest
+from jaxduel.experiments.sweep.store import Store
+from tests.experiments.sweep import stored
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store.create_or_open(tmp_path / "s", stored.manifest())
+
+
+def test_the_manifest_comes_back(store):
+    again = Store.create_or_open(store.folder, stored.manifest())
+    assert again.manifest == Store.open(store.folder).manifest == stored.manifest()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"horizons": [7], "delay": [2]}, r"another grid, which differs in delay, horizons:"),
+        ({"horizons": [7], "seeds": 30}, r"another grid, which differs in horizons, seeds:"),
+        ({"seeds": 30}, r"with 20 seeds, not 30: --extend-seeds"),
+        ({"seeds": 10}, r"with 20 seeds, not 10: seeds cannot be taken away"),
+        ({"version": "1"}, r"a sweep of jaxduel 0, and this is 1"),
+        ({"lanes": 16}, r"other cells, with 8 lanes instead of 16 for pcomp"),
+    ],
+)
+def test_another_sweep_is_refused(store, changes, message):
+    for extend in (False, True):
+        if changes == {"seeds": 30} and extend:
+            continue
+        with pytest.raises(InputError, match=message):
+            Store.create_or_open(store.folder, stored.manifest(**changes), extend=extend)
+    assert read_manifest(store.folder) == stored.manifest()
+
+
+def test_other_cells_are_refused(store):
+    wanted = stored.manifest()
+    group = wanted.groups[0]
+    cell = replace(group.cells[1], key="f" * 16)
+    other = replace(group, cells=(group.cells[0], cell, group.cells[2]))
+    for groups, message in [
+        ((other, wanted.groups[1]), "pcomp on arxiv up to 1000 among them"),
+        ((group,), "in 2 groups instead of 1"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            Store.create_or_open(store.folder, replace(wanted, groups=groups))
+
+
+def test_another_environment_is_told_of(store):
+    environment = {**stored.ENVIRONMENT, "jax": "2", "created": "later"}
+    with pytest.warns(UserWarning, match="begun with jax 1 and goes on with 2"):
+        again = Store.create_or_open(store.folder, stored.manifest(environment=environment))
+    assert again.manifest.environment == stored.ENVIRONMENT
+
+
+def test_folders_of_something_else_are_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="is not empty and holds no sweep"):
+        Store.create_or_open(tmp_path, stored.manifest())
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    with pytest.raises(InputError, match=r"holds no sweep: it has no manifest\.json"):
+        Store.open(tmp_path)
+    with pytest.raises(InputError, match="cannot be written"):
+        Store.create_or_open(tmp_path / "notes.txt" / "s", stored.manifest())
+
+
+def test_cells_with_the_same_labels_are_refused():
+    wanted = stored.manifest()
+    group = wanted.groups[0]
+    same = replace(group, cells=(*group.cells, replace(group.cells[2], key="f" * 16)))
+    with pytest.raises(InputError, match=r'pcomp on arxiv up to 1000 .* \{"B": 8\} twice'):
+        replace(wanted, groups=(same,))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [('{"format": 2}', "of format 2, and this version"), ("{}", "damaged"), ("[", "damaged")],
+)
+def test_manifests_of_another_format_are_refused(store, content, message):
+    (store.folder / "manifest.json").write_text(content)
+    with pytest.raises(InputError, match=message):
+        Store.create_or_open(store.folder, stored.manifest())
+
+
+def test_environments_name_versions_device_and_revision(tmp_path):
+    found = environment("some device", "threefry2x32")
+    assert (found["device"], found["prng"]) == ("some device", "threefry2x32")
+    assert all(found[name] for name in ("jax", "jaxlib", "numpy", "python", "platform", "created"))
+    (tmp_path / "__init__.py").touch()
+    assert git_revision(tmp_path) is None
+    if not shutil.which("git"):
+        return
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@e"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    assert git_revision(tmp_path) is None
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "m"], check=True)
+    assert re.fullmatch("[0-9a-f]{40}", git_revision(tmp_path) or "")
+    (tmp_path / "__init__.py").write_text("changed")
+    assert (git_revision(tmp_path) or "").endswith("-dirty")

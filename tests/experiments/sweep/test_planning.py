@@ -1,0 +1,225 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep.cells import expand
+from jaxduel.experiments.sweep.entries import PolicyEntry, ProblemEntry
+from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.grid_file import examples, read_grid
+from jaxduel.experiments.sweep.listing import summary
+from jaxduel.experiments.sweep.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
+from jaxduel.experiments.sweep.planning import Group, plan, tasks
+from jaxduel.experiments.sweep.widths import Need, Width, width_of
+
+ARXIV = ProblemEntry(name="arxiv")
+
+
+def planned(policies, problems, horizons=(1000,), platform="cpu", **settings) -> tuple[Group, ...]:
+    grid = Grid(policies=policies, problems=problems, horizons=horizons, **settings)
+    return plan(expand(grid), grid, platform)
+
+
+@pytest.fixture(scope="module")
+def batched() -> tuple[Group, ...]:
+    grid = read_grid(examples()[0])
+    return plan(expand(grid), grid)
+
+
+def test_a_grid_of_batched_policies_compiles_once_per_policy_and_number_of_arms(batched):
+    cells = [cell for group in batched for cell in group.cells]
+    assert len(cells) == 975
+    assert len({cell.key for cell in cells}) == 975
+    assert len({group.program for group in batched}) == 3 * 5
+    assert sorted(cell.index for cell in cells) == list(range(975))
+
+
+def test_groups_of_a_batched_policy_hold_cells_with_as_many_rounds(batched):
+    for group in batched:
+        assert len({dict(cell.parameters)["num_batches"] for cell in group.cells}) == 1
+        assert group.batched
+        assert group.cells == group.stacked
+
+
+def test_blocks_fit_the_memory_and_have_seeds_enough(batched):
+    for group in batched:
+        state = 4 * group.num_arms**2
+        assert 64 <= group.lanes <= 256
+        assert group.size * group.lanes * state <= 16 * 2**20
+
+
+def test_the_summary_counts_cells_programs_and_blocks(batched):
+    lines = summary(batched, 1000)
+    assert lines[0] == "975 cells: 3 policies, 5 problems, 13 horizons"
+    assert "75 groups" in lines[1]
+    assert "15 programs to compile" in lines[1]
+    assert f"{len(tasks(batched, 1000))} blocks for 1,000 seeds a cell: 1.083e+14" in lines[2]
+    assert lines[3] == "  pcomp: 325 cells, 5 programs, K = 4, 8, 16, 32, 64"
+
+
+def test_the_plan_does_not_depend_on_the_number_of_seeds():
+    policies, problems = (PolicyEntry("pcomp"),), (ARXIV,)
+    few, many = (planned(policies, problems, batches=2, num_seeds=n) for n in (1, 10**6))
+    assert few == many
+    assert {task.key for task in tasks(few, 10)} <= {task.key for task in tasks(many, 10**6)}
+
+
+def test_tasks_cover_the_seeds_block_by_block():
+    groups = planned((PolicyEntry("pcomp"),), (ARXIV,), batches=2, lanes=100)
+    found = tasks(groups, 250)
+    assert [task.number for task in found] == [0, 1, 2]
+    assert [task.first_seed for task in found] == [0, 100, 200]
+    assert len({task.key for task in found}) == 3
+    assert all(len(task.key) == 16 for task in found)
+
+
+def test_policies_that_play_step_by_step_share_a_horizon_but_programs_serve_all():
+    policies = (PolicyEntry("rucb", {"alpha": (0.51, 0.6, 0.7)}),)
+    groups = planned(policies, (ARXIV,), (100, 10_000), delays=(1, 2, 8))
+    assert len(groups) == 2 * 3
+    for group in groups:
+        assert len({(cell.horizon, cell.delay) for cell in group.cells}) == 1
+        assert len(group.cells) == 3
+    assert len({group.program for group in groups}) == 2
+    assert len({group.num_checkpoints for group in groups}) == 1
+
+
+def test_switches_and_parameters_left_out_make_other_programs():
+    pcomp = PolicyEntry("pcomp", {"elimination": ("kl", "hoeffding"), "num_batches": (2, 4)})
+    given = PolicyEntry("pcomp", {"num_batches": 2, "q": (2, 3)})
+    groups = planned((pcomp, given), (ARXIV,))
+    assert [[cell.label for cell in group.cells] for group in groups] == [
+        ["elimination=kl, num_batches=2", "elimination=kl, num_batches=4"],
+        ["elimination=hoeffding, num_batches=2", "elimination=hoeffding, num_batches=4"],
+        ["num_batches=2, q=2.0", "num_batches=2, q=3.0"],
+    ]
+    assert len({group.program for group in groups}) == 3
+
+
+def test_kinds_of_rewards_make_other_programs():
+    problems = tuple(ProblemEntry(name=f"{law}[0.6,0.5]") for law in ("gaussian", "bernoulli"))
+    groups = planned((PolicyEntry("base"),), problems, batches=2)
+    assert [group.cells[0].problem for group in groups] == [
+        "gaussian[0.6,0.5]",
+        "bernoulli[0.6,0.5]",
+    ]
+
+
+def test_numbers_of_arms_of_one_bucket_share_a_program_and_lone_ones_are_not_padded():
+    names = ("arxiv[1,2,3]", "arxiv[1,2,3,4,5]", "gap", "arxiv")
+    problems = tuple(ProblemEntry(name=name) for name in names)
+    groups = planned((PolicyEntry("pcomp"),), problems, batches=2)
+    assert [(group.num_arms, [c.num_arms for c in group.cells]) for group in groups] == [
+        (3, [3]),
+        (6, [5, 5, 6]),
+    ]
+    assert [cell.padded_arms for cell in groups[1].cells] == [6, 6, 6]
+
+
+def test_padding_must_not_cost_more_than_compiling():
+    affordable = ARM_STEPS / SEEDS
+    assert padded_arms({5: affordable / 3, 8: 1e9}, batched=False) == {5: 8, 8: 8}
+    assert padded_arms({5: affordable / 2, 8: 1e9}, batched=False) == {5: 5, 8: 8}
+    assert padded_arms({5: 100, 8: 100, 9: 100}, batched=True) == {5: 8, 8: 8, 9: 9}
+    assert padded_arms({257: 1e5, 512: 1}, batched=True) == {257: 257, 512: 512}
+    assert padded_arms({513: 1, 514: 1}, batched=False) == {513: 513, 514: 514}
+
+
+def test_buckets_are_powers_of_two():
+    assert [bucket_of(num) for num in (2, 3, 4, 5, 512, 600)] == [2, 4, 4, 8, 512, 600]
+
+
+NEED = Need(total=1000, largest=400, default=512)
+
+
+@pytest.mark.parametrize(
+    ("num_cells", "need", "settings", "expected"),
+    [
+        (1, NEED, {}, Width(1, 512)),
+        (3, NEED, {}, Width(3, 160)),
+        (100, NEED, {}, Width(8, 64)),
+        (100, NEED._replace(default=64), {}, Width(1, 64)),
+        (100, NEED, {"lanes": 16}, Width(8, 16)),
+        (100, NEED, {"lanes": 4096}, Width(1, 4096)),
+        (100, NEED, {"batched": True}, Width(15, 256)),
+        (66, NEED, {"batched": True}, Width(11, 256)),
+        (66, NEED._replace(largest=2**18), {"batched": True}, Width(1, 64)),
+        (66, NEED._replace(largest=2**14, total=2**24), {"batched": True}, Width(1, 64)),
+        (66, NEED._replace(total=2**26), {"batched": True}, Width(1, 16)),
+        (66, NEED._replace(default=65_536), {"platform": "gpu"}, Width(33, 1024)),
+    ],
+)
+def test_widths(num_cells, need, settings, expected):
+    settings = {"batched": False, "platform": "cpu", **settings}
+    assert width_of(num_cells, need, **settings) == expected
+
+
+def test_the_last_group_is_filled_up_with_its_last_cell():
+    policies = (PolicyEntry("pcomp", {"num_batches": tuple(range(1, 18))}),)
+    groups = planned(policies, (ARXIV,))
+    assert [len(group.cells) for group in groups] == [9, 8]
+    assert {group.size for group in groups} == {9}
+    assert len({group.program for group in groups}) == 1
+    assert groups[1].stacked[-1] is groups[1].cells[-1]
+    assert len(groups[1].policies()) == len(groups[1].problems()) == 9
+
+
+def test_keys_depend_on_the_company(batched):
+    policies = (PolicyEntry("pcomp", {"num_batches": (2, 4)}), PolicyEntry("pcomp"))
+    both, alone = (
+        planned(policies[:n], (ARXIV,), batches=batches)[0] for n, batches in ((1, ()), (2, (8,)))
+    )
+    assert both.cells[0].parameters == alone.cells[0].parameters
+    assert both.key != alone.key
+    assert len({group.key for group in batched}) == len(batched)
+
+
+def test_pairs_are_recorded_where_they_are_asked_for_or_needed():
+    pcomp = (PolicyEntry("pcomp", {"num_batches": 2}),)
+    assert planned(pcomp, (ARXIV,), keep=("wins",))[0].pairs
+    assert planned(pcomp, (ARXIV,), regret=("weak",))[0].pairs
+    assert not planned(pcomp, (ARXIV,), keep=("seeds",))[0].pairs
+    base = (PolicyEntry("base", {"num_batches": 2}),)
+    assert not planned(base, (ProblemEntry(name="gaussian[1,0]"),), keep=("wins",))[0].pairs
+
+
+def test_a_group_has_all_regrets_of_its_cells():
+    problems = (ARXIV, ProblemEntry(name="arxiv[1,2,3]"), ProblemEntry(name="noncondorcet-cyclic"))
+    pcomp = (PolicyEntry("pcomp", {"num_batches": 2}),)
+    groups = planned(pcomp, problems, regret=("average", "borda"))
+    assert {group.definitions for group in groups} == {("average", "borda"), ("borda",)}
+
+
+def test_what_can_never_fit_is_refused_by_name():
+    with pytest.raises(InputError, match=r"cw-rmed with 500 arms needs 6\.2e\+10 bytes"):
+        planned((PolicyEntry("cw-rmed"),), (ProblemEntry(name="copeland500"),))
+
+
+def test_tasks_can_be_sent_to_other_processes():
+    (task,) = tasks(planned((PolicyEntry("pcomp"),), (ARXIV,), batches=2), 1)
+    copy = pickle.loads(pickle.dumps(task))
+    assert copy == task
+    assert copy.key == task.key
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_group_runs_as_one_program():
+    policies = (PolicyEntry("ucb1", {"scale": (0.5, 1, 2)}),)
+    problems = tuple(ProblemEntry(name=f"gaussian[{means}]") for means in ("1,0,0", "1,0,0,0"))
+    groups = planned(policies, problems, (200,), lanes=8, checkpoints=(50, 200))
+    (group,) = groups
+    assert (group.num_arms, group.size, group.lanes) == (4, 6, 8)
+    results = jd.simulate_many(
+        group.policies(),
+        group.problems(),
+        [cell.horizon for cell in group.stacked],
+        checkpoints=group.cells[0].checkpoints,
+        num_seeds=8,
+        lanes=group.lanes,
+    )
+    assert results[0].mean[-1] < results[-2].mean[-1]  # the larger scale explores more
+    for cell, result in zip(group.stacked, results, strict=True):
+        assert result.plays.shape == (8, 2, cell.num_arms)
+        np.testing.assert_array_equal(result.plays.sum(axis=-1), [[50, 200]] * 8)

@@ -1,0 +1,238 @@
+"""Sweeps as they run: what is stored, stopped, gone on with, extended, on any devices."""
+
+import threading
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, open_sweep, runner, work
+from jaxduel.experiments.sweep.calibration import calibrate
+from jaxduel.experiments.sweep.planning import tasks
+from jaxduel.experiments.sweep.store import Store
+from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
+from jaxduel.simulation.regret import regret_from_plays
+
+pytestmark = [
+    pytest.mark.usefixtures("quick_compilation"),
+    pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning"),
+]
+
+
+def small(seeds=10, **settings):
+    """Four cells of RUCB in one group of three blocks."""
+    return Grid(
+        policies=(PolicyEntry(name="rucb", parameters={"alpha": (0.51, 1.0)}),),
+        problems=(ProblemEntry(name="cyclic"), ProblemEntry(name="arxiv[1,2,3]")),
+        horizons=(200,),
+        checkpoints=3,
+        lanes=4,
+        num_seeds=seeds,
+        **settings,
+    )
+
+
+def stored(folder):
+    """The names, which hold checksums, of a folder's blocks."""
+    return sorted(path.name for path in (folder / "blocks").iterdir())
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep") / "whole"
+    outcome = run_sweep(small(keep=("seeds", "wins")), folder, devices=jax.devices()[:1])
+    assert outcome.complete
+    assert outcome.blocks == 3
+    return folder
+
+
+def test_the_data_set_is_what_simulate_gives(undisturbed):
+    data = open_sweep(undisturbed)
+    for problem in ("cyclic", "arxiv[1,2,3]"):
+        for alpha in (0.51, 1.0):
+            cell = data.sel(problem=problem, horizon=200, policy="rucb").sel(
+                parameters=f"alpha={alpha}", definition="copeland"
+            )
+            instance = jd.problems.load(problem)
+            padded = np.arange(4) < instance.num_arms
+            policy = jd.policies.make("rucb", num_arms=4, active_arms=padded, alpha=alpha)
+            times = cell.t.values.astype(int)
+            alone = jd.simulate(
+                policy, instance, 200, 10, checkpoints=times, lanes=4, record_pairs=True
+            )
+            np.testing.assert_array_equal(cell.regret, alone.regret)
+            np.testing.assert_array_equal(cell.final_regret, alone.regret[:, -1])
+            np.testing.assert_allclose(cell.regret_mean, alone.mean, rtol=1e-12)
+            np.testing.assert_allclose(cell.regret_sem, alone.sem, rtol=1e-9)
+            num = instance.num_arms
+            np.testing.assert_allclose(cell.plays_mean[:, :num], alone.plays.mean(axis=0))
+            np.testing.assert_allclose(cell.pairs_mean[:, :num, :num], alone.pairs.mean(axis=0))
+            assert cell.num_seeds == 10
+
+
+def test_a_stopped_sweep_goes_on_to_the_same_bits(undisturbed, tmp_path, monkeypatch):
+    grid, stops = small(keep=("seeds", "wins")), []
+
+    def one_block(*args):
+        stops[-1].set()
+        return work.carry_out(*args)
+
+    def watched(store, every, where, shown, stop):
+        stops.append(stop)
+        runner.run_tasks(store, every, where, shown, stop)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "carry_out", one_block)
+        patch.setattr("jaxduel.experiments.sweep.sweep.run_tasks", watched)
+        for done in (1, 2):
+            outcome = run_sweep(grid, tmp_path, devices=jax.devices()[:1])
+            assert (outcome.finished, outcome.complete) == (done, False)
+            assert set(stored(tmp_path)) < set(stored(undisturbed))
+    some = open_sweep(tmp_path)
+    assert int(some.num_seeds.max()) == 8
+    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1]).complete
+    assert stored(tmp_path) == stored(undisturbed)
+
+
+def test_devices_and_extensions_do_not_change_a_bit(undisturbed, tmp_path):
+    run_sweep(small(6, keep=("seeds", "wins")), tmp_path, devices=jax.devices()[:2])
+    with pytest.raises(InputError, match="--extend-seeds adds"):
+        run_sweep(small(keep=("seeds", "wins")), tmp_path)
+    run_sweep(small(keep=("seeds", "wins")), tmp_path, extend_seeds=True)
+    assert stored(tmp_path) == stored(undisturbed)
+
+
+def test_too_little_memory_halves_the_block(undisturbed, tmp_path, monkeypatch):
+    asked, run_cells = [], work.run_cells
+
+    def scarce(policies, problems, horizons, settings, **options):
+        asked.append(settings.lanes)
+        if settings.lanes > most:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+        return run_cells(policies, problems, horizons, settings, **options)
+
+    monkeypatch.setattr(work, "run_cells", scarce)
+    most, grid = 2, small(keep=("seeds", "wins"))
+    run_sweep(grid, tmp_path / "halves", devices=jax.devices()[:1])
+    assert asked == [4, 2, 2, 4, 2, 2, 4, 2]
+    one, other = (open_sweep(folder) for folder in (tmp_path / "halves", undisturbed))
+    np.testing.assert_array_equal(one.regret, other.regret)
+    most = 0
+    with pytest.raises(MemoryError, match="one seed of 4 cells such as rucb"):
+        run_sweep(grid, tmp_path / "nothing", devices=jax.devices()[:1])
+
+
+def test_a_failure_stops_the_others_and_is_raised(tmp_path, monkeypatch):
+    def broken(*args):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(runner, "carry_out", broken)
+    with pytest.raises(RuntimeError, match="broken"):
+        run_sweep(small(), tmp_path, devices=jax.devices()[:2])
+    assert stored(tmp_path) == []
+
+
+def test_tasks_of_another_process_are_left_to_it(undisturbed, tmp_path, monkeypatch):
+    """Another holds a claim for a while and dies; the task is run here then."""
+    grid = small(keep=("seeds", "wins"))
+    run_sweep(small(1, keep=("seeds", "wins")), tmp_path, devices=jax.devices()[:1])
+    (held, *_) = tasks(groups_of(grid, "cpu"), 10)
+    wait, looks = Store.wait_for_others, []
+
+    def looked(self, keys, timeout):
+        looks.append(set(keys))
+        return len(looks) > 1 or wait(self, keys, timeout)
+
+    claims = {}
+
+    def taken(self, key, original=Store.claim):
+        if key == held.key and len(looks) < 2:
+            return None
+        claims[key] = True
+        return original(self, key)
+
+    monkeypatch.setattr(Store, "claim", taken)
+    monkeypatch.setattr(Store, "wait_for_others", looked)
+    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1], extend_seeds=True).complete
+    assert looks[0] == {held.key}
+    assert len(claims) == 3
+    assert stored(tmp_path) == stored(undisturbed)
+
+
+def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
+    grid = Grid(
+        policies=(
+            PolicyEntry(name="rucb"),
+            PolicyEntry(name="ucb1"),
+        ),
+        problems=(ProblemEntry(name="arxiv[1,2,3]"), ProblemEntry(name="gaussian[0.5,0.0]")),
+        horizons=(60,),
+        checkpoints=(20, 40),
+        delays=(1, 5),
+        regret=("average", "weak", "pulls"),
+        num_seeds=3,
+        lanes=3,
+    )
+    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1]).complete
+    data = open_sweep(tmp_path)
+    duels = data.sel(policy="rucb", problem="arxiv[1,2,3]", horizon=60)
+    problem = jd.problems.load("arxiv[1,2,3]")
+    policy = jd.policies.make("rucb", num_arms=3)
+    alone = jd.simulate(
+        policy, problem, 60, 3, checkpoints=[20, 40, 60], regret="weak", record_pairs=True, lanes=3
+    )
+    for regret, values in (
+        ("weak", alone.mean),
+        ("average", regret_from_plays(problem, "average", alone.plays).mean(axis=0)),
+    ):
+        there = duels.sel(parameters="", definition=regret)
+        np.testing.assert_allclose(there.regret_mean, values, rtol=1e-12)
+    late = duels.sel(parameters="delay=5")
+    assert (late.plays_mean.sum("arm") == 2 * late.t).all()
+    assert (late.regret_mean.sel(definition="average") > 0).all()
+    assert np.isnan(duels.sel(definition="pulls").regret_mean).all()
+    pulls = data.sel(policy="ucb1", problem="gaussian[0.5,0.0]", horizon=60, parameters="")
+    assert (pulls.sel(definition="pulls").regret_mean[-1] > 0).all()
+    assert float(pulls.plays_mean[-1, :2].sum()) == 60
+
+
+def test_batched_policies_of_several_horizons_share_a_program(tmp_path):
+    grid = Grid(
+        policies=(PolicyEntry(name="pcomp"),),
+        problems=(ProblemEntry(name="cyclic"),),
+        horizons=(50, 400),
+        batches=(2, 3),
+        checkpoints=4,
+        num_seeds=3,
+        lanes=3,
+    )
+    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1]).blocks == 1
+    data = open_sweep(tmp_path).sel(policy="pcomp", problem="cyclic", definition="copeland")
+    np.testing.assert_allclose(data.plays_mean.sum("arm"), 2 * data.t.fillna(0))
+    assert (data.t.max("checkpoint") == data.horizon).all()
+    assert (data.batches_mean <= data.num_batches).all()
+    assert (data.regret_mean.max("checkpoint") > 0).all()
+
+
+def test_an_estimate_scales_a_trial():
+    groups = groups_of(small(keep=("seeds", "wins")), "cpu")
+    few = calibrate(groups, 4, jax.devices()[:1])
+    many = calibrate(groups, 400_000, jax.devices()[:2])
+    assert 0 < few.seconds < many.seconds
+    assert few.compilation < few.seconds
+    assert many.bytes == few.bytes > 0  # one group
+
+
+def test_signals_are_left_alone_in_other_threads():
+    seen = []
+
+    def inside():
+        with runner.stopped_by_signals(threading.Event(), seen.append):
+            seen.append("in")
+
+    thread = threading.Thread(target=inside)
+    thread.start()
+    thread.join()
+    assert seen == ["in"]
