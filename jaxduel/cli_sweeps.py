@@ -67,6 +67,7 @@ def sweep(
         return 0
     again = ["jaxduel", "sweep", str(grid), "--out", str(out)]
     again += ["--extend-seeds"] if extend_seeds else []
+    again += ["--scheduler", scheduler] if scheduler else []
     print(
         f"jaxduel: stopped with {outcome.finished:,} of {outcome.blocks:,} blocks stored; to go "
         f"on: {shlex.join(again)}",

@@ -16,7 +16,7 @@ import jax
 
 import jaxduel
 from jaxduel.errors import AssumptionWarning
-from jaxduel.experiments.sweep.cells import expand, problem_of
+from jaxduel.experiments.sweep.cells import expand, policy_of, problem_of
 from jaxduel.experiments.sweep.environment import environment
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.grid_file import read_grid
@@ -25,7 +25,6 @@ from jaxduel.experiments.sweep.planning import Group, Task, plan, tasks
 from jaxduel.experiments.sweep.progress import Progress
 from jaxduel.experiments.sweep.runner import run_tasks, stopped_by_signals
 from jaxduel.experiments.sweep.store import Store
-from jaxduel.policies.registry import policy_class
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation.devices import Device
 
@@ -153,7 +152,7 @@ def warn_of_assumptions(groups: Sequence[Group]) -> None:
         if (cell.policy, cell.problem) in seen or not isinstance(problem, DuelingProblem):
             continue
         seen.add((cell.policy, cell.problem))
-        for sentence in broken_assumptions(problem, policy_class(cell.policy).assumes):
+        for sentence in broken_assumptions(problem, getattr(policy_of(cell), "assumes", ())):
             warnings.warn(f"{cell.policy}: {sentence}", AssumptionWarning, stacklevel=3)
 
 

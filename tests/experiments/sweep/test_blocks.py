@@ -7,18 +7,6 @@ import pytest
 import xarray
 
 from jaxduel.experiments.sweep.blocks import decode_block, encode_block
-from jaxduel.experiments.sweep.store import Store
-from tests.experiments.sweep import stored
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store.create_or_open(tmp_path / "s", stored.manifest())
-
-
-@pytest.fixture
-def first(store):
-    return stored.blocks(store.manifest)[0]
 
 
 def test_blocks_come_back_from_bytes_and_equal_blocks_have_equal_bytes(store, first):

@@ -12,16 +12,6 @@ from jaxduel.experiments.sweep.store import Store
 from tests.experiments.sweep import stored
 
 
-@pytest.fixture
-def store(tmp_path):
-    return Store.create_or_open(tmp_path / "s", stored.manifest())
-
-
-@pytest.fixture
-def first(store):
-    return stored.blocks(store.manifest)[0]
-
-
 def test_a_claim_keeps_others_out_until_it_is_released(store, first):
     other = Store.open(store.folder)
     claim = store.claim(first.key)

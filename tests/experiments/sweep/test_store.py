@@ -17,16 +17,6 @@ from jaxduel.experiments.sweep.store import Store
 from tests.experiments.sweep import stored
 
 
-@pytest.fixture
-def store(tmp_path):
-    return Store.create_or_open(tmp_path / "s", stored.manifest())
-
-
-@pytest.fixture
-def first(store):
-    return stored.blocks(store.manifest)[0]
-
-
 def test_blocks_the_manifest_has_no_place_for_are_refused(store, first):
     for wrong, message in [
         (replace(first, group="cc"), "no group"),

@@ -12,7 +12,7 @@ from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, open_swee
 from jaxduel.experiments.sweep.calibration import calibrate
 from jaxduel.experiments.sweep.planning import tasks
 from jaxduel.experiments.sweep.store import Store
-from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
+from jaxduel.experiments.sweep.sweep import groups_of, run_sweep, warn_of_assumptions
 from jaxduel.simulation.regret import regret_from_plays
 
 pytestmark = [
@@ -214,6 +214,22 @@ def test_batched_policies_of_several_horizons_share_a_program(tmp_path):
     assert (data.t.max("checkpoint") == data.horizon).all()
     assert (data.batches_mean <= data.num_batches).all()
     assert (data.regret_mean.max("checkpoint") > 0).all()
+
+
+@pytest.mark.filterwarnings("default::jaxduel.errors.AssumptionWarning")
+def test_broken_assumptions_are_said_once_for_each_policy_and_problem():
+    grid = Grid(
+        policies=(
+            PolicyEntry(name="savage"),
+            PolicyEntry(name="rucb", parameters={"alpha": (1, 2)}),
+        ),
+        problems=(ProblemEntry(name="gap"), ProblemEntry(name="cyclic")),
+        horizons=(10, 20),
+    )
+    with pytest.warns(jd.AssumptionWarning) as caught:
+        warn_of_assumptions(groups_of(grid, "cpu"))
+    said = [str(warning.message).partition(" lacks")[0] for warning in caught]
+    assert sorted(said) == ["rucb: 'gap'", "savage: 'gap'"]
 
 
 def test_an_estimate_scales_a_trial():

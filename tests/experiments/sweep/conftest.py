@@ -1,0 +1,16 @@
+"""A store of made-up blocks."""
+
+import pytest
+
+from jaxduel.experiments.sweep.store import Store
+from tests.experiments.sweep import stored
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store.create_or_open(tmp_path / "s", stored.manifest())
+
+
+@pytest.fixture
+def first(store):
+    return stored.blocks(store.manifest)[0]
