@@ -21,6 +21,8 @@ from jaxduel.simulation.devices import Device
 if TYPE_CHECKING:
     import xarray
 
+    from jaxduel.experiments.sweep.grid import Grid
+
 Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff]
 Names = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...")]
 Times = Annotated[tuple[Whole, ...], tyro.conf.arg(metavar="T ...")]
@@ -82,14 +84,12 @@ def _within(asked: int | None, most: int) -> int:
     return most if asked is None else asked
 
 
-def _dry_run(grid: object, devices: Sequence[Device]) -> int:
+def _dry_run(grid: Grid, devices: Sequence[Device]) -> int:
     """Prints what a grid takes."""
     from jaxduel.experiments.sweep.calibration import calibrate
-    from jaxduel.experiments.sweep.grid import Grid
     from jaxduel.experiments.sweep.listing import cell_lines, summary
     from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
 
-    assert isinstance(grid, Grid)
     groups = groups_of(grid, devices[0].platform)
     warn_of_assumptions(groups)
     for line in [*cell_lines(groups), *summary(groups, grid.num_seeds)]:

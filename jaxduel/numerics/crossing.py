@@ -48,3 +48,31 @@ def steps_while(
     high = jnp.where(first, limit, 1)
     low, high, _ = lax.while_loop(apart, probe, (jnp.int32(0) + first, high, jnp.int32(1)))
     return jnp.where(first, jnp.where((high > low) & holds(t + high), high, low), 0)
+
+
+def drawn_run(
+    asked: jax.Array,
+    length: jax.Array,
+    holds: Callable[[jax.Array], jax.Array],
+    t: jax.Array,
+    limit: jax.Array,
+) -> tuple[jax.Array, jax.Array]:
+    """A run whose length was drawn, cut where what it was drawn by changes.
+
+    Args:
+      asked: whether there is a run at all, () bool.
+      length: its length as drawn, () int32 from 0 to limit; limit stands for all that are longer.
+      holds: as for `steps_while`: whether the law it was drawn by is that of comparison number t.
+      t: () int32, now.
+      limit: () int32, at least 0.
+
+    Returns:
+      The run's length, () int32, and whether it ended as it was drawn, () bool: then the comparison
+      after it is one that ends a run. Of a run that was cut nothing is known of what follows.
+    """
+    longest = jnp.where(asked, length + (length < limit), 0)
+    stays = holds(t + longest)  # most often so, and nothing is to be searched for
+    within = steps_while(holds, t, jnp.where(stays, 0, longest))
+    within = jnp.where(stays, longest, within)
+    n = jnp.minimum(length, within)
+    return n, n < within

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import random_member, set_size
-from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.crossing import drawn_run
 from jaxduel.numerics.seldom import seldom
 from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
 from jaxduel.policies import arm_sets
@@ -173,11 +173,9 @@ class CCB:
             length = jnp.log1p(-u.astype(jnp.float64)) / jnp.log(choices.sleeps.astype(jnp.float64))
             length = jnp.where(choices.sleeps < 1, jnp.floor(length), jnp.inf)
             length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
-        longest = jnp.where(asked, length + (length < limit), 0)
-        within = steps_while(lambda t: self._bound(t + 1) < until, state.t, longest)
-        n = jnp.minimum(length, within)
+        n, ended = drawn_run(asked, length, lambda t: self._bound(t + 1) < until, state.t, limit)
         arm = lax.argmax(choices.weights, 0, jnp.int32)
-        state = state._replace(t=state.t + n, awake=state.awake | (n < within))
+        state = state._replace(t=state.t + n, awake=state.awake | ended)
         return state, Quiet(arm, n, choices.weights)
 
     @property

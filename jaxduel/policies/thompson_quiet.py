@@ -38,7 +38,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import set_size
-from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.crossing import drawn_run
 from jaxduel.numerics.threefry import Seed, block, seed_of
 from jaxduel.policies import thompson
 from jaxduel.policies.base import Key, Quiet
@@ -240,12 +240,7 @@ def _run(
     chances = jnp.where(votes, jnp.abs(state.tail), 0.0)
     length, culprit, likely = _fall(seed, chances, answers, limit)
     asked = likely & (limit > 0) & ~state.ended
-    longest = jnp.where(asked, length + (length < limit), 0)
-    stays = settled(state.t + longest)  # most often so, and nothing is to be searched for
-    within = steps_while(settled, state.t, jnp.where(stays, 0, longest))
-    within = jnp.where(stays, longest, within)
-    n = jnp.minimum(length, within)
-    ended = n < within
+    n, ended = drawn_run(asked, length, settled, state.t, limit)
 
     low, high = lax.iota(jnp.int32, num)[:, None], lax.iota(jnp.int32, num)
 

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies import registry
 from jaxduel.policies.base import FallsQuiet, LearnsLate, Pull, PullBatch
-from jaxduel.policies.checks import require_horizon, require_whole
+from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_whole
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
@@ -52,6 +52,11 @@ class Settings:
         for name in ("num_seeds", "delay", "lanes", "memory_budget"):
             require_whole(getattr(self, name), 1, f"{name} must be a whole number of at least 1")
         require_whole(self.first_seed, 0, "first_seed must be a whole number of at least 0")
+        if self.first_seed + self.num_seeds > MAX_HORIZON:
+            raise InputError(
+                f"seeds are numbered up to 2^31 - 2, and first_seed + num_seeds is "
+                f"{self.first_seed + self.num_seeds}."
+            )
         if self.regret is not None:
             regret.needs_pairs(self.regret)
 

@@ -105,10 +105,8 @@ def test_lengths_are_geometric(name):
 def test_a_run_ends_where_verdicts_may_change():
     """Cut there, nothing is known of the comparison that follows."""
     (policy, state), (p,) = STATES["explores"]
-    crossing = int(np.exp(100 / 0.51))  # alpha log t reaches 400 (1 - 1/2)^2
-    assert crossing > 2**31
-    leads = state._replace(verdicts=state.verdicts._replace(until=policy.alpha * np.log(1_006.5)))
-    states, runs = _runs(policy, leads, jnp.int32(100), _keys(3))
+    soon = state._replace(verdicts=state.verdicts._replace(until=policy.alpha * np.log(1_006.5)))
+    states, runs = _runs(policy, soon, jnp.int32(100), _keys(3))
     n = np.asarray(runs.n)
     assert n.max() == 5  # the verdicts of comparison 1,007 are made after comparison 1,006
     assert np.array_equal(states.awake, n < 5)

@@ -23,6 +23,8 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
         ({}, "rucb has no horizon of its own"),
         ({"horizon": 9, "num_seeds": 0}, "num_seeds must be a whole number of at least 1, not 0"),
         ({"horizon": 9, "num_seeds": 2.5}, "num_seeds must be a whole number"),
+        ({"horizon": 9, "first_seed": -1}, "first_seed must be a whole number of at least 0"),
+        ({"horizon": 9, "first_seed": 2**31}, r"numbered up to 2\^31 - 2, and .* is 2147483748"),
         ({"horizon": 9, "delay": 0}, "delay must be a whole number of at least 1"),
         ({"horizon": 9, "lanes": 0}, "lanes must be a whole number"),
         ({"horizon": 9, "checkpoints": [3, 2]}, "checkpoints must increase"),

@@ -169,18 +169,18 @@ class _Order:
         if self.horizon is not None:
             text.append(f"T = {self.horizon:,} everywhere, as asked for.")
         elif self.full:
-            text.append("T = 1e7, 1e6 for 64 arms; CW-RMED 3e4 on 16.")
+            text.append("T = 1e7, 1e6 for 64 arms; CW-RMED 3e4 on 16; s2 1e9, 1e7 for explorers.")
         else:
             text.append(
                 "Reduced: T = 3e5 on 5 arms, 1e5 on 16 and 64. The paper's horizons are not known; "
-                "--full has 1e7, and 1e6 on 64 arms."
+                "--full has 1e7, and 1e6 on 64 arms. s2: 1e7, 1e6 for explorers; --full has 1e9."
             )
         if self.runs is not None:
             text.append(f"{self.runs} runs everywhere, as asked for.")
         elif self.full:
-            text.append("100 runs; CW-RMED 20 on 16 arms.")
+            text.append("100 runs; CW-RMED 20 on 16 arms; s2 500, 100 for explorers.")
         else:
-            text.append("100 runs; reduced: 10 on 64 arms.")
+            text.append("100 runs; reduced: 10 on 64 arms, and 20 for the explorers of s2.")
         text.append(f"{MULTISOL}: constructed, not the paper's matrix, which is lost.")
         text.append(f"{MSLR64}: the paper's arms are not known; the smallest gap is 0.0025.")
         text.append("Policies that need a Condorcet winner also play where there is none.")
@@ -251,7 +251,8 @@ def reproduce(
 
     Args:
       figure: a figure ("1", "table1", "s1"), a panel ("1a" to "1f"), or None for all.
-      full: T = 1e7 (1e6 for 64 arms), 100 runs, and 1e4 submatrices; takes hours.
+      full: T = 1e7 (1e6 for 64 arms), 100 runs, and 1e4 submatrices; s2 to T = 1e9, 500 runs;
+        takes hours.
       out: folder for the files; figures/copeland-rmed by default.
       seed: root of all randomness.
       runs: how many runs on each data set, instead of the default's or the paper's.
