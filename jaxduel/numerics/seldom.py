@@ -23,7 +23,7 @@ def seldom(
     needed: jax.Array,
     value: Any,
     *context: Any,
-    table: jax.Array | None = None,
+    table: Any = None,
     effort: jax.Array | None = None,
 ) -> Any:
     """`work(value, *context)` where it is needed, else `value`, like a `lax.cond`.
@@ -38,9 +38,9 @@ def seldom(
       needed: () bool.
       value: a tree of arrays; `work` returns one of the same shapes and dtypes.
       *context: trees of arrays that `work` reads.
-      table: an array of which `work` reads few entries, too large to be gathered for that: with it
-        `work` has one more argument at the end, a function from indices in range, one per axis of
-        the table, to the entries there.
+      table: a tree of arrays of which `work` reads few entries, too large to be gathered for that:
+        with it `work` has one more argument at the end, a function from indices in range, of the
+        first axes of all these arrays, to the tree of the entries there.
       effort: () int32, a guess of how long the work will loop: lanes of like effort go together.
     """
     return _over_lanes(work)(needed, value, context, table, effort)
@@ -55,7 +55,7 @@ def _over_lanes(work: Callable[..., Any]) -> Any:
         needed: jax.Array,
         value: Any,
         context: Any,
-        table: jax.Array | None,
+        table: Any,
         effort: jax.Array | None,
     ) -> Any:
         del effort
@@ -96,11 +96,15 @@ def _lanes(work: Callable[..., Any]) -> Any:
     return many
 
 
-def _reader(table: jax.Array | None, *lane: jax.Array) -> tuple[Callable[..., jax.Array], ...]:
-    """The function that reads a lane's table, in a tuple; an empty one where there is no table."""
+def _reader(table: Any, *lane: jax.Array) -> tuple[Callable[..., Any], ...]:
+    """The function that reads a lane's tables, in a tuple; an empty one where there is no table."""
     if table is None:
         return ()
-    return (lambda *index: table.at[(*lane, *index)].get(mode="promise_in_bounds"),)
+
+    def read(*index: jax.Array) -> Any:
+        return jax.tree.map(lambda x: x.at[(*lane, *index)].get(mode="promise_in_bounds"), table)
+
+    return (read,)
 
 
 def _compacted(
@@ -108,7 +112,7 @@ def _compacted(
     needed: jax.Array,
     value: Any,
     context: Any,
-    table: jax.Array | None,
+    table: Any,
     effort: jax.Array | None,
 ) -> Any:
     """The work for the lanes of (L, ...) arrays that need it, `_SLOTS` at a time."""

@@ -286,11 +286,15 @@ def ecw_levels(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:
     return of_all(costs, now.losses - now.fewest + 1, asked, guess)
 
 
-def ecw_total(now: Standing, winner: jax.Array, levels: Level) -> jax.Array:
-    """The optimal regret per log t over R^E_winner, in units of the costs: () float32."""
-    beaten = now.lead[winner] > 0
-    own = jnp.sum(jnp.where(beaten, now.costs[winner], 0.0))
-    return own + jnp.sum(jnp.maximum(levels.cost, 0.0))
+def ecw_total(costs: jax.Array, levels: jax.Array) -> jax.Array:
+    """The optimal regret per log t over R^E_i1, in units of the costs: () float32.
+
+    Args:
+      costs: (K,) float32, of comparing i1 with each i2, infinite where i1 does not lead.
+      levels: (K,) float32, the costs of the levels.
+    """
+    own = jnp.sum(jnp.where(costs < _DEAR, costs, 0.0))
+    return own + jnp.sum(jnp.maximum(levels, 0.0))
 
 
 def ecw_due(lead: jax.Array, costs: jax.Array, winner: jax.Array, level: Level) -> jax.Array:

@@ -77,11 +77,12 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
     unknown = Demand(
         winners=jnp.int32(0),
         losses=jnp.zeros(num, jnp.int32),
-        hopes=jnp.zeros(num, jnp.float32),
+        evidence=jnp.zeros(num, jnp.float32),
+        hope=jnp.float32(0),
         trust=jnp.zeros(num, jnp.float32),
         best=jnp.int32(0),
         due=nothing,
-        levels=jnp.zeros(num, jnp.float32),
+        levels=nothing,
         program=program,
     )
     demand = demand_of(unknown, estimates, active)
@@ -127,8 +128,8 @@ def advance(
       plan: the comparison.
       outcome: of `plan`, as in `Policy.update`.
       demand_of: `demand_of(demand, estimates, active)`, a function of a module.
-      adjusted: what `demand_of` gives after an outcome that changed no lead's sign, while there is
-        one empirical winner, for less work; None if it always takes it all.
+      adjusted: what `demand_of` gives after an outcome that changed no lead's sign, for less work;
+        None if it always takes it all.
     """
     active = jnp.asarray(policy.active_arms)
     learnt = lesson(plan, outcome)
@@ -140,12 +141,13 @@ def advance(
     small = jnp.array(False)
     if adjusted is not None:
         lead, before = (x.lead[learnt.winner, learnt.loser] for x in (estimates, state.estimates))
-        small = listed & stale & ~state.stale & (lead * before > 0) & (demand.winners == 1)
+        small = listed & stale & ~state.stale & (lead * before > 0)
         behind = jnp.where(lead > 0, learnt.loser, learnt.winner)
-        demand = adjusted(demand, estimates, active, behind, small)
+        demand, insufficient = adjusted(demand, estimates, active, behind, small)
+        small = small & ~insufficient
     renewed = listed & stale & ~small
     demand = seldom(demand_of, renewed, demand, estimates, active, effort=demand.winners)
-    hopeful = listed & stale & (jnp.min(demand.hopes) >= log_t)
+    hopeful = listed & stale & (demand.hope >= log_t)
     sure = seldom(trusts, hopeful, demand.trust, estimates, active, log_t)
     demand = demand._replace(trust=sure)
 

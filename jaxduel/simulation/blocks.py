@@ -21,6 +21,9 @@ from jaxduel.simulation.devices import Device
 STEPS_PER_CALL = 4096
 ROUNDS_PER_CALL = 64
 TURNS_PER_CALL = 64
+TAIL_TURNS = 2**17
+"""Turns after which the last few seeds of a block move to fewer slots: compiling the loop for these
+takes about as long. Where regret has a heavy tail, one seed runs ten times as long as others."""
 TRIAL = 1024
 """Comparisons between two looks at whether skipping pays yet: at the same times, whatever the
 checkpoints."""
@@ -141,15 +144,18 @@ def _run_events(
     cell, program, stacked = job.cell, job.program, job.program.stacked
     slots = events.occupy(block, number=min(job.slots, job.lanes), program=program)
     following = jnp.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], jnp.int32)
-    total, ticked = int(np.max(cell.checkpoints)) - begin, 0
-    done, all_seeds = 0, block.t.size
+    total, ticked, waited = int(np.max(cell.checkpoints)) - begin, 0, 0
+    done, all_seeds, size = 0, block.t.size, jnp.int32(block.t.shape[-1])
     while done < all_seeds:
         if job.stop.is_set():
             return None
         chunk = jnp.int32(job.delay), jnp.int32(TURNS_PER_CALL)
         slots = events.advance(cell, slots, *chunk, program=program)
         block, slots, following = events.exchange(cell, block, slots, following, program=program)
-        done = int(jnp.sum(block.cursor == cell.checkpoints.shape[-1]))
+        done, running = (int(number) for number in events.census(cell, block, slots))
+        waited = waited + TURNS_PER_CALL if running <= events.FEW_SLOTS else 0
+        if waited >= TAIL_TURNS and slots.seed.shape[-1] > events.FEW_SLOTS:
+            slots = events.close_up(slots, size, number=events.FEW_SLOTS)
         progress = total * done // all_seeds
         job.tick(progress - ticked)
         ticked = progress

@@ -22,6 +22,8 @@ from jaxduel.simulation.steps import StepLane, play, tell
 
 MOST_SLOTS = 64
 """Seeds side by side on a CPU: more would wait longer for the last ones, fewer cost more each."""
+FEW_SLOTS = 8
+"""Slots for the last seeds of a block, if they run for long: they move there once."""
 
 
 class EventLane(NamedTuple):
@@ -169,6 +171,29 @@ def exchange(
         return waiting, Slots(seed, jax.tree.map(load, waiting, lane)), following
 
     return (jax.vmap(one) if program.stacked else one)(cell, waiting, slots, following)
+
+
+@jax.jit
+def census(cell: Cell, block: EventLane, slots: Slots) -> tuple[jax.Array, jax.Array]:
+    """How many seeds of a block (of all cells) have all their checkpoints recorded, and how many
+    have a slot, of the cell with most: () int32 each."""
+    done = jnp.sum(block.cursor == cell.checkpoints.shape[-1], dtype=jnp.int32)
+    running = jnp.sum(slots.seed < block.t.shape[-1], axis=-1, dtype=jnp.int32)
+    return done, jnp.max(running)
+
+
+@partial(jax.jit, static_argnames="number")
+def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
+    """The same seeds in fewer slots.
+
+    Args:
+      slots: the slots (of each cell) after `exchange`, at most `number` of them with a seed.
+      size: () int32, the block's size.
+      number: how many slots there are to be.
+    """
+    order = jnp.argsort(slots.seed == size, axis=-1, stable=True)[..., :number]
+    take = jax.vmap(lambda x, order: x[order]) if order.ndim > 1 else lambda x, order: x[order]
+    return jax.tree.map(lambda x: take(x, order), slots)
 
 
 @partial(jax.jit, static_argnames="program")

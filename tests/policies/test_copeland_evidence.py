@@ -113,19 +113,23 @@ def test_an_adjusted_demand_is_that_of_all_estimates(num_arms):
         after = policy.update(state, plan, jnp.where(won, 1, -1), key)
         anew = demand_of(after.demand, after.estimates, active)
         known = ~after.stale & jnp.any(after.estimates.wins != state.estimates.wins)
-        adjusted = known & ~state.stale & (after.demand.winners == 1)
-        told = jnp.min(after.demand.hopes), jnp.min(anew.hopes)
-        return after, (known, adjusted, after.demand._replace(hopes=told[0]), anew, told[1])
+        same = jnp.all(jnp.sign(after.estimates.lead) == jnp.sign(state.estimates.lead))
+        adjusted = known & ~state.stale & same & (after.demand.best == state.demand.best)
+        winner = (anew.losses == jnp.min(anew.losses))[:, None]
+        levels = (jnp.where(winner, demand.levels, 0) for demand in (after.demand, anew))
+        return after, (known, adjusted, after.demand, anew, tuple(levels))
 
     def run(key):
         return jax.lax.scan(step, policy.init(key), jax.random.split(key, 600))[1]
 
     seen = jax.jit(jax.vmap(run))(jax.random.split(jax.random.key(num_arms), 40))
-    known, adjusted, demand, anew, hope = jax.tree.map(np.asarray, seen)
-    assert adjusted.sum() > 1_000
+    known, adjusted, demand, anew, levels = jax.tree.map(np.asarray, seen)
+    for several in (False, True)[: num_arms - 1]:  # both of two arms win in a tie only
+        assert (adjusted & ((demand.winners > 1) == several)).sum() > 1_000
     assert (known & ~adjusted).sum() > 100
     for name in ("winners", "best", "losses"):
         np.testing.assert_array_equal(getattr(demand, name)[known], getattr(anew, name)[known])
-    np.testing.assert_allclose(demand.hopes[known], hope[known], rtol=1e-5)
-    np.testing.assert_allclose(demand.levels[known], anew.levels[known], rtol=1e-5)
-    np.testing.assert_allclose(demand.due[known], anew.due[known], rtol=1e-5)
+    for name in ("hope", "evidence", "due"):
+        got, expected = getattr(demand, name)[known], getattr(anew, name)[known]
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(levels[0][known], levels[1][known], rtol=1e-5)

@@ -28,11 +28,11 @@ def early_and_crowded(monkeypatch):
     monkeypatch.setattr(events, "MOST_SLOTS", 3)
 
 
-def _simulate(policy, problem, horizon=4000, **settings):
+def _simulate(policy, problem, horizon=4000, simulate=jd.simulate, **settings):
     usual = {"num_seeds": 12, "lanes": 8, "devices": jax.devices()[:1], "checkpoints": TIMES}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jd.AssumptionWarning)
-        return jd.simulate(policy, problem, horizon, **{**usual, **settings})
+        return simulate(policy, problem, horizon, **{**usual, **settings})
 
 
 def test_skipping_changes_no_play():
@@ -118,6 +118,33 @@ def test_slots_chunks_devices_and_other_seeds_do_not_change_a_bit(monkeypatch):
     others = [2, 3, 5, 80, 201, 202, 640, 1001, 3000, 4000]
     moved = _simulate(policy, MSLR5, checkpoints=others)
     assert np.array_equal(usual.plays[:, [5, 9]], moved.plays[:, [4, 9]])
+
+
+def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
+    policies = [
+        Dozer(num_arms=5, active_arms=np.ones(5, bool), period=np.float32(period))
+        for period in (20, 3)
+    ]
+    usual = [_simulate(policy, MSLR5).plays for policy in policies]
+    moved, close_up = [], events.close_up
+
+    def watched(slots, size, number):
+        moved.append((slots.seed.shape[-1], number))
+        return close_up(slots, size, number=number)
+
+    monkeypatch.setattr(events, "close_up", watched)
+    monkeypatch.setattr(events, "FEW_SLOTS", 2)
+    monkeypatch.setattr(blocks, "TAIL_TURNS", 1)
+    monkeypatch.setattr(blocks, "TURNS_PER_CALL", 8)
+    for policy, plays in zip(policies, usual, strict=True):
+        assert np.array_equal(_simulate(policy, MSLR5).plays, plays)
+    assert moved
+    assert all(before > after == 2 for before, after in moved)
+    before = len(moved)
+    together = _simulate(policies, MSLR5, simulate=jd.simulate_many)
+    assert len(moved) > before
+    for result, plays in zip(together, usual, strict=True):
+        assert np.array_equal(result.plays, plays)
 
 
 def test_a_long_run_costs_its_informative_comparisons(monkeypatch):
