@@ -52,7 +52,7 @@ def calibrate(
         trial = _short(min(own, key=lambda group: group.num_arms))
         first, second = _timed(trial, devices[0]), _timed(trial, devices[0])
         least = trial.num_arms
-        rate = second / _work(trial, trial.lanes, least)
+        rate = second / _work(trial, trial.block_seeds, least)
         seconds += rate * sum(_work(group, num_seeds, least) for group in own)
         compilation += (first - second) * len({group.program for group in own})
     most = sorted((group.bytes for group in groups), reverse=True)[: len(devices)]
@@ -63,7 +63,7 @@ def _timed(group: Group, device: Device) -> float:
     """Seconds of a block."""
     begun = time.perf_counter()
     with jax.default_device(device):
-        carry_out(Task(group, 0), group.lanes, (), device)
+        carry_out(Task(group, 0), group.block_seeds, (), device)
     return time.perf_counter() - begun
 
 
@@ -82,5 +82,5 @@ def _work(group: Group, num_seeds: int, least: int) -> float:
     seeds = -(-num_seeds // group.lanes) * group.lanes
     arms = group.num_arms / least
     if group.batched:
-        return group.size * seeds * arms**2
-    return group.size * seeds * arms * group.cells[0].horizon
+        return len(group.stacked) * seeds * arms**2
+    return len(group.stacked) * seeds * arms * group.cells[0].horizon

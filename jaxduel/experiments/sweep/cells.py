@@ -46,7 +46,7 @@ class SweepCell:
       shuffle_arms: whether each seed has an order of the arms of its own.
       index: its place in the grid, from 0; no number depends on it.
       padded_arms: arms of the policy; those beyond K are inactive. Set by `plan`; K before.
-      lanes: seeds in a block. Set by `plan`; 0 before.
+      lanes: seeds side by side. Set by `plan`; 0 before.
     """
 
     policy: str

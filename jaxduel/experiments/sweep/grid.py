@@ -64,7 +64,7 @@ class Grid:
         not set it itself.
       shuffle_arms: as in `jaxduel.simulate`.
       prng: as in `jaxduel.simulate`.
-      lanes: seeds in a block; None: a number that depends on the policy and its cells.
+      lanes: seeds side by side; None: a number that depends on the policy and its cells.
       keep: of `KEPT`.
 
     Raises:

@@ -29,7 +29,7 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
         delay = [1]
         shuffle_arms = true
         prng = "threefry2x32"
-        lanes = 64                    # seeds in a block; chosen if left out
+        lanes = 64                    # seeds side by side; chosen if left out
         keep = ["seeds"]              # regret of each seed; "wins": comparisons of each pair
 
         [[policies]]

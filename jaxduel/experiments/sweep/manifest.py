@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxduel.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 """The number of the layout of folders that this version writes and reads."""
 FILE = "manifest.json"
 
@@ -51,14 +51,15 @@ class GroupRecord:
       policy: the policies' name.
       cells: C cells, in the order in which blocks hold them.
       definitions: D names of regret definitions, in the order in which blocks hold them.
-      lanes: seeds in a whole block: block n holds seeds n x lanes to (n + 1) x lanes - 1.
+      block_seeds: seeds in a whole block: block n holds seeds n x block_seeds to
+        (n + 1) x block_seeds - 1.
     """
 
     key: str
     policy: str
     cells: tuple[CellRecord, ...]
     definitions: tuple[str, ...]
-    lanes: int
+    block_seeds: int
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,9 @@ class Manifest:
         """The group of that key, or None."""
         return next((group for group in self.groups if group.key == key), None)
 
-    def seeds_of_block(self, lanes: int, number: int) -> int:
-        """How many seeds block `number` holds once it is finished: `lanes`, fewer in the last."""
-        return min(lanes, self.seeds - number * lanes)
+    def seeds_of_block(self, block_seeds: int, number: int) -> int:
+        """How many seeds block `number` holds once it is finished: fewer in the last."""
+        return min(block_seeds, self.seeds - number * block_seeds)
 
     def with_grid(self, grid: dict[str, Any]) -> Manifest:
         """The same manifest with another grid."""

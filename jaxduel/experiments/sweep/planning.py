@@ -32,21 +32,22 @@ _ROUNDS = 16
 
 @dataclass(frozen=True)
 class Group:
-    """Cells that run side by side as one program.
+    """Cells that are simulated and stored together, by one program.
 
     Attributes:
       policy: the registered name.
       num_arms: of the policy, padding included; problems may have fewer.
       cells: in order, planned.
-      size: how many cells the program runs; beyond `cells` the last one is repeated, so that groups
-        of one program are all of one size.
-      lanes: seeds in a block, of each cell.
+      size: how many cells the program runs side by side; beyond `cells` the last one is repeated,
+        so that it always has so many.
+      lanes: seeds that the program runs side by side, of each cell.
+      block_seeds: seeds in a block, a multiple of `lanes`.
       num_checkpoints: how many the program records: the most of all cells of the program; a cell
         that has fewer repeats its last one.
       batched: whether the policy commits to batches; if not, the cells share the checkpoints.
       pairs: whether comparisons of pairs are recorded.
       program: what the compiled program depends on: groups of equal programs compile once.
-      bytes: memory that a block takes, about.
+      bytes: memory that the program takes, about.
     """
 
     policy: str
@@ -54,6 +55,7 @@ class Group:
     cells: tuple[SweepCell, ...]
     size: int
     lanes: int
+    block_seeds: int
     num_checkpoints: int
     batched: bool
     pairs: bool
@@ -62,8 +64,8 @@ class Group:
 
     @property
     def stacked(self) -> tuple[SweepCell, ...]:
-        """The `size` cells that the program runs, those that fill it up included."""
-        return (*self.cells, *(self.size - len(self.cells)) * self.cells[-1:])
+        """The cells that the program runs, `size` at a time, those that fill it up included."""
+        return (*self.cells, *(-len(self.cells) % self.size) * self.cells[-1:])
 
     @property
     def delay(self) -> int:
@@ -78,12 +80,13 @@ class Group:
     @cached_property
     def key(self) -> str:
         """A hash of what determines the group's numbers: 16 hexadecimal digits."""
-        return digest_of_json([self.program, [cell.key for cell in self.stacked]])
+        cells = [cell.key for cell in self.stacked]
+        return digest_of_json([self.program, self.block_seeds, cells])
 
     def policies(self) -> list[Policy]:
         """The policies of `stacked`."""
         made = [policy_of(cell) for cell in self.cells]
-        return [*made, *(self.size - len(made)) * made[-1:]]
+        return [*made, *(-len(made) % self.size) * made[-1:]]
 
     def problems(self) -> list[Problem]:
         """The problems of `stacked`."""
@@ -105,7 +108,7 @@ class Task:
     @property
     def first_seed(self) -> int:
         """The index of the block's first seed."""
-        return self.number * self.group.lanes
+        return self.number * self.group.block_seeds
 
     @cached_property
     def key(self) -> str:
@@ -157,7 +160,9 @@ def plan(cells: Sequence[SweepCell], grid: Grid, platform: str = "cpu") -> tuple
 def tasks(groups: Iterable[Group], num_seeds: int) -> tuple[Task, ...]:
     """The blocks of all groups that so many seeds take, those of a group one after the other."""
     return tuple(
-        Task(group, number) for group in groups for number in range(-(-num_seeds // group.lanes))
+        Task(group, number)
+        for group in groups
+        for number in range(-(-num_seeds // group.block_seeds))
     )
 
 
@@ -226,12 +231,11 @@ def _groups(
     for members in together.values():
         if batched:
             members = sorted(members, key=lambda cell: (_rounds(cell), cell.horizon))
-        size, lanes = width_of(
-            len(members), need, batched=batched, platform=platform, lanes=grid.lanes
-        )
+        width = width_of(len(members), need, batched=batched, platform=platform, lanes=grid.lanes)
+        size, lanes = width.size, width.lanes
         num_arms = cells[0].padded_arms
-        for start in range(0, len(members), size):
-            part = members[start : start + size]
+        for start in range(0, len(members), width.cells):
+            part = members[start : start + width.cells]
             groups.append(
                 Group(
                     policy=part[0].policy,
@@ -239,6 +243,7 @@ def _groups(
                     cells=tuple(dataclasses.replace(cell, lanes=lanes) for cell in part),
                     size=size,
                     lanes=lanes,
+                    block_seeds=width.block_seeds,
                     num_checkpoints=num_checkpoints,
                     batched=batched,
                     pairs=pairs,

@@ -89,7 +89,7 @@ class Progress:
             self._cells_done += len(task.group.cells)
 
     def _steps(self, task: Task) -> int:
-        seeds = min(task.group.lanes, self._seeds - task.first_seed)
+        seeds = min(task.group.block_seeds, self._seeds - task.first_seed)
         return seeds * sum(cell.horizon for cell in task.group.cells)
 
 

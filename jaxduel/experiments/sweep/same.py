@@ -69,8 +69,9 @@ def _first_difference(there: Manifest, wanted: Manifest) -> str:
     if len(there.groups) != len(wanted.groups):
         return f"in {len(there.groups)} groups instead of {len(wanted.groups)}"
     for old, new in zip(there.groups, wanted.groups, strict=True):
-        if old.lanes != new.lanes:
-            return f"with {old.lanes} lanes instead of {new.lanes} for {old.policy}"
+        if old.block_seeds != new.block_seeds:
+            seeds = f"{old.block_seeds} seeds a block instead of {new.block_seeds}"
+            return f"with {seeds} for {old.policy}"
         for before, after in zip(old.cells, new.cells, strict=False):
             if before != after:
                 return f"{before.policy} on {before.problem} up to {before.horizon} among them"

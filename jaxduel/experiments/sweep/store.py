@@ -33,7 +33,7 @@ class Store:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self.manifest = manifest
-        self._lanes = {group.key: group.lanes for group in manifest.groups}
+        self._block_seeds = {group.key: group.block_seeds for group in manifest.groups}
         self._files = VerifiedFiles(folder / FOLDER)
 
     @classmethod
@@ -145,7 +145,8 @@ class Store:
         sizes = block.sizes
         if (sizes["cell"], sizes["definition"]) != (len(group.cells), len(group.definitions)):
             raise ValueError(f"the block's sizes {sizes} are not those of its group")
-        if block.first_seed != block.number * group.lanes or not 1 <= block.seeds <= group.lanes:
+        most = group.block_seeds
+        if block.first_seed != block.number * most or not 1 <= block.seeds <= most:
             raise ValueError(f"block {block.number} cannot begin with seed {block.first_seed}")
         content = encode_block(block, [cell.key for cell in group.cells], group.definitions)
         path = self.folder / FOLDER / file_name(block.key, content)
@@ -160,10 +161,8 @@ class Store:
     def _is_complete(self, file: BlockFile) -> bool:
         """Whether a file holds all seeds that its block has in the grid; after an extension the
         last block of a group has more of them than before."""
-        lanes = self._lanes.get(file.group)
-        return lanes is not None and (
-            file.seeds >= self.manifest.seeds_of_block(lanes, file.number)
-        )
+        most = self._block_seeds.get(file.group)
+        return most is not None and file.seeds >= self.manifest.seeds_of_block(most, file.number)
 
     def _claim_path(self, key: str) -> Path:
         return self.folder / CLAIMS / key

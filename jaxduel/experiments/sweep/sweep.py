@@ -175,5 +175,5 @@ def _record(group: Group) -> GroupRecord:
             for cell in group.cells
         ),
         definitions=group.definitions,
-        lanes=group.lanes,
+        block_seeds=group.block_seeds,
     )

@@ -23,14 +23,18 @@ from jaxduel.simulation.lanes import MEMORY_BYTES, default_lanes
 FEWEST_LANES = 64
 BLOCK_BYTES = 2**30
 """Most bytes for the lanes and the records of one block of all cells of a group."""
-ARRAY_BYTES = 16 * 2**20
-"""Most bytes for one array of the state of a batched policy on a CPU, over all cells and seeds. (A
-policy that plays step by step is fastest with much less: `simulation.lanes.ARRAY_BYTES`.)"""
+ARRAY_BYTES = 2**20
+"""Most bytes for one array of the state of a batched policy on a CPU, over all cells and seeds side
+by side: what a core's cache holds. (A policy that plays step by step is fastest with even less:
+`simulation.lanes.ARRAY_BYTES`.)"""
+BLOCK = (4, 256)
+"""Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side: a block takes
+seconds, and storing it little of them."""
 _MULTIPLE = 32
 
 
 class Limits(NamedTuple):
-    """Most cells in a group, and most seeds in a block."""
+    """Most cells and most seeds side by side."""
 
     cells: int
     lanes: int
@@ -45,9 +49,13 @@ class Width(NamedTuple):
     """How cells that share a program are cut into groups."""
 
     size: int
-    """Cells side by side in a group."""
+    """Cells side by side in the program."""
     lanes: int
-    """Seeds side by side in a block, of each cell."""
+    """Seeds side by side in the program, of each cell."""
+    cells: int
+    """Cells in a group, a multiple of `size`."""
+    block_seeds: int
+    """Seeds in a block, a multiple of `lanes`."""
 
 
 class Need(NamedTuple):
@@ -118,19 +126,19 @@ def need_of(
 def width_of(
     num_cells: int, need: Need, *, batched: bool, platform: str, lanes: int | None = None
 ) -> Width:
-    """How many cells and seeds run side by side.
+    """How many cells and seeds run side by side, and how many are stored together.
 
-    Cells times seeds are at most: on a CPU, for policies that play step by step the seeds that
-    `jaxduel.simulate` takes at once, for batched ones what `ARRAY_BYTES` hold; on an accelerator
-    its default; everywhere what `BLOCK_BYTES` hold. But a block has at least 64 seeds, where these
-    fit.
+    Side by side cells times seeds are at most: on a CPU, for policies that play step by step the
+    seeds that `jaxduel.simulate` takes at once, for batched ones what `ARRAY_BYTES` hold; on an
+    accelerator its default; everywhere what `BLOCK_BYTES` hold. But at least 64 seeds are side by
+    side, where these fit.
 
     Args:
       num_cells: cells that share the program.
       need: of one seed.
       batched: whether the policy commits to batches.
       platform: "cpu", "gpu", ...
-      lanes: seeds in a block, if they are given.
+      lanes: seeds side by side, if they are given; then a block has no more.
 
     Returns:
       The width, of a size for which few cells are needed to fill up the last group.
@@ -145,10 +153,13 @@ def width_of(
     total = min(total, fitting)
     most_cells = max(min(limits.cells, total // (lanes or FEWEST_LANES)), 1)
     size = _even_size(num_cells, most_cells)
-    if lanes is None:
-        whole = total // size // _MULTIPLE * _MULTIPLE
-        lanes = min(min(max(whole, FEWEST_LANES), limits.lanes), fitting)
-    return Width(size, lanes)
+    cells, seeds = BLOCK if batched and platform == "cpu" else (1, 1)
+    cells = size * max(cells // size, 1)
+    if lanes is not None:
+        return Width(size, lanes, cells, lanes)
+    whole = total // size // _MULTIPLE * _MULTIPLE
+    lanes = min(min(max(whole, FEWEST_LANES), limits.lanes), fitting)
+    return Width(size, lanes, cells, lanes * max(seeds // lanes, 1))
 
 
 def _even_size(num_cells: int, most: int) -> int:

@@ -41,8 +41,13 @@ def carry_out(task: Task, num_seeds: int, keep: Sequence[str], device: Device) -
       MemoryError: if one seed of one group is too much.
     """
     group = task.group
-    seeds = min(group.lanes, num_seeds - task.first_seed)
-    results, lanes = _simulate(group, task.first_seed, seeds, group.lanes, device)
+    seeds = min(group.block_seeds, num_seeds - task.first_seed)
+    results: list[list[Result]] = []
+    lanes = group.lanes
+    for start in range(0, len(group.stacked), group.size):
+        which = slice(start, start + group.size)
+        parts, used = _simulate(group, which, task.first_seed, seeds, group.lanes, device)
+        results, lanes = results + parts, min(lanes, used)
     return Block(
         key=task.key,
         group=group.key,
@@ -59,11 +64,12 @@ def _players(group: Group) -> tuple[list[Policy], list[Problem]]:
 
 
 def _simulate(
-    group: Group, first_seed: int, seeds: int, lanes: int, device: Device
+    group: Group, which: slice, first_seed: int, seeds: int, lanes: int, device: Device
 ) -> tuple[list[list[Result]], int]:
-    """The results of each cell, in parts that follow one another; and the lanes of a part."""
+    """The results of each of some cells, in parts that follow one another; and the lanes of a
+    part."""
     policies, problems = _players(group)
-    first, cells = group.cells[0], group.stacked
+    first, cells = group.cells[0], group.stacked[which]
     settings = Settings(
         num_seeds=seeds,
         seed=first.seed,
@@ -79,15 +85,15 @@ def _simulate(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AssumptionWarning)  # said before the sweep begins
             results = run_cells(
-                policies,
-                problems,
+                policies[which],
+                problems[which],
                 [cell.horizon for cell in cells],
                 settings,
                 stacked=True,
                 times=[np.array(cell.checkpoints) for cell in cells],
                 points=group.num_checkpoints,
             )
-        return [[result] for result in results[: len(group.cells)]], lanes
+        return [[result] for result in results], lanes
     except jax.errors.JaxRuntimeError as error:
         if _MEMORY not in str(error):
             raise
@@ -96,12 +102,11 @@ def _simulate(
             f"one seed of {len(cells)} cells such as {first} is more than the device can hold."
         )
     lanes = -(-lanes // 2)
-    parts: list[list[Result]] = [[] for _ in group.cells]
+    parts: list[list[Result]] = [[] for _ in cells]
     used = lanes
     for start in range(0, seeds, lanes):
-        part, fewest = _simulate(
-            group, first_seed + start, min(lanes, seeds - start), lanes, device
-        )
+        own = min(lanes, seeds - start)
+        part, fewest = _simulate(group, which, first_seed + start, own, lanes, device)
         used = min(used, fewest)
         for cell, more in zip(parts, part, strict=True):
             cell += more

@@ -22,7 +22,7 @@ def grid(seeds=SEEDS, **changes):
     return {"seeds": seeds, "seed": 0, "horizons": [100, 1000], "policies": ["a"], **changes}
 
 
-def manifest(seeds=SEEDS, version="0", environment=None, lanes=8, **changes):
+def manifest(seeds=SEEDS, version="0", environment=None, block_seeds=8, **changes):
     """Three cells of one policy, which differ in B; two of another on problems of 4 and 6 arms,
     with a delay, the first with fewer checkpoints."""
     many, few = (1, 10, 100, 500, 1000), (1, 10, 100)
@@ -35,7 +35,7 @@ def manifest(seeds=SEEDS, version="0", environment=None, lanes=8, **changes):
         CellRecord(4, f"{4:016x}", "dts", "big", 1000, {"alpha": 0.51, "tie": "low"}, 4, 6, many),
     )
     groups = (
-        GroupRecord("aa", "pcomp", batched, ("average", "copeland"), lanes),
+        GroupRecord("aa", "pcomp", batched, ("average", "copeland"), block_seeds),
         GroupRecord("bb", "dts", steps, ("copeland",), 6),
     )
     return Manifest(grid(seeds, **changes), groups, version, environment or dict(ENVIRONMENT))
@@ -61,8 +61,8 @@ def raw(group: GroupRecord, seeds: int):
 
 
 def block(of: Manifest, group: GroupRecord, number: int) -> Block:
-    first = number * group.lanes
-    seeds = of.seeds_of_block(group.lanes, number)
+    first = number * group.block_seeds
+    seeds = of.seeds_of_block(group.block_seeds, number)
     regret, plays, pairs, batches = raw(group, first + seeds)
     mine = regret[:, :, first:]
     mean = mine.mean(axis=2)
@@ -84,7 +84,7 @@ def blocks(of: Manifest) -> list[Block]:
     return [
         block(of, group, number)
         for group in of.groups
-        for number in range(-(-of.seeds // group.lanes))
+        for number in range(-(-of.seeds // group.block_seeds))
     ]
 
 

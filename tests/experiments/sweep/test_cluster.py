@@ -91,10 +91,10 @@ class Watched(Progress):
 def made_up(task, num_seeds, keep, device):
     """In place of `carry_out`: nothing is simulated."""
     group = task.group
-    shape = (len(group.cells), 1, group.lanes, group.num_checkpoints)
+    shape = (len(group.cells), 1, group.block_seeds, group.num_checkpoints)
     regret = np.random.default_rng(int(task.key, 16)).random(shape)
     arrays = {
-        "regret_count": np.int64(group.lanes),
+        "regret_count": np.int64(group.block_seeds),
         "regret_mean": regret.mean(axis=2),
         "regret_m2": regret.var(axis=2),
         "final_regret": regret[..., -1],

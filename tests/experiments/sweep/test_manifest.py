@@ -32,7 +32,7 @@ def test_the_manifest_comes_back(store):
         ({"seeds": 30}, r"with 20 seeds, not 30: --extend-seeds"),
         ({"seeds": 10}, r"with 20 seeds, not 10: seeds cannot be taken away"),
         ({"version": "1"}, r"a sweep of jaxduel 0, and this is 1"),
-        ({"lanes": 16}, r"other cells, with 8 lanes instead of 16 for pcomp"),
+        ({"block_seeds": 16}, r"cells, with 8 seeds a block instead of 16 for pcomp"),
     ],
 )
 def test_another_sweep_is_refused(store, changes, message):
@@ -85,7 +85,7 @@ def test_cells_with_the_same_labels_are_refused():
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [('{"format": 2}', "of format 2, and this version"), ("{}", "damaged"), ("[", "damaged")],
+    [('{"format": 1}', "of format 1, and this version"), ("{}", "damaged"), ("[", "damaged")],
 )
 def test_manifests_of_another_format_are_refused(store, content, message):
     (store.folder / "manifest.json").write_text(content)

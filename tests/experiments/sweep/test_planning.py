@@ -36,24 +36,27 @@ def test_a_grid_of_batched_policies_compiles_once_per_policy_and_number_of_arms(
     assert sorted(cell.index for cell in cells) == list(range(975))
 
 
-def test_groups_of_a_batched_policy_hold_cells_with_as_many_rounds(batched):
+def test_groups_of_a_batched_policy_hold_cells_with_about_as_many_rounds(batched):
     for group in batched:
-        assert len({dict(cell.parameters)["num_batches"] for cell in group.cells}) == 1
+        rounds = [dict(cell.parameters)["num_batches"] for cell in group.cells]
+        assert max(rounds) <= 2 * min(rounds)
         assert group.batched
-        assert group.cells == group.stacked
+        assert len(group.stacked) - len(group.cells) < group.size
+        assert len(group.cells) <= max(group.size, 4)
 
 
 def test_blocks_fit_the_memory_and_have_seeds_enough(batched):
     for group in batched:
         state = 4 * group.num_arms**2
-        assert 64 <= group.lanes <= 256
-        assert group.size * group.lanes * state <= 16 * 2**20
+        assert 64 <= group.lanes <= 256 == group.block_seeds
+        assert group.size * group.lanes * state <= 2**20
 
 
 def test_the_summary_counts_cells_programs_and_blocks(batched):
     lines = summary(batched, 1000)
     assert lines[0] == "975 cells: 3 policies, 5 problems, 13 horizons"
-    assert "75 groups" in lines[1]
+    assert f"{len(batched)} groups" in lines[1]
+    assert len(batched) == 3 * (3 * 5 + 2 * 17)
     assert "15 programs to compile" in lines[1]
     assert f"{len(tasks(batched, 1000))} blocks for 1,000 seeds a cell: 1.083e+14" in lines[2]
     assert lines[3] == "  pcomp: 325 cells, 5 programs, K = 4, 8, 16, 32, 64"
@@ -137,18 +140,21 @@ NEED = Need(total=1000, largest=400, default=512)
 @pytest.mark.parametrize(
     ("num_cells", "need", "settings", "expected"),
     [
-        (1, NEED, {}, Width(1, 512)),
-        (3, NEED, {}, Width(3, 160)),
-        (100, NEED, {}, Width(8, 64)),
-        (100, NEED._replace(default=64), {}, Width(1, 64)),
-        (100, NEED, {"lanes": 16}, Width(8, 16)),
-        (100, NEED, {"lanes": 4096}, Width(1, 4096)),
-        (100, NEED, {"batched": True}, Width(15, 256)),
-        (66, NEED, {"batched": True}, Width(11, 256)),
-        (66, NEED._replace(largest=2**18), {"batched": True}, Width(1, 64)),
-        (66, NEED._replace(largest=2**14, total=2**24), {"batched": True}, Width(1, 64)),
-        (66, NEED._replace(total=2**26), {"batched": True}, Width(1, 16)),
-        (66, NEED._replace(default=65_536), {"platform": "gpu"}, Width(33, 1024)),
+        (1, NEED, {}, Width(1, 512, 1, 512)),
+        (3, NEED, {}, Width(3, 160, 3, 160)),
+        (100, NEED, {}, Width(8, 64, 8, 64)),
+        (100, NEED._replace(default=64), {}, Width(1, 64, 1, 64)),
+        (100, NEED, {"lanes": 16}, Width(8, 16, 8, 16)),
+        (100, NEED, {"lanes": 4096}, Width(1, 4096, 1, 4096)),
+        (100, NEED, {"batched": True}, Width(15, 160, 15, 160)),
+        (66, NEED, {"batched": True}, Width(11, 224, 11, 224)),
+        (66, NEED, {"batched": True, "lanes": 64}, Width(11, 64, 11, 64)),
+        (66, NEED._replace(largest=2**12), {"batched": True}, Width(4, 64, 4, 256)),
+        (66, NEED._replace(largest=2**14), {"batched": True}, Width(1, 64, 4, 256)),
+        (66, NEED._replace(largest=2**18), {"batched": True}, Width(1, 64, 4, 256)),
+        (66, NEED._replace(largest=2**14, total=2**24), {"batched": True}, Width(1, 64, 4, 256)),
+        (66, NEED._replace(total=2**26), {"batched": True}, Width(1, 16, 4, 256)),
+        (66, NEED._replace(default=65_536), {"platform": "gpu"}, Width(33, 1024, 33, 1024)),
     ],
 )
 def test_widths(num_cells, need, settings, expected):

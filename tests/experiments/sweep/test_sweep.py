@@ -8,7 +8,15 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, open_sweep, runner, work
+from jaxduel.experiments.sweep import (
+    Grid,
+    PolicyEntry,
+    ProblemEntry,
+    open_sweep,
+    runner,
+    widths,
+    work,
+)
 from jaxduel.experiments.sweep.calibration import calibrate
 from jaxduel.experiments.sweep.planning import tasks
 from jaxduel.experiments.sweep.store import Store
@@ -252,3 +260,26 @@ def test_signals_are_left_alone_in_other_threads():
     thread.start()
     thread.join()
     assert seen == ["in"]
+
+
+def test_a_block_may_be_run_in_parts(tmp_path, monkeypatch):
+    """Where the cache holds one cell and 64 seeds, a block still has four and 256."""
+    monkeypatch.setattr(widths, "ARRAY_BYTES", 1)
+    grid = Grid(
+        policies=(PolicyEntry(name="pcomp"),),
+        problems=(ProblemEntry(name="cyclic"),),
+        horizons=(50, 90, 400, 700, 800),
+        batches=(2,),
+        checkpoints=4,
+        num_seeds=300,
+    )
+    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1]).blocks == 4
+    data = open_sweep(tmp_path).sel(policy="pcomp", problem="cyclic", parameters="num_batches=2")
+    assert data.final_regret.shape[-1] == 300
+    for horizon in (50, 800):
+        cell = data.sel(horizon=horizon, definition="copeland")
+        policy = jd.policies.make("pcomp", num_arms=4, horizon=horizon, num_batches=2)
+        (alone,) = jd.simulate_many(
+            [policy], jd.problems.load("cyclic"), horizon, num_seeds=300, lanes=64
+        )
+        np.testing.assert_array_equal(cell.final_regret, alone.regret[:, -1])
