@@ -31,7 +31,13 @@ class Stepper:
         self.job = blocks.Job(
             cell=checked.to_cell(len(checked.grid)),
             program=Program(
-                type(policy), stacked=False, shuffle=True, pairs=False, delayed=False, skips=False
+                type(policy),
+                stacked=False,
+                shuffle=True,
+                pairs=False,
+                outcomes=False,
+                delayed=False,
+                skips=False,
             ),
             root=jax.random.key(0, impl=prng),
             lanes=1,

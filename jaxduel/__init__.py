@@ -3,6 +3,7 @@ once."""
 
 from importlib.metadata import version
 
+from jaxduel import gradients as gradients
 from jaxduel import policies as policies
 from jaxduel import problems as problems
 from jaxduel import theory as theory

@@ -17,6 +17,7 @@ from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.simulation import events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.tallies import Tallies
 
 STEPS_PER_CALL = 4096
 ROUNDS_PER_CALL = 64
@@ -35,8 +36,7 @@ skipped: before, a turn of the event loop costs more than the comparisons that i
 class Recorded(NamedTuple):
     """What a block leaves behind. With stacked cells, each array has the cells in front."""
 
-    plays: np.ndarray  # (lanes, M, K) uint32 per arm of the problem
-    pairs: np.ndarray | None  # (lanes, M, K, K) int32 per ordered pair of the problem
+    tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms
     batches: np.ndarray | None  # (lanes,) int32, batched policies only
 
 
@@ -95,9 +95,8 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     cell = _timeless(job.cell)
     stacked, skips = job.program.stacked, job.program.skips
     times = np.asarray(job.cell.checkpoints)
-    plays, pairs = [], []
+    first_ones: list[Tallies] = []
     begin, selves = 0, 0.0
-    axis = 2 if stacked else 1
     for time in times[0] if stacked else times:
         while begin < time:
             if job.stop.is_set():
@@ -106,24 +105,20 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             end = min(look, int(time))
             bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
             lanes = steps.advance(cell, setups, lanes, *bounds, program=job.program)
-            jax.block_until_ready(lanes.plays)
+            jax.block_until_ready(lanes.tallies.plays)
             job.tick(end - begin)
             begin = end
             if skips and begin == look:
                 before, selves = selves, float(jnp.mean(lanes.selves))
                 settled = selves - before > WORTH_SKIPPING * TRIAL
                 if settled and _skipping_pays(job, cell, setups, lanes, begin):
-                    at = begin, len(plays)
+                    at = begin, len(first_ones)
                     block = events.begin(job.cell, setups, lanes, *at, program=job.program)
-                    return _run_events(job, block, begin, plays, pairs)
-        of_arms, of_pairs = steps.recorded(setups, lanes, program=job.program)
-        plays.append(np.asarray(of_arms))
-        pairs.append(None if of_pairs is None else np.asarray(of_pairs))
-    return Recorded(
-        plays=np.stack(plays, axis),
-        pairs=np.stack(pairs, axis) if job.program.pairs else None,
-        batches=None,
-    )
+                    return _run_events(job, block, begin, first_ones)
+        now = steps.recorded(setups, lanes, program=job.program)
+        first_ones.append(jax.tree.map(np.asarray, now))
+    axis = 2 if stacked else 1
+    return Recorded(jax.tree.map(lambda *x: np.stack(x, axis), *first_ones), None)
 
 
 def _skipping_pays(job: Job, cell: Cell, setups: Any, lanes: Any, t: int) -> bool:
@@ -136,11 +131,10 @@ def _run_events(
     job: Job,
     block: events.EventLane,
     begin: int,
-    plays: list[np.ndarray],
-    pairs: list[np.ndarray | None],
+    first_ones: Sequence[Tallies],
 ) -> Recorded | None:
-    """The rest of a block, from time `begin` on, with quiet runs skipped; what was recorded up to
-    then is in `plays` and `pairs`."""
+    """The rest of a block, from time `begin` on, with quiet runs skipped; `first_ones` are what was
+    recorded up to then."""
     cell, program, stacked = job.cell, job.program, job.program.stacked
     slots = events.occupy(block, number=min(job.slots, job.lanes), program=program)
     following = jnp.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], jnp.int32)
@@ -159,21 +153,12 @@ def _run_events(
         progress = total * done // all_seeds
         job.tick(progress - ticked)
         ticked = progress
-    of_arms, of_pairs, _ = events.recorded(block, program=program)
-    axis = 2 if stacked else 1
-    return Recorded(
-        plays=_after(plays, np.asarray(of_arms), axis),
-        pairs=None if of_pairs is None else _after(pairs, np.asarray(of_pairs), axis),
-        batches=None,
-    )
-
-
-def _after(first: Sequence[np.ndarray | None], record: np.ndarray, axis: int) -> np.ndarray:
-    """A record of all checkpoints with those that came first entered."""
-    record = record.copy()
-    for number, values in enumerate(first):
-        record[(slice(None),) * axis + (number,)] = values
-    return record
+    record, _ = events.recorded(block, program=program)
+    record, before = jax.tree.map(np.array, record), (slice(None),) * (2 if stacked else 1)
+    for number, tallies in enumerate(first_ones):
+        for all_times, values in zip(*map(jax.tree.leaves, (record, tallies)), strict=True):
+            all_times[(*before, number)] = values
+    return Recorded(record, None)
 
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:
@@ -191,12 +176,8 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
                 "simulate to a horizon that it reaches."
             )
     job.tick(int(np.max(job.cell.checkpoints)))
-    plays, pairs = rounds.recorded(setups, lanes, program=job.program)
-    return Recorded(
-        plays=np.asarray(plays),
-        pairs=None if pairs is None else np.asarray(pairs),
-        batches=np.asarray(lanes.batches),
-    )
+    record = rounds.recorded(setups, lanes, program=job.program)
+    return Recorded(jax.tree.map(np.asarray, record), np.asarray(lanes.batches))
 
 
 def _timeless(cell: Cell) -> Cell:

@@ -36,6 +36,8 @@ class Program(NamedTuple):
     """Whether each seed has an order of the arms of its own."""
     pairs: bool
     """Whether plays of pairs are recorded."""
+    outcomes: bool
+    """Whether outcomes are recorded."""
     delayed: bool
     """Whether outcomes are withheld for a while."""
     skips: bool

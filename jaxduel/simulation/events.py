@@ -17,8 +17,9 @@ from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.lanes import Setup, in_problem_order
+from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane, play, tell
+from jaxduel.simulation.tallies import Tallies, count_selves, enter, no_tallies, of_problem
 
 MOST_SLOTS = 64
 """Seeds side by side on a CPU: more would wait longer for the last ones, fewer cost more each."""
@@ -34,8 +35,7 @@ class EventLane(NamedTuple):
     t: jax.Array  # () int32: comparisons made
     turns: jax.Array  # () int32: comparisons simulated here, quiet runs left out
     cursor: jax.Array  # () int32: checkpoints recorded
-    record: jax.Array  # (M, K) uint32: plays of the policy's arms at the checkpoints
-    record_pairs: jax.Array | None  # (M, K, K) int32
+    record: Tallies  # at the checkpoints
 
 
 class Slots(NamedTuple):
@@ -52,15 +52,13 @@ def begin(
     recorded: those before t, and that at t or not."""
 
     def one(cell: Cell, setup: Setup, step: StepLane) -> EventLane:
-        points, num = cell.checkpoints.shape[0], cell.policy.num_arms
         return EventLane(
             setup=setup,
             step=step,
             t=jnp.int32(t),
             turns=jnp.int32(0),
             cursor=jnp.int32(recorded),
-            record=jnp.zeros((points, num), jnp.uint32),
-            record_pairs=jnp.zeros((points, num, num), jnp.int32) if program.pairs else None,
+            record=no_tallies(cell, program, cell.checkpoints.shape[0]),
         )
 
     return each_lane(one, program)(cell, setups, steps)
@@ -152,7 +150,7 @@ def exchange(
         def back(there: jax.Array, here: jax.Array) -> jax.Array:
             return there.at[home].set(here, mode="drop")
 
-        results = ("t", "turns", "cursor", "record", "record_pairs")
+        results = ("t", "turns", "cursor", "record")
         waiting = waiting._replace(
             **{
                 name: jax.tree.map(back, getattr(waiting, name), getattr(lane, name))
@@ -197,21 +195,13 @@ def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
 
 
 @partial(jax.jit, static_argnames="program")
-def recorded(
-    block: EventLane, *, program: Program
-) -> tuple[jax.Array, jax.Array | None, jax.Array]:
-    """Plays at the checkpoints recorded here, per arm of the problem and per ordered pair where
-    they are counted; and the comparisons simulated here."""
+def recorded(block: EventLane, *, program: Program) -> tuple[Tallies, jax.Array]:
+    """What was recorded here, of the problem's arms; and the comparisons simulated here."""
 
-    def one(_: None, setup: Setup, lane: EventLane) -> tuple[jax.Array, jax.Array | None]:
-        pairs = None
-        if lane.record_pairs is not None:
-            across = in_problem_order(setup, lane.record_pairs).swapaxes(-1, -2)
-            pairs = in_problem_order(setup, across).swapaxes(-1, -2)
-        return in_problem_order(setup, lane.record), pairs
+    def one(_: None, setup: Setup, lane: EventLane) -> Tallies:
+        return of_problem(setup, lane.record)
 
-    plays, pairs = each_lane(one, program)(None, block.setup, block)
-    return plays, pairs, block.turns
+    return each_lane(one, program)(None, block.setup, block), block.turns
 
 
 def _fall_quiet(
@@ -248,22 +238,15 @@ def _count(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> tuple[Eve
     at = jnp.minimum(lane.cursor, cell.checkpoints.shape[0] - 1)
     part = run._replace(n=jnp.where(reached, cell.checkpoints[at] - lane.t, run.n))
     lane = _counted(lane, part, _shares(setup, lane, part))
-    (plays, now), pairs = (lane.step.plays, lane.step.pairs), lane.record_pairs
-    if pairs is not None and now is not None:
-        pairs = pairs.at[at].set(jnp.where(reached, now, pairs[at]))
     lane = lane._replace(
-        cursor=lane.cursor + reached,
-        record=lane.record.at[at].set(jnp.where(reached, plays, lane.record[at])),
-        record_pairs=pairs,
+        cursor=lane.cursor + reached, record=enter(lane.record, at, lane.step.tallies, reached)
     )
     return lane, run._replace(n=run.n - part.n)
 
 
 def _counted(lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
     """The lane after a run in which each arm had so many comparisons, (K,) int32."""
-    step = lane.step
-    pairs = None if step.pairs is None else step.pairs + jnp.diag(number)
-    step = step._replace(plays=step.plays + 2 * number.astype(jnp.uint32), pairs=pairs)
+    step = lane.step._replace(tallies=count_selves(lane.step.tallies, number))
     return lane._replace(step=step, t=lane.t + run.n)
 
 
@@ -284,7 +267,7 @@ def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
 
 def _alone(lane: EventLane, run: Quiet) -> jax.Array:
     """The same for a run of one arm."""
-    arms = jnp.arange(lane.step.plays.shape[0], dtype=jnp.int32)
+    arms = jnp.arange(lane.step.tallies.plays.shape[0], dtype=jnp.int32)
     return jnp.where(arms == run.arm, run.n, 0)
 
 

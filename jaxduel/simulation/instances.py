@@ -31,6 +31,17 @@ class Instance(Protocol):
         """The outcome of a plan for a round, drawn as sums."""
         ...
 
+    def no_outcomes(self) -> jax.Array:
+        """What outcomes are gathered in: of pairs, (K, K) int32 wins of i over j, i != j; of arms
+        with rewards, (K,) float32 sums of rewards minus their means."""
+        ...
+
+    def add_outcome(
+        self, so_far: jax.Array, arms: jax.Array, plan: Any, outcome: jax.Array
+    ) -> jax.Array:
+        """The same with one more outcome, of the policy's arms."""
+        ...
+
 
 class Duels(NamedTuple):
     """Arms that are compared in pairs."""
@@ -54,6 +65,23 @@ class Duels(NamedTuple):
         wins = jnp.zeros_like(plan.counts).at[upper].set(won)
         return wins.at[upper[::-1]].set(n - won)
 
+    def no_outcomes(self) -> jax.Array:
+        """(K, K) int32."""
+        return jnp.zeros(self.preferences.shape, jnp.int32)
+
+    def add_outcome(
+        self, so_far: jax.Array, arms: jax.Array, plan: Duel | Batch, outcome: jax.Array
+    ) -> jax.Array:
+        """(K, K) int32: wins of i over j; an arm that meets itself wins nothing."""
+        del arms
+        if isinstance(plan, Batch):
+            return so_far + outcome
+        left_won = outcome > 0
+        winner = jnp.where(left_won, plan.left, plan.right)
+        loser = jnp.where(left_won, plan.right, plan.left)
+        won = (plan.left != plan.right).astype(jnp.int32)
+        return so_far.at[winner, loser].add(won, mode="promise_in_bounds")
+
 
 class GaussianArms(NamedTuple):
     """Arms with normal rewards. The sum of n of them is Normal(n mean, n std^2), in one draw."""
@@ -76,6 +104,16 @@ class GaussianArms(NamedTuple):
         noise = self.std[arms] * jnp.sqrt(n) * normal(key, n.shape)
         return n * self.means[arms] + noise
 
+    def no_outcomes(self) -> jax.Array:
+        """(K,) float32."""
+        return jnp.zeros_like(self.means)
+
+    def add_outcome(
+        self, so_far: jax.Array, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
+    ) -> jax.Array:
+        """(K,) float32: sums of rewards minus their means."""
+        return _add_reward(so_far, self.means[arms], plan, outcome)
+
 
 class BernoulliArms(NamedTuple):
     """Arms with rewards 0 and 1. The sum of n of them is Binomial(n, mean), in one draw."""
@@ -93,6 +131,16 @@ class BernoulliArms(NamedTuple):
     def answers(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
         return binomial(key, plan.counts, self.means[arms]).astype(jnp.float32)
+
+    def no_outcomes(self) -> jax.Array:
+        """(K,) float32."""
+        return jnp.zeros_like(self.means)
+
+    def add_outcome(
+        self, so_far: jax.Array, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
+    ) -> jax.Array:
+        """(K,) float32: sums of rewards minus their means."""
+        return _add_reward(so_far, self.means[arms], plan, outcome)
 
 
 def instance_of(problem: Problem, num_arms: int) -> Instance:
@@ -118,6 +166,14 @@ def plays_of(plan: Plan, num_arms: int) -> jax.Array:
     arms = jnp.arange(num_arms, dtype=jnp.int32)
     parts = [(arms == arm).astype(jnp.uint32) for arm in plan]
     return parts[0] + parts[1] if len(parts) == 2 else parts[0]
+
+
+def _add_reward(
+    so_far: jax.Array, means: jax.Array, plan: Pull | PullBatch, reward: jax.Array
+) -> jax.Array:
+    if isinstance(plan, PullBatch):
+        return so_far + (reward - plan.counts.astype(jnp.float32) * means)
+    return so_far.at[plan.arm].add(reward - means[plan.arm], mode="promise_in_bounds")
 
 
 def _coins(keys: jax.Array) -> jax.Array:

@@ -30,6 +30,10 @@ class Result:
       pairs: (num_seeds, M, K, K) int64, comparisons of each ordered pair (left, right) of the
         problem's arms, where they were asked for, else None. In the matrix plus its transpose, the
         rows sum to the plays of the arms.
+      outcomes: where they were asked for, else None: (num_seeds, M, K, K) int64, wins of i over j,
+        comparisons of an arm with itself left out; of arms with rewards (num_seeds, M, K) float64,
+        sums of the rewards minus their means. For batched policies without those of the round that
+        a checkpoint lies in or ends: plays up to there cannot depend on them.
     """
 
     policy: str
@@ -42,6 +46,7 @@ class Result:
     plays: np.ndarray = field(repr=False)
     batches: np.ndarray | None = field(default=None, repr=False)
     pairs: np.ndarray | None = field(default=None, repr=False)
+    outcomes: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def num_seeds(self) -> int:
@@ -84,6 +89,9 @@ class Result:
             variables["batches"] = (("seed",), self.batches)
         if self.pairs is not None:
             variables["pairs"] = (("seed", "checkpoint", "left", "right"), self.pairs)
+        if self.outcomes is not None:
+            pair = ("winner", "loser") if self.outcomes.ndim == 4 else ("arm",)
+            variables["outcomes"] = (("seed", "checkpoint", *pair), self.outcomes)
         return xarray.Dataset(
             variables,
             coords={

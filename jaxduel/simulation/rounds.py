@@ -19,8 +19,15 @@ from jax import lax
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.instances import plays_of
-from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
+from jaxduel.simulation.lanes import Setup, set_up
+from jaxduel.simulation.tallies import (
+    Tallies,
+    count,
+    count_plan,
+    enter,
+    no_tallies,
+    of_problem,
+)
 
 
 class RoundLane(NamedTuple):
@@ -30,28 +37,23 @@ class RoundLane(NamedTuple):
     round: jax.Array  # () int32: rounds played, empty ones included
     batches: jax.Array  # () int32: rounds that held a comparison or pull
     done: jax.Array  # () int32: comparisons or pulls made
-    plays: jax.Array  # (K,) uint32: plays of the policy's arms (2 T may exceed int32)
-    pairs: jax.Array | None  # (K, K) int32: plays of pairs, where asked for
+    tallies: Tallies
     cursor: jax.Array  # () int32: checkpoints recorded
-    record: jax.Array  # (M, K) uint32: plays at the checkpoints
-    record_pairs: jax.Array | None  # (M, K, K) int32
+    record: Tallies  # at the checkpoints; outcomes without those of the round that they lie in
 
 
 def start(
     cell: Cell, root: jax.Array, index: jax.Array, program: Program
 ) -> tuple[Setup, RoundLane]:
     """A seed before its first round."""
-    num, points = cell.policy.num_arms, cell.checkpoints.shape[0]
     return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), RoundLane(
         state=cell.policy.init(keys.stream(root, index, keys.INIT)),
         round=jnp.int32(0),
         batches=jnp.int32(0),
         done=jnp.int32(0),
-        plays=jnp.zeros(num, jnp.uint32),
-        pairs=jnp.zeros((num, num), jnp.int32) if program.pairs else None,
+        tallies=no_tallies(cell, program),
         cursor=jnp.int32(0),
-        record=jnp.zeros((points, num), jnp.uint32),
-        record_pairs=jnp.zeros((points, num, num), jnp.int32) if program.pairs else None,
+        record=no_tallies(cell, program, cell.checkpoints.shape[0]),
     )
 
 
@@ -110,18 +112,11 @@ def _advance(
 
 
 @partial(jax.jit, static_argnames="program")
-def recorded(
-    setups: Setup, lanes: RoundLane, *, program: Program
-) -> tuple[jax.Array, jax.Array | None]:
-    """Plays at the checkpoints per arm of the problem, and per pair where they are counted."""
+def recorded(setups: Setup, lanes: RoundLane, *, program: Program) -> Tallies:
+    """What was recorded, of the problem's arms."""
 
-    def one(cell: None, setup: Setup, lane: RoundLane) -> tuple[jax.Array, jax.Array | None]:
-        del cell
-        pairs = None
-        if lane.record_pairs is not None:
-            across = in_problem_order(setup, lane.record_pairs).swapaxes(-1, -2)
-            pairs = in_problem_order(setup, across).swapaxes(-1, -2)
-        return in_problem_order(setup, lane.record), pairs
+    def one(_: None, setup: Setup, lane: RoundLane) -> Tallies:
+        return of_problem(setup, lane.record)
 
     return each_lane(one, program)(None, setups, lanes)
 
@@ -132,8 +127,7 @@ class Played(NamedTuple):
     plan: Batch | PullBatch
     before: jax.Array  # like the plan's counts: how much of the round precedes an entry's first
     began: jax.Array  # () int32: comparisons or pulls made before the round
-    plays: jax.Array  # (K,) uint32 before the round
-    pairs: jax.Array | None  # (K, K) int32 before the round
+    tallies: Tallies  # before the round
 
 
 def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played, jax.Array]:
@@ -147,17 +141,13 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     counts = plan.counts
     total = jnp.sum(counts, dtype=jnp.int32)
     before = jnp.cumsum(counts.ravel(), dtype=jnp.int32).reshape(counts.shape) - counts
-    played = Played(plan, before, lane.done, lane.plays, lane.pairs)
-    pairs = lane.pairs
-    if pairs is not None:
-        pairs = pairs + counts
+    played = Played(plan, before, lane.done, lane.tallies)
     lane = lane._replace(
         state=policy.update(lane.state, plan, outcome, key),
         round=number,
         batches=lane.batches + (total > 0),
         done=lane.done + total,
-        plays=lane.plays + plays_of(plan, policy.num_arms),
-        pairs=pairs,
+        tallies=count(cell, setup.arms, lane.tallies, plan, outcome),
     )
     return lane, played, total == 0
 
@@ -178,14 +168,6 @@ def _record(cell: Cell, played: Played, lane: RoundLane) -> RoundLane:
     at = jnp.minimum(lane.cursor, times.shape[0] - 1)
     within = times[at] - played.began
     counts = jnp.clip(within - played.before, 0, played.plan.counts)
-    so_far = played.plays + plays_of(played.plan._replace(counts=counts), cell.policy.num_arms)
-    plays = jnp.where(behind, so_far, lane.record[at])
-    record_pairs = lane.record_pairs
-    if record_pairs is not None and played.pairs is not None:
-        pairs = jnp.where(behind, played.pairs + counts, record_pairs[at])
-        record_pairs = record_pairs.at[at].set(pairs)
-    return lane._replace(
-        cursor=lane.cursor + behind,
-        record=lane.record.at[at].set(plays),
-        record_pairs=record_pairs,
-    )
+    part = played.plan._replace(counts=counts)
+    now = count_plan(played.tallies, part, cell.policy.num_arms)
+    return lane._replace(cursor=lane.cursor + behind, record=enter(lane.record, at, now, behind))

@@ -40,6 +40,7 @@ class Settings:
     delay: int = 1
     first_seed: int = 0
     record_pairs: bool = False
+    record_outcomes: bool = False
     skip_quiet: bool = True
     lanes: int | None = None
     memory_budget: int | None = None
@@ -147,6 +148,7 @@ class Record:
         self.pairs = None
         if settings.record_pairs:
             self.pairs = np.zeros((seeds, points, num, num), np.int64)
+        self.outcomes: np.ndarray | None = None
         self.weak = np.zeros((seeds, points)) if regret.needs_pairs(cell.definition) else None
         self.batches = np.zeros(seeds, np.int64) if batched else None
 
@@ -154,11 +156,19 @@ class Record:
         """Enters the block whose first seed is `first`; padding lanes, arms and checkpoints are
         dropped."""
         points, num = self.plays.shape[1:]
-        rows = slice(first, min(first + len(record.plays), len(self.plays)))
+        plays, of_pairs, outcomes = record.tallies
+        rows = slice(first, min(first + len(plays), len(self.plays)))
         kept = rows.stop - rows.start
-        self.plays[rows] = record.plays[:kept, :points, :num]
-        if record.pairs is not None:
-            pairs = record.pairs[:kept, :points, :num, :num]
+        self.plays[rows] = plays[:kept, :points, :num]
+        if outcomes is not None:
+            arms = (slice(num),) * (outcomes.ndim - 2)
+            outcomes = outcomes[(slice(kept), slice(points), *arms)]
+            if self.outcomes is None:
+                kind = np.int64 if outcomes.dtype == np.int32 else np.float64
+                self.outcomes = np.zeros((len(self.plays), *outcomes.shape[1:]), kind)
+            self.outcomes[rows] = outcomes
+        if of_pairs is not None:
+            pairs = of_pairs[:kept, :points, :num, :num]
             if self.weak is not None:
                 self.weak[rows] = regret.regret_from_pairs(self.cell.problem, pairs)
             if self.pairs is not None:
@@ -185,6 +195,7 @@ class Record:
             plays=plays,
             batches=None if self.batches is None else self.batches[:done],
             pairs=None if self.pairs is None else self.pairs[:done],
+            outcomes=None if self.outcomes is None else self.outcomes[:done],
         )
 
 
@@ -233,6 +244,7 @@ def run_cells(
             stacked=stacked,
             shuffle=settings.shuffle_arms,
             pairs=settings.counts_pairs,
+            outcomes=settings.record_outcomes,
             delayed=settings.delay > 1,
             skips=settings.skip_quiet and isinstance(checked[0].policy, FallsQuiet),
         ),

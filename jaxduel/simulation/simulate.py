@@ -30,6 +30,7 @@ def simulate(
     *,
     first_seed: int = 0,
     record_pairs: bool = False,
+    record_outcomes: bool = False,
     skip_quiet: bool = True,
     lanes: int | None = None,
     memory_budget: int | None = None,
@@ -59,6 +60,7 @@ def simulate(
         bit for bit where it is a multiple of the earlier call's `lanes`.
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
+      record_outcomes: whether to record wins of pairs, or rewards, too (`Result.outcomes`).
       skip_quiet: whether runs of comparisons of one arm with itself that teach nothing are skipped,
         where the policy can tell how long they are (`jaxduel.policies.FallsQuiet`) and once that
         pays. The law is the same. Policies make the same comparisons, bit for bit, unless a run's
@@ -89,6 +91,7 @@ def simulate(
         delay=delay,
         first_seed=first_seed,
         record_pairs=record_pairs,
+        record_outcomes=record_outcomes,
         skip_quiet=skip_quiet,
         lanes=lanes,
         memory_budget=memory_budget,

@@ -12,8 +12,8 @@ from jax import lax
 from jaxduel.policies.base import WITHHELD, Feedback
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.instances import plays_of
-from jaxduel.simulation.lanes import Setup, in_problem_order, set_up
+from jaxduel.simulation.lanes import Setup, set_up
+from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
 STRETCH = 32
 """Steps whose keys and luck are drawn in one wide call; no number depends on it."""
@@ -31,8 +31,7 @@ class StepLane(NamedTuple):
     """What changes while a seed runs."""
 
     state: Any  # the policy's
-    plays: jax.Array  # (K,) uint32: plays of the policy's arms (2 T may exceed int32)
-    pairs: jax.Array | None  # (K, K) int32: plays of ordered pairs, where asked for
+    tallies: Tallies
     pending: Feedback | None  # outcomes not yet told, where feedback is delayed
     selves: jax.Array | None  # () int32: comparisons of an arm with itself, where those are skipped
 
@@ -45,8 +44,7 @@ def start(
     table = jnp.zeros((num, num), jnp.int32)
     return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), StepLane(
         state=cell.policy.init(keys.stream(root, index, keys.INIT)),
-        plays=jnp.zeros(num, jnp.uint32),
-        pairs=table if program.pairs else None,
+        tallies=no_tallies(cell, program),
         pending=Feedback(table, table) if program.delayed else None,
         selves=jnp.int32(0) if program.skips else None,
     )
@@ -90,17 +88,11 @@ def advance(
 
 
 @partial(jax.jit, static_argnames="program")
-def recorded(
-    setups: Setup, lanes: StepLane, *, program: Program
-) -> tuple[jax.Array, jax.Array | None]:
-    """Plays so far per arm of the problem, and per ordered pair where they are counted."""
+def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
+    """What was counted so far, of the problem's arms."""
 
-    def one(cell: None, setup: Setup, lane: StepLane) -> tuple[jax.Array, jax.Array | None]:
-        del cell
-        pairs = None
-        if lane.pairs is not None:
-            pairs = in_problem_order(setup, in_problem_order(setup, lane.pairs).T).T
-        return in_problem_order(setup, lane.plays), pairs
+    def one(_: None, setup: Setup, lane: StepLane) -> Tallies:
+        return of_problem(setup, lane.tallies)
 
     return each_lane(one, program)(None, setups, lanes)
 
@@ -131,6 +123,7 @@ def play(cell: Cell, arms: jax.Array, key: jax.Array, luck: jax.Array, lane: Ste
     policy = cell.policy
     plan = policy.act(lane.state, key)
     outcome = cell.instance.answer(arms, plan, luck)
+    tallies = count(cell, arms, lane.tallies, plan, outcome)
     pending = lane.pending
     if pending is not None:
         won = (outcome > 0).astype(jnp.int32)
@@ -139,14 +132,10 @@ def play(cell: Cell, arms: jax.Array, key: jax.Array, luck: jax.Array, lane: Ste
             pending.right_wins.at[plan.left, plan.right].add(1 - won, mode="promise_in_bounds"),
         )
         outcome = jnp.int32(WITHHELD)
-    plays = lane.plays + plays_of(plan, policy.num_arms)
-    pairs = lane.pairs
-    if pairs is not None:
-        pairs = pairs.at[plan.left, plan.right].add(1, mode="promise_in_bounds")
     selves = lane.selves
     if selves is not None:
         selves = selves + (plan.left == plan.right)
-    return StepLane(policy.update(lane.state, plan, outcome, key), plays, pairs, pending, selves)
+    return StepLane(policy.update(lane.state, plan, outcome, key), tallies, pending, selves)
 
 
 def tell(cell: Cell, lane: StepLane) -> StepLane:

@@ -20,7 +20,7 @@ def turns(monkeypatch):
 
     def counting(*args, **options):
         record = recorded(*args, **options)
-        counted.append(np.asarray(record[2]))
+        counted.append(np.asarray(record[1]))
         return record
 
     monkeypatch.setattr(events, "recorded", counting)

@@ -9,7 +9,8 @@ from jaxduel.simulation.cells import Program
 def test_the_class_of_a_policy_tells_programs_apart():
     settings = {"num_arms": 3, "horizon": 10, "num_batches": 2}
     one, other = (jd.policies.make(name, **settings) for name in ("scomp", "scomp2"))
-    switches = {"stacked": False, "shuffle": True, "pairs": False, "delayed": False, "skips": False}
+    switches = {"stacked": False, "shuffle": True, "pairs": False, "outcomes": False}
+    switches |= {"delayed": False, "skips": False}
     traced = []
 
     def run(policy, program):

@@ -48,7 +48,7 @@ def turns(monkeypatch):
 
     def watched(block, **settings):
         record = recorded(block, **settings)
-        seen.append(int(np.sum(record[2])))
+        seen.append(int(np.sum(record[1])))
         return record
 
     monkeypatch.setattr(events, "recorded", watched)

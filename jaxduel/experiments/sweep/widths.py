@@ -97,6 +97,7 @@ def need_of(
         stacked=False,
         shuffle=True,
         pairs=pairs,
+        outcomes=False,
         delayed=delayed,
         skips=isinstance(policy, FallsQuiet),
     )

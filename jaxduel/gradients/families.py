@@ -1,0 +1,122 @@
+"""Families of instances, as functions from free parameters to (K, K) matrices of preferences.
+
+Each is differentiable, and every point of its parameters is an instance of the family.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import ndtr
+from jax.typing import ArrayLike
+
+from jaxduel.errors import InputError
+
+
+def btl(log_weights: ArrayLike) -> jax.Array:
+    """Bradley-Terry-Luce: p_ij = w_i / (w_i + w_j). It is SST, and has a Condorcet winner unless
+    two weights share the lead.
+
+    Args:
+      log_weights: (K,) log w. All shifted by one number make the same instance.
+    """
+    scores = jnp.asarray(log_weights)
+    return jax.nn.sigmoid(scores[:, None] - scores)
+
+
+def thurstone(utilities: ArrayLike) -> jax.Array:
+    """Thurstone's case V: p_ij = Phi(u_i - u_j), utilities in units of a comparison's noise.
+
+    Args:
+      utilities: (K,).
+    """
+    scores = jnp.asarray(utilities)
+    return ndtr(scores[:, None] - scores)
+
+
+def free(logits: ArrayLike) -> jax.Array:
+    """Any matrix of probabilities between 0 and 1: p_ij = 1 / (1 + exp(-x_ij)), i < j.
+
+    Args:
+      logits: (K (K - 1) / 2,) x, the pairs in lexicographic order.
+
+    Raises:
+      InputError: if that is not the number of pairs of any K.
+    """
+    return _matrix(jax.nn.sigmoid(jnp.asarray(logits)))
+
+
+def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
+    """Who beats whom is fixed, by how much is free: p_ij = 1 / (1 + exp(-s_ij log(1 + e^x_ij))),
+    with s_ij = 1 where i beats j, else -1.
+
+    Copeland scores and winners are those of the tournament: a 3-cycle on top of others, for
+    example, has no Condorcet winner.
+
+    Args:
+      beats: (K, K) bool, concrete: whether i beats j; read above the diagonal.
+      magnitudes: (K (K - 1) / 2,) x, the pairs in lexicographic order.
+
+    Raises:
+      InputError: if there is not one magnitude for each pair.
+    """
+    wins = np.asarray(beats)
+    x = jnp.asarray(magnitudes)
+    if wins.shape != (num_arms_of(x.size),) * 2:
+        raise InputError(
+            f"tournament: beats has shape {wins.shape} and {x.size} magnitudes are given: (K, K) "
+            "and K (K - 1) / 2 are needed."
+        )
+    signs = np.where(wins[np.triu_indices(len(wins), 1)], 1.0, -1.0)
+    return _matrix(jax.nn.sigmoid(signs * jax.nn.softplus(x)))
+
+
+def sst(increments: ArrayLike) -> jax.Array:
+    """Strong stochastic transitivity in the order of the arms, arm 0 first, and any such matrix
+    with p_ij < 1, strictly: for i < j the logit of p_ij is the larger one of (i + 1, j) and
+    (i, j - 1), or 0 for neighbours, plus log(1 + e^x_ij). Arm 0 is the Condorcet winner.
+
+    Differentiable but where those two are equal.
+
+    Args:
+      increments: (K (K - 1) / 2,) x, the pairs in lexicographic order.
+
+    Raises:
+      InputError: if that is not the number of pairs of any K.
+    """
+    x = jnp.asarray(increments)
+    num = num_arms_of(x.size)
+    above = np.triu_indices(num, 1)
+    steps = jnp.zeros((num, num), x.dtype).at[above].set(jax.nn.softplus(x))
+    logits = steps
+    for apart in range(2, num):
+        i = np.arange(num - apart)
+        nearer = jnp.maximum(logits[i + 1, i + apart], logits[i, i + apart - 1])
+        logits = logits.at[i, i + apart].add(nearer)
+    return _matrix(jax.nn.sigmoid(logits[above]))
+
+
+def num_arms_of(num_pairs: int) -> int:
+    """K, of K (K - 1) / 2 pairs.
+
+    Raises:
+      InputError: if there is no such K of at least 2.
+    """
+    num = (1 + math.isqrt(1 + 8 * num_pairs)) // 2
+    if num < 2 or num * (num - 1) // 2 != num_pairs:
+        raise InputError(
+            f"{num_pairs} numbers are not one for each pair of arms: K (K - 1) / 2 are needed, "
+            "K at least 2."
+        )
+    return num
+
+
+def _matrix(probabilities: jax.Array) -> jax.Array:
+    """The matrix with these p_ij, i < j."""
+    num = num_arms_of(probabilities.size)
+    above = np.triu_indices(num, 1)
+    upper = jnp.full((num, num), 0.5, probabilities.dtype).at[above].set(probabilities)
+    return upper.at[above[::-1]].set(1 - probabilities)

@@ -1,0 +1,148 @@
+"""Instances that depend on parameters: their values, and what moves when a parameter moves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from jaxduel.errors import InputError
+from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, from_matrix
+from jaxduel.problems.arms import bernoulli, gaussian
+from jaxduel.simulation import regret
+
+InstanceFn = Callable[[Any], Any]
+"""From parameters, any pytree of floating-point arrays, to an instance: a (K, K) matrix of
+preferences, or an `ArmsProblem` of traced means."""
+
+
+class Parametrised(NamedTuple):
+    """An instance, and its derivatives with respect to n parameters, laid out in a row."""
+
+    problem: Problem
+    played: np.ndarray
+    """(K, K) or (K,) float64: its probabilities or means, rounded as they are simulated."""
+    slopes: np.ndarray
+    """(K, K, n) float64 of the preferences, those of i over j and of j over i with opposite signs;
+    (K, n) of the means."""
+    unravel: Callable[[np.ndarray], Any]
+    """From (..., n) to the pytree of the parameters, with the leading axes in front."""
+
+
+def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
+    """The instance at `params`, computed in float64.
+
+    Raises:
+      InputError: where parameters are no floating-point numbers, where the instance leaves its
+        range, or where a derivative is not finite. The entry is named.
+    """
+    leaves = jax.tree.leaves(params)
+    if not leaves or not all(np.issubdtype(np.asarray(x).dtype, np.floating) for x in leaves):
+        raise InputError("params must be a pytree of floating-point arrays, with at least one.")
+    with jax.enable_x64(True):
+        wide = jax.tree.map(lambda x: jnp.asarray(np.asarray(x), jnp.float64), params)
+        flat, unravel = ravel_pytree(wide)
+        problem = _validated(instance_fn(wide))
+        slopes = np.asarray(jax.jacrev(lambda x: _values(instance_fn(unravel(x))))(flat))
+        if isinstance(problem, ArmsProblem):
+            played = problem.means
+            if problem.std is not None:
+                _require_fixed_spread(instance_fn, wide)
+        else:
+            played = problem.preferences
+            slopes = (slopes - slopes.swapaxes(0, 1)) / 2
+    if not np.isfinite(slopes).all():
+        entry = tuple(int(i) for i in np.argwhere(~np.isfinite(slopes))[0])
+        raise InputError(
+            f"instance_fn has a derivative that is not finite: that of entry {entry[:-1]} with "
+            f"respect to parameter {entry[-1]} (counted from 0)."
+        )
+    if not slopes.any():
+        warnings.warn(
+            "instance_fn does not depend on params, as far as differentiation goes: the gradient "
+            "is zero in every coordinate.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def tree_of(rows: np.ndarray) -> Any:
+        ends = np.cumsum([np.size(x) for x in leaves])[:-1]
+        parts = zip(np.split(rows, ends, axis=-1), leaves, strict=True)
+        arrays = [part.reshape(*rows.shape[:-1], *np.shape(leaf)) for part, leaf in parts]
+        return jax.tree.unflatten(jax.tree.structure(params), arrays)
+
+    rounded = np.asarray(played, np.float32).astype(np.float64)
+    return Parametrised(problem, rounded, slopes, tree_of)
+
+
+def gap_slopes(at: Parametrised, definition: str) -> np.ndarray:
+    """The derivatives of the gaps: (K, n) float64; of the branch of the winners that there are.
+
+    Copeland gaps are numbers of arms: their derivatives are zero.
+    """
+    problem, slopes = at.problem, at.slopes
+    if isinstance(problem, ArmsProblem):
+        return slopes[problem.best_arms[0]] - slopes
+    if definition == "copeland":
+        return np.zeros(slopes.shape[1:])
+    if definition == "borda":
+        scores = slopes.sum(axis=1) / (problem.num_arms - 1)
+        return scores[problem.borda_winners[0]] - scores
+    winner = problem.condorcet_winner
+    if winner is None:
+        problem.gaps(definition)
+    return slopes[winner]
+
+
+def regret_slopes(
+    at: Parametrised, definition: str, plays: np.ndarray, pairs: np.ndarray | None
+) -> np.ndarray:
+    """What regret gains where a parameter moves and the plays stay: (..., n) float64.
+
+    Args:
+      at: the instance.
+      definition: which regret.
+      plays: (..., K), of the arms.
+      pairs: (..., K, K), of ordered pairs, for weak regret.
+    """
+    gained = gap_slopes(at, definition)
+    if not regret.needs_pairs(definition):
+        share = 1.0 if definition == "pulls" else 0.5
+        return share * (plays.astype(np.float64) @ gained)
+    gaps = at.problem.gaps(definition)
+    smaller = np.where((gaps[:, None] <= gaps)[..., None], gained[:, None], gained)
+    assert pairs is not None
+    return np.tensordot(pairs.astype(np.float64), smaller, 2)
+
+
+def _values(instance: Any) -> jax.Array:
+    if isinstance(instance, ArmsProblem):
+        return jnp.asarray(instance.means)
+    if isinstance(instance, DuelingProblem):
+        return jnp.asarray(instance.preferences)
+    return jnp.asarray(instance)
+
+
+def _validated(instance: Any) -> Problem:
+    """The instance on the host, checked."""
+    if isinstance(instance, ArmsProblem):
+        means = np.asarray(instance.means)
+        if instance.std is None:
+            return bernoulli(means, instance.name)
+        return gaussian(means, np.asarray(instance.std), instance.name)
+    name = instance.name if isinstance(instance, DuelingProblem) else "instance_fn(params)"
+    return from_matrix(np.asarray(_values(instance)), name)
+
+
+def _require_fixed_spread(instance_fn: InstanceFn, params: Any) -> None:
+    """Raises InputError if the spread of Gaussian rewards depends on the parameters."""
+    slopes = jax.jacrev(lambda x: instance_fn(x).std)(params)
+    if any(np.any(np.asarray(x)) for x in jax.tree.leaves(slopes)):
+        raise InputError(
+            "the std of Gaussian rewards depends on params: only their means may be varied."
+        )

@@ -1,0 +1,85 @@
+"""What is counted of a seed while it runs, and recorded at its checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.policies.base import Batch, Duel, Plan
+from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.instances import plays_of
+from jaxduel.simulation.lanes import Setup, in_problem_order
+
+
+class Tallies(NamedTuple):
+    """Counts so far, of the policy's arms; as a record, with an axis for checkpoints in front."""
+
+    plays: Any  # (K,) uint32: plays (2 T may exceed int32)
+    pairs: Any  # (K, K) int32: plays of ordered pairs; None unless asked for
+    outcomes: Any  # as `Instance.no_outcomes`; None unless asked for
+
+
+def no_tallies(cell: Cell, program: Program, points: int | None = None) -> Tallies:
+    """Nothing counted; with `points`, an empty record of so many checkpoints."""
+    num = cell.policy.num_arms
+    nothing = Tallies(
+        plays=jnp.zeros(num, jnp.uint32),
+        pairs=jnp.zeros((num, num), jnp.int32) if program.pairs else None,
+        outcomes=cell.instance.no_outcomes() if program.outcomes else None,
+    )
+    if points is None:
+        return nothing
+    return jax.tree.map(lambda x: jnp.zeros((points, *x.shape), x.dtype), nothing)
+
+
+def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: jax.Array) -> Tallies:
+    """The tallies after a plan, whose outcome nobody has withheld yet.
+
+    Args:
+      cell: the cell.
+      arms: (K,) int32, as in the seed's `Setup`.
+      tallies: before.
+      plan: what was played.
+      outcome: as the instance gave it.
+    """
+    pairs, outcomes = count_plan(tallies, plan, cell.policy.num_arms), tallies.outcomes
+    if outcomes is not None:
+        outcomes = cell.instance.add_outcome(outcomes, arms, plan, outcome)
+    return pairs._replace(outcomes=outcomes)
+
+
+def count_plan(tallies: Tallies, plan: Plan, num_arms: int) -> Tallies:
+    """The tallies after a plan whose outcome is not known yet."""
+    pairs = tallies.pairs
+    if pairs is not None and isinstance(plan, Batch):
+        pairs = pairs + plan.counts
+    elif pairs is not None and isinstance(plan, Duel):
+        pairs = pairs.at[plan.left, plan.right].add(1, mode="promise_in_bounds")
+    return tallies._replace(plays=tallies.plays + plays_of(plan, num_arms), pairs=pairs)
+
+
+def count_selves(tallies: Tallies, number: jax.Array) -> Tallies:
+    """The tallies after comparisons of arms with themselves, (K,) int32 of each."""
+    pairs = None if tallies.pairs is None else tallies.pairs + jnp.diag(number)
+    return tallies._replace(plays=tallies.plays + 2 * number.astype(jnp.uint32), pairs=pairs)
+
+
+def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> Tallies:
+    """A record with what was counted at checkpoint number `at` entered, if that is reached."""
+    return jax.tree.map(
+        lambda all, one: all.at[at].set(jnp.where(reached, one, all[at])), record, now
+    )
+
+
+def of_problem(setup: Setup, tallies: Tallies) -> Tallies:
+    """The tallies, or a record of them, of the problem's arms."""
+
+    def ordered(x: jax.Array) -> jax.Array:
+        x = in_problem_order(setup, x)
+        if x.ndim == tallies.plays.ndim:
+            return x
+        return in_problem_order(setup, x.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+    return jax.tree.map(ordered, tallies)
