@@ -76,18 +76,19 @@ def test_rewards_are_counted_from_their_means(name, rewards):
     make = getattr(jd.problems, rewards)
     problem = make([0.6, 0.5, 0.1])
     horizon, seeds = 600, 2_000
-    needed = {"horizon": horizon, "num_batches": 3} if name == "base" else {}
-    policy = jd.policies.make(name, num_arms=3, **needed)
-    settings = {"record_outcomes": True, "devices": jax.devices()[:1]}
-    result = jd.simulate(policy, problem, horizon, seeds, checkpoints=[60, horizon], **settings)
-    assert result.outcomes.shape == (seeds, 2, 3)
+    batches = {"num_batches": 3} if name == "base" else {}
+    policy = jd.policies.make(name, num_arms=3, horizon=horizon, **batches)
+    times = np.arange(1, horizon + 1) if name == "base" else [horizon]
+    settings = {"record_outcomes": True, "devices": jax.devices()[:1], "checkpoints": times}
+    result = jd.simulate(policy, problem, horizon, seeds, **settings)
+    assert result.outcomes.shape == (seeds, len(times), 3)
     assert result.outcomes.dtype == np.float64
     variance = 1.0 if rewards == "gaussian" else problem.means * (1 - problem.means)
-    last = result.outcomes[:, -1]
-    drawn = result.plays[:, -1]
+    last, drawn = result.outcomes[:, -1], result.plays[:, -1]
     if name == "base":
         assert (result.outcomes[:, 0] == 0).all()
-        return
+        same = (result.outcomes == last[:, None]).all(axis=-1)
+        drawn = result.plays[np.arange(seeds), same.argmax(axis=1) - 1]  # before the last round
     error = last.std(axis=0) / np.sqrt(seeds)
     assert (np.abs(last.mean(axis=0)) < 4 * error).all()  # a martingale
     squares = last**2 - variance * drawn  # and its quadratic variation
