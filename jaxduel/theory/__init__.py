@@ -2,6 +2,15 @@
 
 Constants are what multiplies log T, natural logarithms, and times are counted in comparisons; the
 bounds of batched policies depend on T and the number of batches as a whole.
+
+Bounds that are a single number take a problem, and give a float computed in float64; or a (K, K)
+array of preferences, and give a JAX scalar of its dtype (float32 at least) that can be jitted,
+vmapped and differentiated. An array is validated as a problem is, unless it is traced: then NaN,
+gradient included, stands where a problem would be refused. Both triangles are read: the chain rule
+is right for every parametrisation that keeps p + p.T = 1. Discrete choices, such as who wins, are
+constant almost everywhere, and the gradient is that of the branch taken; where two branches meet,
+that of one of them or their mean; at probabilities of 0 and 1, where a slope may be infinite,
+finite.
 """
 
 from jaxduel.theory.arm_bounds import adaptive_grid_minimax_rate as adaptive_grid_minimax_rate
@@ -30,6 +39,7 @@ from jaxduel.theory.ecw import ecw_constant as ecw_constant
 from jaxduel.theory.exploration import CopelandBound as CopelandBound
 from jaxduel.theory.lai_robbins import lai_robbins_constant as lai_robbins_constant
 from jaxduel.theory.lower_bound import copeland_lower_bound as copeland_lower_bound
+from jaxduel.theory.lower_bound import lower_bound_constant as lower_bound_constant
 from jaxduel.theory.report import BoundsReport as BoundsReport
 from jaxduel.theory.report import bounds as bounds
 from jaxduel.theory.table import Bound as Bound

@@ -130,8 +130,8 @@ def static_grid_lower_bound(
         traced. For K > 2 the instances have gaps of 2 `gap`, too.
 
     Returns:
-      A float, or an array of the shape of `gap`, of NumPy, or float32 of JAX as `gap` is; smooth in
-      `gap`.
+      A float, or an array of the shape of `gap`, of NumPy or of JAX as `gap` is, float32 at least;
+      smooth in `gap`.
 
     Raises:
       InputError: for arguments out of range.
@@ -208,11 +208,11 @@ def _over_gaps(
 
 
 def _lemma_2(starts: np.ndarray, lengths: np.ndarray, num_arms: int, gap: Any) -> Any:
-    """Lemma 2, in float64 if `gap` is NumPy's, in float32 if it is JAX's."""
+    """Lemma 2, in float64 if `gap` is NumPy's, in its dtype, float32 at least, if it is JAX's."""
     begun, long, library = starts, lengths, np
     if isinstance(gap, jax.Array):
-        library = jnp
-        gap, begun, long = (jnp.asarray(values, jnp.float32) for values in (gap, starts, lengths))
+        library, dtype = jnp, jnp.promote_types(gap.dtype, jnp.float32)
+        gap, begun, long = (jnp.asarray(values, dtype) for values in (gap, starts, lengths))
     kept = library.exp(-2 * begun * gap[..., None] ** 2 / (num_arms - 1))
     return gap / 4 * library.sum(long * kept, axis=-1)
 

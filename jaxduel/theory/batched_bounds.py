@@ -2,72 +2,77 @@
 
 Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), section 3. All values
 are for "average" regret, (eps_i + eps_j) / 2 with eps_j = p_wj - 1/2 > 0 for a Condorcet winner w.
+
+Of an array they are functions of JAX (`jaxduel.theory`): NaN without a Condorcet winner.
 """
 
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import Any
 
 from jaxduel.errors import InputError
 from jaxduel.problems import DuelingProblem, broken_assumptions
-from jaxduel.theory.condorcet import winner_gaps
+from jaxduel.theory.divergence import namespace
+from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner, on_host
 
 
-def pcomp_bound(problem: DuelingProblem, horizon: int, num_batches: int) -> float:
+def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
     """An upper bound on PCOMP's expected regret, Theorem 3.1: 3 K T^(1/B) log(6 T K^2 B) sum_j
     1 / eps_j.
 
     Args:
-      problem: the instance, with a Condorcet winner.
+      instance: a problem, or a (K, K) array of preferences; with a Condorcet winner.
       horizon: T.
       num_batches: B, from 2 to T.
 
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
+
     Raises:
-      InputError: no Condorcet winner, or B outside 2..T.
+      InputError: no Condorcet winner (unless traced), or B outside 2..T.
     """
     growth = _growth(horizon, num_batches)
-    arms = problem.num_arms
-    confidence = math.log(6 * horizon * arms**2 * num_batches)
-    return 3 * arms * growth * confidence * float(np.sum(1 / winner_gaps(problem)))
+    total = evaluate(_sum_of_inverse_gaps, instance, _require_gaps, has_condorcet_winner)
+    arms = _num_arms(instance)
+    return 3 * arms * growth * math.log(6 * horizon * arms**2 * num_batches) * total
 
 
-def scomp_order(problem: DuelingProblem, horizon: int, num_batches: int) -> float:
+def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     """What stands in the O() of SCOMP's regret, Theorem 3.2: an order, not a bound.
 
     sqrt(K) T^(1/B) log T sum_j 1 / eps_j. The text loses the square root; its section 1.4 and its
     proof, where the seed set has sqrt(K) arms, have it.
 
     Args:
-      problem: the instance, with strong stochastic transitivity and the stochastic triangle
-        inequality.
+      instance: a problem, or a (K, K) array of preferences; with strong stochastic transitivity and
+        the stochastic triangle inequality, which are tested of problems only, since arrays have
+        them up to rounding at best.
       horizon: T.
       num_batches: B, from 2 to T.
 
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
+
     Raises:
-      InputError: no Condorcet winner, SST or STI does not hold, or B outside 2..T.
+      InputError: no Condorcet winner (unless traced), SST or STI does not hold of a problem, or B
+        outside 2..T.
     """
     growth = _growth(horizon, num_batches) * math.log(horizon)
-    return math.sqrt(problem.num_arms) * growth * float(np.sum(1 / _ordered_gaps(problem)))
+    _require_order(instance)
+    total = evaluate(_sum_of_inverse_gaps, instance, _require_gaps, has_condorcet_winner)
+    return math.sqrt(_num_arms(instance)) * growth * total
 
 
-def scomp2_order(problem: DuelingProblem, horizon: int, num_batches: int) -> float:
+def scomp2_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     """What stands in the O() of SCOMP2's regret, Theorem 3.4: an order, not a bound.
 
-    K B T^(1/B) log T / min_j eps_j.
-
-    Args:
-      problem: the instance, with strong stochastic transitivity and the stochastic triangle
-        inequality.
-      horizon: T.
-      num_batches: B, from 2 to T.
-
-    Raises:
-      InputError: no Condorcet winner, SST or STI does not hold, or B outside 2..T.
+    K B T^(1/B) log T / min_j eps_j. Arguments, result and errors as `scomp_order`.
     """
     growth = _growth(horizon, num_batches) * math.log(horizon)
-    return problem.num_arms * num_batches * growth / float(np.min(_ordered_gaps(problem)))
+    _require_order(instance)
+    largest = evaluate(_largest_inverse_gap, instance, _require_gaps, has_condorcet_winner)
+    return _num_arms(instance) * num_batches * growth * largest
 
 
 def require_rounds(horizon: int, num_batches: int) -> None:
@@ -82,8 +87,31 @@ def _growth(horizon: int, num_batches: int) -> float:
     return horizon ** (1 / num_batches)
 
 
-def _ordered_gaps(problem: DuelingProblem) -> np.ndarray:
-    broken = broken_assumptions(problem, ("sst", "sti"))
+def _num_arms(instance: Instance) -> int:
+    return instance.num_arms if isinstance(instance, DuelingProblem) else len(instance)
+
+
+def _require_gaps(problem: DuelingProblem) -> None:
+    """Raises InputError where there is no Condorcet winner."""
+    problem.gaps("average")
+
+
+def _require_order(instance: Instance) -> None:
+    broken = broken_assumptions(instance, ("sst", "sti")) if on_host(instance) else []
     if broken:
         raise InputError(broken[0])
-    return winner_gaps(problem)
+
+
+def _inverse_gaps(x: Any) -> Any:
+    """1 / eps_j of margins, 0 for the winner: (K,)."""
+    xp = namespace(x)
+    row = x[best_arm(x)]
+    return xp.where(row == 0, 0.0, 2.0 / xp.where(row == 0, 1.0, row))
+
+
+def _sum_of_inverse_gaps(x: Any) -> Any:
+    return namespace(x).sum(_inverse_gaps(x))
+
+
+def _largest_inverse_gap(x: Any) -> Any:
+    return namespace(x).max(_inverse_gaps(x))

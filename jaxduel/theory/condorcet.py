@@ -3,20 +3,22 @@
 Paper: Komiyama, Honda, Kashima and Nakagawa, "Regret Lower Bound and Optimal Algorithm in Dueling
 Bandit Problem" (COLT 2015), Theorem 1 and the theorem on RMED1. A policy has to know of each arm
 that one of its superiors beats it, no more: a tie of other arms does no harm.
+
+Of an array they are functions of JAX (`jaxduel.theory`): NaN without a Condorcet winner.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.problems import DuelingProblem
-from jaxduel.theory.exploration import divergence_from_half
+from jaxduel.theory.divergence import divergence_from_half, namespace
+from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner
 
-_REGRETS = ("average", "copeland")
 
-
-def condorcet_lower_bound(problem: DuelingProblem, regret: str = "average") -> float:
+def condorcet_lower_bound(instance: Instance, regret: str = "average") -> Any:
     """The least constant of log T of a policy that is consistent on all Condorcet instances.
 
     The sum over all arms i but the winner of min_j r_ij / d(p_ij, 1/2), over the j that beat i;
@@ -24,56 +26,100 @@ def condorcet_lower_bound(problem: DuelingProblem, regret: str = "average") -> f
     cost more (`copeland_lower_bound`).
 
     Args:
-      problem: the instance, with a Condorcet winner.
+      instance: a problem, or a (K, K) array of preferences; with a Condorcet winner.
       regret: whose gaps g are meant (`DuelingProblem.gaps`): "average" as in the paper, or
         "copeland".
 
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
+
     Raises:
-      InputError: no Condorcet winner, or an unknown regret.
+      InputError: no Condorcet winner (unless traced), or an unknown regret.
     """
-    _, cost, beaten = _costs(problem, regret)
-    return float(np.sum(np.min(np.where(beaten, cost, np.inf), axis=1)))
+    return _of_regret(_LOWER, instance, regret)
 
 
-def rmed1_constant(problem: DuelingProblem, regret: str = "average") -> float:
+def rmed1_constant(instance: Instance, regret: str = "average") -> Any:
     """The constant of log T of RMED1: that of comparing every arm i with the winner w only.
 
     The sum over i != w of r_iw / d(p_iw, 1/2).
 
     Args:
-      problem: the instance, with a Condorcet winner.
+      instance: a problem, or a (K, K) array of preferences; with a Condorcet winner.
       regret: "average" or "copeland", as for `condorcet_lower_bound`.
 
-    Raises:
-      InputError: no Condorcet winner, or an unknown regret.
-    """
-    winner, cost, _ = _costs(problem, regret)
-    return float(np.sum(cost[:, winner]))
-
-
-def winner_gaps(problem: DuelingProblem) -> np.ndarray:
-    """The gaps p_wj - 1/2 > 0 of the other arms to the Condorcet winner w: (K - 1,) float64.
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
 
     Raises:
-      InputError: there is none.
+      InputError: no Condorcet winner (unless traced), or an unknown regret.
     """
-    gaps = problem.gaps("average")
-    return np.delete(gaps, np.argmin(gaps))
+    return _of_regret(_RMED1, instance, regret)
 
 
-def _costs(problem: DuelingProblem, regret: str) -> tuple[int, np.ndarray, np.ndarray]:
-    """The winner, and for all other arms (rows) the cost of and mask of their superiors."""
-    if regret not in _REGRETS:
-        raise unknown_name("regret", regret, _REGRETS)
-    winner = problem.condorcet_winner
-    if winner is None:
+def _of_regret(
+    formulas: Mapping[str, Callable[[Any], Any]], instance: Instance, regret: str
+) -> Any:
+    if regret not in formulas:
+        raise unknown_name("regret", regret, formulas)
+    return evaluate(formulas[regret], instance, _require_winner, has_condorcet_winner)
+
+
+def _require_winner(problem: DuelingProblem) -> None:
+    if problem.condorcet_winner is None:
         raise InputError(
             f"'{problem.name}' has no Condorcet winner, which this bound needs: use "
             "copeland_lower_bound."
         )
-    others = np.arange(problem.num_arms) != winner
-    p = np.asarray(problem.preferences, dtype=np.float64)[others]
-    beaten = p < 0.5
-    gaps = problem.gaps(regret)
-    divergence = np.where(beaten, divergence_from_half(np.where(beaten, p, 0.0)), 1.0)
-    return winner, (gaps[others, None] + gaps[None, :]) / 2 / divergence, beaten
+
+
+def _average_gaps(x: Any) -> Any:
+    """p_wj - 1/2 of the Condorcet winner w: (K,)."""
+    return x[best_arm(x)] / 2
+
+
+def _copeland_gaps(x: Any) -> Any:
+    """(largest score - score_j) / (K - 1): (K,)."""
+    xp = namespace(x)
+    scores = xp.sum(x > 0, axis=1)
+    return (xp.max(scores) - scores).astype(x.dtype) / (len(x) - 1)
+
+
+def _costs(x: Any, gaps: Any) -> Any:
+    """r_ij / d(p_ij, 1/2) where arm j beats arm i, infinite elsewhere: (K, K)."""
+    xp = namespace(x)
+    beaten = x < 0
+    divergence = divergence_from_half(xp.where(beaten, x, 1.0))
+    return xp.where(beaten, (gaps[:, None] + gaps[None, :]) / 2 / divergence, xp.inf)
+
+
+def _lower(x: Any, gaps: Any) -> Any:
+    xp = namespace(x)
+    least = xp.min(_costs(x, gaps), axis=1)
+    return xp.sum(xp.where(xp.any(x < 0, axis=1), least, 0.0))
+
+
+def _rmed1(x: Any, gaps: Any) -> Any:
+    xp = namespace(x)
+    winner = best_arm(x)
+    return xp.sum(xp.where(x[:, winner] < 0, _costs(x, gaps)[:, winner], 0.0))
+
+
+def _lower_average(x: Any) -> Any:
+    return _lower(x, _average_gaps(x))
+
+
+def _lower_copeland(x: Any) -> Any:
+    return _lower(x, _copeland_gaps(x))
+
+
+def _rmed1_average(x: Any) -> Any:
+    return _rmed1(x, _average_gaps(x))
+
+
+def _rmed1_copeland(x: Any) -> Any:
+    return _rmed1(x, _copeland_gaps(x))
+
+
+_LOWER = {"average": _lower_average, "copeland": _lower_copeland}
+_RMED1 = {"average": _rmed1_average, "copeland": _rmed1_copeland}

@@ -5,58 +5,46 @@ Paper: Komiyama, Honda and Nakagawa (ICML 2016), section 4.2, Theorems 4 and 5.
 
 from __future__ import annotations
 
-from typing import overload
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxduel.errors import InputError
-from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.exploration import (
     CopelandBound,
     Exploration,
     best_bound,
     chosen_winners,
+    costs,
     explore,
+    refuse_ties,
     superiors,
 )
+from jaxduel.theory.margins import Instance, evaluate, losses, on_host, untied
 
 
-@overload
-def ecw_constant(instance: DuelingProblem) -> float: ...
-@overload
-def ecw_constant(instance: np.ndarray | jax.Array) -> jax.Array: ...
-def ecw_constant(
-    instance: DuelingProblem | np.ndarray | jax.Array,
-) -> float | jax.Array:
+def ecw_constant(instance: Instance) -> Any:
     """The constant of Theorem 4: ECW-RMED's "copeland" regret is at most C log T + o(log T).
 
-    Of an array it is a JAX function for jit, vmap and grad. The number of arms that beat an arm
-    does not change with small changes of the probabilities: almost everywhere the gradient is that
-    of the costs r_ij / d(p_ij, 1/2) in the optimal allocation. The function depends on p_ij - p_ji
-    only, so that the gradient is antisymmetric and right for any parameters of which both are
-    made.
+    Of an array it is a JAX function for jit, vmap and grad (`jaxduel.theory`): the gradient is that
+    of the costs r_ij / d(p_ij, 1/2) in the optimal allocation.
 
     Args:
       instance: a problem; or a (K, K) array of probabilities p with p + p.T = 1, K >= 2.
 
     Returns:
       Of a problem a float, computed in float64. Of an array (or a problem that went through a
-      transformation) a float32 scalar, NaN if two arms are tied.
+      transformation) a JAX scalar of its dtype, float32 at least.
 
     Raises:
-      InputError: two arms of a problem are tied, or an array is not a square matrix.
+      InputError: two arms are tied (traced, this is NaN), or an array is not a square matrix.
     """
-    if isinstance(instance, DuelingProblem) and isinstance(instance.preferences, np.ndarray):
+    if on_host(instance):
         return ecw_allocation(instance).constant
-    array = instance.preferences if isinstance(instance, DuelingProblem) else instance
-    shape = np.shape(array)
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
-        raise InputError(f"preferences have shape {shape}: a square matrix (K, K) is needed.")
-    return _constant(jnp.asarray(array))
+    return evaluate(_constant, instance, refuse_ties, untied)
 
 
 def ecw_allocation(problem: DuelingProblem, *, winner: int | None = None) -> CopelandBound:
@@ -96,48 +84,38 @@ def efficient_exploration(instance: Exploration, winner: int) -> np.ndarray:
     return explored + explored.T
 
 
-@jax.jit
-def _constant(preferences: jax.Array) -> jax.Array:
-    num_arms = preferences.shape[0]
-    margin = (preferences - preferences.T).astype(jnp.float32)
-    apart = margin != 0
-    losses = jnp.sum(margin < 0, axis=1, dtype=jnp.int32)
-    least = jnp.min(losses)
-    excess = (losses - least).astype(jnp.float32)
-    regret = (excess[:, None] + excess[None, :]) / jnp.float32(2 * (num_arms - 1))
-    divergence = divergence_from_half(jnp.where(apart, margin, jnp.float32(1)))
-    cost = jnp.where(apart, regret / divergence, jnp.float32(0))
-    arms = jnp.arange(num_arms, dtype=jnp.int32)
+def _constant(x: jax.Array) -> jax.Array:
+    """Theorem 5 of margins (K, K): the cheapest of all Copeland winners."""
+    lost = losses(x)
+    least = jnp.min(lost)
+    cost = costs(x)
+    arms = jnp.arange(len(x))
 
     def total(winner: jax.Array) -> jax.Array:
-        among = (margin < 0) & (arms != winner)[None, :]
-        parts = _cover(cost, among, losses - least + 1)
-        parts = jnp.where(arms == winner, jnp.float32(0), parts)
-        return jnp.sum(jnp.where(margin[winner] > 0, cost[winner], jnp.float32(0))) + jnp.sum(parts)
+        among = (x < 0) & (arms != winner)[None, :]
+        parts = jnp.where(arms == winner, 0.0, _cover(cost, among, lost - least + 1))
+        return jnp.sum(jnp.where(x[winner] > 0, cost[winner], 0.0)) + jnp.sum(parts)
 
-    totals = lax.map(total, arms)
-    constant = jnp.min(jnp.where(losses == least, totals, jnp.inf))
-    tied = jnp.sum(~apart, dtype=jnp.int32) > num_arms
-    return jnp.where(tied, jnp.float32(jnp.nan), constant)
+    return jnp.min(jnp.where(lost == least, lax.map(total, arms), jnp.inf))
 
 
 def _cover(cost: jax.Array, among: jax.Array, need: jax.Array) -> jax.Array:
     """Theorem 5 for every arm: the least cost by which every `need` of its superiors reach 1.
 
     Args:
-      cost: (K, K) float32.
+      cost: (K, K) floats.
       among: (K, K) bool, the superiors of each row.
-      need: (K,) int32.
+      need: (K,) integers.
 
     Returns:
-      (K,) float32; 0 where there are fewer superiors than needed.
+      (K,) of the costs' dtype; 0 where there are fewer superiors than needed.
     """
-    size = jnp.sum(among, axis=1, dtype=jnp.int32)
+    size = jnp.sum(among, axis=1)
     ascending = jnp.sort(jnp.where(among, cost, jnp.inf), axis=1)
-    sums = jnp.cumsum(jnp.where(jnp.isfinite(ascending), ascending, jnp.float32(0)), axis=1)
-    counts = jnp.arange(1, cost.shape[1] + 1, dtype=jnp.int32)[None, :]
+    sums = jnp.cumsum(jnp.where(jnp.isfinite(ascending), ascending, 0.0), axis=1)
+    counts = jnp.arange(1, cost.shape[1] + 1)[None, :]
     spared = (size - need)[:, None]
     allowed = (counts > spared) & (counts <= size[:, None])
-    shares = jnp.where(allowed, counts - spared, 1).astype(jnp.float32)
+    shares = jnp.where(allowed, counts - spared, 1).astype(cost.dtype)
     best = jnp.min(jnp.where(allowed, sums / shares, jnp.inf), axis=1)
-    return jnp.where(size >= need, best, jnp.float32(0))
+    return jnp.where(size >= need, best, 0.0)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlog1py
 
 from jaxduel.errors import InputError
 from jaxduel.problems import DuelingProblem
+from jaxduel.theory.divergence import divergence_from_half, namespace
+from jaxduel.theory.margins import losses, margins
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,19 +62,6 @@ class Family(NamedTuple):
     superiors: int
 
 
-def divergence_from_half(p: np.ndarray) -> np.ndarray:
-    """d(p, 1/2), the Bernoulli divergence from a fair coin, in nats.
-
-    Args:
-      p: float64 probabilities of any shape.
-
-    Returns:
-      float64 of the same shape, with a relative error of about 1e-16 / |p - 1/2|.
-    """
-    x = 2.0 * p - 1.0
-    return 0.5 * (xlog1py(1.0 + x, x) + xlog1py(1.0 - x, -x))
-
-
 def explore(problem: DuelingProblem) -> Exploration:
     """What the bounds need of an instance.
 
@@ -85,13 +73,27 @@ def explore(problem: DuelingProblem) -> Exploration:
     """
     refuse_ties(problem)
     p = np.asarray(problem.preferences, dtype=np.float64)
-    losses = np.sum(p < 0.5, axis=1)
-    divergence = divergence_from_half(p)
+    x = margins(p)
+    divergence = divergence_from_half(x)
     np.fill_diagonal(divergence, 1.0)
-    excess = losses - losses.min()
-    cost = (excess[:, None] + excess[None, :]) / (2.0 * (len(p) - 1)) / divergence
-    np.fill_diagonal(cost, 0.0)
-    return Exploration(losses, p > 0.5, divergence, cost, problem.copeland_winners)
+    return Exploration(losses(x), x > 0, divergence, costs(x), problem.copeland_winners)
+
+
+def costs(x: Any) -> Any:
+    """r_ij / d(p_ij, 1/2), the "copeland" regret of e_ij = 1.
+
+    Args:
+      x: (K, K) margins p_ij - p_ji, NumPy's or JAX's.
+
+    Returns:
+      (K, K) of that kind and dtype; 0 on the diagonal and where arms are tied.
+    """
+    xp = namespace(x)
+    lost = losses(x)
+    excess = (lost - xp.min(lost)).astype(x.dtype)
+    regret = (excess[:, None] + excess[None, :]) / (2 * (len(x) - 1))
+    apart = x != 0
+    return xp.where(apart, regret / divergence_from_half(xp.where(apart, x, 1.0)), 0.0)
 
 
 def refuse_ties(problem: DuelingProblem) -> None:

@@ -6,12 +6,16 @@ Mathematics, 1985), Theorem 1 and its example of normal arms.
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax
 import numpy as np
 
 from jaxduel.problems import ArmsProblem
+from jaxduel.theory.divergence import inverse_divergence, namespace
 
 
-def lai_robbins_constant(problem: ArmsProblem) -> float:
+def lai_robbins_constant(problem: ArmsProblem) -> Any:
     """The least constant of log T of a policy that is consistent on all instances of its kind.
 
     The sum over all arms that are not best of gap_i / d_i, where d_i is the Kullback-Leibler
@@ -20,31 +24,25 @@ def lai_robbins_constant(problem: ArmsProblem) -> float:
     Bernoulli rewards.
 
     Args:
-      problem: the instance.
+      problem: the instance; its leaves may be arrays of JAX, traced or not.
 
     Returns:
       The constant, of "pulls" regret; 0 if all arms are equally good. A Bernoulli arm adds nothing
-      where the best arm always pays: its first zero tells.
+      where the best arm always pays: its first zero tells. A float; of leaves of JAX a JAX scalar,
+      differentiable where the best arm is unique.
     """
-    gaps = problem.gaps("pulls")
-    worse = gaps > 0
-    gaps = gaps[worse]
-    if problem.std is not None:
-        return float(np.sum(2 * np.asarray(problem.std, dtype=np.float64)[worse] ** 2 / gaps))
-    means = np.asarray(problem.means, dtype=np.float64)[worse]
-    return float(np.sum(gaps / _divergence_of_coins(means, gaps)))
+    if isinstance(problem.means, jax.Array):
+        return _constant(problem.means, problem.std)
+    std = None if problem.std is None else np.asarray(problem.std, np.float64)
+    return float(_constant(np.asarray(problem.means, np.float64), std))
 
 
-def _divergence_of_coins(means: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """d(p, q) of coins with p = means < q = means + gaps, as p f(g / p) + (1 - p) f(-g / (1 - p))
-    with f(u) = u - log(1 + u) >= 0, which cancels nothing where q is close to p."""
-    fails = 1.0 - means
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ones = np.where(means > 0, means * _excess(gaps / means), gaps)
-        return ones + fails * _excess(-np.minimum(gaps / fails, 1.0))
-
-
-def _excess(u: np.ndarray) -> np.ndarray:
-    """u - log(1 + u), to a relative 1e-9."""
-    series = u**2 * (1 / 2 - u * (1 / 3 - u * (1 / 4 - u / 5)))
-    return np.where(np.abs(u) < 1e-3, series, u - np.log1p(u))
+def _constant(means: Any, std: Any) -> Any:
+    xp = namespace(means)
+    best = xp.max(means)
+    worse = means < best
+    gaps = xp.where(worse, best - means, 1.0)
+    if std is not None:
+        return xp.sum(xp.where(worse, 2 * std**2 / gaps, 0.0))
+    inverse = inverse_divergence(xp.where(worse, means, 0.25), xp.where(worse, best, 0.75))
+    return xp.sum(xp.where(worse, gaps * inverse, 0.0))

@@ -3,19 +3,24 @@
 Papers: Zoghi, Karnin, Whiteson and de Rijke, "Copeland Dueling Bandits" (NIPS 2015), and Wu and
 Liu, "Double Thompson Sampling for Dueling Bandits" (NIPS 2016). All values are for "copeland"
 regret, (L_i + L_j - 2 L_1) / (2 (K - 1)), and need an instance without ties.
+
+Of an array they are functions of JAX (`jaxduel.theory`): NaN where two arms are tied.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.special import rel_entr
 
 from jaxduel.errors import InputError
 from jaxduel.problems import DuelingProblem
-from jaxduel.theory.exploration import Exploration, explore
+from jaxduel.theory.divergence import divergence_from_half, inverse_divergence, namespace
+from jaxduel.theory.exploration import refuse_ties
+from jaxduel.theory.margins import Instance, evaluate, losses, margins, untied
 
 
-def ccb_constant(problem: DuelingProblem) -> float:
+def ccb_constant(instance: Instance) -> Any:
     """CCB's constant of log T: K (C + L_C + 1) / Delta^2.
 
     Theorem 3 of Zoghi et al. bounds the regret 2 cpld(1) - cpld(i) - cpld(j), twice the one here,
@@ -27,17 +32,18 @@ def ccb_constant(problem: DuelingProblem) -> float:
     8.8e5.
 
     Args:
-      problem: the instance.
+      instance: a problem, or a (K, K) array of preferences.
+
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
 
     Raises:
-      InputError: two arms are tied.
+      InputError: two arms are tied (unless traced).
     """
-    instance = explore(problem)
-    arms = problem.num_arms * (len(instance.winners) + int(instance.losses.min()) + 1)
-    return float(arms / np.min(_margins(problem)) ** 2)
+    return evaluate(_ccb, instance, refuse_ties, untied)
 
 
-def scb_order(problem: DuelingProblem) -> float:
+def scb_order(instance: Instance) -> Any:
     """What stands in the O() of SCB's bound, beside log T: an order, not a bound.
 
     (1/K) sum_i H_i (1 - cpld_i) / Delta_i^2, Theorem 5 of Zoghi et al., with Definition 4: cpld_i =
@@ -45,40 +51,38 @@ def scb_order(problem: DuelingProblem) -> float:
     cpld_i, 1 / (K - 1)).
 
     Args:
-      problem: the instance.
+      instance: a problem, or a (K, K) array of preferences.
+
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
 
     Raises:
-      InputError: two arms are tied.
+      InputError: two arms are tied (unless traced).
     """
-    losses = explore(problem).losses
-    hardness = np.sum(_margins(problem) ** -2.0, axis=1)
-    gaps = np.maximum(losses - losses.min(), 1) / (problem.num_arms - 1)
-    lost = losses / (problem.num_arms - 1)
-    return float(np.mean(hardness * lost / gaps**2))
+    return evaluate(_scb, instance, refuse_ties, untied)
 
 
-def dts_constant(problem: DuelingProblem, alpha: float = 0.51, epsilon: float = 0.0) -> float:
+def dts_constant(instance: Instance, alpha: float = 0.51, epsilon: float = 0.0) -> Any:
     """D-TS's constant of log T by its Proposition 1, eq. (2).
 
     The sum over all pairs of 4 alpha / (p_ij - 1/2)^2 + (1 + epsilon) / d(p_ij, 1/2).
 
     Args:
-      problem: the instance.
+      instance: a problem, or a (K, K) array of preferences.
       alpha: width of the policy's confidence bounds, > 1/2.
       epsilon: any positive number; 0 is the infimum.
 
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
+
     Raises:
-      InputError: two arms are tied, or alpha <= 1/2.
+      InputError: two arms are tied (unless traced), or alpha <= 1/2.
     """
-    instance, beaten = _explored(problem, alpha)
-    return float(
-        np.sum(_lost(problem, alpha)[beaten] + (1 + epsilon) / instance.divergence[beaten])
-    )
+    _require_alpha(alpha)
+    return evaluate(_dts, instance, refuse_ties, untied, alpha, epsilon)
 
 
-def dts_refined_constant(
-    problem: DuelingProblem, alpha: float = 0.51, epsilon: float = 0.0
-) -> float:
+def dts_refined_constant(instance: Instance, alpha: float = 0.51, epsilon: float = 0.0) -> Any:
     """D-TS's, and D-TS+'s, constant of log T by Theorem 1, eq. (6), and Corollary 1.
 
     For each Copeland winner 4 alpha / (p - 1/2)^2 for those that beat it and (1 + epsilon) /
@@ -86,81 +90,123 @@ def dts_refined_constant(
     arms that beat it most clearly.
 
     Args:
-      problem: the instance.
+      instance: a problem, or a (K, K) array of preferences.
       alpha: width of the policy's confidence bounds, > 1/2.
       epsilon: any positive number; 0 is the infimum.
 
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
+
     Raises:
-      InputError: two arms are tied, alpha <= 1/2, or the theorem's Assumption 2 does not hold: of
-        some arm, the (L_C + 1)-th and the next strongest superior are equally strong.
+      InputError: alpha <= 1/2; or, unless traced, two arms are tied, or the theorem's Assumption 2
+        does not hold: of some arm, the (L_C + 1)-th and the next strongest superior are equally
+        strong.
     """
-    instance, beaten = _explored(problem, alpha)
-    lost = _lost(problem, alpha)
-    total = 0.0
-    for arm in instance.winners:
-        total += np.sum(lost[arm, beaten[arm]])
-        total += np.sum((1 + epsilon) / instance.divergence[arm, instance.beats[arm]])
-    for arm, strongest, _ in _strongest(problem, instance):
-        total += np.sum(lost[arm, strongest])
-    return float(total)
+    _require_alpha(alpha)
+    return evaluate(_dts_refined, instance, _require_assumption_2, _assumption_2, alpha, epsilon)
 
 
-def dts_loglog_constant(problem: DuelingProblem, beta: float = 2.0, epsilon: float = 0.0) -> float:
+def dts_loglog_constant(instance: Instance, beta: float = 2.0, epsilon: float = 0.0) -> Any:
     """What multiplies log log T in Theorem 1, eq. (6), of D-TS.
 
     beta (1 + epsilon)^2 times the sum over all arms i but the winners, and over all arms j behind
     the L_C + 1 that beat i most clearly (i among them), of 1 / d(p_ji, p_ki), k the last of those.
 
     Args:
-      problem: the instance.
+      instance: a problem, or a (K, K) array of preferences.
       beta: any number above 2; 2 is the infimum.
       epsilon: any positive number; 0 is the infimum.
+
+    Returns:
+      A float; of an array a JAX scalar, differentiable.
 
     Raises:
       InputError: as `dts_refined_constant`.
     """
-    p = np.asarray(problem.preferences, dtype=np.float64)
-    total = 0.0
-    for arm, strongest, rest in _strongest(problem, explore(problem)):
-        best, other = p[strongest[-1], arm], p[rest, arm]
-        total += np.sum(1.0 / (rel_entr(other, best) + rel_entr(1.0 - other, 1.0 - best)))
-    return float(beta * (1 + epsilon) ** 2 * total)
+    return evaluate(_dts_loglog, instance, _require_assumption_2, _assumption_2, beta, epsilon)
 
 
-def _margins(problem: DuelingProblem) -> np.ndarray:
-    """|p_ij - 1/2|, infinite on the diagonal."""
-    margins = np.abs(np.asarray(problem.preferences, dtype=np.float64) - 0.5)
-    np.fill_diagonal(margins, np.inf)
-    return margins
+def _inverse_squares(x: Any) -> Any:
+    """1 / (p_ij - 1/2)^2 of margins, 0 where they are 0, as on the diagonal."""
+    xp = namespace(x)
+    return xp.where(x == 0, 0.0, 4.0 / xp.where(x == 0, 1.0, x) ** 2)
 
 
-def _lost(problem: DuelingProblem, alpha: float) -> np.ndarray:
-    """4 alpha / (p_ij - 1/2)^2."""
-    return 4.0 * alpha / _margins(problem) ** 2
+def _inverse_divergences(x: Any) -> Any:
+    """1 / d(p_ij, 1/2) of margins, 0 where they are 0."""
+    xp = namespace(x)
+    return xp.where(x == 0, 0.0, 1.0 / divergence_from_half(xp.where(x == 0, 1.0, x)))
 
 
-def _explored(problem: DuelingProblem, alpha: float) -> tuple[Exploration, np.ndarray]:
-    """The instance, and which arms (columns) beat which (rows)."""
+def _ccb(x: Any) -> Any:
+    xp = namespace(x)
+    lost = losses(x)
+    arms = len(x) * (xp.sum(lost == xp.min(lost)) + xp.min(lost) + 1)
+    return arms * xp.max(_inverse_squares(x))
+
+
+def _scb(x: Any) -> Any:
+    xp = namespace(x)
+    lost = losses(x)
+    hardness = xp.sum(_inverse_squares(x), axis=1)
+    excess = xp.maximum(lost - xp.min(lost), 1)
+    return xp.mean(hardness * (lost * (len(x) - 1)) / excess**2)
+
+
+def _dts(x: Any, alpha: Any, epsilon: Any) -> Any:
+    terms = 4.0 * alpha * _inverse_squares(x) + (1.0 + epsilon) * _inverse_divergences(x)
+    return namespace(x).sum(terms) / 2
+
+
+def _dts_refined(x: Any, alpha: Any, epsilon: Any) -> Any:
+    xp = namespace(x)
+    ranked, count, winners = _ranked(x)
+    beaten = 4.0 * alpha * _inverse_squares(x)
+    beats = (1.0 + epsilon) * _inverse_divergences(x)
+    strongest = xp.where(xp.arange(len(x)) < count, 4.0 * alpha * _inverse_squares(ranked), 0.0)
+    return xp.sum(xp.where(winners[:, None], xp.where(x < 0, beaten, beats), strongest))
+
+
+def _dts_loglog(x: Any, beta: Any, epsilon: Any) -> Any:
+    xp = namespace(x)
+    ranked, count, winners = _ranked(x)
+    rest = (xp.arange(len(x)) >= count) & ~winners[:, None]
+    p = (1.0 - ranked) / 2
+    q = xp.broadcast_to(p[:, count - 1][:, None], p.shape)
+    inverse = inverse_divergence(xp.where(rest, p, 0.25), xp.where(rest, q, 0.75))
+    return beta * (1.0 + epsilon) ** 2 * xp.sum(xp.where(rest, inverse, 0.0))
+
+
+def _ranked(x: Any) -> tuple[Any, Any, Any]:
+    """Each arm's margins, those against the arms that beat it most clearly first; L_C + 1; and
+    which arms are Copeland winners."""
+    xp = namespace(x)
+    lost = losses(x)
+    return xp.sort(x, axis=1), xp.min(lost) + 1, lost == xp.min(lost)
+
+
+def _assumption_2(x: Any) -> Any:
+    """Whether Theorem 1 of D-TS applies, of margins: no ties, and Assumption 2."""
+    xp = namespace(x)
+    ranked, count, winners = _ranked(x)
+    return untied(x) & xp.all(winners | (ranked[:, count - 1] < ranked[:, count]))
+
+
+def _require_alpha(alpha: float) -> None:
     if not alpha > 0.5:
         raise InputError(f"alpha must be above 1/2 for D-TS's bounds, not {alpha}.")
-    instance = explore(problem)
-    return instance, instance.beats.T
 
 
-def _strongest(
-    problem: DuelingProblem, instance: Exploration
-) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """For each arm but the winners: the L_C + 1 arms that beat it most clearly, and the rest."""
-    p = np.asarray(problem.preferences, dtype=np.float64)
-    count = int(instance.losses.min()) + 1
-    found = []
-    for arm in np.flatnonzero(instance.losses >= count):
-        order = np.argsort(-p[:, arm], kind="stable")
+def _require_assumption_2(problem: DuelingProblem) -> None:
+    """Raises InputError that names the first arms that are tied, or break Assumption 2."""
+    refuse_ties(problem)
+    x = margins(np.asarray(problem.preferences, dtype=np.float64))
+    _, count, winners = _ranked(x)
+    for arm in np.flatnonzero(~winners):
+        order = np.argsort(x[arm], kind="stable")
         first, second = order[count - 1], order[count]
-        if p[first, arm] == p[second, arm]:
+        if x[arm, first] == x[arm, second]:
             raise InputError(
                 f"'{problem.name}' breaks Assumption 2 of D-TS's Theorem 1: arms {first} and "
                 f"{second} beat arm {arm} equally clearly (counted from 0)."
             )
-        found.append((int(arm), order[:count], order[count:]))
-    return found

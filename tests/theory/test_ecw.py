@@ -115,8 +115,11 @@ def test_certain_preferences_have_finite_gradients():
     assert np.isfinite(GRADIENT(jnp.asarray(p, jnp.float32))).all()
 
 
-def test_ties_are_nan_in_arrays_and_shapes_are_checked():
+def test_ties_are_nan_where_traced_and_shapes_are_checked():
     tied = jnp.asarray(jd.problems.load("arxiv").preferences, dtype=jnp.float32)
-    assert np.isnan(jd.theory.ecw_constant(tied))
-    with pytest.raises(InputError, match=r"shape \(2, 3\)"):
-        jd.theory.ecw_constant(jnp.zeros((2, 3)))
+    assert np.isnan(jax.jit(jd.theory.ecw_constant)(tied))
+    with pytest.raises(InputError, match="p = 1/2 for arms 3 and 5"):
+        jd.theory.ecw_constant(tied)
+    for function in (jd.theory.ecw_constant, GRADIENT):
+        with pytest.raises(InputError, match=r"shape \(2, 3\)"):
+            function(jnp.zeros((2, 3)))
