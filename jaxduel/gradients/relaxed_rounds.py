@@ -28,6 +28,8 @@ from jaxduel.policies.scomp import sample_seeds
 
 _NO_COUNT = 1e-3
 """Comparisons below this number are no evidence, and a quotient by them would have no gradient."""
+_NO_WEIGHT = 1e-9
+"""Added to weights that are divided by their sum: where PCOMP has taken over, no arm is a seed."""
 
 
 class SmoothTests(NamedTuple):
@@ -57,7 +59,7 @@ class Luck(NamedTuple):
     """The random numbers of one round."""
 
     noise: jax.Array  # (batches, K, K) antisymmetric standard normals
-    gumbel: jax.Array  # (K,): the choice of the candidate
+    u: jax.Array  # () uniform: the choice of the candidate
 
 
 def relaxed_plays(
@@ -178,17 +180,15 @@ def _scomp2_round(
 ) -> RelaxedState:
     """Algorithm 3, lines 5 to 14, mixed with Algorithm 1 as far as PCOMP has taken over.
 
-    The candidate is a point of the simplex: softmax((log weight + Gumbel noise) / temperature),
-    weights of the undefeated seeds. Source: Maddison, Mnih and Teh, "The Concrete Distribution"
-    (ICLR 2017).
+    The candidate is a point of the simplex: see `_member`.
     """
     active, gamma = state.active, tests.margin / jnp.sqrt(size)
     seeds = sampled * active
     rates = (1.0 - state.switched) * _all_pairs(seeds)
     state, excess = _play(state, rates, size, drift, luck.noise[0])
     undefeated = seeds * _escape(seeds, tests.passes(excess / gamma))
-    weights = jnp.maximum(_kept(seeds, undefeated), 1e-30)
-    candidate = jax.nn.softmax((jnp.log(weights) + luck.gumbel) / tests.temperature)
+    weights = _kept(seeds, undefeated) + _NO_WEIGHT * sampled
+    candidate = _member(weights, luck.u, tests.temperature)
 
     seeding = (1.0 - state.switched) * _any(seeds)
     with_candidate = candidate[:, None] * active[None, :]
@@ -274,6 +274,18 @@ def _any(weights: jax.Array) -> jax.Array:
     return 1.0 - jnp.prod(1.0 - weights)
 
 
+def _member(weights: jax.Array, u: jax.Array, temperature: jax.Array) -> jax.Array:
+    """The member of a set that the uniform number selects: (K,) weights with sum 1.
+
+    With F the cumulative shares of the weights, i is selected as far as u is above F_(i - 1) and
+    below F_i.
+    """
+    ends = jnp.cumsum(weights) / jnp.sum(weights)
+    ends = jnp.concatenate([jnp.zeros(1, ends.dtype), ends])
+    above = jax.nn.sigmoid((ends - u) / temperature)
+    return (above[1:] - above[:-1]) / (above[-1] - above[0])
+
+
 def _all_pairs(active: jax.Array) -> jax.Array:
     """(K, K) weights of "both are active"."""
     return active[:, None] * active[None, :]
@@ -281,7 +293,7 @@ def _all_pairs(active: jax.Array) -> jax.Array:
 
 def _draw(key: jax.Array, shape: tuple[int, int], num: int, dtype: Any) -> Luck:
     """The random numbers of all rounds, whose number and batches are the shape."""
-    noise_key, gumbel_key = jax.random.split(key)
+    noise_key, u_key = jax.random.split(key)
     pairs = num * (num - 1) // 2
     place = np.zeros((num, num), np.int32)
     place[np.triu_indices(num, 1)] = np.arange(pairs)
@@ -289,5 +301,5 @@ def _draw(key: jax.Array, shape: tuple[int, int], num: int, dtype: Any) -> Luck:
     drawn = normal(noise_key, (*shape, pairs)).astype(dtype)
     return Luck(
         noise=drawn[..., place + place.T] * jnp.asarray(sign, dtype),
-        gumbel=jax.random.gumbel(gumbel_key, (shape[0], num), jnp.float32).astype(dtype),
+        u=jax.random.uniform(u_key, shape[:1], jnp.float32).astype(dtype),
     )

@@ -22,8 +22,7 @@ BTL = 1 / (1 + np.exp([[0, -0.5, -1.0], [0.5, 0, -0.5], [1.0, 0.5, 0]]))
 STEPS = np.array([[0.5, 0.56, 0.66], [0.44, 0.5, 0.6], [0.34, 0.4, 0.5]])
 """Both have strong stochastic transitivity and the triangle inequality."""
 
-READINGS = [
-    ("pcomp", {}),
+SEEDED = [
     ("scomp", {"elimination": "hoeffding", "delta": 0.5}),
     ("scomp2", {"elimination": "kl-safe", "delta": 0.5}),
 ]
@@ -65,11 +64,14 @@ def _relaxed(policy_key):
     return jax.jit(run)
 
 
-def _hard(policy, preferences):
-    """(SEEDS,) regrets of the policy's own init, act and update, fed with normal sums."""
-    drift = preferences - preferences.T
+@cache
+def _hard(policy_key):
+    """Of preferences: (SEEDS, K) plays of the policy's own init, act and update, fed with normal
+    sums, the arms shuffled."""
+    name, fields = policy_key
+    policy = _policy(name, **dict(fields))
 
-    def of_seed(key):
+    def of_seed(drift, key):
         def advance(carry, key):
             state, plays = carry
             luck, own = jax.random.split(key)
@@ -81,26 +83,34 @@ def _hard(policy, preferences):
             plays = plays + jnp.sum(counts, 0) + jnp.sum(counts, 1)
             return (policy.update(state, Batch(counts), outcome, own), plays), None
 
-        first, rest = jax.random.split(key)
+        first, order, rest = jax.random.split(key, 3)
+        order = jax.random.permutation(order, policy.num_arms)
+        drift = drift[order][:, order]
         state = policy.init(first)
         state = state._replace(wins=state.wins.astype(jnp.float32))
         start = (state, jnp.zeros(policy.num_arms, jnp.int32))
         (_, plays), _ = lax.scan(advance, start, jax.random.split(rest, 2 * B + 2))
-        return plays
+        return jnp.zeros_like(plays).at[order].set(plays)
 
-    plays = jax.jit(jax.vmap(of_seed))(jax.random.split(jax.random.key(12), SEEDS))
-    assert (plays.sum(axis=1) == 2 * T).all()
-    return 0.5 * np.asarray(plays, np.float64) @ (preferences[0] - 0.5)
+    keys = jax.random.split(jax.random.key(12), SEEDS)
+    return jax.jit(lambda p: jax.vmap(of_seed, (None, 0))(p - p.T, keys))
 
 
 def _check_limits(name, fields):
-    relaxed, policy = _relaxed((name, tuple(fields.items()))), _policy(name, **fields)
+    policy_key = (name, tuple(fields.items()))
     for preferences in (BTL, STEPS):
-        warm, cool, cold = (_mean(relaxed(preferences, t)) for t in (0.5, 0.1, 0.003))
-        hard = _mean(_hard(policy, preferences))
-        problem = jd.problems.from_matrix(preferences)
+        run = _relaxed(policy_key)
+        warm, cool, cold = (_mean(run(preferences, t)) for t in (0.5, 0.1, 0.003))
+        plays = np.asarray(_hard(policy_key)(preferences), np.float64)
+        assert (plays.sum(axis=1) == 2 * T).all()
+        hard = _mean(0.5 * plays @ (preferences[0] - 0.5))
         result = jd.simulate(
-            policy, problem, num_seeds=SEEDS, seed=13, checkpoints=[T], regret="average"
+            _policy(name, **fields),
+            jd.problems.from_matrix(preferences),
+            num_seeds=SEEDS,
+            seed=13,
+            checkpoints=[T],
+            regret="average",
         )
         binomial = _mean(result.regret[:, -1])
         for reference, bias in ((hard, 0.02), (binomial, 0.1)):
@@ -109,7 +119,7 @@ def _check_limits(name, fields):
         assert abs(warm[0] - hard[0]) > 2 * abs(cool[0] - hard[0])
 
 
-@pytest.mark.parametrize(("name", "fields"), READINGS)
+@pytest.mark.parametrize(("name", "fields"), [("pcomp", {}), *SEEDED])
 def test_tends_to_the_simulator_as_the_temperature_falls(name, fields):
     """The limit is the policy fed with normal sums within 2 % (what temperature 0.003 leaves), and
     `simulate` within 10 %: with 21 comparisons of a pair in round 1, normal sums pass a test with
@@ -123,7 +133,7 @@ def test_other_readings_tend_to_the_simulator(name, fields):
     _check_limits(name, fields)
 
 
-@pytest.mark.parametrize(("name", "fields"), READINGS)
+@pytest.mark.parametrize(("name", "fields"), SEEDED)
 def test_gradient_is_that_of_finite_differences(name, fields):
     policy = _policy(name, horizon=1000, **fields)
     tilt = np.array([[0, 0.7, -0.2], [-0.7, 0, 0.4], [0.2, -0.4, 0]])
@@ -165,25 +175,28 @@ def _two_arms(params):
     return jnp.array([[0.5, win], [1 - win, 0.5]])
 
 
-def test_relaxed_gradient_is_the_mean_over_seeds_and_knows_its_error():
-    policy = _policy(num_arms=2)
-    params = {"strength": np.array([0.3, -0.2])}
+def test_relaxed_gradient_is_that_of_its_mean_over_seeds():
+    policy, seeds, step = _policy(num_arms=2), 300, 1e-6
     key = jax.random.key(5)
-    estimate = relaxed_gradient(policy, _two_arms, params, T, 300, key, temperature=0.1)
 
-    def regret(params, index):
-        seed = jax.random.fold_in(key, index)
-        return relaxed_regret(policy, _two_arms(params), T, seed, temperature=0.1)
+    def estimate(tilt):
+        params = {"strength": np.array([0.3 + tilt, -0.2])}
+        return relaxed_gradient(policy, _two_arms, params, T, seeds, key, temperature=0.1)
 
-    each = jax.jit(jax.vmap(jax.value_and_grad(regret), (None, 0)))
-    values, slopes = each(params, jnp.arange(300))
-    mean, sem = _mean(values)
-    assert estimate.value == pytest.approx(mean, rel=1e-4)
-    assert estimate.value_sem == pytest.approx(sem, rel=1e-4)
-    for arm in range(2):
-        mean, sem = _mean(slopes["strength"][:, arm])
-        assert estimate.gradient["strength"][arm] == pytest.approx(mean, rel=1e-3)
-        assert estimate.gradient_sem["strength"][arm] == pytest.approx(sem, rel=1e-3)
+    def regret(index):
+        seed, win = jax.random.fold_in(key, index), 1 / (1 + np.exp(-0.5))
+        preferences = np.array([[0.5, win], [1 - win, 0.5]])
+        return relaxed_regret(policy, preferences, T, seed, temperature=0.1)
+
+    with jax.enable_x64(True):
+        here, up, down = (estimate(tilt) for tilt in (0.0, step, -step))
+        mean, sem = _mean(jax.jit(jax.vmap(regret))(jnp.arange(seeds)))
+    assert here.value == pytest.approx(mean, rel=1e-6)
+    assert here.value_sem == pytest.approx(sem, rel=1e-6)
+    slope = (up.value - down.value) / (2 * step)
+    np.testing.assert_allclose(here.gradient["strength"], [slope, -slope], rtol=1e-5)
+    assert here.gradient_sem["strength"][0] == pytest.approx(here.gradient_sem["strength"][1])
+    assert 0 < here.gradient_sem["strength"][0] < abs(slope)
 
 
 def test_certain_outcomes_and_the_largest_horizon_have_finite_gradients():
@@ -201,7 +214,7 @@ def test_certain_outcomes_and_the_largest_horizon_have_finite_gradients():
         assert value.dtype == jnp.float32
         assert np.isfinite(value)
         assert np.isfinite(gradient).all()
-        assert 0 <= value <= (win - 0.5) * horizon
+        assert 0 <= value <= 1.001 * (2 * win - 1) * horizon
 
 
 @pytest.mark.parametrize(
