@@ -3,7 +3,30 @@
 Regret of a run as a smooth function of the preferences and of normal noise, so that automatic
 differentiation goes through the run. How the rounds are relaxed: `relaxed_rounds`.
 
-MEASURED
+The temperature trades bias for variance. Measured for BTL arms whose log-weights fall by x = y =
+0.5 from arm to arm, T = 1e4, B = 3 (21 comparisons of a pair in round 1), 1e5 relaxed seeds,
+against `jaxduel.simulate` with 4e5 seeds and central differences of step 0.05 with common random
+numbers; standard errors in brackets:
+
+                          simulate      temperature 0.2   0.1           0.05          0.02
+    pcomp, K = 3   value    87.8 (0.1)    90.4 (0.2)      81.8 (0.2)    81.3 (0.2)    81.0 (0.2)
+                   d/dx    -18.2 (0.8)  -105.7 (0.8)     -38.9 (0.9)   -26.7 (1.3)   -21.4 (2.7)
+                   d/dy    -76.6 (0.6)   -62.4 (0.2)     -70.6 (0.4)   -75.2 (0.7)   -75.9 (1.5)
+    scomp, K = 3   value   115.4 (0.2)   136.1 (0.3)     109.9 (0.4)   108.4 (0.4)   107.8 (0.5)
+                   d/dx     13.4 (1.2)   -57.3 (1.0)     -18.5 (1.6)    -3.4 (2.8)     0.7 (6.3)
+                   d/dy   -125.2 (1.3)   -72.8 (0.5)     -99.3 (1.1)  -116.0 (2.4)  -127.7 (6.9)
+    scomp2, K = 3  value   117.6 (0.3)   172.3 (0.4)     112.9 (0.4)   114.1 (0.5)   114.3 (0.5)
+                   d/dx     29.5 (1.2)  -103.7 (1.3)     -54.3 (2.7)     -18 (7)        13 (15)
+                   d/dy   -199.2 (1.6)  -139.1 (0.7)    -155.4 (2.7)    -187 (8)      -198 (24)
+    pcomp, K = 2   value    24.4 (0.1)    33.4 (0.2)      26.3 (0.2)    24.9 (0.2)    24.3 (0.2)
+                   d/dx      8.2 (0.7)   -41.4 (0.6)      -9.6 (0.7)    -1.0 (1.3)     2.2 (3.0)
+
+A component that is a small difference of large effects may have the wrong sign. Temperatures of
+0.05 to 0.1 are a start; below 0.02 a gradient is made of rare large values, and its standard error
+is too small. What does not fall with the temperature is the bias of normal sums, 3 to 8 % of the
+value above. It is large where early batches decide and are tiny: for pcomp, K = 2, T = 1e5 at
+temperature 0.05, B = 5 (first batch 10) has value 90 (3), d/dx -315 (14) instead of 118 (3) and
+-301 (16), and B = 16 (first batches 2, 4, 8) has 206 (4), -478 (33) instead of 405 (5), -401 (26).
 """
 
 from __future__ import annotations
@@ -20,17 +43,12 @@ from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jax.typing import ArrayLike
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.errors import InputError
+from jaxduel.gradients.relaxed_inputs import checked, problem, real
 from jaxduel.gradients.relaxed_rounds import relaxed_plays
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
-from jaxduel.policies.batched import comparisons_per_pair
-from jaxduel.policies.checks import require, require_horizon, require_whole
-from jaxduel.problems import DuelingProblem, from_matrix
+from jaxduel.policies.checks import require_whole
 
-REGRETS = ("average", "borda")
-"""The regrets whose gaps are smooth in the preferences."""
-
-_MOST_ROUNDS = 1024
 _BLOCK_NUMBERS = 2**22
 _MOST_LANES = 256
 
@@ -79,9 +97,9 @@ def relaxed_regret(
       InputError: for arguments out of range, preferences that are no preference matrix or have no
         Condorcet winner, where "average" needs one. (Traced preferences are not checked.)
     """
-    sizes = _checked(policy, horizon, temperature, regret)
+    sizes = checked(policy, horizon, temperature, regret)
     if not isinstance(preferences, Tracer):
-        _problem(policy, preferences, "preferences", regret)
+        problem(policy, preferences, "preferences", regret)
     matrix = jnp.asarray(preferences)
     matrix = matrix.astype(jnp.promote_types(matrix.dtype, jnp.float32))
     return _regret(policy, sizes, horizon, matrix, key, temperature, regret=regret)
@@ -122,19 +140,19 @@ def relaxed_gradient(
       InputError: as `relaxed_regret`; for an entry of 0 or 1, where the noise has no derivative,
         and for params that are not real numbers.
     """
-    sizes = _checked(policy, horizon, temperature, regret)
+    sizes = checked(policy, horizon, temperature, regret)
     require_whole(num_seeds, 2, "relaxed_gradient: num_seeds must be a whole number of at least 2")
-    flat, unravel = ravel_pytree(jax.tree.map(_real, params))
+    flat, unravel = ravel_pytree(jax.tree.map(real, params))
 
     def instance(flat: jax.Array) -> jax.Array:
         return jnp.asarray(instance_fn(unravel(flat)), flat.dtype)
 
     preferences = instance(flat)
-    problem = _problem(policy, preferences, "instance_fn(params)", regret)
-    for i, j in np.argwhere((problem.preferences == 0) | (problem.preferences == 1))[:1]:
+    known = problem(policy, preferences, "instance_fn(params)", regret)
+    for i, j in np.argwhere((known.preferences == 0) | (known.preferences == 1))[:1]:
         raise InputError(
             f"relaxed_gradient: the noise of a comparison whose outcome is certain has no "
-            f"derivative, and instance_fn(params) has {problem.preferences[i, j]:g} at [{i}, {j}] "
+            f"derivative, and instance_fn(params) has {known.preferences[i, j]:g} at [{i}, {j}] "
             "(counted from 0): entries must be in (0, 1)."
         )
     lanes = min(_BLOCK_NUMBERS // (len(sizes) * policy.num_arms**2), _MOST_LANES, num_seeds)
@@ -244,67 +262,3 @@ def _pooled(counted: Any, means: Any, squares: Any) -> tuple[np.ndarray, np.ndar
     mean = (counted * means).sum(axis=0) / number
     total = (squares + counted * (means - mean) ** 2).sum(axis=0)
     return mean, np.sqrt(total / (number * (number - 1)))
-
-
-def _checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndarray:
-    """The sizes of the batches, (R + 1,) float64, once policy and numbers are found right."""
-    if not isinstance(policy, PCOMP | SCOMP | SCOMP2):
-        raise InputError(
-            "the relaxed simulator knows the policies pcomp, scomp and scomp2, not "
-            f"{type(policy).__name__}."
-        )
-    if regret not in REGRETS:
-        raise unknown_name("regret of the relaxed simulator", regret, REGRETS)
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((policy, horizon))):
-        raise InputError(
-            "the relaxed simulator needs the policy's numbers and the horizon to be known, not "
-            "traced: they fix how many rounds there are."
-        )
-    if not isinstance(temperature, Tracer):
-        require(temperature, lambda x: x > 0, "temperature must be a positive number")
-    with jax.ensure_compile_time_eval():
-        policy.validate()
-    require_horizon(horizon, "the relaxed simulator")
-    if horizon > policy.horizon:
-        raise InputError(
-            f"the relaxed simulator: the horizon {horizon} exceeds the {policy.horizon} that the "
-            "policy was made for."
-        )
-    return _sizes(policy, int(horizon))
-
-
-def _sizes(policy: Any, horizon: int) -> np.ndarray:
-    """c_(r - 1), ..., for as many rounds as T can take: one pair is compared in each, and one round
-    is played twice where PCOMP takes over."""
-    first = int(policy.tau) if isinstance(policy, PCOMP) else 1
-    with jax.ensure_compile_time_eval():
-        rounds = jnp.arange(first - 1, first + _MOST_ROUNDS, dtype=jnp.int32)
-        sizes = np.asarray(jax.vmap(partial(comparisons_per_pair, policy))(rounds), np.float64)
-    ends = np.cumsum(sizes[1:])
-    if ends[-1] < horizon:
-        raise InputError(
-            f"the relaxed simulator: the batches grow so slowly that {_MOST_ROUNDS} rounds do not "
-            f"surely hold {horizon} comparisons, and it accepts no more rounds."
-        )
-    last = int(np.searchsorted(ends, horizon)) + (1 if isinstance(policy, PCOMP) else 2)
-    return sizes[: last + 1]
-
-
-def _problem(policy: Any, preferences: Any, name: str, regret: str) -> DuelingProblem:
-    """The validated instance."""
-    problem = from_matrix(preferences, name)
-    if problem.num_arms != policy.num_arms:
-        raise InputError(
-            f"the policy has {policy.num_arms} arms and {name} has {problem.num_arms}: they must "
-            "agree."
-        )
-    active = np.flatnonzero(policy.active_arms)
-    DuelingProblem(problem.preferences[np.ix_(active, active)], name).gaps(regret)
-    return problem
-
-
-def _real(leaf: Any) -> jax.Array:
-    """A leaf of the params as floating-point numbers."""
-    if np.asarray(leaf).dtype.kind not in "iuf":
-        raise InputError(f"relaxed_gradient: params must be real numbers, not {leaf!r}.")
-    return jnp.asarray(leaf, float)
