@@ -1,5 +1,9 @@
-"""How expected regret depends on the instance: its gradient, exactly, and instances to vary."""
+"""How expected regret depends on the instance: its gradient, without bias from outcomes or through
+relaxed simulators, and families of instances to vary."""
 
 from jaxduel.gradients import families as families
+from jaxduel.gradients.relaxed import RelaxedGradient as RelaxedGradient
+from jaxduel.gradients.relaxed import relaxed_gradient as relaxed_gradient
+from jaxduel.gradients.relaxed import relaxed_regret as relaxed_regret
 from jaxduel.gradients.score import RegretGradient as RegretGradient
 from jaxduel.gradients.score import regret_gradient as regret_gradient

@@ -19,7 +19,7 @@ from jaxduel.simulation import regret as regrets
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.simulate import simulate
 
-POINTS = 16
+POINTS = 8
 """Checkpoints, about, where none are given: more make the variance hardly smaller."""
 _OUTCOME_BYTES = 2**28
 """Most bytes for the outcomes of the seeds that are simulated before they are projected."""
@@ -194,11 +194,11 @@ def _scores(at: Parametrised, outcomes: np.ndarray) -> np.ndarray:
         mean, std = at.played, at.problem.std
         variance = mean * (1 - mean) if std is None else std**2
         return outcomes @ (at.slopes / variance[:, None])
-    above = np.triu_indices(len(at.played), 1)
-    p = at.played[above]
-    won, lost = outcomes[..., *above], outcomes.swapaxes(-1, -2)[..., *above]
-    surplus = won - (won + lost) * p
-    return surplus @ (at.slopes[above] / (p * (1 - p))[:, None])
+    num = len(at.played)
+    above = np.triu(at.played, 1)
+    p = np.where(above > 0, above, 1 - above.T)[..., None]
+    per_win = np.where(np.eye(num, dtype=bool)[..., None], 0.0, at.slopes / p)
+    return outcomes.reshape(*outcomes.shape[:-2], num**2) @ per_win.reshape(num**2, -1)
 
 
 def _require_scores(at: Parametrised) -> None:

@@ -157,16 +157,21 @@ def round_means(wins: jax.Array) -> jax.Array:
     return jnp.where(n > 0, wins / jnp.maximum(n, 1), 0.5)
 
 
+def kl_threshold(settings: BatchedSettings) -> jax.Array:
+    """What the evidence of the KL criterion must exceed, in nats: () float32."""
+    if settings.threshold is not None:
+        return jnp.float32(settings.threshold)
+    if settings.elimination == "kl":
+        return _log_pairs(settings)
+    log_horizon = jnp.log(jnp.float32(settings.horizon))
+    if settings.elimination == "kl-safe":
+        return log_horizon + _log_pairs(settings)
+    return log_horizon
+
+
 def beaten_by_kl(settings: BatchedSettings, active: jax.Array, wins: jax.Array) -> jax.Array:
     """The active arms that the KL criterion eliminates: (K,) bool."""
-    if settings.threshold is not None:
-        threshold = jnp.float32(settings.threshold)
-    elif settings.elimination == "kl":
-        threshold = _log_pairs(settings)
-    else:
-        threshold = jnp.log(jnp.float32(settings.horizon))
-        if settings.elimination == "kl-safe":
-            threshold += _log_pairs(settings)
+    threshold = kl_threshold(settings)
     surely = (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold * _TIE)
     return active & jnp.any(surely & active[None, :], axis=1)
 

@@ -164,8 +164,8 @@ class Record:
             arms = (slice(num),) * (outcomes.ndim - 2)
             outcomes = outcomes[(slice(kept), slice(points), *arms)]
             if self.outcomes is None:
-                kind = np.int64 if outcomes.dtype == np.int32 else np.float64
-                self.outcomes = np.zeros((len(self.plays), *outcomes.shape[1:]), kind)
+                shape = (len(self.plays), *outcomes.shape[1:])
+                self.outcomes = np.zeros(shape, outcomes.dtype)
             self.outcomes[rows] = outcomes
         if of_pairs is not None:
             pairs = of_pairs[:kept, :points, :num, :num]

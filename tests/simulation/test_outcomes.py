@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("quick_compilation")
 def test_wins_are_counted_at_each_checkpoint_in_the_order_of_the_problem():
     policy = Cycle(active_arms=ALL, pairs=((1, 0), (1, 0), (2, 2), (0, 1)))
     result = jd.simulate(policy, SURE, 6, checkpoints=[2, 6], shuffle_arms=False, **SETTINGS)
-    assert result.outcomes.dtype == np.int64
+    assert result.outcomes.dtype == np.int32
     assert (result.outcomes[:, 0] == [[0, 2, 0], [0, 0, 0], [0, 0, 0]]).all()
     assert (result.outcomes[:, 1] == [[0, 5, 0], [0, 0, 0], [0, 0, 0]]).all()
     policy = Cycle(active_arms=ALL, pairs=((1, 0), (2, 1), (0, 2)))
@@ -82,7 +82,7 @@ def test_rewards_are_counted_from_their_means(name, rewards):
     settings = {"record_outcomes": True, "devices": jax.devices()[:1], "checkpoints": times}
     result = jd.simulate(policy, problem, horizon, seeds, **settings)
     assert result.outcomes.shape == (seeds, len(times), 3)
-    assert result.outcomes.dtype == np.float64
+    assert result.outcomes.dtype == np.float32
     variance = 1.0 if rewards == "gaussian" else problem.means * (1 - problem.means)
     last, drawn = result.outcomes[:, -1], result.plays[:, -1]
     if name == "base":

@@ -1,0 +1,86 @@
+"""What the relaxed simulator accepts, checked at the boundary."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.policies import PCOMP, SCOMP, SCOMP2
+from jaxduel.policies.batched import comparisons_per_pair
+from jaxduel.policies.checks import require, require_horizon
+from jaxduel.problems import DuelingProblem, from_matrix
+
+REGRETS = ("average", "borda")
+"""The regrets whose gaps are smooth in the preferences."""
+
+_MOST_ROUNDS = 1024
+
+
+def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndarray:
+    """The sizes of the batches, (R + 1,) float64, once policy and numbers are found right."""
+    if not isinstance(policy, PCOMP | SCOMP | SCOMP2):
+        raise InputError(
+            "the relaxed simulator knows the policies pcomp, scomp and scomp2, not "
+            f"{type(policy).__name__}."
+        )
+    if regret not in REGRETS:
+        raise unknown_name("regret of the relaxed simulator", regret, REGRETS)
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((policy, horizon))):
+        raise InputError(
+            "the relaxed simulator needs the policy's numbers and the horizon to be known, not "
+            "traced: they fix how many rounds there are."
+        )
+    if not isinstance(temperature, Tracer):
+        require(temperature, lambda x: x > 0, "temperature must be a positive number")
+    with jax.ensure_compile_time_eval():
+        policy.validate()
+    require_horizon(horizon, "the relaxed simulator")
+    if horizon > policy.horizon:
+        raise InputError(
+            f"the relaxed simulator: the horizon {horizon} exceeds the {policy.horizon} that the "
+            "policy was made for."
+        )
+    return _sizes(policy, int(horizon))
+
+
+def _sizes(policy: Any, horizon: int) -> np.ndarray:
+    """c_(r - 1), ..., for as many rounds as T can take: one pair is compared in each, and one round
+    is played twice where PCOMP takes over."""
+    first = int(policy.tau) if isinstance(policy, PCOMP) else 1
+    with jax.ensure_compile_time_eval():
+        rounds = jnp.arange(first - 1, first + _MOST_ROUNDS, dtype=jnp.int32)
+        sizes = np.asarray(jax.vmap(partial(comparisons_per_pair, policy))(rounds), np.float64)
+    ends = np.cumsum(sizes[1:])
+    if ends[-1] < horizon:
+        raise InputError(
+            f"the relaxed simulator: the batches grow so slowly that {_MOST_ROUNDS} rounds do not "
+            f"surely hold {horizon} comparisons, and it accepts no more rounds."
+        )
+    last = int(np.searchsorted(ends, horizon)) + (1 if isinstance(policy, PCOMP) else 2)
+    return sizes[: last + 1]
+
+
+def problem(policy: Any, preferences: Any, name: str, regret: str) -> DuelingProblem:
+    """The validated instance."""
+    problem = from_matrix(preferences, name)
+    if problem.num_arms != policy.num_arms:
+        raise InputError(
+            f"the policy has {policy.num_arms} arms and {name} has {problem.num_arms}: they must "
+            "agree."
+        )
+    active = np.flatnonzero(policy.active_arms)
+    DuelingProblem(problem.preferences[np.ix_(active, active)], name).gaps(regret)
+    return problem
+
+
+def real(leaf: Any) -> jax.Array:
+    """A leaf of the params as floating-point numbers."""
+    if np.asarray(leaf).dtype.kind not in "iuf":
+        raise InputError(f"relaxed_gradient: params must be real numbers, not {leaf!r}.")
+    return jnp.asarray(leaf, float)
