@@ -19,7 +19,7 @@ from jaxduel.simulation import regret as regrets
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.simulate import simulate
 
-POINTS = 8
+POINTS = 16
 """Checkpoints, about, where none are given: more make the variance hardly smaller."""
 _OUTCOME_BYTES = 2**28
 """Most bytes for the outcomes of the seeds that are simulated before they are projected."""
