@@ -16,8 +16,9 @@ from tqdm import tqdm
 from tyro.conf import Positional, UseAppendAction
 
 import jaxduel as jd
-from jaxduel.cli_numbers import Whole, whole_number
+from jaxduel.cli_numbers import Whole, settings_of
 from jaxduel.cli_sweeps import compare, plot, show, sweep
+from jaxduel.cli_worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
 from jaxduel.simulation.devices import use_all_cores
 
@@ -95,7 +96,7 @@ def run(
         raise InputError(f"checkpoints must be at least 1, not {checkpoints}.")
     instance = jd.problems.named(problem)
     chosen = jd.policies.make(
-        policy, num_arms=instance.num_arms, horizon=horizon, **_parsed(policy, settings)
+        policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)
     )
     result = jd.simulate(
         chosen,
@@ -197,6 +198,7 @@ COMMANDS = {
     "show": show,
     "compare": compare,
     "plot": plot,
+    "worst-case": worst_case,
 }
 
 
@@ -253,33 +255,6 @@ def _plain_warnings() -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield
-
-
-def _parsed(policy: str, settings: Sequence[str]) -> dict[str, Any]:
-    """A policy's parameters from NAME=VALUE: numbers, true, false, or text where it takes text."""
-    values: dict[str, Any] = {}
-    known = jd.policies.parameters(policy)
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not (name and equals and text):
-            raise InputError(f"--set {setting}: NAME=VALUE is needed.")
-        if isinstance(known.get(name), str):
-            values[name] = text
-        elif text.lower() in ("true", "false"):
-            values[name] = text.lower() == "true"
-        else:
-            try:
-                values[name] = _number(text)
-            except ValueError:
-                raise InputError(f"--set {setting}: {name} takes a number.") from None
-    return values
-
-
-def _number(text: str) -> int | float:
-    try:
-        return whole_number(text)
-    except ValueError:
-        return float(text)
 
 
 def _parameters(name: str) -> str:

@@ -2,8 +2,12 @@
 relaxed simulators, and families of instances to vary."""
 
 from jaxduel.gradients import families as families
+from jaxduel.gradients.ascent import WorstCase as WorstCase
+from jaxduel.gradients.ascent import worst_case as worst_case
 from jaxduel.gradients.relaxed import RelaxedGradient as RelaxedGradient
 from jaxduel.gradients.relaxed import relaxed_gradient as relaxed_gradient
 from jaxduel.gradients.relaxed import relaxed_regret as relaxed_regret
 from jaxduel.gradients.score import RegretGradient as RegretGradient
 from jaxduel.gradients.score import regret_gradient as regret_gradient
+from jaxduel.gradients.spaces import Space as Space
+from jaxduel.gradients.spaces import space as space

@@ -41,3 +41,4 @@ from jaxduel.plotting.styles import style_of as style_of
 from jaxduel.plotting.sweeps import SweepBound as SweepBound
 from jaxduel.plotting.sweeps import SweepCurve as SweepCurve
 from jaxduel.plotting.sweeps import SweepPanel as SweepPanel
+from jaxduel.plotting.worst_cases import worst_case_figure as worst_case_figure

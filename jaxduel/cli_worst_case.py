@@ -1,0 +1,150 @@
+"""The command `jaxduel worst-case`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import jax
+import numpy as np
+import tyro
+from tyro.conf import UseAppendAction
+
+import jaxduel as jd
+from jaxduel.cli_numbers import Whole, settings_of
+from jaxduel.errors import InputError
+from jaxduel.gradients import WorstCase
+
+if TYPE_CHECKING:
+    from jaxduel.experiments.output import OutputFolder
+
+_UNITS = {
+    "regret": "{regret} regret at $T$",
+    "ratio": "{regret} regret at $T$ / lower bound",
+    "difference": "{regret} regret at $T$, difference",
+}
+
+
+def worst_case(
+    policy: str,
+    family: Literal["btl", "thurstone", "sst", "condorcet", "cycle"],
+    num_arms: Whole,
+    horizon: Whole,
+    objective: Literal["regret", "ratio"] = "regret",
+    against: str | None = None,
+    settings: Annotated[UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="set")] = (),
+    regret: Literal["average", "copeland", "borda", "weak"] | None = None,
+    min_gap: float = 0.02,
+    most: float = 0.95,
+    starts: Whole = 4,
+    steps: Whole = 60,
+    seeds: Whole = 512,
+    fresh_seeds: Whole = 8_192,
+    learning_rate: float = 0.1,
+    seed: Whole = 0,
+    out: Path | None = None,
+) -> int:
+    """Look for the instance on which a policy is at its worst, by the gradient of its regret.
+
+    Args:
+      policy: name of the policy (`jaxduel list policies`).
+      family: where to look; arm 0 is the winner, in cycle arms 0 to 2 are.
+      num_arms: K.
+      horizon: T, comparisons per run.
+      objective: what is made large: regret, or regret over (lower bound) log T.
+      against: another policy; what is made large is then the regret minus that of this one.
+      settings: a parameter of the policy as NAME=VALUE; may be repeated.
+      regret: which regret; the family's own if left out (average; copeland for cycle).
+      min_gap: the least lead of the winner's probabilities over 1/2.
+      most: the largest probability.
+      starts: how many ascents.
+      steps: of each.
+      seeds: runs for each step.
+      fresh_seeds: runs to evaluate instances by.
+      learning_rate: of Adam, about how far a parameter moves in a step.
+      seed: root of all randomness.
+      out: folder for the instance (CSV), the ascents (CSV) and a figure; nothing is written if
+        left out.
+    """
+    from jaxduel.experiments.output import OutputFolder
+
+    folder = None if out is None else OutputFolder(out)
+    if against is not None and objective != "regret":
+        raise InputError("--against compares regrets: leave out --objective.")
+    space = jd.gradients.space(family, num_arms, min_gap=min_gap, most=most)
+    chosen = jd.policies.make(
+        policy, num_arms=num_arms, horizon=horizon, **settings_of(policy, settings)
+    )
+    other = None
+    if against is not None:
+        other = jd.policies.make(against, num_arms=num_arms, horizon=horizon)
+    found = jd.gradients.worst_case(
+        chosen,
+        space,
+        horizon,
+        objective=objective if other is None else "difference",
+        against=other,
+        num_starts=starts,
+        steps=steps,
+        num_seeds=seeds,
+        fresh_seeds=fresh_seeds,
+        learning_rate=learning_rate,
+        regret=regret,
+        key=seed,
+        devices=jax.local_devices(),
+        progress=True,
+    )
+    for line in _lines(found, policy, against, family):
+        print(line)
+    if folder is not None:
+        _write(folder, found)
+        for path in folder.files:
+            print(f"written: {path}")
+    return 0
+
+
+def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> list[str]:
+    """What was found, in words."""
+    what = {
+        "regret": f"{found.regret} regret of {policy}",
+        "ratio": f"{found.regret} regret of {policy} over (lower bound) log T",
+        "difference": f"{found.regret} regret of {policy} minus that of {against}",
+    }[found.objective]
+    low, high = found.value - 1.96 * found.sem, found.value + 1.96 * found.sem
+    rows = [" ".join(f"{p:6.4f}" for p in row) for row in found.problem.preferences]
+    return [
+        f"{what}, T = {found.horizon:,}, family {family}, on fresh seeds:",
+        f"  {len(found.starts)} instances to begin with: {found.before:.6g} on average "
+        f"(standard error {found.before_sem:.2g}), {found.starts.max():.6g} at most",
+        f"  the worst that was found: {found.value:.6g}, 95 % interval [{low:.6g}, {high:.6g}]",
+        "its preferences:",
+        *(f"  {row}" for row in rows),
+    ]
+
+
+def _write(folder: OutputFolder, found: WorstCase) -> None:
+    """The instance, the ascents, and a picture of both."""
+    from jaxduel import plotting
+
+    matrix = "\n".join(",".join(f"{p:.17g}" for p in row) for row in found.problem.preferences)
+    folder.write("worst-case.csv", matrix + "\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["start", "step", "objective", "standard_error"])
+    for number, ascent in enumerate(found.trajectories):
+        for step, (value, sem) in enumerate(zip(ascent.value, ascent.sem, strict=True), start=1):
+            writer.writerow([number, step, repr(float(value)), repr(float(sem))])
+    folder.write("worst-case-ascents.csv", text.getvalue())
+    figure = plotting.worst_case_figure(
+        [ascent.value for ascent in found.trajectories],
+        [ascent.sem for ascent in found.trajectories],
+        found.best,
+        (found.before, found.before_sem),
+        (found.value, found.sem),
+        np.asarray(found.problem.preferences),
+        _UNITS[found.objective].format(regret=found.regret),
+    )
+    folder.write("worst-case.png", plotting.png(figure))
+    folder.write("worst-case.pdf", plotting.pdf(figure))

@@ -1,0 +1,148 @@
+"""Where the worst instance is looked for: a family, where to begin, and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.gradients import families
+from jaxduel.policies.checks import require_whole
+
+SPACES = ("btl", "thurstone", "sst", "condorcet", "cycle")
+"""Names that `space` knows."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """Instances to choose among, all with the same number of arms and of one assumption.
+
+    Attributes:
+      name: the family's.
+      num_arms: K.
+      instance: from parameters, (n,), to (K, K) preferences, as in `jaxduel.gradients.families`.
+      draw: from a key to parameters: an instance to begin with.
+      project: the nearest parameters that are allowed.
+      regret: the definition of regret that goes with it.
+    """
+
+    name: str
+    num_arms: int
+    instance: Callable[[Any], jax.Array]
+    draw: Callable[[jax.Array], np.ndarray]
+    project: Callable[[np.ndarray], np.ndarray]
+    regret: str
+
+
+def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95) -> Space:
+    """A family with its constraints: arm 0 is the winner, by a minimal gap.
+
+    - "btl" and "thurstone": the Condorcet winner's p_0j is at least 1/2 + min_gap, and no
+      probability is above `most`. SST.
+    - "sst": any strongly transitive matrix in the order of the arms; neighbours are at least
+      min_gap apart.
+    - "condorcet": arm 0 beats all others by at least min_gap; the rest is free.
+    - "cycle": arms 0 to 2 beat one another in a cycle and all others, an arm beats those after it;
+      all gaps are at least min_gap. No Condorcet winner, three Copeland winners.
+
+    It begins with BTL of log-weights that are standard normal numbers (its Condorcet winner being
+    arm 0), or magnitudes of the same law.
+
+    Args:
+      name: of `SPACES`.
+      num_arms: K, at least 2 ("cycle": 3).
+      min_gap: the least |p_ij - 1/2| of the pairs named above, positive.
+      most: the largest probability, above 1/2 + min_gap, below 1.
+
+    Raises:
+      InputError: for an unknown name, or numbers out of range.
+    """
+    if name not in SPACES:
+        raise unknown_name("family of instances", name, SPACES)
+    least = 3 if name == "cycle" else 2
+    require_whole(num_arms, least, f"'{name}' needs num_arms, a whole number of at least {least}")
+    if not 0 < min_gap < most - 0.5 < 0.5:
+        raise InputError(
+            f"'{name}': min_gap {min_gap:g} and most {most:g} must satisfy 0 < min_gap < most - "
+            "1/2 < 1/2."
+        )
+    if name in ("btl", "thurstone"):
+        return _of_scores(name, num_arms, min_gap, most)
+    return _of_pairs(name, num_arms, min_gap, most)
+
+
+def _of_scores(name: str, num_arms: int, min_gap: float, most: float) -> Space:
+    """Arms with scores; that of arm 0 leads by enough, and is shifted to 0."""
+    quantile = _logit if name == "btl" else NormalDist().inv_cdf
+    nearest, farthest = quantile(0.5 + min_gap), quantile(most)
+
+    def draw(key: jax.Array) -> np.ndarray:
+        scores = np.asarray(jax.random.normal(key, (num_arms,)), np.float64)
+        return -np.sort(-scores)
+
+    def project(scores: np.ndarray) -> np.ndarray:
+        behind = np.clip(scores[0] - scores, nearest, farthest)
+        behind[0] = 0.0
+        return -behind
+
+    instance = families.btl if name == "btl" else families.thurstone
+    return Space(name, num_arms, instance, draw, project, "average")
+
+
+def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
+    """A magnitude for each pair."""
+    above = np.triu_indices(num_arms, 1)
+    bounded = {
+        "sst": above[1] == above[0] + 1,
+        "condorcet": above[0] == 0,
+        "cycle": np.ones(len(above[0]), bool),
+    }[name]
+    low = math.log(math.expm1(_logit(0.5 + min_gap)))
+    high = _logit(most) if name == "condorcet" else math.log(math.expm1(_logit(most)))
+
+    def draw(key: jax.Array) -> np.ndarray:
+        return np.asarray(jax.random.normal(key, (len(bounded),)), np.float64)
+
+    def project(x: np.ndarray) -> np.ndarray:
+        if name == "condorcet":
+            least = np.where(bounded, _logit(0.5 + min_gap), -high)
+            return np.clip(x, least, high)
+        x = np.minimum(np.where(bounded, np.maximum(x, low), x), high)
+        return _within_sst(x, _logit(most), above, num_arms) if name == "sst" else x
+
+    instance = families.free if name == "condorcet" else families.sst
+    if name == "cycle":
+        beats = np.triu(np.ones((num_arms, num_arms), bool), 1)
+        beats[0, 2], beats[2, 0] = False, True
+
+        def instance(x: Any) -> jax.Array:
+            return families.tournament(beats, x)
+
+    regret = "copeland" if name == "cycle" else "average"
+    return Space(name, num_arms, instance, draw, project, regret)
+
+
+def _within_sst(
+    x: np.ndarray, largest: float, above: tuple[np.ndarray, ...], num_arms: int
+) -> np.ndarray:
+    """The increments of `families.sst`, shrunk so that no logit exceeds `largest`."""
+    steps = np.zeros((num_arms, num_arms))
+    steps[above] = np.log1p(np.exp(x))
+    logits = steps.copy()
+    for apart in range(2, num_arms):
+        i = np.arange(num_arms - apart)
+        logits[i, i + apart] += np.maximum(logits[i + 1, i + apart], logits[i, i + apart - 1])
+    if logits.max() <= largest:
+        return x
+    steps *= largest / logits.max()
+    return np.log(np.expm1(steps[above]))
+
+
+def _logit(p: float) -> float:
+    return math.log(p / (1 - p))

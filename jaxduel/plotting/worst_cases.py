@@ -1,0 +1,102 @@
+"""The search for a worst instance as a picture: the ascents, and the instance that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from jaxduel.plotting.figures import PAGE_WIDTH, drawing
+from jaxduel.plotting.styles import FONT_SIZE, dress
+
+_HEIGHT = 2.4
+_FOUND, _OTHER = "#0072B2", "0.6"
+
+
+def worst_case_figure(
+    values: Sequence[np.ndarray],
+    sems: Sequence[np.ndarray],
+    best: int,
+    before: tuple[float, float],
+    found: tuple[float, float],
+    preferences: np.ndarray,
+    label: str,
+) -> Figure:
+    """Objective against steps, one line for each start, and the preferences of the instance.
+
+    Args:
+      values: (steps,) for each ascent, the objective as estimated on the way.
+      sems: their standard errors; shown as 95 % bands.
+      best: the ascent that led to the instance.
+      before: mean objective of the starts on fresh seeds, and its standard error.
+      found: the same of the instance.
+      preferences: (K, K).
+      label: what the objective is, with its unit.
+    """
+    with drawing():
+        figure = Figure(layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.set_size_inches(PAGE_WIDTH, _HEIGHT)
+        left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
+        _draw_ascents(left, values, sems, best, before, found, label)
+        figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=FONT_SIZE)
+        _draw_matrix(figure, right, preferences)
+        figure.draw_without_rendering()
+    return figure
+
+
+def _draw_ascents(
+    axes: Axes,
+    values: Sequence[np.ndarray],
+    sems: Sequence[np.ndarray],
+    best: int,
+    before: tuple[float, float],
+    found: tuple[float, float],
+    label: str,
+) -> None:
+    longest = max(max((len(value) for value in values), default=0), 1)
+    for number, (value, sem) in enumerate(zip(values, sems, strict=True)):
+        steps = np.arange(1, len(value) + 1)
+        chosen = number == best
+        color, above = (_FOUND, 3) if chosen else (_OTHER, 2)
+        axes.plot(steps, value, color=color, linewidth=1.1 if chosen else 0.8, zorder=above)
+        band = value - 1.96 * sem, value + 1.96 * sem
+        axes.fill_between(steps, *band, color=color, alpha=0.2, linewidth=0, zorder=above)
+    for (level, sem), color, line, name in (
+        (before, "black", ":", "starts, fresh seeds"),
+        (found, "#D55E00", "--", "found, fresh seeds"),
+    ):
+        axes.axhline(level, color=color, linestyle=line, linewidth=1.0, label=name, zorder=4)
+        band = level - 1.96 * sem, level + 1.96 * sem
+        axes.axhspan(*band, color=color, alpha=0.15, linewidth=0)
+    axes.plot([], [], color=_FOUND, label="ascent to it")
+    if len(values) > 1:
+        axes.plot([], [], color=_OTHER, label="other ascents")
+    axes.set_xlim(1, max(longest, 2))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("step")
+    axes.set_ylabel(label)
+    dress(axes, "")
+
+
+def _draw_matrix(figure: Figure, axes: Axes, preferences: np.ndarray) -> None:
+    num = len(preferences)
+    image = axes.imshow(preferences, cmap="PuOr", vmin=0.0, vmax=1.0)
+    ticks = np.arange(0, num, max(num // 8, 1))
+    axes.set_xticks(ticks)
+    axes.set_yticks(ticks)
+    axes.set_xlabel("against arm $j$")
+    axes.set_ylabel("arm $i$")
+    if num <= 8:
+        for i, j in np.ndindex(num, num):
+            dark = abs(preferences[i, j] - 0.5) > 0.35
+            axes.text(
+                j, i, f"{preferences[i, j]:.2f}".lstrip("0"), ha="center", va="center",
+                fontsize=FONT_SIZE - 2.5, color="white" if dark else "black",
+            )  # fmt: skip
+    bar = figure.colorbar(image, ax=axes, shrink=0.85)
+    bar.set_label("$p_{ij}$, $i$ beats $j$")
