@@ -27,7 +27,7 @@ def test_its_python_runs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
     monkeypatch.chdir(tmp_path)
-    assert len(BLOCKS) == 9
+    assert len(BLOCKS) == 10
     session: dict[str, object] = {}
     for block in BLOCKS:
         for usual, small in SMALLER:

@@ -57,7 +57,7 @@ def _solved(wins, last):
         e = table_of(vertex.e, num)
         regret = jnp.sum(jnp.where(now.lead > 0, jnp.where(e > 0, now.costs, 0) * e, 0.0))
         smallest = tightest(now, winner, jnp.maximum(e, 0), jnp.float32(-jnp.inf)).total
-        ecw = ecw_total(now, winner, ecw_levels(now, winner, jnp.full(num, 1.0)))
+        ecw = ecw_total(now.costs[winner], ecw_levels(now, winner, jnp.full(num, 1.0)).cost)
         return vertex, regret / (2 * (num - 1)), smallest, ecw / (2 * (num - 1))
 
     return jax.vmap(one)(wins, last)
