@@ -114,7 +114,7 @@ def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
             least = np.where(bounded, _logit(0.5 + min_gap), -high)
             return np.clip(x, least, high)
         x = np.minimum(np.where(bounded, np.maximum(x, low), x), high)
-        return _within_sst(x, _logit(most), above, num_arms) if name == "sst" else x
+        return _within_sst(x, low, _logit(most), above, num_arms) if name == "sst" else x
 
     instance = families.free if name == "condorcet" else families.sst
     if name == "cycle":
@@ -129,19 +129,28 @@ def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
 
 
 def _within_sst(
-    x: np.ndarray, largest: float, above: tuple[np.ndarray, ...], num_arms: int
+    x: np.ndarray, low: float, largest: float, above: tuple[np.ndarray, ...], num_arms: int
 ) -> np.ndarray:
-    """The increments of `families.sst`, shrunk so that no logit exceeds `largest`."""
-    steps = np.zeros((num_arms, num_arms))
-    steps[above] = np.log1p(np.exp(x))
-    logits = steps.copy()
-    for apart in range(2, num_arms):
-        i = np.arange(num_arms - apart)
-        logits[i, i + apart] += np.maximum(logits[i + 1, i + apart], logits[i, i + apart - 1])
-    if logits.max() <= largest:
+    """The increments of `families.sst`, at least log(1 + e^low) between neighbours; what is above
+    that is shrunk by one factor so that no logit exceeds `largest`."""
+    least = np.where(above[1] == above[0] + 1, np.logaddexp(0, low), 0.0)
+    more = np.logaddexp(0, x) - least
+
+    def fits(share: float) -> bool:
+        logits = np.zeros((num_arms, num_arms))
+        logits[above] = least + share * more
+        for apart in range(2, num_arms):
+            i = np.arange(num_arms - apart)
+            logits[i, i + apart] += np.maximum(logits[i + 1, i + apart], logits[i, i + apart - 1])
+        return bool(logits.max() <= largest)
+
+    if fits(1.0):
         return x
-    steps *= largest / logits.max()
-    return np.log(np.expm1(steps[above]))
+    shares = 0.0, 1.0
+    for _ in range(50):
+        middle = sum(shares) / 2
+        shares = (middle, shares[1]) if fits(middle) else (shares[0], middle)
+    return np.log(np.expm1(least + shares[0] * more))
 
 
 def _logit(p: float) -> float:

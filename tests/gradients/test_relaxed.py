@@ -182,6 +182,7 @@ def _two_arms(params):
     return jnp.array([[0.5, win], [1 - win, 0.5]])
 
 
+@pytest.mark.slow
 def test_relaxed_gradient_is_that_of_its_mean_over_seeds():
     policy, seeds, step = _policy(num_arms=2), 300, 1e-6
     key = jax.random.key(5)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.simulation import blocks
 from tests.simulation.toys import Copycat, Cycle, Rounds
 
 ALL = np.ones(3, bool)
@@ -48,17 +49,22 @@ def test_of_a_batched_policy_those_of_earlier_rounds():
         assert (result.outcomes[:, at] == rounds * wins).all()
 
 
-def test_outcomes_change_no_other_number_and_quiet_runs_have_none():
-    policy = jd.policies.make("rmed1", num_arms=5)
-    problem = jd.problems.load("mslr5-condorcet")
-    with_outcomes = jd.simulate(policy, problem, 20_000, **SETTINGS)
-    plain = jd.simulate(policy, problem, 20_000, **SETTINGS, skip_quiet=False)
-    without = jd.simulate(policy, problem, 20_000, **PLACE)
+def test_outcomes_change_no_other_number_and_quiet_runs_have_none(monkeypatch):
+    monkeypatch.setattr(blocks, "TRIAL", 50)
+    monkeypatch.setattr(blocks, "WORTH_SKIPPING", -1.0)
+    policy = jd.policies.make("rmed1", num_arms=3, scale=0.1)
+    problem = jd.problems.from_matrix([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]])
+    with_outcomes = jd.simulate(policy, problem, 2_000, **SETTINGS)
+    plain = jd.simulate(policy, problem, 2_000, **SETTINGS, skip_quiet=False)
+    without = jd.simulate(policy, problem, 2_000, **PLACE)
     assert without.outcomes is None
+    assert with_outcomes.outcomes[:, -1].sum() < 0.2 * 4 * 2_000
     np.testing.assert_array_equal(with_outcomes.plays, without.plays)
     np.testing.assert_array_equal(with_outcomes.outcomes, plain.outcomes)
-    together = jd.simulate_many([policy, policy], problem, 20_000, **SETTINGS)
-    np.testing.assert_array_equal(together[1].outcomes, with_outcomes.outcomes)
+    two = Cycle(active_arms=ALL, pairs=((1, 0), (2, 1), (2, 2)))
+    alone = jd.simulate(two, PROBLEM, 6, checkpoints=[6], **SETTINGS)
+    together = jd.simulate_many([two, two], PROBLEM, 6, checkpoints=[6], **SETTINGS)
+    np.testing.assert_array_equal(together[1].outcomes, alone.outcomes)
 
 
 def test_withheld_outcomes_are_counted_when_they_come_about():
