@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -116,14 +117,14 @@ def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
         x = np.minimum(np.where(bounded, np.maximum(x, low), x), high)
         return _within_sst(x, low, _logit(most), above, num_arms) if name == "sst" else x
 
-    instance = families.free if name == "condorcet" else families.sst
+    beats = np.triu(np.ones((num_arms, num_arms), bool), 1)
     if name == "cycle":
-        beats = np.triu(np.ones((num_arms, num_arms), bool), 1)
         beats[0, 2], beats[2, 0] = False, True
-
-        def instance(x: Any) -> jax.Array:
-            return families.tournament(beats, x)
-
+    instance: Callable[[Any], jax.Array] = {
+        "sst": families.sst,
+        "condorcet": families.free,
+        "cycle": partial(families.tournament, beats),
+    }[name]
     regret = "copeland" if name == "cycle" else "average"
     return Space(name, num_arms, instance, draw, project, regret)
 
