@@ -109,7 +109,7 @@ def worst_case(
       policy: the policy, for `space.num_arms` arms.
       space: where to look, see `jaxduel.gradients.space`.
       horizon: T; the policy's own if None.
-      objective: one of `OBJECTIVES`. The lower bound of "ratio" is that of the space's regret:
+      objective: one of `OBJECTIVES`. The lower bound of "ratio" is that of the regret:
         `theory.condorcet_lower_bound` for "average", `theory.lower_bound_constant` for "copeland".
       against: the other policy, for "difference".
       num_starts: how many ascents, at least 1.
@@ -139,12 +139,16 @@ def worst_case(
         raise InputError(
             'worst_case: `against` is needed for the objective "difference", and only.'
         )
+    definition = regret or space.regret
+    if objective == "ratio" and definition not in ("average", "copeland"):
+        raise InputError(
+            f"worst_case: there is no lower bound of {definition} regret to divide by: a ratio is "
+            'that of "average" or "copeland" regret.'
+        )
     last: Any = getattr(policy, "horizon", None) if horizon is None else horizon
     if last is None:
         raise InputError("worst_case: the policy has no horizon of its own: give one.")
-    search = _Search(
-        policy, against, space, int(last), objective, regret or space.regret, num_seeds, devices
-    )
+    search = _Search(policy, against, space, int(last), objective, definition, num_seeds, devices)
     root = jax.random.key(key) if isinstance(key, int) else key
     first = [
         space.project(np.asarray(space.draw(_key(root, 0, number)), np.float64))

@@ -88,6 +88,7 @@ def test_it_stops_where_the_objective_is_no_number(monkeypatch):
         ({"objective": "loss"}, "unknown objective 'loss'"),
         ({"objective": "difference"}, "`against` is needed"),
         ({"against": PCOMP}, "`against` is needed"),
+        ({"objective": "ratio", "regret": "weak"}, "no lower bound of weak regret"),
         ({"num_starts": 0}, "num_starts must be a whole number >= 1"),
         ({"num_seeds": 1}, "num_seeds must be a whole number >= 2"),
         ({"learning_rate": 0.0}, "learning_rate must be positive"),
