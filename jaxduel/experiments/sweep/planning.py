@@ -83,6 +83,15 @@ class Group:
         cells = [cell.key for cell in self.stacked]
         return digest_of_json([self.program, self.block_seeds, cells])
 
+    def rounds_of(self, cell: SweepCell) -> int:
+        """How often a cell's policy plans: its batches, or its comparisons."""
+        return _rounds(cell) if self.batched else cell.horizon
+
+    @property
+    def rounds(self) -> int:
+        """The same of all its cells."""
+        return sum(self.rounds_of(cell) for cell in self.cells)
+
     def policies(self) -> list[Policy]:
         """The policies of `stacked`."""
         made = [policy_of(cell) for cell in self.cells]

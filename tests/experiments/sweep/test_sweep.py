@@ -12,6 +12,7 @@ from jaxduel.experiments.sweep import (
     Grid,
     PolicyEntry,
     ProblemEntry,
+    calibration,
     open_sweep,
     runner,
     widths,
@@ -247,6 +248,30 @@ def test_an_estimate_scales_a_trial():
     assert 0 < few.seconds < many.seconds
     assert few.compilation < few.seconds
     assert many.bytes == few.bytes > 0  # one group
+
+
+def test_an_estimate_between_trials_is_a_power_of_the_number_of_arms(monkeypatch):
+    """Trials take 2e-6 seconds times seeds, comparisons and arms, and compilation a second."""
+    timed = []
+
+    def seconds(group, device):
+        timed.append(group.num_arms)
+        work = group.lanes * sum(cell.horizon for cell in group.stacked)
+        return 2e-6 * work * group.num_arms + (timed.count(group.num_arms) == 1)
+
+    monkeypatch.setattr(calibration, "_timed", seconds)
+    problems = tuple(ProblemEntry(name=name) for name in ("arxiv[1,2]", "cyclic", "arxiv"))
+    grid = Grid(
+        policies=(PolicyEntry(name="rucb"),), problems=problems, horizons=(10**6,), num_seeds=512,
+        lanes=512,
+    )  # fmt: skip
+    groups = groups_of(grid, "cpu")
+    arms = [group.num_arms for group in groups]
+    assert sorted(arms) == [2, 4, 6]
+    found = calibrate(groups, 512, jax.devices()[:1])
+    assert sorted(timed) == [2, 2, 6, 6]
+    np.testing.assert_allclose(found.compilation, 3, rtol=1e-6)
+    np.testing.assert_allclose(found.seconds, 3 + 2e-6 * 512 * 10**6 * sum(arms), rtol=1e-6)
 
 
 def test_signals_are_left_alone_in_other_threads():
