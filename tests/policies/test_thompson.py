@@ -128,7 +128,7 @@ STATES = [
 
 
 @pytest.mark.usefixtures("full_compilation")
-@pytest.mark.parametrize("plus", [False, True])
+@pytest.mark.parametrize("plus", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_pairs_have_the_law_of_the_straightforward_program(plus):
     """The frequency of every pair, from several states, beside D-TS with `jax.random.beta`."""
     num = 40_000

@@ -64,7 +64,13 @@ SLOW_TO_DECIDE = {"pbr": 30_000, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
 
 
-@pytest.mark.parametrize("name", jd.policies.names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "cw-rmed" else [])
+        for name in jd.policies.names()
+    ],
+)
 def test_plays_add_up_and_relabelling_arms_relabels_results(name):
     """Two laws on the same runs. Plays sum to twice the comparisons, or to the pulls, and regret
     follows from them; with the arms in another order, each arm's plays and the regret have the same

@@ -287,6 +287,7 @@ def test_signals_are_left_alone_in_other_threads():
     assert seen == ["in"]
 
 
+@pytest.mark.slow
 def test_a_block_may_be_run_in_parts(tmp_path, monkeypatch):
     """Where the cache holds one cell and 64 seeds, a block still has four and 256."""
     monkeypatch.setattr(widths, "ARRAY_BYTES", 1)
