@@ -21,7 +21,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pooch
 
 from jaxduel.errors import InputError
 from jaxduel.problems.files import read_matrix
@@ -61,7 +60,7 @@ def mslr_matrix(click_model: str) -> np.ndarray:
     path = _in_folder(file)
     if path is None:
         path = _downloaded(file, f"{_MSLR_PLACE}/{file}", expected)
-    elif pooch.file_hash(str(path)) != expected:
+    elif hashlib.sha256(path.read_bytes()).hexdigest() != expected:
         raise InputError(
             f"file '{path}' is not the MSLR matrix that is expected (its sha256 differs): "
             f"replace it by {_MSLR_PLACE}/{file}, or unset {DATA_VARIABLE}."
@@ -105,6 +104,8 @@ def _in_folder(file: str) -> Path | None:
 
 
 def _downloaded(file: str, url: str, sha256: str | None) -> Path:
+    import pooch  # here: in a notebook without widgets its progress bar warns when it is imported
+
     cache = pooch.create(
         path=pooch.os_cache("jaxduel"),
         base_url="",
