@@ -52,7 +52,7 @@ class Demand(NamedTuple):
 Allocate = Callable[[Demand, Standing], Demand]
 """Line 11: a function of a module, of the last demand and the standing."""
 
-Adjust = Callable[[Demand, Estimates, jax.Array, jax.Array, jax.Array], tuple[Demand, jax.Array]]
+Adjust = Callable[[Demand, Estimates, jax.Array, jax.Array], tuple[Demand, jax.Array]]
 """`adjust_ecw`."""
 
 
@@ -134,7 +134,7 @@ def allocate_ecw(demand: Demand, now: Standing) -> Demand:
 
 
 def adjust_ecw(
-    demand: Demand, estimates: Estimates, active: jax.Array, arm: jax.Array, needed: jax.Array
+    demand: Demand, estimates: Estimates, arm: jax.Array, needed: jax.Array
 ) -> tuple[Demand, jax.Array]:
     """What `demand_with(allocate_ecw, ...)` gives where one pair alone has changed, but for who
     leads in it: only what concerns the superiors of one arm changes, unless i* does.
@@ -142,7 +142,6 @@ def adjust_ecw(
     Args:
       demand: the last one.
       estimates: the new ones.
-      active: (K,) bool.
       arm: () int32, the arm of the pair that is behind.
       needed: () bool; if false, the demand stays.
 
@@ -150,7 +149,7 @@ def adjust_ecw(
       The demand, and whether it is not the one that was asked for, as i* is another one now:
       () bool.
     """
-    losses, arms = demand.losses, jnp.arange(len(active), dtype=jnp.int32)
+    losses, arms = demand.losses, jnp.arange(len(demand.losses), dtype=jnp.int32)
     lead = -estimates.lead[arm]
     costs = costs_of(lead, estimates.price[arm], losses, losses[arm], jnp.min(losses))
     evidence = jnp.where(arms == arm, evidence_of(lead), demand.evidence)

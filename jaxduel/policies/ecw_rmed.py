@@ -35,7 +35,8 @@ class ECWRMED:
     Readings: line 15 says "L_NC and the pairs i != j not in L_R", but (i*, i*) is no such pair; it
     must be "all pairs not in L_R", else nothing is ever exploited. Condition (3) demands
     n_ij / log t <= 1 / d(mu_ij, 1/2) of every pair, which one pair compared too often violates;
-    here more than enough is enough, so that only the sums of (2) count. A pair of mu_ij = 1/2
+    here more than enough is enough, so that only the sums of (2) count (on "cyclic" the box costs a
+    fifth more regret at T = 3e4). A pair of mu_ij = 1/2
     belongs to nobody's superiors, needs nothing, and is compared by line 4 while beta > 0.
 
     What the estimates demand changes with an outcome only, and is computed then, by lanes that

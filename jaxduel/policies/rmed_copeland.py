@@ -143,7 +143,7 @@ def advance(
         lead, before = (x.lead[learnt.winner, learnt.loser] for x in (estimates, state.estimates))
         small = listed & stale & ~state.stale & (lead * before > 0)
         behind = jnp.where(lead > 0, learnt.loser, learnt.winner)
-        demand, insufficient = adjusted(demand, estimates, active, behind, small)
+        demand, insufficient = adjusted(demand, estimates, behind, small)
         small = small & ~insufficient
     renewed = listed & stale & ~small
     demand = seldom(demand_of, renewed, demand, estimates, active, effort=demand.winners)
