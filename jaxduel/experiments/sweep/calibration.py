@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from jaxduel.experiments.sweep.planning import Group, Task
+from jaxduel.experiments.sweep.planning import Group, Task, rounds_of
 from jaxduel.experiments.sweep.work import carry_out
 from jaxduel.simulation.devices import Device
 
@@ -99,4 +99,4 @@ def _short(group: Group) -> Group:
 def _work(group: Group, num_seeds: int) -> float:
     """What a group costs, in units of its policy and number of arms."""
     seeds = -(-num_seeds // group.lanes) * group.lanes
-    return seeds * sum(group.rounds_of(cell) for cell in group.stacked)
+    return seeds * sum(rounds_of(cell, batched=group.batched) for cell in group.stacked)

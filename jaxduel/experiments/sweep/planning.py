@@ -83,14 +83,10 @@ class Group:
         cells = [cell.key for cell in self.stacked]
         return digest_of_json([self.program, self.block_seeds, cells])
 
-    def rounds_of(self, cell: SweepCell) -> int:
-        """How often a cell's policy plans: its batches, or its comparisons."""
-        return _rounds(cell) if self.batched else cell.horizon
-
     @property
     def rounds(self) -> int:
-        """The same of all its cells."""
-        return sum(self.rounds_of(cell) for cell in self.cells)
+        """How often the policies of all its cells plan, as in `rounds_of`."""
+        return sum(rounds_of(cell, batched=self.batched) for cell in self.cells)
 
     def policies(self) -> list[Policy]:
         """The policies of `stacked`."""
@@ -175,6 +171,11 @@ def tasks(groups: Iterable[Group], num_seeds: int) -> tuple[Task, ...]:
     )
 
 
+def rounds_of(cell: SweepCell, *, batched: bool) -> int:
+    """How often a cell's policy plans: its batches, about, or its comparisons."""
+    return (cell.all_parameters.get(BATCHES) or _ROUNDS) if batched else cell.horizon
+
+
 def _family(cell: SweepCell) -> tuple[Any, ...]:
     """What a program depends on besides widths and the number of arms: plain values."""
     made = registry.policy_class(cell.policy)(
@@ -200,13 +201,9 @@ def _loads(cells: Iterable[SweepCell], batched: bool) -> dict[int, float]:
     """For each number of arms, the comparisons (or rounds) of one seed of all its cells."""
     loads: dict[int, float] = {}
     for cell in cells:
-        load = _rounds(cell) if batched else cell.horizon
+        load = rounds_of(cell, batched=batched)
         loads[cell.num_arms] = loads.get(cell.num_arms, 0.0) + load
     return loads
-
-
-def _rounds(cell: SweepCell) -> int:
-    return cell.all_parameters.get(BATCHES) or _ROUNDS
 
 
 def _groups(
@@ -239,7 +236,9 @@ def _groups(
     groups = []
     for members in together.values():
         if batched:
-            members = sorted(members, key=lambda cell: (_rounds(cell), cell.horizon))
+            members = sorted(
+                members, key=lambda cell: (rounds_of(cell, batched=True), cell.horizon)
+            )
         width = width_of(len(members), need, batched=batched, platform=platform, lanes=grid.lanes)
         size, lanes = width.size, width.lanes
         num_arms = cells[0].padded_arms
