@@ -16,6 +16,7 @@ import jaxduel as jd
 from jaxduel.cli_numbers import Whole, settings_of
 from jaxduel.errors import InputError
 from jaxduel.gradients import WorstCase
+from jaxduel.simulation.intervals import interval95
 
 if TYPE_CHECKING:
     from jaxduel.experiments.output import OutputFolder
@@ -96,23 +97,25 @@ def worst_case(
         devices=jax.local_devices(),
         progress=True,
     )
-    for line in _lines(found, policy, against, family):
+    for line in _lines(found, policy, against, family, fresh_seeds):
         print(line)
     if folder is not None:
-        _write(folder, found)
+        _write(folder, found, seeds, fresh_seeds)
         for path in folder.files:
             print(f"written: {path}")
     return 0
 
 
-def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> list[str]:
+def _lines(
+    found: WorstCase, policy: str, against: str | None, family: str, fresh_seeds: int
+) -> list[str]:
     """What was found, in words."""
     what = {
         "regret": f"{found.regret} regret of {policy}",
         "ratio": f"{found.regret} regret of {policy} over (lower bound) log T",
         "difference": f"{found.regret} regret of {policy} minus that of {against}",
     }[found.objective]
-    low, high = found.value - 1.96 * found.sem, found.value + 1.96 * found.sem
+    low, high = interval95(found.value, found.sem, fresh_seeds)
     rows = [" ".join(f"{p:6.4f}" for p in row) for row in found.problem.preferences]
     return [
         f"{what}, T = {found.horizon:,}, family {family}, on fresh seeds:",
@@ -124,7 +127,7 @@ def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> l
     ]
 
 
-def _write(folder: OutputFolder, found: WorstCase) -> None:
+def _write(folder: OutputFolder, found: WorstCase, seeds: int, fresh_seeds: int) -> None:
     """The instance, the ascents, and a picture of both."""
     from jaxduel import plotting
 
@@ -145,6 +148,8 @@ def _write(folder: OutputFolder, found: WorstCase) -> None:
         (found.value, found.sem),
         np.asarray(found.problem.preferences),
         _UNITS[found.objective].format(regret=found.regret),
+        num_seeds=seeds,
+        fresh_seeds=fresh_seeds,
     )
     folder.write("worst-case.png", plotting.png(figure))
     folder.write("worst-case.pdf", plotting.pdf(figure))

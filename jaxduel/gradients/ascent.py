@@ -13,13 +13,15 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.errors import AssumptionWarning, InputError, unknown_name
+from jaxduel.gradients.instances import parametrised
 from jaxduel.gradients.score import regret_gradient
 from jaxduel.gradients.spaces import Space
 from jaxduel.policies.base import Policy
 from jaxduel.policies.checks import require, require_whole
 from jaxduel.problems import DuelingProblem, from_matrix
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.run import horizon_of
 from jaxduel.simulation.simulate import simulate
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
@@ -33,10 +35,12 @@ class Trajectory:
     """An ascent from one start.
 
     Attributes:
-      params: (steps + 1, n) float64, the parameters before each step, and after the last.
+      params: (steps + 1, n) float64, the parameters before each step, and after the last. Where the
+        ascent stopped early, those with a row in `value` alone, or the start alone.
       value: (steps,) float64, the objective as it was estimated at each step: on seeds that were
-        also used to go on, so that it is not what to report.
-      sem: (steps,) float64, its standard error.
+        also used to go on, so that it is not what to report. It is shorter where the ascent
+        stopped early.
+      sem: the same shape, its standard error.
     """
 
     params: np.ndarray
@@ -53,8 +57,8 @@ class WorstCase:
       params: (n,), its parameters.
       value: the objective there, on seeds that nothing was chosen by.
       sem: its standard error.
-      before: the mean of the objective over the instances that the ascents began with, on seeds of
-        their own.
+      before: the mean of the objective over the instances that the ascents began with, each on
+        seeds of its own.
       before_sem: its standard error, over seeds.
       starts: (num_starts,) float64, the objective at each of these.
       trajectories: the ascents, one for each start.
@@ -99,9 +103,12 @@ def worst_case(
 
     From several starts Adam (optax) climbs the objective by the gradient of expected regret
     (`regret_gradient`), which needs no differentiable policy; after each step the parameters are
-    brought back to where the space allows them. Every step has seeds of its own. Of all ascents'
-    last instances and starts the one with the largest objective on fresh seeds is taken, and is
-    evaluated once more on others: what is reported was not chosen for its noise.
+    brought back to where the space allows them. Every step has seeds of its own. Of each ascent its
+    last instance, the one that seemed the highest on the way, and its start are evaluated on fresh
+    seeds; the one with the largest objective is taken, and is evaluated once more on others: what
+    is reported was not chosen for its noise. An ascent whose instance, objective or gradient is no
+    longer a number stops there, with a warning, and has led to the instance before. What the policy
+    assumes and an instance does not have is warned of where the instance is the one found.
 
     It is a local search: the instance found is a bad one, not proven to be the worst.
 
@@ -126,7 +133,8 @@ def worst_case(
       The instance, what it costs on fresh seeds and what the starts did, and the ascents.
 
     Raises:
-      InputError: for arguments out of range, and what `jaxduel.simulate` raises.
+      InputError: for arguments out of range, a start whose instance or its derivative is not a
+        number, and what `regret_gradient` raises.
     """
     for name, number in (("num_starts", num_starts), ("steps", steps), ("num_seeds", num_seeds)):
         least = 2 if name == "num_seeds" else 1
@@ -145,40 +153,47 @@ def worst_case(
             f"worst_case: there is no lower bound of {definition} regret to divide by: a ratio is "
             'that of "average" or "copeland" regret.'
         )
-    last: Any = getattr(policy, "horizon", None) if horizon is None else horizon
-    if last is None:
-        raise InputError("worst_case: the policy has no horizon of its own: give one.")
-    search = _Search(policy, against, space, int(last), objective, definition, num_seeds, devices)
+    last = horizon_of(policy, horizon)
+    search = _Search(policy, against, space, last, objective, definition, num_seeds, devices)
     root = jax.random.key(key) if isinstance(key, int) else key
     first = [
         space.project(np.asarray(space.draw(_key(root, 0, number)), np.float64))
         for number in range(num_starts)
     ]
-    with tqdm(total=num_starts * steps, unit=" steps", disable=not progress) as bar:
-        found = tuple(
-            _climb(search, params, steps, learning_rate, _key(root, 1, number), bar.update)
-            for number, params in enumerate(first)
-        )
-    ends = [trajectory.params[-1] for trajectory in found]
-    starts = [search.fresh(params, fresh_seeds, _key(root, 2, 0)) for params in first]
-    chosen = [search.fresh(params, fresh_seeds, _key(root, 2, 1))[0] for params in ends]
-    best = int(np.argmax(chosen))
-    params = ends[best]
-    if max(chosen) < max(value for value, _ in starts):
-        best = int(np.argmax([value for value, _ in starts]))
-        params = first[best]
-    value, sem = search.fresh(params, fresh_seeds, _key(root, 2, 2))
-    before = np.array([value for value, _ in starts])
+    for params in first:
+        parametrised(space.instance, params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        with tqdm(total=num_starts * steps, unit=" steps", disable=not progress) as bar:
+            found = tuple(
+                _climb(search, params, steps, learning_rate, _key(root, 1, number), bar.update)
+                for number, params in enumerate(first)
+            )
+        candidates = [
+            *(ascent.params[-1] for ascent in found),
+            *(ascent.params[_highest(ascent.value)] for ascent in found),
+            *first,
+        ]
+        values, sems = np.array(
+            [
+                search.fresh(params, fresh_seeds, _key(root, 2, number))
+                for number, params in enumerate(candidates)
+            ]
+        ).T
+    best = _highest(values)
+    params = candidates[best]
+    value, sem = search.fresh(params, fresh_seeds, _key(root, 3))
+    starts, starts_sem = values[-num_starts:], sems[-num_starts:]
     return WorstCase(
         problem=from_matrix(_preferences(space, params), f"worst-{space.name}"),
         params=params,
         value=value,
         sem=sem,
-        before=float(before.mean()),
-        before_sem=float(np.sqrt(np.sum(np.square([sem for _, sem in starts])))) / num_starts,
-        starts=before,
+        before=float(starts.mean()),
+        before_sem=float(np.linalg.norm(starts_sem)) / num_starts,
+        starts=starts,
         trajectories=found,
-        best=best,
+        best=best % num_starts,
         objective=objective,
         regret=search.regret,
         horizon=search.horizon,
@@ -210,6 +225,13 @@ class _Search:
             bound, slope = jax.value_and_grad(self._bound)(jnp.asarray(params))
         bound, slope = float(bound), np.asarray(slope)
         return value / bound, sem / bound, (gradient - value / bound * slope) / bound
+
+    def has_numbers(self, params: np.ndarray) -> bool:
+        """Whether the instance and its derivatives are numbers."""
+        with jax.enable_x64(True):
+            x = jnp.asarray(params, jnp.float64)
+            found = self.space.instance(x), jax.jacrev(self.space.instance)(x)
+        return all(bool(np.isfinite(part).all()) for part in found)
 
     def fresh(self, params: np.ndarray, num_seeds: int, key: jax.Array) -> tuple[float, float]:
         """The objective and its standard error; of two policies on common random numbers."""
@@ -256,27 +278,47 @@ def _climb(
     key: jax.Array,
     tick: Callable[[], Any],
 ) -> Trajectory:
-    """An ascent; it stops where the objective or its gradient is not a number."""
+    """An ascent; it stops where the instance, the objective or its gradient is not a number."""
     optimiser = optax.adam(learning_rate)
     state: Any = optimiser.init(jnp.asarray(params))
     path, values, sems = [params], [], []
     for step in range(steps):
-        value, sem, gradient = search.slope(params, jax.random.fold_in(key, step))
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            warnings.warn(
-                f"an ascent stopped at step {step}, where the objective or its gradient is not a "
-                "number: the instance before it is kept.",
-                stacklevel=3,
-            )
-            path = path[:-1] if len(path) > 1 else path
+        slope = _slope_if_finite(search, params, jax.random.fold_in(key, step))
+        if slope is None:
             break
+        value, sem, gradient = slope
         values.append(value)
         sems.append(sem)
         updates, state = optimiser.update(jnp.asarray(-gradient), state)
         params = search.space.project(params + np.asarray(updates, np.float64))
         path.append(params)
         tick()
+    if len(values) < steps or not search.has_numbers(params):
+        warnings.warn(
+            f"an ascent stopped at step {len(values)}, where the instance, the objective or its "
+            "gradient is not a number: the instance before it is kept.",
+            stacklevel=3,
+        )
+        path = path[: max(len(values), 1)]
     return Trajectory(np.array(path), np.array(values), np.array(sems))
+
+
+def _slope_if_finite(
+    search: _Search, params: np.ndarray, key: jax.Array
+) -> tuple[float, float, np.ndarray] | None:
+    """`_Search.slope`; None where that, or what it is computed from, is not a number."""
+    try:
+        value, sem, gradient = search.slope(params, key)
+    except InputError:
+        if search.has_numbers(params):
+            raise
+        return None
+    return (value, sem, gradient) if np.isfinite([value, *gradient]).all() else None
+
+
+def _highest(values: np.ndarray) -> int:
+    """The place of the largest number; 0 where there is none."""
+    return int(np.argmax(np.where(np.isnan(values), -np.inf, values))) if len(values) else 0
 
 
 def _preferences(space: Space, params: np.ndarray) -> np.ndarray:

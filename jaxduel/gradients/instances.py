@@ -12,8 +12,14 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from jaxduel.errors import InputError
-from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, from_matrix
-from jaxduel.problems.arms import bernoulli, gaussian
+from jaxduel.problems import (
+    ArmsProblem,
+    DuelingProblem,
+    Problem,
+    bernoulli,
+    from_matrix,
+    gaussian,
+)
 from jaxduel.simulation import regret
 
 InstanceFn = Callable[[Any], Any]
@@ -43,7 +49,9 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
     """
     leaves = jax.tree.leaves(params)
     if not leaves or not all(np.issubdtype(np.asarray(x).dtype, np.floating) for x in leaves):
-        raise InputError("params must be a pytree of floating-point arrays, with at least one.")
+        raise InputError(
+            "params must be real numbers, in a pytree of floating-point arrays with at least one."
+        )
     with jax.enable_x64(True):
         wide = jax.tree.map(lambda x: jnp.asarray(np.asarray(x), jnp.float64), params)
         flat, unravel = ravel_pytree(wide)
@@ -62,13 +70,6 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
             f"instance_fn has a derivative that is not finite: that of entry {entry[:-1]} with "
             f"respect to parameter {entry[-1]} (counted from 0)."
         )
-    if not slopes.any():
-        warnings.warn(
-            "instance_fn does not depend on params, as far as differentiation goes: the gradient "
-            "is zero in every coordinate.",
-            UserWarning,
-            stacklevel=3,
-        )
 
     def tree_of(rows: np.ndarray) -> Any:
         ends = np.cumsum([np.size(x) for x in leaves])[:-1]
@@ -80,10 +81,35 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
     return Parametrised(problem, rounded, slopes, tree_of)
 
 
+def require_uncertain(at: Parametrised, undefined: str) -> None:
+    """Raises InputError where a probability is 0 or 1, and `undefined` is; the entry is named."""
+    if isinstance(at.problem, ArmsProblem) and at.problem.std is not None:
+        return
+    sure = (at.played <= 0) | (at.played >= 1)
+    if sure.any():
+        entry = tuple(int(i) for i in np.argwhere(sure)[0])
+        raise InputError(
+            f"instance_fn(params) has {at.played[entry]:g} at {list(entry)} (counted from 0), "
+            f"where {undefined} is undefined: probabilities must be between 0 and 1."
+        )
+
+
+def warn_if_constant(at: Parametrised) -> None:
+    """A warning, to the caller's caller, where no parameter moves the instance."""
+    if not at.slopes.any():
+        warnings.warn(
+            "instance_fn does not depend on params, as far as differentiation goes: the gradient "
+            "is zero in every coordinate.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def gap_slopes(at: Parametrised, definition: str) -> np.ndarray:
     """The derivatives of the gaps: (K, n) float64; of the branch of the winners that there are.
 
-    Copeland gaps are numbers of arms: their derivatives are zero.
+    Copeland gaps are numbers of arms: their derivatives are zero. The instance must have gaps by
+    that definition, as `simulate` has made sure.
     """
     problem, slopes = at.problem, at.slopes
     if isinstance(problem, ArmsProblem):
@@ -94,8 +120,7 @@ def gap_slopes(at: Parametrised, definition: str) -> np.ndarray:
         scores = slopes.sum(axis=1) / (problem.num_arms - 1)
         return scores[problem.borda_winners[0]] - scores
     winner = problem.condorcet_winner
-    if winner is None:
-        problem.gaps(definition)
+    assert winner is not None
     return slopes[winner]
 
 
@@ -112,12 +137,11 @@ def regret_slopes(
     """
     gained = gap_slopes(at, definition)
     if not regret.needs_pairs(definition):
-        share = 1.0 if definition == "pulls" else 0.5
-        return share * (plays.astype(np.float64) @ gained)
-    gaps = at.problem.gaps(definition)
-    smaller = np.where((gaps[:, None] <= gaps)[..., None], gained[:, None], gained)
+        rows = regret.weighed(definition, plays.reshape(-1, len(gained)), gained)  # one product
+        return rows.reshape(*plays.shape[:-1], -1)
     assert pairs is not None
-    return np.tensordot(pairs.astype(np.float64), smaller, 2)
+    of_pairs = regret.of_better(at.problem.gaps(definition), gained)
+    return np.tensordot(pairs.astype(np.float64), of_pairs, 2)
 
 
 def _values(instance: Any) -> jax.Array:

@@ -40,14 +40,19 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
-from jax.flatten_util import ravel_pytree
 from jax.typing import ArrayLike
 
-from jaxduel.errors import InputError
-from jaxduel.gradients.relaxed_inputs import checked, problem, real
+from jaxduel.gradients.instances import (
+    InstanceFn,
+    parametrised,
+    require_uncertain,
+    warn_if_constant,
+)
+from jaxduel.gradients.relaxed_inputs import checked, playable
 from jaxduel.gradients.relaxed_rounds import relaxed_plays
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
 from jaxduel.policies.checks import require_whole
+from jaxduel.problems import from_matrix
 
 _BLOCK_NUMBERS = 2**22
 _MOST_LANES = 256
@@ -99,7 +104,7 @@ def relaxed_regret(
     """
     sizes = checked(policy, horizon, temperature, regret)
     if not isinstance(preferences, Tracer):
-        problem(policy, preferences, "preferences", regret)
+        playable(policy, from_matrix(preferences, "preferences"), regret)
     matrix = jnp.asarray(preferences)
     matrix = matrix.astype(jnp.promote_types(matrix.dtype, jnp.float32))
     return _regret(policy, sizes, horizon, matrix, key, temperature, regret=regret)
@@ -107,7 +112,7 @@ def relaxed_regret(
 
 def relaxed_gradient(
     policy: PCOMP | SCOMP | SCOMP2,
-    instance_fn: Callable[[Any], Any],
+    instance_fn: InstanceFn,
     params: Any,
     horizon: int,
     num_seeds: int,
@@ -124,8 +129,8 @@ def relaxed_gradient(
 
     Args:
       policy: as in `relaxed_regret`.
-      instance_fn: from params to (K, K) preferences, differentiable.
-      params: any pytree of real numbers.
+      instance_fn: from params to (K, K) preferences. It is differentiated by JAX, in float64.
+      params: a pytree of floating-point arrays.
       horizon: T.
       num_seeds: at least 2.
       key: () typed key, the root of the seeds.
@@ -133,28 +138,20 @@ def relaxed_gradient(
       regret: "average" or "borda".
 
     Returns:
-      Value and gradient with their standard errors; arrays like the params, float32 (float64 with
-      64-bit JAX).
+      Value and gradient with their standard errors; NumPy arrays of the params' shapes, float32
+      (float64 with 64-bit JAX).
 
     Raises:
-      InputError: as `relaxed_regret`; for an entry of 0 or 1, where the noise has no derivative,
-        and for params that are not real numbers.
+      InputError: as `relaxed_regret`; for an entry of 0 or 1, where the noise has no derivative, a
+        derivative that is not finite, and params that are no floating-point numbers.
     """
     sizes = checked(policy, horizon, temperature, regret)
     require_whole(num_seeds, 2, "relaxed_gradient: num_seeds must be a whole number of at least 2")
-    flat, unravel = ravel_pytree(jax.tree.map(real, params))
-
-    def instance(flat: jax.Array) -> jax.Array:
-        return jnp.asarray(instance_fn(unravel(flat)), flat.dtype)
-
-    preferences = instance(flat)
-    known = problem(policy, preferences, "instance_fn(params)", regret)
-    for i, j in np.argwhere((known.preferences == 0) | (known.preferences == 1))[:1]:
-        raise InputError(
-            f"relaxed_gradient: the noise of a comparison whose outcome is certain has no "
-            f"derivative, and instance_fn(params) has {known.preferences[i, j]:g} at [{i}, {j}] "
-            "(counted from 0): entries must be in (0, 1)."
-        )
+    at = parametrised(instance_fn, params)
+    problem = playable(policy, at.problem, regret)
+    require_uncertain(at, "the derivative of a comparison's noise")
+    warn_if_constant(at)
+    preferences = jnp.asarray(problem.preferences, float)
     lanes = min(_BLOCK_NUMBERS // (len(sizes) * policy.num_arms**2), _MOST_LANES, num_seeds)
     lanes = max(lanes, 1)
     counted, means, squares = _compiled(jax.default_backend())(
@@ -162,7 +159,7 @@ def relaxed_gradient(
         sizes,
         horizon,
         preferences,
-        jax.jacrev(instance)(flat),
+        jnp.asarray(at.slopes, float),
         key,
         num_seeds,
         temperature,
@@ -174,8 +171,8 @@ def relaxed_gradient(
     return RelaxedGradient(
         value=float(mean[0]),
         value_sem=float(sem[0]),
-        gradient=unravel(jnp.asarray(mean[1:], flat.dtype)),
-        gradient_sem=unravel(jnp.asarray(sem[1:], flat.dtype)),
+        gradient=at.unravel(mean[1:].astype(preferences.dtype)),
+        gradient_sem=at.unravel(sem[1:].astype(preferences.dtype)),
     )
 
 

@@ -14,7 +14,7 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
 from jaxduel.policies.batched import comparisons_per_pair
 from jaxduel.policies.checks import require, require_horizon
-from jaxduel.problems import DuelingProblem, from_matrix
+from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
 
 REGRETS = ("average", "borda")
 """The regrets whose gaps are smooth in the preferences."""
@@ -66,21 +66,19 @@ def _sizes(policy: Any, horizon: int) -> np.ndarray:
     return sizes[: last + 1]
 
 
-def problem(policy: Any, preferences: Any, name: str, regret: str) -> DuelingProblem:
-    """The validated instance."""
-    problem = from_matrix(preferences, name)
+def playable(policy: Any, problem: Problem, regret: str) -> DuelingProblem:
+    """The instance, once it is found that the policy can play it, and its regret is defined."""
+    if isinstance(problem, ArmsProblem):
+        raise InputError(
+            f"the relaxed simulator compares arms in pairs, and '{problem.name}' has arms with "
+            "rewards: it accepts matrices of preferences."
+        )
     if problem.num_arms != policy.num_arms:
         raise InputError(
-            f"the policy has {policy.num_arms} arms and {name} has {problem.num_arms}: they must "
-            "agree."
+            f"the policy has {policy.num_arms} arms and {problem.name} has {problem.num_arms}: "
+            "they must agree."
         )
     active = np.flatnonzero(policy.active_arms)
-    DuelingProblem(problem.preferences[np.ix_(active, active)], name).gaps(regret)
+    played = problem.preferences[np.ix_(active, active)]
+    DuelingProblem(played, problem.name).gaps(regret)
     return problem
-
-
-def real(leaf: Any) -> jax.Array:
-    """A leaf of the params as floating-point numbers."""
-    if np.asarray(leaf).dtype.kind not in "iuf":
-        raise InputError(f"relaxed_gradient: params must be real numbers, not {leaf!r}.")
-    return jnp.asarray(leaf, float)

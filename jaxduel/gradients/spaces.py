@@ -29,7 +29,10 @@ class Space:
       num_arms: K.
       instance: from parameters, (n,), to (K, K) preferences, as in `jaxduel.gradients.families`.
       draw: from a key to parameters: an instance to begin with.
-      project: the nearest parameters that are allowed.
+      project: parameters that are allowed, the same if they are. Of "condorcet" and "cycle" the
+        nearest; of "btl" and "thurstone" the nearest once all are shifted so that arm 0 has 0; of
+        "sst", where that is no box, each one brought within its own bounds, and then what the
+        logits' increments have above their least shrunk by one factor, the largest that will do.
       regret: the definition of regret that goes with it.
     """
 
@@ -115,7 +118,7 @@ def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
             least = np.where(bounded, _logit(0.5 + min_gap), -high)
             return np.clip(x, least, high)
         x = np.minimum(np.where(bounded, np.maximum(x, low), x), high)
-        return _within_sst(x, low, _logit(most), above, num_arms) if name == "sst" else x
+        return _within_sst(x, np.where(bounded, low, -np.inf), most) if name == "sst" else x
 
     beats = np.triu(np.ones((num_arms, num_arms), bool), 1)
     if name == "cycle":
@@ -129,29 +132,29 @@ def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
     return Space(name, num_arms, instance, draw, project, regret)
 
 
-def _within_sst(
-    x: np.ndarray, low: float, largest: float, above: tuple[np.ndarray, ...], num_arms: int
-) -> np.ndarray:
-    """The increments of `families.sst`, at least log(1 + e^low) between neighbours; what is above
-    that is shrunk by one factor so that no logit exceeds `largest`."""
-    least = np.where(above[1] == above[0] + 1, np.logaddexp(0, low), 0.0)
+def _within_sst(x: np.ndarray, low: np.ndarray, most: float) -> np.ndarray:
+    """The parameters of `families.sst`, all at least `low`; what log(1 + e^x) has above log(1 +
+    e^low) is shrunk by one factor so that no probability exceeds `most`."""
+    least = np.logaddexp(0, low)
     more = np.logaddexp(0, x) - least
 
-    def fits(share: float) -> bool:
-        logits = np.zeros((num_arms, num_arms))
-        logits[above] = least + share * more
-        for apart in range(2, num_arms):
-            i = np.arange(num_arms - apart)
-            logits[i, i + apart] += np.maximum(logits[i + 1, i + apart], logits[i, i + apart - 1])
-        return bool(logits.max() <= largest)
+    def shrunk(share: float) -> np.ndarray:
+        return np.log(np.expm1(least + share * more))
 
-    if fits(1.0):
+    def fits(x: np.ndarray) -> bool:
+        with jax.enable_x64(True):
+            return bool(_sst(x).max() <= most)
+
+    if fits(x):
         return x
     shares = 0.0, 1.0
     for _ in range(50):
         middle = sum(shares) / 2
-        shares = (middle, shares[1]) if fits(middle) else (shares[0], middle)
-    return np.log(np.expm1(least + shares[0] * more))
+        shares = (middle, shares[1]) if fits(shrunk(middle)) else (shares[0], middle)
+    return shrunk(shares[0])
+
+
+_sst = jax.jit(families.sst)
 
 
 def _logit(p: float) -> float:

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.styles import FONT_SIZE, dress
+from jaxduel.simulation.intervals import interval95
 
 _HEIGHT = 2.4
 _FOUND, _OTHER = "#0072B2", "0.6"
@@ -25,6 +26,9 @@ def worst_case_figure(
     found: tuple[float, float],
     preferences: np.ndarray,
     label: str,
+    *,
+    num_seeds: int,
+    fresh_seeds: int,
 ) -> Figure:
     """Objective against steps, one line for each start, and the preferences of the instance.
 
@@ -36,17 +40,34 @@ def worst_case_figure(
       found: the same of the instance.
       preferences: (K, K).
       label: what the objective is, with its unit.
+      num_seeds: runs behind each of the values.
+      fresh_seeds: runs behind `found`, and behind each start in `before`.
     """
     with drawing():
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         figure.set_size_inches(PAGE_WIDTH, _HEIGHT)
         left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
-        _draw_ascents(left, values, sems, best, before, found, label)
+        _draw_levels(left, before, found, fresh_seeds)
+        _draw_ascents(left, values, sems, best, num_seeds)
+        left.set_ylabel(label)
+        dress(left, "")
         figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=FONT_SIZE)
         _draw_matrix(figure, right, preferences)
         figure.draw_without_rendering()
     return figure
+
+
+def _draw_levels(
+    axes: Axes, before: tuple[float, float], found: tuple[float, float], fresh_seeds: int
+) -> None:
+    for (level, sem), color, line, name in (
+        (before, "black", ":", "starts, fresh seeds"),
+        (found, "#D55E00", "--", "found, fresh seeds"),
+    ):
+        axes.axhline(level, color=color, linestyle=line, linewidth=1.0, label=name, zorder=4)
+        low, high = interval95(level, sem, fresh_seeds)
+        axes.axhspan(float(low), float(high), color=color, alpha=0.15, linewidth=0)
 
 
 def _draw_ascents(
@@ -54,33 +75,21 @@ def _draw_ascents(
     values: Sequence[np.ndarray],
     sems: Sequence[np.ndarray],
     best: int,
-    before: tuple[float, float],
-    found: tuple[float, float],
-    label: str,
+    num_seeds: int,
 ) -> None:
-    longest = max(max((len(value) for value in values), default=0), 1)
     for number, (value, sem) in enumerate(zip(values, sems, strict=True)):
         steps = np.arange(1, len(value) + 1)
         chosen = number == best
         color, above = (_FOUND, 3) if chosen else (_OTHER, 2)
         axes.plot(steps, value, color=color, linewidth=1.1 if chosen else 0.8, zorder=above)
-        band = value - 1.96 * sem, value + 1.96 * sem
+        band = interval95(value, sem, num_seeds)
         axes.fill_between(steps, *band, color=color, alpha=0.2, linewidth=0, zorder=above)
-    for (level, sem), color, line, name in (
-        (before, "black", ":", "starts, fresh seeds"),
-        (found, "#D55E00", "--", "found, fresh seeds"),
-    ):
-        axes.axhline(level, color=color, linestyle=line, linewidth=1.0, label=name, zorder=4)
-        band = level - 1.96 * sem, level + 1.96 * sem
-        axes.axhspan(*band, color=color, alpha=0.15, linewidth=0)
     axes.plot([], [], color=_FOUND, label="ascent to it")
     if len(values) > 1:
         axes.plot([], [], color=_OTHER, label="other ascents")
-    axes.set_xlim(1, max(longest, 2))
+    axes.set_xlim(1, max([2, *(len(value) for value in values)]))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("step")
-    axes.set_ylabel(label)
-    dress(axes, "")
 
 
 def _draw_matrix(figure: Figure, axes: Axes, preferences: np.ndarray) -> None:

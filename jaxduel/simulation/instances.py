@@ -31,14 +31,13 @@ class Instance(Protocol):
         """The outcome of a plan for a round, drawn as sums."""
         ...
 
-    def no_outcomes(self) -> jax.Array:
-        """What outcomes are gathered in: of pairs, (K, K) int32 wins of i over j, i != j; of arms
-        with rewards, (K,) float32 sums of rewards minus their means."""
+    def no_outcomes(self) -> Any:
+        """What outcomes are gathered in, arrays over arms: of pairs, (K, K) int32 wins of i over j,
+        i != j; of arms with rewards, (K,) float32 sums of rewards minus their means, or `Rewards`
+        where these are 0 and 1."""
         ...
 
-    def add_outcome(
-        self, so_far: jax.Array, arms: jax.Array, plan: Any, outcome: jax.Array
-    ) -> jax.Array:
+    def add_outcome(self, so_far: Any, arms: jax.Array, plan: Any, outcome: jax.Array) -> Any:
         """The same with one more outcome, of the policy's arms."""
         ...
 
@@ -112,7 +111,17 @@ class GaussianArms(NamedTuple):
         self, so_far: jax.Array, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
     ) -> jax.Array:
         """(K,) float32: sums of rewards minus their means."""
-        return _add_reward(so_far, self.means[arms], plan, outcome)
+        means = self.means[arms]
+        if isinstance(plan, PullBatch):
+            return so_far + (outcome - plan.counts.astype(jnp.float32) * means)
+        return so_far.at[plan.arm].add(outcome - means[plan.arm], mode="promise_in_bounds")
+
+
+class Rewards(NamedTuple):
+    """Rewards of 0 and 1, counted: a float32 sum of their deviations drifts."""
+
+    ones: jax.Array  # (K,) int32
+    zeros: jax.Array  # (K,) int32
 
 
 class BernoulliArms(NamedTuple):
@@ -132,15 +141,25 @@ class BernoulliArms(NamedTuple):
         """(K,) float32: the sum of each arm's rewards."""
         return binomial(key, plan.counts, self.means[arms]).astype(jnp.float32)
 
-    def no_outcomes(self) -> jax.Array:
-        """(K,) float32."""
-        return jnp.zeros_like(self.means)
+    def no_outcomes(self) -> Rewards:
+        """(K,) int32 each."""
+        nothing = jnp.zeros(self.means.shape, jnp.int32)
+        return Rewards(nothing, nothing)
 
     def add_outcome(
-        self, so_far: jax.Array, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
-    ) -> jax.Array:
-        """(K,) float32: sums of rewards minus their means."""
-        return _add_reward(so_far, self.means[arms], plan, outcome)
+        self, so_far: Rewards, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
+    ) -> Rewards:
+        """(K,) int32 each."""
+        del arms
+        ones = outcome.astype(jnp.int32)
+        if isinstance(plan, PullBatch):
+            ones = jnp.minimum(ones, plan.counts)
+            return Rewards(so_far.ones + ones, so_far.zeros + plan.counts - ones)
+        mode = "promise_in_bounds"
+        return Rewards(
+            so_far.ones.at[plan.arm].add(ones, mode=mode),
+            so_far.zeros.at[plan.arm].add(1 - ones, mode=mode),
+        )
 
 
 def instance_of(problem: Problem, num_arms: int) -> Instance:
@@ -155,6 +174,32 @@ def instance_of(problem: Problem, num_arms: int) -> Instance:
     return Duels(jnp.asarray(padded, jnp.float32))
 
 
+def no_sums(problem: Problem) -> np.ndarray:
+    """What outcomes are kept in on the host, before any: (K, K) int32, or (K,) float64 of arms with
+    rewards."""
+    num = problem.num_arms
+    return np.zeros(num) if isinstance(problem, ArmsProblem) else np.zeros((num, num), np.int32)
+
+
+def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
+    """What an instance has gathered, as it is kept on the host: wins, or rewards minus their means.
+
+    Args:
+      problem: the problem.
+      gathered: as `Instance.no_outcomes`, with any axes in front, of the problem's arms and more.
+
+    Returns:
+      (..., K, K) int32 or (..., K) float64.
+    """
+    num = problem.num_arms
+    if not isinstance(problem, ArmsProblem):
+        return gathered[..., :num, :num]
+    if not isinstance(gathered, Rewards):
+        return gathered[..., :num].astype(np.float64)
+    ones, zeros = (x[..., :num].astype(np.int64) for x in gathered)
+    return ones - (ones + zeros) * problem.means.astype(np.float32).astype(np.float64)
+
+
 def plays_of(plan: Plan, num_arms: int) -> jax.Array:
     """How often each arm is played: (K,) uint32. An arm that meets itself plays twice."""
     if isinstance(plan, PullBatch):
@@ -166,14 +211,6 @@ def plays_of(plan: Plan, num_arms: int) -> jax.Array:
     arms = jnp.arange(num_arms, dtype=jnp.int32)
     parts = [(arms == arm).astype(jnp.uint32) for arm in plan]
     return parts[0] + parts[1] if len(parts) == 2 else parts[0]
-
-
-def _add_reward(
-    so_far: jax.Array, means: jax.Array, plan: Pull | PullBatch, reward: jax.Array
-) -> jax.Array:
-    if isinstance(plan, PullBatch):
-        return so_far + (reward - plan.counts.astype(jnp.float32) * means)
-    return so_far.at[plan.arm].add(reward - means[plan.arm], mode="promise_in_bounds")
 
 
 def _coins(keys: jax.Array) -> jax.Array:

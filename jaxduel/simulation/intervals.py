@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 
@@ -14,7 +15,7 @@ def t95(groups: int) -> float:
     return float(stdtrit(groups - 1, 0.975)) if groups > 1 else float("nan")
 
 
-def interval95(mean: np.ndarray, sem: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+def interval95(mean: ArrayLike, sem: ArrayLike, groups: int) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper end of the 95 % interval of a mean.
 
     Args:

@@ -39,13 +39,33 @@ def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> n
     (D-TS; Komiyama 2016; half of Zoghi 2015). "borda": the same with Borda scores. "pulls": mu* -
     mu_i a pull, of arms with rewards.
     """
+    return weighed(definition, plays, problem.gaps(definition))
+
+
+def weighed(definition: str, plays: np.ndarray, of_arms: np.ndarray) -> np.ndarray:
+    """The sum over arms of plays times a number of the arm, halved but for "pulls".
+
+    Args:
+      definition: any but the weak one.
+      plays: (..., K).
+      of_arms: (K,) or (K, n) float64: the gaps, or what else regret is linear in as in these.
+
+    Returns:
+      (...) or (..., n) float64.
+    """
     share = 1.0 if definition == "pulls" else 0.5
-    return share * (plays.astype(np.float64) @ problem.gaps(definition))
+    return share * (plays.astype(np.float64) @ of_arms)
 
 
 def regret_from_pairs(problem: Problem, pairs: np.ndarray) -> np.ndarray:
     """Weak regret min(e_i, e_j) a comparison, from (..., K, K) plays of ordered pairs: (...)
     float64."""
     gaps = problem.gaps("weak")
-    weak = np.minimum(gaps[:, None], gaps[None, :])
-    return np.einsum("...ij,ij->...", pairs.astype(np.float64), weak)
+    return np.einsum("...ij,ij->...", pairs.astype(np.float64), of_better(gaps, gaps))
+
+
+def of_better(gaps: np.ndarray, of_arms: np.ndarray) -> np.ndarray:
+    """For each pair, the number of the arm with the smaller gap: (K, K) or (K, K, n) from (K,) gaps
+    and (K,) or (K, n) numbers. Of two equal gaps it is that of the first arm."""
+    i, j = np.indices((len(gaps), len(gaps)))
+    return of_arms[np.where(gaps[i] <= gaps[j], i, j)]

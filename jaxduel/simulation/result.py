@@ -31,7 +31,7 @@ class Result:
         problem's arms, where they were asked for, else None. In the matrix plus its transpose, the
         rows sum to the plays of the arms.
       outcomes: where they were asked for, else None: (num_seeds, M, K, K) int32, wins of i over j,
-        comparisons of an arm with itself left out; of arms with rewards (num_seeds, M, K) float32,
+        comparisons of an arm with itself left out; of arms with rewards (num_seeds, M, K) float64,
         sums of the rewards minus their means. For batched policies without those of the round that
         a checkpoint lies in or ends: plays up to there cannot depend on them.
     """

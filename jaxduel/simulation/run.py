@@ -22,7 +22,7 @@ from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assump
 from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.instances import instance_of
+from jaxduel.simulation.instances import instance_of, no_sums, sums_of
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
 from jaxduel.simulation.result import Result
@@ -91,7 +91,7 @@ class CheckedCell:
         self.kind = blocks.plan_kind(policy)
         self.problem = problem
         self._require_matching_problem(policy, settings)
-        self.horizon = _horizon(policy, horizon)
+        self.horizon = horizon_of(policy, horizon)
         self.grid = checkpoints.resolve(times, self.horizon)
         active = int(np.sum(policy.active_arms))
         if active != problem.num_arms:
@@ -148,7 +148,10 @@ class Record:
         self.pairs = None
         if settings.record_pairs:
             self.pairs = np.zeros((seeds, points, num, num), np.int64)
-        self.outcomes: np.ndarray | None = None
+        self.outcomes = None
+        if settings.record_outcomes:
+            empty = no_sums(cell.problem)
+            self.outcomes = np.zeros((seeds, points, *empty.shape), empty.dtype)
         self.weak = np.zeros((seeds, points)) if regret.needs_pairs(cell.definition) else None
         self.batches = np.zeros(seeds, np.int64) if batched else None
 
@@ -160,13 +163,8 @@ class Record:
         rows = slice(first, min(first + len(plays), len(self.plays)))
         kept = rows.stop - rows.start
         self.plays[rows] = plays[:kept, :points, :num]
-        if outcomes is not None:
-            arms = (slice(num),) * (outcomes.ndim - 2)
-            outcomes = outcomes[(slice(kept), slice(points), *arms)]
-            if self.outcomes is None:
-                shape = (len(self.plays), *outcomes.shape[1:])
-                self.outcomes = np.zeros(shape, outcomes.dtype)
-            self.outcomes[rows] = outcomes
+        if self.outcomes is not None and outcomes is not None:
+            self.outcomes[rows] = sums_of(self.cell.problem, outcomes)[:kept, :points]
         if of_pairs is not None:
             pairs = of_pairs[:kept, :points, :num, :num]
             if self.weak is not None:
@@ -286,8 +284,12 @@ def name_of(policy: Any) -> str:
     return registry.registered_name(type(policy)) or type(policy).__name__
 
 
-def _horizon(policy: Any, horizon: int | None) -> int:
-    """T, checked against the policy's own."""
+def horizon_of(policy: Any, horizon: int | None) -> int:
+    """T, checked against the policy's own, which is taken if None is given.
+
+    Raises:
+      InputError: where there is none, or it is out of range or exceeds the policy's own.
+    """
     own = getattr(policy, "horizon", None)
     chosen: Any = own if horizon is None else horizon
     if chosen is None:

@@ -44,10 +44,10 @@ def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: ja
       plan: what was played.
       outcome: as the instance gave it.
     """
-    pairs, outcomes = count_plan(tallies, plan, cell.policy.num_arms), tallies.outcomes
+    counted, outcomes = count_plan(tallies, plan, cell.policy.num_arms), tallies.outcomes
     if outcomes is not None:
         outcomes = cell.instance.add_outcome(outcomes, arms, plan, outcome)
-    return pairs._replace(outcomes=outcomes)
+    return counted._replace(outcomes=outcomes)
 
 
 def count_plan(tallies: Tallies, plan: Plan, num_arms: int) -> Tallies:

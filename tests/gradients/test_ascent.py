@@ -1,12 +1,15 @@
 """The ascent: it climbs, what it reports is fresh, and it stops where nothing can be climbed."""
 
+import dataclasses
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.gradients import ascent, space, worst_case
+from jaxduel.gradients import ascent, families, space, worst_case
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 ONE = {"devices": jax.devices()[:1]}
@@ -19,10 +22,13 @@ def test_it_finds_a_worse_instance_and_says_so_by_fresh_seeds():
     found = worst_case(PCOMP, of, learning_rate=0.3, **FEW)
     assert found.value - found.before > 4 * (found.sem + found.before_sem)
     assert found.value > found.starts.max()
+    assert found.before == pytest.approx(found.starts.mean())
     assert (found.objective, found.regret, found.horizon) == ("regret", "average", 2_000)
     assert [len(t.value) for t in found.trajectories] == [6, 6]
     assert found.trajectories[0].params.shape == (7, 3)
-    np.testing.assert_array_equal(found.params, found.trajectories[found.best].params[-1])
+    path = found.trajectories[found.best]
+    highest = path.params[np.argmax(path.value)]
+    assert any((found.params == params).all() for params in (path.params[-1], highest))
     again = jd.simulate(
         PCOMP, found.problem, num_seeds=4_096, regret="average", checkpoints=[2_000], seed=9, **ONE
     )
@@ -80,6 +86,50 @@ def test_it_stops_where_the_objective_is_no_number(monkeypatch):
     assert len(trajectory.value) == 2
     assert np.isfinite(found.value)
     assert np.isfinite(trajectory.params).all()
+
+
+def breaking(limit, kind):
+    """BTL whose instance ("value"), or derivatives alone ("slope"), are no numbers once arm 2 is
+    less than `limit` behind."""
+
+    def instance(x):
+        if kind == "value":
+            return jnp.where(x[2] > -limit, jnp.nan, families.btl(x))
+        return families.btl(x + 0.0 * jnp.sqrt(jnp.maximum(-limit - x[2], 0.0)))
+
+    return dataclasses.replace(space("btl", 3), draw=lambda _: START, instance=instance)
+
+
+START = np.array([0.0, -0.5, -1.0])
+
+
+@pytest.mark.parametrize("kind", ["value", "slope"])
+def test_it_stops_where_the_instance_has_no_numbers(kind):
+    """Arm 2 comes closer to arm 0, its regret grows: in steps of 0.1 to -0.9, -0.8, -0.7."""
+    given = {**FEW, "num_starts": 1, "learning_rate": 0.1}
+    reached = worst_case(PCOMP, breaking(0.0, kind), **given).trajectories[0].params
+    assert (np.diff(reached[:, 2]) > 0).all()
+    for step in (1, 3, 6):
+        limit = -reached[step - 1 : step + 1, 2].mean()
+        with pytest.warns(UserWarning, match=f"stopped at step {step}, where the instance"):
+            found = worst_case(PCOMP, breaking(limit, kind), **given)
+        (trajectory,) = found.trajectories
+        np.testing.assert_allclose(trajectory.params, reached[:step], rtol=1e-12)
+        assert len(trajectory.value) == len(trajectory.sem) == step
+        assert np.isfinite(found.value)
+    with pytest.raises(InputError, match="finite"):
+        worst_case(PCOMP, breaking(1.1, kind), **given)
+
+
+def test_an_instance_that_is_wrong_on_the_way_is_refused():
+    """Not a missing number, but preferences that leave [0, 1]."""
+
+    def instance(x):
+        return families.btl(x) + jnp.where(x[2] > -0.95, jnp.triu(jnp.ones((3, 3)), 1), 0.0)
+
+    of = dataclasses.replace(space("btl", 3), draw=lambda _: START, instance=instance)
+    with pytest.raises(InputError, match=r"at \[0, 1\]"):
+        worst_case(PCOMP, of, **{**FEW, "num_starts": 1, "learning_rate": 0.1})
 
 
 @pytest.mark.parametrize(

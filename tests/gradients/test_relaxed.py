@@ -13,6 +13,7 @@ from jaxduel.gradients import relaxed_gradient, relaxed_regret
 from jaxduel.gradients.relaxed_rounds import relaxed_plays
 from jaxduel.numerics import normal
 from jaxduel.policies.base import Batch
+from jaxduel.problems import ArmsProblem
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -237,6 +238,7 @@ def test_certain_outcomes_and_the_largest_horizon_have_finite_gradients():
         ({"instance_fn": lambda p: [[0.5, 1.0], [0.0, 0.5]]}, r"has 1 at \[0, 1\]"),
         ({"instance_fn": lambda p: np.full((2, 2), 0.5)}, "no Condorcet winner"),
         ({"instance_fn": lambda p: BTL}, r"2 arms and instance_fn\(params\) has 3"),
+        ({"instance_fn": lambda p: ArmsProblem(jnp.abs(p["strength"]))}, "has arms with rewards"),
         ({"regret": "weak"}, "average, borda"),
         ({"horizon": T + 1}, "exceeds the 10000"),
         ({"num_seeds": 1}, "num_seeds must be a whole number of at least 2, not 1"),

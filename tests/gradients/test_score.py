@@ -111,7 +111,7 @@ def test_the_causal_estimate_is_the_surest():
     call = (policy, families.btl, THREE, 2_000, 3_000)
     causal = regret_gradient(*call, regret="average", **ONE)
     whole = regret_gradient(*call, regret="average", causal=False, **ONE)
-    assert (causal.gradient_sem[-1] < 0.95 * whole.gradient_sem[-1]).all()
+    assert (causal.gradient_sem[-1] < 0.9 * whole.gradient_sem[-1]).all()
     assert within(causal.gradient[-1], whole.gradient_sem[-1], whole.gradient[-1])
     assert causal.gradient.shape == (*causal.checkpoints.shape, 3)
     np.testing.assert_allclose(causal.gradient.sum(axis=1), 0, atol=1e-9)  # of a common shift
@@ -213,7 +213,7 @@ def test_bernoulli_arms():
     [
         (lambda x: two_arms(x), 1.2, r"has 1.2 at \[0, 1\]"),
         (lambda x: jnp.array([[0.5, x], [x, 0.5]]), 0.7, r"p\[0, 1\] \+ p\[1, 0\]"),
-        (lambda x: two_arms(x), 1.0, r"probability 1 at \[0, 1\] .* between 0 and 1"),
+        (lambda x: two_arms(x), 1.0, r"has 1 at \[0, 1\] .* the score .* between 0 and 1"),
         (lambda x: two_arms(0.6 + jnp.sqrt(x)), 0.0, "not finite: that of entry"),
         (lambda x: two_arms(x), 1, "floating-point"),
         (lambda x: ArmsProblem(jnp.array([x, 0.5]), jnp.array([x, 1.0])), 0.6, "std of Gaussian"),

@@ -88,13 +88,16 @@ def test_rewards_are_counted_from_their_means(name, rewards):
     settings = {"record_outcomes": True, "devices": jax.devices()[:1], "checkpoints": times}
     result = jd.simulate(policy, problem, horizon, seeds, **settings)
     assert result.outcomes.shape == (seeds, len(times), 3)
-    assert result.outcomes.dtype == np.float32
+    assert result.outcomes.dtype == np.float64
     variance = 1.0 if rewards == "gaussian" else problem.means * (1 - problem.means)
     last, drawn = result.outcomes[:, -1], result.plays[:, -1]
     if name == "base":
         assert (result.outcomes[:, 0] == 0).all()
         same = (result.outcomes == last[:, None]).all(axis=-1)
         drawn = result.plays[np.arange(seeds), same.argmax(axis=1) - 1]  # before the last round
+    if rewards == "bernoulli":
+        ones = last + drawn * problem.means.astype(np.float32).astype(np.float64)
+        np.testing.assert_allclose(ones, ones.round(), rtol=0, atol=1e-9)  # counted, not added up
     error = last.std(axis=0) / np.sqrt(seeds)
     assert (np.abs(last.mean(axis=0)) < 4 * error).all()  # a martingale
     squares = last**2 - variance * drawn  # and its quadratic variation
