@@ -62,12 +62,13 @@ def test_more_seeds_keep_the_seeds_there_were():
 
 SLOW_TO_DECIDE = {"pbr": 30_000, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
+LONG = ("cw-rmed", "pbr")
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name == "cw-rmed" else [])
+        pytest.param(name, marks=[pytest.mark.slow] if name in LONG else [])
         for name in jd.policies.names()
     ],
 )
