@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import jax
-import numpy as np
 import tyro
 from tyro.conf import UseAppendAction
 
@@ -20,12 +19,6 @@ from jaxduel.simulation.intervals import interval95
 
 if TYPE_CHECKING:
     from jaxduel.experiments.output import OutputFolder
-
-_UNITS = {
-    "regret": "{regret} regret at $T$",
-    "ratio": "{regret} regret at $T$ / lower bound",
-    "difference": "{regret} regret at $T$, difference",
-}
 
 
 def worst_case(
@@ -97,25 +90,23 @@ def worst_case(
         devices=jax.local_devices(),
         progress=True,
     )
-    for line in _lines(found, policy, against, family, fresh_seeds):
+    for line in _lines(found, policy, against, family):
         print(line)
     if folder is not None:
-        _write(folder, found, seeds, fresh_seeds)
+        _write(folder, found)
         for path in folder.files:
             print(f"written: {path}")
     return 0
 
 
-def _lines(
-    found: WorstCase, policy: str, against: str | None, family: str, fresh_seeds: int
-) -> list[str]:
+def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> list[str]:
     """What was found, in words."""
     what = {
         "regret": f"{found.regret} regret of {policy}",
         "ratio": f"{found.regret} regret of {policy} over (lower bound) log T",
         "difference": f"{found.regret} regret of {policy} minus that of {against}",
     }[found.objective]
-    low, high = interval95(found.value, found.sem, fresh_seeds)
+    low, high = interval95(found.value, found.sem, found.fresh_seeds)
     rows = [" ".join(f"{p:6.4f}" for p in row) for row in found.problem.preferences]
     return [
         f"{what}, T = {found.horizon:,}, family {family}, on fresh seeds:",
@@ -127,7 +118,7 @@ def _lines(
     ]
 
 
-def _write(folder: OutputFolder, found: WorstCase, seeds: int, fresh_seeds: int) -> None:
+def _write(folder: OutputFolder, found: WorstCase) -> None:
     """The instance, the ascents, and a picture of both."""
     from jaxduel import plotting
 
@@ -140,16 +131,6 @@ def _write(folder: OutputFolder, found: WorstCase, seeds: int, fresh_seeds: int)
         for step, (value, sem) in enumerate(zip(ascent.value, ascent.sem, strict=True), start=1):
             writer.writerow([number, step, repr(float(value)), repr(float(sem))])
     folder.write("worst-case-ascents.csv", text.getvalue())
-    figure = plotting.worst_case_figure(
-        [ascent.value for ascent in found.trajectories],
-        [ascent.sem for ascent in found.trajectories],
-        found.best,
-        (found.before, found.before_sem),
-        (found.value, found.sem),
-        np.asarray(found.problem.preferences),
-        _UNITS[found.objective].format(regret=found.regret),
-        num_seeds=seeds,
-        fresh_seeds=fresh_seeds,
-    )
+    figure = plotting.worst_case_figure(found)
     folder.write("worst-case.png", plotting.png(figure))
     folder.write("worst-case.pdf", plotting.pdf(figure))

@@ -52,6 +52,7 @@ from matplotlib.figure import Figure
 
 import jaxduel as jd
 from jaxduel.plotting import png, style_of, worst_case_figure
+from jaxduel.simulation.intervals import interval95, t95
 
 jd.use_all_cores()
 # The proofs of SCOMP2 need the triangle inequality (STI) besides SST, which an instance of the
@@ -88,31 +89,15 @@ for family, one in found.items():
 
 
 # %%
-def picture(one, label, num_seeds, fresh_seeds):
+def picture(one, label):
     """The ascents and the instance of a search."""
-    ascents = one.trajectories
-    return Image(
-        png(
-            worst_case_figure(
-                [ascent.value for ascent in ascents],
-                [ascent.sem for ascent in ascents],
-                one.best,
-                (one.before, one.before_sem),
-                (one.value, one.sem),
-                one.problem.preferences,
-                label,
-                num_seeds=num_seeds,
-                fresh_seeds=fresh_seeds,
-            ),
-            dpi=150,
-        )
-    )
+    return Image(png(worst_case_figure(one, label), dpi=150))
 
 
-picture(found["btl"], "average regret of SCOMP2 at $T$", STEP_SEEDS, FRESH_SEEDS)
+picture(found["btl"], "average regret of SCOMP2 at $T$")
 
 # %%
-picture(found[FAMILIES[-1]], "average regret of SCOMP2 at $T$", STEP_SEEDS, FRESH_SEEDS)
+picture(found[FAMILIES[-1]], "average regret of SCOMP2 at $T$")
 
 # %% [markdown]
 # What to compare with: the average BTL instance of the paper's experiments, weights uniform in the
@@ -241,14 +226,14 @@ for among, color in ((True, "#009E73"), (False, "#D55E00")):
     mean, sem = spent.mean(axis=1), spent.std(axis=1, ddof=1) / np.sqrt(mine.sum())
     at = np.arange(1, len(mean) + 1)
     left.plot(at, mean, "o-", color=color, markersize=3, label=label)
-    left.fill_between(at, mean - 1.96 * sem, mean + 1.96 * sem, color=color, alpha=0.2)
+    left.fill_between(at, *interval95(mean, sem, mine.sum()), color=color, alpha=0.2)
 left.set(yscale="log", xlabel="round", ylabel="average regret, cumulative")
 left.legend(frameon=False, fontsize=8)
 for (name, rows), color in zip(by_probability.items(), ("#0072B2", "0.4"), strict=True):
     right.errorbar(
         probabilities,
         rows[:, 0],
-        1.96 * rows[:, 1],
+        t95(FRESH_SEEDS // 2) * rows[:, 1],
         fmt="o-",
         color=color,
         markersize=3,
@@ -284,7 +269,7 @@ print(
     f"{PAIR[0]} minus {PAIR[1]}: {apart.before:.2f} +- {apart.before_sem:.2f} on the instances to "
     f"begin with, {apart.value:.2f} +- {apart.sem:.2f} on the one found"
 )
-picture(apart, f"regret of {PAIR[0]} minus {PAIR[1]} at $T$", PAIR_STEP_SEEDS, PAIR_FRESH_SEEDS)
+picture(apart, f"regret of {PAIR[0]} minus {PAIR[1]} at $T$")
 
 # %%
 both = [
@@ -304,11 +289,9 @@ curves, *maps = figure.subplots(1, 3, width_ratios=(1.4, 1, 1))
 played = []
 for result, ax in zip(both, maps, strict=True):
     look = style_of(result.policy)
-    band = 1.96 * result.sem
+    band = interval95(result.mean, result.sem, result.num_seeds)
     curves.plot(result.checkpoints, result.mean, color=look.color, label=result.policy)
-    curves.fill_between(
-        result.checkpoints, result.mean - band, result.mean + band, color=look.color, alpha=0.2
-    )
+    curves.fill_between(result.checkpoints, *band, color=look.color, alpha=0.2)
     pairs = result.pairs[:, -1] + np.swapaxes(result.pairs[:, -1], 1, 2)
     pairs[:, np.arange(PAIR_ARMS), np.arange(PAIR_ARMS)] //= 2
     played.append(pairs)

@@ -235,12 +235,12 @@ for axes, (name, problems, results, default, others, values, symbol) in zip(
         points = np.array(
             [log_ratio(*pair) for pair in zip(results[other], results[default], strict=True)]
         )
-        center, half = points[:, 0], 1.96 * points[:, 1]
-        ends = np.exp(center + np.array([[-1], [1]]) * half)
+        middle = np.exp(points[:, 0])
+        ends = np.exp(interval95(*points.T, results[default][0].num_seeds))
         axes.errorbar(
             margins,
-            np.exp(center),
-            yerr=np.abs(ends - np.exp(center)),
+            middle,
+            yerr=np.abs(ends - middle),
             fmt=marker,
             color=style_of(name).color,
             label=f"${symbol}={values[other]:.3g}$",

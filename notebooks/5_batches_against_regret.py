@@ -43,6 +43,7 @@ from matplotlib.figure import Figure
 
 import jaxduel as jd
 from jaxduel.plotting import png, style_of
+from jaxduel.simulation.intervals import interval95, t95
 
 jd.use_all_cores()
 VARIANTS = [tuple(variant) for variant in VARIANTS]
@@ -130,8 +131,9 @@ for ax, variant in zip(axes, VARIANTS, strict=False):
         line = (cell_batches == b) & ~of_family
         mean, sem = runs[line].mean(axis=1), runs[line].std(axis=1, ddof=1) / NUM_SEEDS**0.5
         ax.plot(gaps, mean, color=COLORS[b], linewidth=1.1, label=f"B = {b}")
-        band = np.maximum(mean - 1.96 * sem, mean / 10), mean + 1.96 * sem
-        ax.fill_between(gaps, *band, color=COLORS[b], alpha=0.2, linewidth=0)
+        lower, upper = interval95(mean, sem, NUM_SEEDS)
+        lower = np.maximum(lower, mean / 10)  # a log axis
+        ax.fill_between(gaps, lower, upper, color=COLORS[b], alpha=0.2, linewidth=0)
         dots = (cell_batches == b) & of_family & (cell_gaps >= GAPS[1])
         ax.plot(cell_gaps[dots], runs[dots].mean(axis=1), "o", color=COLORS[b], markersize=4)
     ax.set(xscale="log", yscale="log", title=variant[0], xlabel=r"gap $\epsilon_{\min}$")
@@ -204,11 +206,10 @@ for variant in PRINTED:
         label = f"{name}, {'the family' if in_family else 'any gap'}"
         at = ROUNDS[name](batches)
         left.plot(at, mean, linestyle=line, linewidth=1, label=label, **drawing)
-        left.fill_between(
-            at, mean - 1.96 * sem, mean + 1.96 * sem, color=look.color, alpha=0.2, linewidth=0
-        )
+        band = interval95(mean, sem, NUM_SEEDS // 2)
+        left.fill_between(at, *band, color=look.color, alpha=0.2, linewidth=0)
     mean, sem, _ = worst(variant, False)
-    right.errorbar(1 / batches, mean, 1.96 * sem, linewidth=1, **drawing)
+    right.errorbar(1 / batches, mean, t95(NUM_SEEDS // 2) * sem, linewidth=1, **drawing)
 left.plot(batches, upper, color="0.3", linewidth=1, label="above pcomp (Theorem 3.1)")
 left.plot(batches, lower, color="0.3", linewidth=1, linestyle="--", label="below all (appendix C)")
 left.set(xscale="log", yscale="log", xlabel="rounds allowed")

@@ -11,23 +11,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from jaxduel.errors import AssumptionWarning, InputError, unknown_name
 from jaxduel.gradients.instances import parametrised
-from jaxduel.gradients.score import regret_gradient
+from jaxduel.gradients.objective import OBJECTIVES, Objective
 from jaxduel.gradients.spaces import Space
 from jaxduel.policies.base import Policy
 from jaxduel.policies.checks import require, require_whole
-from jaxduel.problems import DuelingProblem, from_matrix
+from jaxduel.problems import DuelingProblem
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.run import horizon_of
-from jaxduel.simulation.simulate import simulate
-from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
-
-OBJECTIVES = ("regret", "ratio", "difference")
-"""What is made as large as possible: expected regret; regret over (lower bound) log T; regret minus
-that of another policy on the same instance."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,7 @@ class Trajectory:
       value: (steps,) float64, the objective as it was estimated at each step: on seeds that were
         also used to go on, so that it is not what to report. It is shorter where the ascent
         stopped early.
-      sem: the same shape, its standard error.
+      sem: the same shape, its standard error; of a difference, that of independent runs.
     """
 
     params: np.ndarray
@@ -66,6 +61,8 @@ class WorstCase:
       objective: which objective.
       regret: which regret.
       horizon: T.
+      num_seeds: runs behind each value on the way.
+      fresh_seeds: runs behind `value`, and behind each of `starts`.
     """
 
     problem: DuelingProblem
@@ -80,6 +77,8 @@ class WorstCase:
     objective: str
     regret: str
     horizon: int
+    num_seeds: int
+    fresh_seeds: int
 
 
 def worst_case(
@@ -89,6 +88,7 @@ def worst_case(
     *,
     objective: str = "regret",
     against: Policy | None = None,
+    starts: ArrayLike | None = None,
     num_starts: int = 4,
     steps: int = 60,
     num_seeds: int = 512,
@@ -119,7 +119,9 @@ def worst_case(
       objective: one of `OBJECTIVES`. The lower bound of "ratio" is that of the regret:
         `theory.condorcet_lower_bound` for "average", `theory.lower_bound_constant` for "copeland".
       against: the other policy, for "difference".
-      num_starts: how many ascents, at least 1.
+      starts: (num_starts, n) parameters to begin with, brought to where the space allows them; if
+        None, as the space draws them.
+      num_starts: how many ascents, at least 1; ignored if `starts` are given.
       steps: of each, at least 1.
       num_seeds: runs for each step.
       fresh_seeds: runs for each evaluation.
@@ -154,19 +156,26 @@ def worst_case(
             'that of "average" or "copeland" regret.'
         )
     last = horizon_of(policy, horizon)
-    search = _Search(policy, against, space, last, objective, definition, num_seeds, devices)
+    climbed = Objective(objective, policy, against, space, last, definition, devices)
     root = jax.random.key(key) if isinstance(key, int) else key
-    first = [
-        space.project(np.asarray(space.draw(_key(root, 0, number)), np.float64))
-        for number in range(num_starts)
-    ]
+    drawn = [np.asarray(space.draw(_key(root, 0, n)), np.float64) for n in range(num_starts)]
+    chosen = drawn if starts is None else _checked(starts, drawn[0].size)
+    first, num_starts = [space.project(params) for params in chosen], len(chosen)
     for params in first:
         parametrised(space.instance, params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         with tqdm(total=num_starts * steps, unit=" steps", disable=not progress) as bar:
             found = tuple(
-                _climb(search, params, steps, learning_rate, _key(root, 1, number), bar.update)
+                _climb(
+                    climbed,
+                    params,
+                    steps,
+                    num_seeds,
+                    learning_rate,
+                    _key(root, 1, number),
+                    bar.update,
+                )
                 for number, params in enumerate(first)
             )
         candidates = [
@@ -176,104 +185,52 @@ def worst_case(
         ]
         values, sems = np.array(
             [
-                search.fresh(params, fresh_seeds, _key(root, 2, number))
+                climbed.value(params, fresh_seeds, _key(root, 2, number))
                 for number, params in enumerate(candidates)
             ]
         ).T
     best = _highest(values)
     params = candidates[best]
-    value, sem = search.fresh(params, fresh_seeds, _key(root, 3))
-    starts, starts_sem = values[-num_starts:], sems[-num_starts:]
+    value, sem = climbed.value(params, fresh_seeds, _key(root, 3))
+    begun, begun_sem = values[-num_starts:], sems[-num_starts:]
     return WorstCase(
-        problem=from_matrix(_preferences(space, params), f"worst-{space.name}"),
+        problem=climbed.problem(params, f"worst-{space.name}"),
         params=params,
         value=value,
         sem=sem,
-        before=float(starts.mean()),
-        before_sem=float(np.linalg.norm(starts_sem)) / num_starts,
-        starts=starts,
+        before=float(begun.mean()),
+        before_sem=float(np.linalg.norm(begun_sem)) / num_starts,
+        starts=begun,
         trajectories=found,
         best=best % num_starts,
         objective=objective,
-        regret=search.regret,
-        horizon=search.horizon,
+        regret=definition,
+        horizon=last,
+        num_seeds=num_seeds,
+        fresh_seeds=fresh_seeds,
     )
 
 
-@dataclass(frozen=True)
-class _Search:
-    """What is made large."""
+def _checked(starts: ArrayLike, size: int) -> np.ndarray:
+    """Starts of the user's own, (num_starts, n) float64.
 
-    policy: Policy
-    against: Policy | None
-    space: Space
-    horizon: int
-    objective: str
-    regret: str
-    num_seeds: int
-    devices: Sequence[Device] | None
-
-    def slope(self, params: np.ndarray, key: jax.Array) -> tuple[float, float, np.ndarray]:
-        """The objective, its standard error, and its gradient."""
-        value, gradient, sem, _ = self._of(self.policy, params, key)
-        if self.against is not None:
-            other, less, other_sem, _ = self._of(self.against, params, key)
-            return value - other, float(np.hypot(sem, other_sem)), gradient - less
-        if self.objective == "regret":
-            return value, sem, gradient
-        with jax.enable_x64(True):
-            bound, slope = jax.value_and_grad(self._bound)(jnp.asarray(params))
-        bound, slope = float(bound), np.asarray(slope)
-        return value / bound, sem / bound, (gradient - value / bound * slope) / bound
-
-    def has_numbers(self, params: np.ndarray) -> bool:
-        """Whether the instance and its derivatives are numbers."""
-        with jax.enable_x64(True):
-            x = jnp.asarray(params, jnp.float64)
-            found = self.space.instance(x), jax.jacrev(self.space.instance)(x)
-        return all(bool(np.isfinite(part).all()) for part in found)
-
-    def fresh(self, params: np.ndarray, num_seeds: int, key: jax.Array) -> tuple[float, float]:
-        """The objective and its standard error; of two policies on common random numbers."""
-        problem = from_matrix(_preferences(self.space, params))
-        values = self._runs(self.policy, problem, num_seeds, key)
-        if self.against is not None:
-            values = values - self._runs(self.against, problem, num_seeds, key)
-        if self.objective == "ratio":
-            with jax.enable_x64(True):
-                values = values / float(self._bound(jnp.asarray(params)))
-        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(num_seeds))
-
-    def _runs(
-        self, policy: Policy, problem: DuelingProblem, num_seeds: int, key: jax.Array
-    ) -> np.ndarray:
-        settings = {"regret": self.regret, "devices": self.devices, "checkpoints": [self.horizon]}
-        return simulate(policy, problem, self.horizon, num_seeds, key, **settings).regret[:, 0]
-
-    def _of(self, policy: Policy, params: np.ndarray, key: jax.Array) -> Any:
-        found = regret_gradient(
-            policy,
-            self.space.instance,
-            params,
-            self.horizon,
-            self.num_seeds,
-            key,
-            regret=self.regret,
-            devices=self.devices,
+    Raises:
+      InputError: if they are no such array of finite numbers.
+    """
+    given = np.asarray(starts, np.float64)
+    if given.ndim != 2 or given.shape[1] != size or not given.size or not np.isfinite(given).all():
+        raise InputError(
+            f"worst_case: starts must be finite numbers of shape (num_starts, {size}), not "
+            f"{given.tolist()}."
         )
-        return found.at()
-
-    def _bound(self, params: Any) -> Any:
-        """The lower bound of regret at T."""
-        p = self.space.instance(params)
-        constant = lower_bound_constant if self.regret == "copeland" else condorcet_lower_bound
-        return constant(p) * np.log(self.horizon)
+    return given
 
 
 def _climb(
-    search: _Search,
+    objective: Objective,
     params: np.ndarray,
     steps: int,
+    num_seeds: int,
     learning_rate: float,
     key: jax.Array,
     tick: Callable[[], Any],
@@ -283,17 +240,17 @@ def _climb(
     state: Any = optimiser.init(jnp.asarray(params))
     path, values, sems = [params], [], []
     for step in range(steps):
-        slope = _slope_if_finite(search, params, jax.random.fold_in(key, step))
+        slope = _slope_if_finite(objective, params, num_seeds, jax.random.fold_in(key, step))
         if slope is None:
             break
         value, sem, gradient = slope
         values.append(value)
         sems.append(sem)
         updates, state = optimiser.update(jnp.asarray(-gradient), state)
-        params = search.space.project(params + np.asarray(updates, np.float64))
+        params = objective.space.project(params + np.asarray(updates, np.float64))
         path.append(params)
         tick()
-    if len(values) < steps or not search.has_numbers(params):
+    if len(values) < steps or not objective.has_numbers(params):
         warnings.warn(
             f"an ascent stopped at step {len(values)}, where the instance, the objective or its "
             "gradient is not a number: the instance before it is kept.",
@@ -304,13 +261,13 @@ def _climb(
 
 
 def _slope_if_finite(
-    search: _Search, params: np.ndarray, key: jax.Array
+    objective: Objective, params: np.ndarray, num_seeds: int, key: jax.Array
 ) -> tuple[float, float, np.ndarray] | None:
-    """`_Search.slope`; None where that, or what it is computed from, is not a number."""
+    """`Objective.slope`; None where that, or what it is computed from, is not a number."""
     try:
-        value, sem, gradient = search.slope(params, key)
+        value, sem, gradient = objective.slope(params, num_seeds, key)
     except InputError:
-        if search.has_numbers(params):
+        if objective.has_numbers(params):
             raise
         return None
     return (value, sem, gradient) if np.isfinite([value, *gradient]).all() else None
@@ -319,11 +276,6 @@ def _slope_if_finite(
 def _highest(values: np.ndarray) -> int:
     """The place of the largest number; 0 where there is none."""
     return int(np.argmax(np.where(np.isnan(values), -np.inf, values))) if len(values) else 0
-
-
-def _preferences(space: Space, params: np.ndarray) -> np.ndarray:
-    with jax.enable_x64(True):
-        return np.asarray(space.instance(jnp.asarray(params, jnp.float64)))
 
 
 def _key(root: jax.Array, *numbers: int) -> jax.Array:

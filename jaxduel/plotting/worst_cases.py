@@ -2,92 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from jaxduel.gradients import WorstCase
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.styles import FONT_SIZE, dress
 from jaxduel.simulation.intervals import interval95
 
 _HEIGHT = 2.4
 _FOUND, _OTHER = "#0072B2", "0.6"
+_LABELS = {
+    "regret": "{} regret at $T$",
+    "ratio": "{} regret at $T$ / lower bound",
+    "difference": "{} regret at $T$, difference",
+}
 
 
-def worst_case_figure(
-    values: Sequence[np.ndarray],
-    sems: Sequence[np.ndarray],
-    best: int,
-    before: tuple[float, float],
-    found: tuple[float, float],
-    preferences: np.ndarray,
-    label: str,
-    *,
-    num_seeds: int,
-    fresh_seeds: int,
-) -> Figure:
+def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
     """Objective against steps, one line for each start, and the preferences of the instance.
 
     Args:
-      values: (steps,) for each ascent, the objective as estimated on the way.
-      sems: their standard errors; shown as 95 % bands.
-      best: the ascent that led to the instance.
-      before: mean objective of the starts on fresh seeds, and its standard error.
-      found: the same of the instance.
-      preferences: (K, K).
-      label: what the objective is, with its unit.
-      num_seeds: runs behind each of the values.
-      fresh_seeds: runs behind `found`, and behind each start in `before`.
+      found: what the search has found. Bands are 95 % intervals, over the seeds of a step and over
+        fresh ones.
+      label: what the objective is, with its unit; by default as its name and the regret's say.
     """
     with drawing():
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         figure.set_size_inches(PAGE_WIDTH, _HEIGHT)
         left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
-        _draw_levels(left, before, found, fresh_seeds)
-        _draw_ascents(left, values, sems, best, num_seeds)
-        left.set_ylabel(label)
+        _draw_levels(left, found)
+        _draw_ascents(left, found)
+        left.set_ylabel(label or _LABELS[found.objective].format(found.regret))
         dress(left, "")
         figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=FONT_SIZE)
-        _draw_matrix(figure, right, preferences)
+        _draw_matrix(figure, right, found.problem.preferences)
         figure.draw_without_rendering()
     return figure
 
 
-def _draw_levels(
-    axes: Axes, before: tuple[float, float], found: tuple[float, float], fresh_seeds: int
-) -> None:
-    for (level, sem), color, line, name in (
-        (before, "black", ":", "starts, fresh seeds"),
-        (found, "#D55E00", "--", "found, fresh seeds"),
+def _draw_levels(axes: Axes, found: WorstCase) -> None:
+    for level, sem, color, line, name in (
+        (found.before, found.before_sem, "black", ":", "starts, fresh seeds"),
+        (found.value, found.sem, "#D55E00", "--", "found, fresh seeds"),
     ):
         axes.axhline(level, color=color, linestyle=line, linewidth=1.0, label=name, zorder=4)
-        low, high = interval95(level, sem, fresh_seeds)
+        low, high = interval95(level, sem, found.fresh_seeds)
         axes.axhspan(float(low), float(high), color=color, alpha=0.15, linewidth=0)
 
 
-def _draw_ascents(
-    axes: Axes,
-    values: Sequence[np.ndarray],
-    sems: Sequence[np.ndarray],
-    best: int,
-    num_seeds: int,
-) -> None:
-    for number, (value, sem) in enumerate(zip(values, sems, strict=True)):
-        steps = np.arange(1, len(value) + 1)
-        chosen = number == best
+def _draw_ascents(axes: Axes, found: WorstCase) -> None:
+    ascents = found.trajectories
+    for number, ascent in enumerate(ascents):
+        steps = np.arange(1, len(ascent.value) + 1)
+        chosen = number == found.best
         color, above = (_FOUND, 3) if chosen else (_OTHER, 2)
-        axes.plot(steps, value, color=color, linewidth=1.1 if chosen else 0.8, zorder=above)
-        band = interval95(value, sem, num_seeds)
+        axes.plot(steps, ascent.value, color=color, linewidth=1.1 if chosen else 0.8, zorder=above)
+        band = interval95(ascent.value, ascent.sem, found.num_seeds)
         axes.fill_between(steps, *band, color=color, alpha=0.2, linewidth=0, zorder=above)
     axes.plot([], [], color=_FOUND, label="ascent to it")
-    if len(values) > 1:
+    if len(ascents) > 1:
         axes.plot([], [], color=_OTHER, label="other ascents")
-    axes.set_xlim(1, max([2, *(len(value) for value in values)]))
+    axes.set_xlim(1, max([2, *(len(ascent.value) for ascent in ascents)]))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("step")
 

@@ -9,7 +9,8 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.gradients import ascent, families, space, worst_case
+from jaxduel.gradients import families, space, worst_case
+from jaxduel.gradients.objective import Objective
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 ONE = {"devices": jax.devices()[:1]}
@@ -45,9 +46,8 @@ def test_objectives_have_the_slopes_that_they_should():
     params, key = of.project(np.array([0.0, -0.4, -1.0])), jax.random.key(3)
 
     def search(objective, policy=PCOMP, against=None):
-        return ascent._Search(
-            policy, against, of, 2_000, objective, "average", 256, ONE["devices"]
-        ).slope(params, key)
+        made = Objective(objective, policy, against, of, 2_000, "average", ONE["devices"])
+        return made.slope(params, 256, key)
 
     value, sem, slope = search("regret")
     less, less_sem, less_slope = search("regret", other)
@@ -71,15 +71,27 @@ def test_objectives_have_the_slopes_that_they_should():
     np.testing.assert_allclose(ratio[2], expected, rtol=1e-5, atol=1e-8)
 
 
-def test_it_stops_where_the_objective_is_no_number(monkeypatch):
-    slope, calls = ascent._Search.slope, []
+def test_it_begins_where_it_is_told_to():
+    of = space("btl", 3)
+    own = np.array([[0.0, -0.3, -0.5], [0.2, -0.1, -5.0]])
+    found = worst_case(PCOMP, of, starts=own, **{**FEW, "num_starts": 7, "steps": 1})
+    begun = [ascent.params[0] for ascent in found.trajectories]
+    np.testing.assert_array_equal(begun, [of.project(params) for params in own])
+    assert found.starts.shape == (2,)
+    for wrong in (own[:, :2], own[0], np.empty((0, 3)), np.full((1, 3), np.nan)):
+        with pytest.raises(InputError, match=r"starts must be finite numbers of shape"):
+            worst_case(PCOMP, of, starts=wrong, **FEW)
 
-    def breaks(self, params, key):
+
+def test_it_stops_where_the_objective_is_no_number(monkeypatch):
+    slope, calls = Objective.slope, []
+
+    def breaks(self, params, num_seeds, key):
         calls.append(key)
-        value, sem, gradient = slope(self, params, key)
+        value, sem, gradient = slope(self, params, num_seeds, key)
         return (np.nan if len(calls) == 3 else value), sem, gradient
 
-    monkeypatch.setattr(ascent._Search, "slope", breaks)
+    monkeypatch.setattr(Objective, "slope", breaks)
     with pytest.warns(UserWarning, match="stopped at step 2"):
         found = worst_case(PCOMP, space("btl", 3), **{**FEW, "num_starts": 1})
     (trajectory,) = found.trajectories

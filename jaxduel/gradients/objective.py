@@ -1,0 +1,101 @@
+"""What the search for a worst instance makes as large as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxduel.gradients.score import regret_gradient
+from jaxduel.gradients.spaces import Space
+from jaxduel.policies.base import Policy
+from jaxduel.problems import DuelingProblem, from_matrix
+from jaxduel.simulation.devices import Device
+from jaxduel.simulation.simulate import simulate
+from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
+
+OBJECTIVES = ("regret", "ratio", "difference")
+"""What is made as large as possible: expected regret; regret over (lower bound) log T; regret minus
+that of another policy on the same instance."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """One of `OBJECTIVES`, as a function of the parameters of an instance."""
+
+    name: str
+    policy: Policy
+    against: Policy | None  # for "difference"
+    space: Space
+    horizon: int
+    regret: str  # which regret
+    devices: Sequence[Device] | None
+
+    def slope(
+        self, params: np.ndarray, num_seeds: int, key: jax.Array
+    ) -> tuple[float, float, np.ndarray]:
+        """The objective, its standard error, and its gradient; of two policies, the error is that
+        of independent runs."""
+        value, gradient, sem, _ = self._slope(self.policy, params, num_seeds, key)
+        if self.against is not None:
+            other, less, other_sem, _ = self._slope(self.against, params, num_seeds, key)
+            return value - other, float(np.hypot(sem, other_sem)), gradient - less
+        if self.name == "regret":
+            return value, sem, gradient
+        with jax.enable_x64(True):
+            bound, slope = jax.value_and_grad(self._bound)(jnp.asarray(params))
+        bound, slope = float(bound), np.asarray(slope)
+        return value / bound, sem / bound, (gradient - value / bound * slope) / bound
+
+    def problem(self, params: np.ndarray, name: str) -> DuelingProblem:
+        """The instance, under that name."""
+        with jax.enable_x64(True):
+            matrix = np.asarray(self.space.instance(jnp.asarray(params, jnp.float64)))
+        return from_matrix(matrix, name)
+
+    def has_numbers(self, params: np.ndarray) -> bool:
+        """Whether the instance and its derivatives are numbers."""
+        with jax.enable_x64(True):
+            x = jnp.asarray(params, jnp.float64)
+            found = self.space.instance(x), jax.jacrev(self.space.instance)(x)
+        return all(bool(np.isfinite(part).all()) for part in found)
+
+    def value(self, params: np.ndarray, num_seeds: int, key: jax.Array) -> tuple[float, float]:
+        """The objective and its standard error; of two policies on common random numbers."""
+        problem = self.problem(params, self.space.name)
+        values = self._runs(self.policy, problem, num_seeds, key)
+        if self.against is not None:
+            values = values - self._runs(self.against, problem, num_seeds, key)
+        if self.name == "ratio":
+            with jax.enable_x64(True):
+                values = values / float(self._bound(jnp.asarray(params)))
+        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(num_seeds))
+
+    def _runs(
+        self, policy: Policy, problem: DuelingProblem, num_seeds: int, key: jax.Array
+    ) -> np.ndarray:
+        settings = {"regret": self.regret, "devices": self.devices, "checkpoints": [self.horizon]}
+        return simulate(policy, problem, self.horizon, num_seeds, key, **settings).regret[:, 0]
+
+    def _slope(self, policy: Policy, params: np.ndarray, num_seeds: int, key: jax.Array) -> Any:
+        found = regret_gradient(
+            policy,
+            self.space.instance,
+            params,
+            self.horizon,
+            num_seeds,
+            key,
+            regret=self.regret,
+            devices=self.devices,
+        )
+        return found.at()
+
+    def _bound(self, params: Any) -> Any:
+        """The lower bound of regret at T."""
+        p = self.space.instance(params)
+        constant = lower_bound_constant if self.regret == "copeland" else condorcet_lower_bound
+        return constant(p) * np.log(self.horizon)
