@@ -20,7 +20,6 @@ from jaxduel.problems import (
     from_matrix,
     gaussian,
 )
-from jaxduel.simulation import regret
 
 InstanceFn = Callable[[Any], Any]
 """From parameters, any pytree of floating-point arrays, to an instance: a (K, K) matrix of
@@ -122,26 +121,6 @@ def gap_slopes(at: Parametrised, definition: str) -> np.ndarray:
     winner = problem.condorcet_winner
     assert winner is not None
     return slopes[winner]
-
-
-def regret_slopes(
-    at: Parametrised, definition: str, plays: np.ndarray, pairs: np.ndarray | None
-) -> np.ndarray:
-    """What regret gains where a parameter moves and the plays stay: (..., n) float64.
-
-    Args:
-      at: the instance.
-      definition: which regret.
-      plays: (..., K), of the arms.
-      pairs: (..., K, K), of ordered pairs, for weak regret.
-    """
-    gained = gap_slopes(at, definition)
-    if not regret.needs_pairs(definition):
-        rows = regret.weighed(definition, plays.reshape(-1, len(gained)), gained)  # one product
-        return rows.reshape(*plays.shape[:-1], -1)
-    assert pairs is not None
-    of_pairs = regret.of_better(at.problem.gaps(definition), gained)
-    return np.tensordot(pairs.astype(np.float64), of_pairs, 2)
 
 
 def _values(instance: Any) -> jax.Array:

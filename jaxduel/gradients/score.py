@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.gradients.instances import (
     InstanceFn,
     Parametrised,
+    gap_slopes,
     parametrised,
-    regret_slopes,
     require_uncertain,
     warn_if_constant,
 )
@@ -23,8 +24,7 @@ from jaxduel.policies.checks import require_whole
 from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret as regrets
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import horizon_of
-from jaxduel.simulation.simulate import simulate
+from jaxduel.simulation.run import Settings, horizon_of, run_cells
 
 POINTS = 16
 """Checkpoints, about, where none are given.
@@ -38,10 +38,6 @@ the gradient at T = 2,000 (BTL, K = 3, 6,000 seeds; the sum over coordinates) ov
     pcomp, B = 4      1.74   1.07   1      0.84   0.85   0.83
     scomp2, B = 8     1.32   1.15   1      0.90   0.88   0.88
 """
-_OUTCOME_BYTES = 2**28
-"""Most bytes for the outcomes of the seeds that are simulated before they are projected."""
-_CALL = 512
-"""Seeds of a call are a multiple of it: the lanes of a block divide it, or nearly."""
 _CACHED = 2**21
 """Bytes of the tables that are worked on at a time: they stay in a core's cache."""
 
@@ -149,38 +145,32 @@ def regret_gradient(
     last = horizon_of(policy, horizon)
     if checkpoints is None:
         checkpoints = log_grid(last, POINTS)
-    runs: list[_Runs] = []
-    times, done, size = np.empty(0, np.int64), 0, _CALL
-    while done < num_seeds:
-        number = min(size, num_seeds - done)
-        result = simulate(
-            policy,
-            at.problem,
-            last,
-            number,
-            key,
-            checkpoints=checkpoints,
-            regret=definition,
-            shuffle_arms=shuffle_arms,
-            delay=delay,
-            first_seed=done,
-            record_pairs=regrets.needs_pairs(definition),
-            record_outcomes=True,
-            skip_quiet=skip_quiet,
-            devices=devices,
-            progress=progress,
-        )
-        if result.num_seeds < number:
-            raise KeyboardInterrupt
-        assert result.outcomes is not None
-        direct = regret_slopes(at, definition, result.plays, result.pairs)
-        runs.append(_Runs(result.regret, _scores(at, result.outcomes), direct))
-        times, done = result.checkpoints, done + number
-        size = max(_OUTCOME_BYTES // (result.outcomes[0].nbytes * _CALL), 1) * _CALL
-    value = np.concatenate([some.value for some in runs])
-    gradient, sem = _gradient(runs, value, causal)
+    settings = Settings(
+        num_seeds=num_seeds,
+        seed=key,
+        checkpoints=checkpoints,
+        regret=definition,
+        shuffle_arms=shuffle_arms,
+        delay=delay,
+        record_pairs=regrets.needs_pairs(definition),
+        record_outcomes=True,
+        of_outcomes=_scorer(at),
+        skip_quiet=skip_quiet,
+        devices=devices,
+        progress=progress,
+    )
+    (result,) = run_cells([policy], [at.problem], [last], settings, stacked=False)
+    if result.num_seeds < num_seeds:
+        raise KeyboardInterrupt
+    value, scores = result.regret, result.outcomes
+    assert scores is not None
+    if result.pairs is None:
+        counts = regrets.half_or_whole(definition, result.plays)
+    else:
+        counts = regrets.of_better(at.problem.gaps(definition), result.pairs)
+    gradient, sem = _gradient(value, scores, counts, gap_slopes(at, definition), causal)
     return RegretGradient(
-        checkpoints=times,
+        checkpoints=result.checkpoints,
         value=value.mean(axis=0),
         value_sem=value.std(axis=0, ddof=1) / np.sqrt(num_seeds),
         gradient=at.unravel(gradient),
@@ -190,67 +180,76 @@ def regret_gradient(
     )
 
 
-class _Runs(NamedTuple):
-    """Some of the runs, with n parameters."""
-
-    value: np.ndarray  # (runs, M) float64: regret
-    scores: np.ndarray  # (runs, M, n) float64: of the outcomes up to each checkpoint
-    direct: np.ndarray  # (runs, M, n) float64: what regret gains at fixed plays
-
-
 def _gradient(
-    runs: Sequence[_Runs], value: np.ndarray, causal: bool
+    value: np.ndarray, scores: np.ndarray, counts: np.ndarray, gap_slopes: np.ndarray, causal: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean of dR / d theta + (R - c) S, c the mean of the other runs, and its standard error:
     (M, n) float64 each.
 
     Args:
-      runs: all of them.
-      value: (num_seeds, M), their regret.
+      value: (num_seeds, M) float64, regret.
+      scores: (num_seeds, M, n) float32, of the outcomes up to each checkpoint.
+      counts: (num_seeds, M, K) float64, how often each arm's gap counts in regret.
+      gap_slopes: (K, n) float64, the derivatives of the gaps.
       causal: as in `regret_gradient`.
     """
     number = len(value)
     noise = np.diff(value, axis=1, prepend=0.0) if causal else value
-    noise = number / (number - 1) * (noise - noise.mean(axis=0))
+    noise = (number / (number - 1) * (noise - noise.mean(axis=0))).astype(np.float32)
+    gap_slopes = gap_slopes.astype(np.float32)
     shift: Any = None
-    first, total, squares = 0, 0.0, 0.0
-    for some in runs:
-        for rows in _parts(some.scores):
-            mine = noise[first : first + len(some.scores[rows]), :, None]
-            first += len(mine)
-            if causal:
-                each = np.cumsum(mine * some.scores[rows], axis=1)
-            else:
-                each = mine * some.scores[rows, -1:]
-            each += some.direct[rows]
-            if shift is None:
-                shift = each.mean(axis=0)
-            each -= shift
-            total = total + each.sum(axis=0)
-            squares = squares + np.square(each, out=each).sum(axis=0)
+    total, squares = 0.0, 0.0
+    for rows in _parts(scores):
+        mine = noise[rows, :, None]
+        each = counts[rows].astype(np.float32) @ gap_slopes
+        each += np.cumsum(mine * scores[rows], axis=1) if causal else mine * scores[rows, -1:]
+        if shift is None:
+            shift = each.mean(axis=0)
+        each -= shift
+        total = total + each.sum(axis=0).astype(np.float64)
+        squares = squares + np.square(each, out=each).sum(axis=0).astype(np.float64)
     variance = (squares - total**2 / number) / (number - 1)
     return shift + total / number, np.sqrt(np.maximum(variance, 0.0) / number)
 
 
-def _scores(at: Parametrised, outcomes: np.ndarray) -> np.ndarray:
-    """The derivatives of the log-likelihood: (num_seeds, M, n) float64 from `Result.outcomes`."""
+def _scorer(at: Parametrised) -> Callable[[np.ndarray], np.ndarray]:
+    """From `Result.outcomes` of some runs to the derivatives of their log-likelihood: (runs, M, n)
+    float32."""
     if isinstance(at.problem, ArmsProblem):
         mean, std = at.played, at.problem.std
         variance = mean * (1 - mean) if std is None else std**2
-        return outcomes @ (at.slopes / variance[:, None])
-    num = len(at.played)
-    above = np.triu(at.played, 1)
-    p = np.where(above > 0, above, 1 - above.T)[..., None]
-    per_win = np.where(np.eye(num, dtype=bool)[..., None], 0.0, at.slopes / p)
-    per_win = per_win.reshape(num**2, -1)
-    found = np.empty((*outcomes.shape[:2], per_win.shape[1]))
-    for rows in _parts(outcomes):
-        wins = outcomes[rows].reshape(-1, num**2).astype(np.float64)
-        np.matmul(wins, per_win, out=found[rows].reshape(-1, per_win.shape[1]))
-    return found
+        return lambda sums: (sums @ (at.slopes / variance[:, None])).astype(np.float32)
+    upper = np.triu_indices(len(at.played), 1)
+    p, slopes = at.played[upper], at.slopes[upper]
+    per_win = (slopes / (p * (1 - p))[:, None]).astype(np.float32)
+
+    def score(wins: np.ndarray) -> np.ndarray:
+        with jax.enable_x64(True):
+            return np.asarray(_scores_of_wins(wins, p, per_win))
+
+    return score
+
+
+@jax.jit
+def _scores_of_wins(wins: jax.Array, p: jax.Array, per_win: jax.Array) -> jax.Array:
+    """The scores, by JAX: NumPy's products would wait for their threads to be done while the loops
+    run.
+
+    Args:
+      wins: (runs, M, K, K) int32.
+      p: (K (K - 1) / 2,) float64, the preferences above the diagonal: wins, up to 2^31, minus what
+        was expected of them are far smaller than wins.
+      per_win: (K (K - 1) / 2, n) float32.
+
+    Returns:
+      (runs, M, n) float32.
+    """
+    upper = np.triu_indices(wins.shape[-1], 1)
+    surplus = wins[..., *upper] * (1 - p) - wins[..., *upper[::-1]] * p
+    return surplus.astype(jnp.float32) @ per_win
 
 
 def _parts(table: np.ndarray) -> Iterator[slice]:
-    """The rows of a table, part by part; these are the same however many runs a call has made."""
-    size = min(1 << max(_CACHED // table[:1].nbytes, 1).bit_length() - 1, _CALL)
+    """The rows of a table, part by part."""
+    size = max(_CACHED // table[:1].nbytes, 1)
     return (slice(begin, begin + size) for begin in range(0, len(table), size))

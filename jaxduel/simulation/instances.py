@@ -174,15 +174,8 @@ def instance_of(problem: Problem, num_arms: int) -> Instance:
     return Duels(jnp.asarray(padded, jnp.float32))
 
 
-def no_sums(problem: Problem) -> np.ndarray:
-    """What outcomes are kept in on the host, before any: (K, K) int32, or (K,) float64 of arms with
-    rewards."""
-    num = problem.num_arms
-    return np.zeros(num) if isinstance(problem, ArmsProblem) else np.zeros((num, num), np.int32)
-
-
 def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
-    """What an instance has gathered, as it is kept on the host: wins, or rewards minus their means.
+    """What an instance has gathered, as `Result.outcomes` has it: wins, or rewards minus means.
 
     Args:
       problem: the problem.

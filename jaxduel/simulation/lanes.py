@@ -46,11 +46,6 @@ def set_up(root: jax.Array, index: jax.Array, active_arms: jax.Array, shuffle: b
     )
 
 
-def in_problem_order(setup: Setup, values: jax.Array) -> jax.Array:
-    """Values per arm of the policy, (..., K), as values per arm of the problem."""
-    return jnp.zeros_like(values).at[..., setup.arms].set(values)
-
-
 def default_lanes(lane: Any, platform: str, memory_budget: int | None = None) -> int:
     """How many seeds a block holds.
 

@@ -1,8 +1,8 @@
-"""Pseudo-regret from integer plays.
+"""Pseudo-regret from integer plays: the sum over arms of the arm's gap times how often it counts.
 
-Every definition for comparisons but the weak one is half the sum over arms of plays times gap: each
-comparison plays two arms (one arm twice, if it meets itself) and costs the mean of their two gaps.
-That of pulls is the sum of plays times gap.
+By every definition for comparisons but the weak one a play counts half: each comparison plays two
+arms (one arm twice, if it meets itself) and costs the mean of their two gaps. By the weak one a
+comparison counts for the better of its arms. A pull counts whole.
 """
 
 from __future__ import annotations
@@ -39,33 +39,27 @@ def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> n
     (D-TS; Komiyama 2016; half of Zoghi 2015). "borda": the same with Borda scores. "pulls": mu* -
     mu_i a pull, of arms with rewards.
     """
-    return weighed(definition, plays, problem.gaps(definition))
-
-
-def weighed(definition: str, plays: np.ndarray, of_arms: np.ndarray) -> np.ndarray:
-    """The sum over arms of plays times a number of the arm, halved but for "pulls".
-
-    Args:
-      definition: any but the weak one.
-      plays: (..., K).
-      of_arms: (K,) or (K, n) float64: the gaps, or what else regret is linear in as in these.
-
-    Returns:
-      (...) or (..., n) float64.
-    """
-    share = 1.0 if definition == "pulls" else 0.5
-    return share * (plays.astype(np.float64) @ of_arms)
+    return half_or_whole(definition, plays) @ problem.gaps(definition)
 
 
 def regret_from_pairs(problem: Problem, pairs: np.ndarray) -> np.ndarray:
     """Weak regret min(e_i, e_j) a comparison, from (..., K, K) plays of ordered pairs: (...)
     float64."""
     gaps = problem.gaps("weak")
-    return np.einsum("...ij,ij->...", pairs.astype(np.float64), of_better(gaps, gaps))
+    return of_better(gaps, pairs) @ gaps
 
 
-def of_better(gaps: np.ndarray, of_arms: np.ndarray) -> np.ndarray:
-    """For each pair, the number of the arm with the smaller gap: (K, K) or (K, K, n) from (K,) gaps
-    and (K,) or (K, n) numbers. Of two equal gaps it is that of the first arm."""
-    i, j = np.indices((len(gaps), len(gaps)))
-    return of_arms[np.where(gaps[i] <= gaps[j], i, j)]
+def half_or_whole(definition: str, plays: np.ndarray) -> np.ndarray:
+    """How often each arm's gap counts, by any definition but the weak one: (..., K) float64 from
+    (..., K) plays."""
+    return plays.astype(np.float64) * (1.0 if definition == "pulls" else 0.5)
+
+
+def of_better(gaps: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """How often each arm is the one with the smaller gap, of two equal ones the first: (..., K)
+    float64 from (K,) gaps and (..., K, K) plays of ordered pairs."""
+    num = len(gaps)
+    i, j = np.indices((num, num)).reshape(2, -1)
+    better = np.where(gaps[i] <= gaps[j], i, j)
+    rows = pairs.reshape(-1, num**2).astype(np.float64) @ np.eye(num)[better]
+    return rows.reshape(*pairs.shape[:-2], num)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -22,7 +22,7 @@ from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assump
 from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.instances import instance_of, no_sums, sums_of
+from jaxduel.simulation.instances import instance_of, sums_of
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
 from jaxduel.simulation.result import Result
@@ -30,7 +30,9 @@ from jaxduel.simulation.result import Result
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to run; documented at `simulate`."""
+    """How to run; documented at `simulate`, but for `of_outcomes`: what is kept of outcomes if they
+    are recorded, as a function of some rows of `Result.outcomes`, itself an array of as many rows;
+    all of them if None."""
 
     num_seeds: int = 100
     seed: int | jax.Array = 0
@@ -41,6 +43,7 @@ class Settings:
     first_seed: int = 0
     record_pairs: bool = False
     record_outcomes: bool = False
+    of_outcomes: Callable[[np.ndarray], np.ndarray] | None = None
     skip_quiet: bool = True
     lanes: int | None = None
     memory_budget: int | None = None
@@ -148,10 +151,7 @@ class Record:
         self.pairs = None
         if settings.record_pairs:
             self.pairs = np.zeros((seeds, points, num, num), np.int64)
-        self.outcomes = None
-        if settings.record_outcomes:
-            empty = no_sums(cell.problem)
-            self.outcomes = np.zeros((seeds, points, *empty.shape), empty.dtype)
+        self.outcomes: np.ndarray | None = None
         self.weak = np.zeros((seeds, points)) if regret.needs_pairs(cell.definition) else None
         self.batches = np.zeros(seeds, np.int64) if batched else None
 
@@ -163,8 +163,12 @@ class Record:
         rows = slice(first, min(first + len(plays), len(self.plays)))
         kept = rows.stop - rows.start
         self.plays[rows] = plays[:kept, :points, :num]
-        if self.outcomes is not None and outcomes is not None:
-            self.outcomes[rows] = sums_of(self.cell.problem, outcomes)[:kept, :points]
+        if outcomes is not None:
+            sums = sums_of(self.cell.problem, outcomes)[:kept, :points]
+            some = sums if self.settings.of_outcomes is None else self.settings.of_outcomes(sums)
+            if self.outcomes is None:
+                self.outcomes = np.zeros((len(self.plays), *some.shape[1:]), some.dtype)
+            self.outcomes[rows] = some
         if of_pairs is not None:
             pairs = of_pairs[:kept, :points, :num, :num]
             if self.weak is not None:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxduel.policies.base import Batch, Duel, Plan
 from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.instances import plays_of
-from jaxduel.simulation.lanes import Setup, in_problem_order
+from jaxduel.simulation.lanes import Setup
 
 
 class Tallies(NamedTuple):
@@ -68,18 +68,23 @@ def count_selves(tallies: Tallies, number: jax.Array) -> Tallies:
 
 def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> Tallies:
     """A record with what was counted at checkpoint number `at` entered, if that is reached."""
-    return jax.tree.map(
-        lambda all, one: all.at[at].set(jnp.where(reached, one, all[at])), record, now
-    )
+
+    def put(all_times: jax.Array, one: jax.Array) -> jax.Array:
+        return all_times.at[jnp.where(reached, at, len(all_times))].set(one, mode="drop")
+
+    return jax.tree.map(put, record, now)
 
 
 def of_problem(setup: Setup, tallies: Tallies) -> Tallies:
     """The tallies, or a record of them, of the problem's arms."""
 
+    of_arms = tallies.plays.ndim
+    place = jnp.argsort(setup.arms)
+    of_pairs = place[:, None] * len(place) + place
+
     def ordered(x: jax.Array) -> jax.Array:
-        x = in_problem_order(setup, x)
-        if x.ndim == tallies.plays.ndim:
-            return x
-        return in_problem_order(setup, x.swapaxes(-1, -2)).swapaxes(-1, -2)
+        order = place if x.ndim == of_arms else of_pairs
+        flat = x.reshape(*x.shape[: of_arms - 1], -1)
+        return flat.at[..., order].get(mode="promise_in_bounds", unique_indices=True)
 
     return jax.tree.map(ordered, tallies)

@@ -114,7 +114,8 @@ def test_the_causal_estimate_is_the_surest():
     assert (causal.gradient_sem[-1] < 0.9 * whole.gradient_sem[-1]).all()
     assert within(causal.gradient[-1], whole.gradient_sem[-1], whole.gradient[-1])
     assert causal.gradient.shape == (*causal.checkpoints.shape, 3)
-    np.testing.assert_allclose(causal.gradient.sum(axis=1), 0, atol=1e-9)  # of a common shift
+    of_a_shift = np.abs(causal.gradient.sum(axis=1))  # zero but for the rounding of float32
+    assert (of_a_shift <= 1e-6 * np.abs(causal.gradient).max(axis=1)).all()
 
 
 @pytest.mark.slow
@@ -131,7 +132,7 @@ def test_skipped_or_not_and_with_late_outcomes():
     assert within(late.gradient[-1], total, slope)
 
 
-def test_parameters_may_be_a_tree_and_seeds_come_in_parts(monkeypatch):
+def test_parameters_may_be_a_tree_and_tables_are_worked_on_in_parts(monkeypatch):
     policy = jd.policies.make("scomp2", num_arms=3, horizon=2_000, num_batches=4)
 
     def instance(tree):
@@ -143,9 +144,10 @@ def test_parameters_may_be_a_tree_and_seeds_come_in_parts(monkeypatch):
     assert found.gradient["rest"].shape == (*found.checkpoints.shape, 2, 1)
     np.testing.assert_allclose(found.gradient["first"], flat.gradient[:, 0], rtol=1e-5)
     np.testing.assert_allclose(found.gradient["rest"][..., 0], flat.gradient[:, 1:], rtol=1e-5)
-    monkeypatch.setattr("jaxduel.gradients.score._OUTCOME_BYTES", 1)
+    monkeypatch.setattr("jaxduel.gradients.score._CACHED", 1)
     parts = regret_gradient(policy, families.btl, THREE, num_seeds=1_100, regret="average", **ONE)
-    np.testing.assert_array_equal(parts.gradient, flat.gradient)
+    assert (np.abs(parts.gradient - flat.gradient) <= 1e-4 * flat.gradient_sem).all()
+    np.testing.assert_allclose(parts.gradient_sem, flat.gradient_sem, rtol=1e-4)
     value, gradient, _, sem = found.at(0)
     assert value == found.value[0]
     assert gradient["rest"].shape == sem["rest"].shape == (2, 1)

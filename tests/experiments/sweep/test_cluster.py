@@ -24,7 +24,7 @@ from distributed import LocalCluster
 
 from jaxduel.errors import InputError, StorageError
 from jaxduel.experiments.sweep import cluster_run, cluster_worker
-from jaxduel.experiments.sweep.blocks import Block
+from jaxduel.experiments.sweep.blocks import Block, decode_block
 from jaxduel.experiments.sweep.claims import is_free
 from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
 from jaxduel.experiments.sweep.grid import Grid
@@ -189,8 +189,17 @@ def kill_a_worker_in_mid_run(folder, sweep, monkeypatch):
         os.kill(second, 0)
     assert not os.listdir(store.folder / "claims")
     found = stored.contents(store.folder)
-    assert sorted(found) == sorted(sweep.contents)  # the names of files hold checksums
-    assert found == sweep.contents
+    blocks, expected = by_number(found), by_number(sweep.contents)
+    for number in expected:
+        assert blocks[number].attributes == expected[number].attributes
+        for name, array in expected[number].arrays.items():
+            where = f"{name} of block {number}"
+            np.testing.assert_array_equal(blocks[number].arrays[name], array, where)
+    assert found == sweep.contents  # the names of files hold checksums
+
+
+def by_number(contents):
+    return {block.number: block for block in map(decode_block, contents.values())}
 
 
 def test_a_worker_killed_in_mid_run_changes_no_bit(small, tmp_path, monkeypatch):
