@@ -3,6 +3,7 @@
 import dataclasses
 from functools import partial
 
+import chex
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import jax
@@ -139,7 +140,7 @@ def compare_states(policy, instances, start, seed=0):
     )
     if hasattr(played, "awake"):  # what a draw, not a comparison, tells
         played = played._replace(awake=skipped.awake)
-    jax.tree.map(np.testing.assert_array_equal, skipped, played)
+    chex.assert_trees_all_equal(skipped, played)
     assert np.asarray(same).all()
     n = np.asarray(quiet.n)
     assert ((n >= 0) & (n <= limits)).all()

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import NamedTuple
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -43,7 +44,7 @@ def _played(plays, duel):
 
 def compare(plays, skipped, times):
     """The plays must be the same, and all."""
-    jax.tree.map(np.testing.assert_array_equal, plays, skipped)
+    chex.assert_trees_all_equal(plays, skipped)
     total = np.sum(plays.others, axis=-1) + np.sum(plays.selves, axis=-1)
     assert (total == 2 * np.asarray(times)).all()
 

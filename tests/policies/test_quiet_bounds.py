@@ -1,5 +1,6 @@
 """Quiet runs of RUCB, and of CCB where no coin ends them: they end where log t crosses a bound."""
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -111,7 +112,7 @@ def test_a_crossing_is_found_to_the_comparison(name):
 
     last = state._replace(t=jnp.int32(begin + n - 1))
     assert not np.any(_acts(policy, last))
-    jax.tree.map(np.testing.assert_array_equal, _meets_itself(policy, last), after)
+    chex.assert_trees_all_equal(_meets_itself(policy, last), after)
     following = after if name == "rucb" else _meets_itself(policy, after)
     assert (np.sum(_acts(policy, following), axis=0) == 1).all()
 

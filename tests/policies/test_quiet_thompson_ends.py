@@ -3,6 +3,7 @@
 import dataclasses
 from functools import partial
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -107,7 +108,7 @@ def test_a_state_that_a_run_has_decided_is_left_alone_until_the_next_step(name):
     assert int(ended.t) == 9 + int(run.n)
     again, none = quiet(later, most, jax.random.key(1))
     assert int(none.n) == 0
-    jax.tree.map(np.testing.assert_array_equal, again, later)
+    chex.assert_trees_all_equal(again, later)
     nothing = jnp.zeros((2, 2), jnp.int32)
     told = policy.learn(later, Feedback(nothing, nothing))
     duel = Duel(jnp.int32(0), jnp.int32(0))
@@ -116,4 +117,4 @@ def test_a_state_that_a_run_has_decided_is_left_alone_until_the_next_step(name):
         assert not np.asarray(record_of(state).fixed).any()
     unasked, none = quiet(told, jnp.int32(0), key)
     assert int(none.n) == 0
-    jax.tree.map(np.testing.assert_array_equal, unasked, told)
+    chex.assert_trees_all_equal(unasked, told)

@@ -1,5 +1,6 @@
 """RMED2 and RMED2FH: forced comparisons, the cheaper opponent, delay."""
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -168,8 +169,7 @@ def test_learning_late_agrees_with_the_counts(name):
     late = policy.learn(state, Feedback(jnp.asarray(left_wins), jnp.asarray(right_wins)))
     prompt, same = _run(policy, [1] * 8 + [-1] * 12)
     assert np.array_equal(duels, same)
-    for ours, theirs in zip(jax.tree.leaves(late), jax.tree.leaves(prompt), strict=True):
-        assert np.allclose(ours, theirs, rtol=1e-6)
+    chex.assert_trees_all_close(late, prompt, rtol=1e-6)
 
 
 def test_outcomes_that_come_after_the_initial_phase_leave_the_fixed_opponents():
