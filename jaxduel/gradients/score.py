@@ -165,9 +165,9 @@ def regret_gradient(
     value, scores = result.regret, result.outcomes
     assert scores is not None
     if result.pairs is None:
-        counts = regrets.half_or_whole(definition, result.plays)
+        counts = regrets.counts_from_plays(definition, result.plays)
     else:
-        counts = regrets.of_better(at.problem.gaps(definition), result.pairs)
+        counts = regrets.counts_from_pairs(at.problem.gaps(definition), result.pairs)
     gradient, sem = _gradient(value, scores, counts, gap_slopes(at, definition), causal)
     return RegretGradient(
         checkpoints=result.checkpoints,

@@ -39,23 +39,23 @@ def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> n
     (D-TS; Komiyama 2016; half of Zoghi 2015). "borda": the same with Borda scores. "pulls": mu* -
     mu_i a pull, of arms with rewards.
     """
-    return half_or_whole(definition, plays) @ problem.gaps(definition)
+    return counts_from_plays(definition, plays) @ problem.gaps(definition)
 
 
 def regret_from_pairs(problem: Problem, pairs: np.ndarray) -> np.ndarray:
     """Weak regret min(e_i, e_j) a comparison, from (..., K, K) plays of ordered pairs: (...)
     float64."""
     gaps = problem.gaps("weak")
-    return of_better(gaps, pairs) @ gaps
+    return counts_from_pairs(gaps, pairs) @ gaps
 
 
-def half_or_whole(definition: str, plays: np.ndarray) -> np.ndarray:
+def counts_from_plays(definition: str, plays: np.ndarray) -> np.ndarray:
     """How often each arm's gap counts, by any definition but the weak one: (..., K) float64 from
     (..., K) plays."""
     return plays.astype(np.float64) * (1.0 if definition == "pulls" else 0.5)
 
 
-def of_better(gaps: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def counts_from_pairs(gaps: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """How often each arm is the one with the smaller gap, of two equal ones the first: (..., K)
     float64 from (K,) gaps and (..., K, K) plays of ordered pairs."""
     num = len(gaps)

@@ -9,7 +9,12 @@ import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.gradients import families
 from jaxduel.gradients.instances import gap_slopes, parametrised
-from jaxduel.simulation.regret import half_or_whole, of_better, regret_from_pairs, regret_from_plays
+from jaxduel.simulation.regret import (
+    counts_from_pairs,
+    counts_from_plays,
+    regret_from_pairs,
+    regret_from_plays,
+)
 
 CYCLE = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 0, 0]], bool)
 PAIRS = {
@@ -90,9 +95,9 @@ def test_regret_at_fixed_plays_moves_as_its_slopes_say(definition):
     plays = pairs.sum(axis=1) + pairs.sum(axis=2)
     at = parametrised(families.btl, params)
     assert gap_slopes(at, definition).shape == (4, 4)
-    counts = half_or_whole(definition, plays)
+    counts = counts_from_plays(definition, plays)
     if definition == "weak":
-        counts = of_better(at.problem.gaps(definition), pairs)
+        counts = counts_from_pairs(at.problem.gaps(definition), pairs)
     slopes = counts @ gap_slopes(at, definition)
 
     def regret(x):
