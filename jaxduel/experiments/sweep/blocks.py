@@ -91,6 +91,11 @@ class Block:
 def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str]) -> bytes:
     """The bytes of a NetCDF 4 file with the block; equal for equal blocks.
 
+    Three dimensions are coordinates, too: h5netcdf deletes what stands for such a dimension when it
+    writes the coordinate, and HDF5 uses the space again once nobody has it open. That would depend
+    on who looks at this thread's frames meanwhile, as the profiler of a cluster's worker does. So
+    all dimensions stay open until the file is closed.
+
     Args:
       block: the block.
       cells: (C,) keys of the cells, its coordinate `cell`.
@@ -98,8 +103,9 @@ def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str])
     """
     image = io.BytesIO()
     seeds = np.arange(block.first_seed, block.first_seed + block.seeds, dtype=np.int64)
-    with h5netcdf.File(image, "w") as file:
+    with h5py.File(image, "w", track_order=True) as h5, h5netcdf.File(h5, "w") as file:
         file.dimensions = block.sizes
+        dimensions = [h5[name] for name in block.sizes]
         for name, labels in (("cell", cells), ("definition", definitions)):
             text = np.array(labels, dtype=object)
             file.create_variable(name, (name,), h5py.string_dtype(), text)
@@ -111,6 +117,7 @@ def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str])
         file.attrs["number"] = np.int64(block.number)
         file.attrs["first_seed"] = np.int64(block.first_seed)
         file.attrs["attributes"] = json.dumps(block.attributes, sort_keys=True)
+    del dimensions
     return image.getvalue()
 
 

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import random
+import sys
+import threading
+import time
 from dataclasses import replace
+from traceback import walk_stack
 
 import numpy as np
 import pytest
@@ -24,6 +29,31 @@ def test_blocks_come_back_from_bytes_and_equal_blocks_have_equal_bytes(store, fi
     assert set(decode_block(content, skip=["regret"]).arrays) == set(first.arrays) - {"regret"}
     with pytest.raises(ValueError, match="no block"):
         decode_block(content[:-100])
+
+
+def test_bytes_do_not_depend_on_who_looks_at_a_thread(first):
+    """A profiler holds frames for a while, and what is open in them stays open."""
+    stop = threading.Event()
+
+    def look():
+        rng = random.Random(0)
+        while not stop.is_set():
+            frames = [walk_stack(frame) for frame in sys._current_frames().values()]
+            held = [list(frame) for frame in frames]
+            time.sleep(rng.uniform(0, 0.003))
+            del frames, held
+
+    interval = sys.getswitchinterval()
+    profiler = threading.Thread(target=look, daemon=True)
+    profiler.start()
+    try:
+        sys.setswitchinterval(1e-5)
+        found = {encode_block(first, ["x", "y", "z"], ["average", "copeland"]) for _ in range(100)}
+    finally:
+        sys.setswitchinterval(interval)
+        stop.set()
+        profiler.join()
+    assert len(found) == 1
 
 
 def test_files_open_in_xarray(store, first):
