@@ -332,22 +332,22 @@ for name, pairs in zip(PAIR, played, strict=True):
 #
 # $\pm$ one standard error, all on seeds that nothing was chosen by:
 #
-# - **SCOMP2's regret is 5.8 $\pm$ 0.2 times that of the average BTL instance** on the BTL instance
-#   found: 3,723 $\pm$ 47 against 642 $\pm$ 25 ($K = 8$, $B = 8$, $T = 10^5$), and twice that of the
+# - **SCOMP2's regret is 5.9 $\pm$ 0.2 times that of the average BTL instance** on the BTL instance
+#   found: 3,807 $\pm$ 51 against 642 $\pm$ 25 ($K = 8$, $B = 8$, $T = 10^5$), and twice that of the
 #   worst of 128 drawn ones. In the SST family the search went from 358 $\pm$ 2 to 2,685 $\pm$ 32.
-#   The instance is not a hard one to look at: one arm beats all others with 0.66 to 0.70, and these
+#   The instance is not a hard one to look at: one arm beats all others with 0.75 to 0.77, and these
 #   are nearly tied.
-# - **What makes it bad is who is a seed.** The 36 % of runs whose seeds include the winner lose 243
-#   $\pm$ 3, the others 5,618 $\pm$ 55; a lost winner (in none of 8,192 runs) has no part in it.
+# - **What makes it bad is who is a seed.** The 36 % of runs whose seeds include the winner lose 183
+#   $\pm$ 2, the others 5,954 $\pm$ 66; a lost winner (in none of 8,192 runs) has no part in it.
 #   Without it every candidate is a loser, which can eliminate none of the other losers, is itself
 #   eliminated by the winner, and makes room for the next candidate in a round that is $T^{1/B} =
-#   4.2$ times as long. The more seeds, the later they are gone: one seed in round 3.1, three in
-#   round 5.1, five in 6.0, and the regret goes from 1,859 $\pm$ 45 to 7,708 $\pm$ 80 and 7,497
-#   $\pm$ 222. Only then PCOMP compares the losers with the winner.
+#   4.2$ times as long. The more seeds, the later they are gone: one seed in round 2.6, three in
+#   round 4.7, five in 5.9, and the regret goes from 1,122 $\pm$ 20 to 10,462 $\pm$ 132 and 8,458
+#   $\pm$ 149. Only then PCOMP compares the losers with the winner.
 # - **The paper's $1/\sqrt K$ is near the worst choice there, and little worse or better
-#   elsewhere.** If every arm is a seed, the instance found costs 475 $\pm$ 3, an eighth; the median
-#   BTL instance 523 $\pm$ 2 instead of 528 $\pm$ 3. With one seed only it is 1,587 $\pm$ 25 and 570
-#   $\pm$ 4.
+#   elsewhere.** If every arm is a seed, the instance found costs 342 $\pm$ 2, an eleventh; the
+#   median BTL instance 523 $\pm$ 2 instead of 528 $\pm$ 3. With one seed only it is 982 $\pm$ 12
+#   and 570 $\pm$ 4.
 # - **There are instances on which RMED1 beats D-TS.** From 20.4 $\pm$ 0.3 less regret on the
 #   instances to begin with ($K = 4$, $T = 10^4$, gaps from 0.1), D-TS comes to 0.78 $\pm$ 0.08
 #   more, 5 %. The losers beat one another in a cycle, as clearly as is allowed (0.95), below a

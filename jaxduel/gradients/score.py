@@ -164,10 +164,12 @@ def regret_gradient(
         raise KeyboardInterrupt
     value, scores = result.regret, result.outcomes
     assert scores is not None
-    if result.pairs is None:
-        counts = regrets.counts_from_plays(definition, result.plays)
-    else:
-        counts = regrets.counts_from_pairs(at.problem.gaps(definition), result.pairs)
+
+    def counts(rows: slice) -> np.ndarray:
+        if result.pairs is None:
+            return regrets.counts_from_plays(definition, result.plays[rows])
+        return regrets.counts_from_pairs(at.problem.gaps(definition), result.pairs[rows])
+
     gradient, sem = _gradient(value, scores, counts, gap_slopes(at, definition), causal)
     return RegretGradient(
         checkpoints=result.checkpoints,
@@ -181,7 +183,11 @@ def regret_gradient(
 
 
 def _gradient(
-    value: np.ndarray, scores: np.ndarray, counts: np.ndarray, gap_slopes: np.ndarray, causal: bool
+    value: np.ndarray,
+    scores: np.ndarray,
+    counts: Callable[[slice], np.ndarray],
+    gap_slopes: np.ndarray,
+    causal: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean of dR / d theta + (R - c) S, c the mean of the other runs, and its standard error:
     (M, n) float64 each.
@@ -189,7 +195,7 @@ def _gradient(
     Args:
       value: (num_seeds, M) float64, regret.
       scores: (num_seeds, M, n) float32, of the outcomes up to each checkpoint.
-      counts: (num_seeds, M, K) float64, how often each arm's gap counts in regret.
+      counts: of some runs, (runs, M, K) float64, how often each arm's gap counts in regret.
       gap_slopes: (K, n) float64, the derivatives of the gaps.
       causal: as in `regret_gradient`.
     """
@@ -201,7 +207,7 @@ def _gradient(
     total, squares = 0.0, 0.0
     for rows in _parts(scores):
         mine = noise[rows, :, None]
-        each = counts[rows].astype(np.float32) @ gap_slopes
+        each = counts(rows).astype(np.float32) @ gap_slopes
         each += np.cumsum(mine * scores[rows], axis=1) if causal else mine * scores[rows, -1:]
         if shift is None:
             shift = each.mean(axis=0)
