@@ -29,7 +29,7 @@ from jaxduel.simulation.run import Settings, horizon_of, run_cells
 POINTS = 16
 """Checkpoints, about, where none are given.
 
-More of them make the variance smaller, and outcomes take more memory. Measured is the variance of
+More of them make the variance smaller, and scores take more memory. Measured is the variance of
 the gradient at T = 2,000 (BTL, K = 3, 6,000 seeds; the sum over coordinates) over that with 16:
 
     points              4      8     16     32     50    100
@@ -238,8 +238,8 @@ def _scorer(at: Parametrised) -> Callable[[np.ndarray], np.ndarray]:
 
 @jax.jit
 def _scores_of_wins(wins: jax.Array, p: jax.Array, per_win: jax.Array) -> jax.Array:
-    """The scores, by JAX: NumPy's products would wait for their threads to be done while the loops
-    run.
+    """The scores, by JAX: the threads of NumPy's products go on spinning after them, and would take
+    the cores from the loops.
 
     Args:
       wins: (runs, M, K, K) int32.

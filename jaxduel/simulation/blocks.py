@@ -28,9 +28,9 @@ takes about as long. Where regret has a heavy tail, one seed runs ten times as l
 TRIAL = 1024
 """Comparisons between two looks at whether skipping pays yet: at the same times, whatever the
 checkpoints."""
-WORTH_SKIPPING = 0.7
-"""Skipping begins once this share of a block's comparisons is of arms with themselves, and would be
-skipped: before, a turn of the event loop costs more than the comparisons that it skips."""
+TURN_COST = 3.0
+"""What a turn of the event loop costs, about, in steps of as many lanes: 1.5 (CCB) to 5 (D-TS on 16
+arms), measured. Skipping begins once a turn stands for more steps than that."""
 
 
 class Recorded(NamedTuple):
@@ -96,7 +96,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     stacked, skips = job.program.stacked, job.program.skips
     times = np.asarray(job.cell.checkpoints)
     first_ones: list[Tallies] = []
-    begin, selves = 0, 0.0
+    begin, selves = 0, np.zeros(())
     for time in times[0] if stacked else times:
         while begin < time:
             if job.stop.is_set():
@@ -109,9 +109,9 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             job.tick(end - begin)
             begin = end
             if skips and begin == look:
-                before, selves = selves, float(jnp.mean(lanes.selves))
-                settled = selves - before > WORTH_SKIPPING * TRIAL
-                if settled and _skipping_pays(job, cell, setups, lanes, begin):
+                before, selves = selves, np.asarray(lanes.selves)
+                busy = 1.0 - (selves - before) / TRIAL
+                if _skipping_pays(job, busy) and _would_skip(job, cell, setups, lanes, begin):
                     at = begin, len(first_ones)
                     block = events.begin(job.cell, setups, lanes, *at, program=job.program)
                     return _run_events(job, block, begin, first_ones)
@@ -121,10 +121,26 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     return Recorded(jax.tree.map(lambda *x: np.stack(x, axis), *first_ones), None)
 
 
-def _skipping_pays(job: Job, cell: Cell, setups: Any, lanes: Any, t: int) -> bool:
-    """Whether enough of a block's lanes would skip the comparison after time t."""
+def _skipping_pays(job: Job, busy: np.ndarray) -> bool:
+    """Whether turns would cost less than steps.
+
+    A slot whose seed is done takes the next one: turns are as many as a slot has on average, unless
+    a single seed has more.
+
+    Args:
+      job: the run.
+      busy: (lanes,), or (cells, lanes), the share of a seed's last comparisons that were of
+        different arms, each of them a turn.
+    """
+    slots = min(job.slots, job.lanes)
+    turns = np.maximum(np.mean(busy, axis=-1), np.max(busy, axis=-1) * slots / job.lanes)
+    return float(np.max(turns)) * TURN_COST < 1.0
+
+
+def _would_skip(job: Job, cell: Cell, setups: Any, lanes: Any, t: int) -> bool:
+    """Whether enough of a block's seeds would skip the comparison after time t."""
     share = events.quiet_share(cell, setups, lanes, jnp.int32(t), program=job.program)
-    return float(share) > WORTH_SKIPPING
+    return (1.0 - float(share)) * TURN_COST < 1.0
 
 
 def _run_events(

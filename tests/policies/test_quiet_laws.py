@@ -1,6 +1,8 @@
 """Whole runs of D-TS, D-TS+, RCS and CCB, with quiet runs skipped and without: two samples, one
 law."""
 
+import math
+
 import jax
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("quick_compilation")
 def turns(monkeypatch):
     """Skipping begins after 64 comparisons; the comparisons simulated from then on, by block."""
     monkeypatch.setattr(blocks, "TRIAL", 64)
-    monkeypatch.setattr(blocks, "WORTH_SKIPPING", -1.0)
+    monkeypatch.setattr(blocks, "TURN_COST", 0.0)
     counted, recorded = [], events.recorded
 
     def counting(*args, **options):
@@ -48,7 +50,7 @@ def test_runs_have_the_same_law(turns, monkeypatch):
     here, as if it never paid: the same program."""
 
     def never():
-        monkeypatch.setattr(blocks, "WORTH_SKIPPING", 2.0)
+        monkeypatch.setattr(blocks, "TURN_COST", math.inf)
         return {}
 
     error = _compare("dts", "mslr5-condorcet", [200, 500, 1_000], 384, dict, never, lanes=128)

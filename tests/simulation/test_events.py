@@ -23,7 +23,7 @@ TIMES = [1, 10, 37, 40, 200, 201, 999, 1000, 2500, 4000]
 def early_and_crowded(monkeypatch):
     """Skipping begins after 40 comparisons at the latest; few slots, exchanged often."""
     monkeypatch.setattr(blocks, "TRIAL", 40)
-    monkeypatch.setattr(blocks, "WORTH_SKIPPING", -1.0)
+    monkeypatch.setattr(blocks, "TURN_COST", 0.0)
     monkeypatch.setattr(blocks, "TURNS_PER_CALL", 7)
     monkeypatch.setattr(events, "MOST_SLOTS", 3)
 
@@ -163,6 +163,72 @@ def test_a_long_run_costs_its_informative_comparisons(monkeypatch):
     assert (result.plays[..., 1] == 2 * np.array(times) - awake).all()
     # 21 informative comparisons and a last run each, 8 seeds in 3 slots
     assert sum(turns) <= 3 * 22 + 3 * 7
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Insomniac(Sleeper):
+    """As `Sleeper`, but some seeds compare 0 and 1 all the time, and others never tell a run."""
+
+    sleepless: object = 0.0
+    secretive: object = 0.0
+
+    def init(self, key):
+        sleepless, secretive = jax.random.uniform(key, 2) < jnp.array(
+            [self.sleepless, self.secretive], jnp.float32
+        )
+        return {**super().init(key), "sleepless": sleepless, "secretive": secretive}
+
+    def act(self, state, key):
+        duel = super().act(state, key)
+        return Duel(jnp.where(state["sleepless"], 0, duel.left), duel.right)
+
+    def update(self, state, plan, outcome, key):
+        return {**state, **super().update(state, plan, outcome, key)}
+
+    def quiet(self, state, limit, key):
+        silent = state["sleepless"] | state["secretive"]
+        return super().quiet(state, jnp.where(silent, 0, limit), key)
+
+
+@pytest.fixture
+def beginnings(monkeypatch):
+    """When the event loop began, block by block, at a cost of three steps a turn."""
+    monkeypatch.setattr(blocks, "TURN_COST", 3.0)
+    times, begin = [], events.begin
+
+    def watched(cell, setups, steps, t, *rest, **settings):
+        times.append(t)
+        return begin(cell, setups, steps, t, *rest, **settings)
+
+    monkeypatch.setattr(events, "begin", watched)
+    return times
+
+
+def _insomniac(period, **shares):
+    leaves = {name: np.float32(share) for name, share in shares.items()}
+    return Insomniac(active_arms=np.ones(2, bool), period=np.int32(period), **leaves)
+
+
+def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
+    """Turns a comparison: 1/4 or 1/2 in each slot, and what one seed alone makes of its slot's."""
+    problem = jd.problems.arithmetic(2)
+
+    def begun(policies, simulate=jd.simulate, **settings):
+        beginnings.clear()
+        result = _simulate(policies, problem, shuffle_arms=False, simulate=simulate, **settings)
+        return list(beginnings), result
+
+    assert begun(_insomniac(4), num_seeds=8)[0] == [40]
+    assert begun(_insomniac(2), num_seeds=8)[0] == []
+    both = [_insomniac(4), _insomniac(2)]
+    assert begun(both, jd.simulate_many, num_seeds=8)[0] == []
+    for lanes, seed, times in ((8, 4, []), (16, 1, [40])):
+        policy = _insomniac(10, sleepless=0.1)
+        when, result = begun(policy, num_seeds=lanes, lanes=lanes, seed=seed)
+        assert np.sum(result.plays[:, -1, 0] == 4000) == 1
+        assert when == times
+    assert begun(_insomniac(4, secretive=1.0), num_seeds=8)[0] == []
 
 
 def test_what_cannot_skip_runs_as_ever():

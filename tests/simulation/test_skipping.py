@@ -37,7 +37,7 @@ RANDOM = {"ccb", "dts", "dts+", "rcs"}
 def early_and_crowded(monkeypatch):
     """Skipping begins after 50 comparisons; the seeds take turns in 24 slots."""
     monkeypatch.setattr(blocks, "TRIAL", 50)
-    monkeypatch.setattr(blocks, "WORTH_SKIPPING", -1.0)
+    monkeypatch.setattr(blocks, "TURN_COST", 0.0)
     monkeypatch.setattr(events, "MOST_SLOTS", 24)
 
 

@@ -15,8 +15,9 @@ from jaxduel.experiments.sweep.planning import Group, Task, rounds_of
 from jaxduel.experiments.sweep.work import carry_out
 from jaxduel.simulation.devices import Device
 
-TRIAL = 2_000
-"""Comparisons or pulls of a trial run, of policies that make one at a time."""
+SHORT, LONG = 2_000, 8_000
+"""Comparisons or pulls of the two trial runs of policies that make one at a time: the first ones
+cost more than the others."""
 
 
 class Estimate(NamedTuple):
@@ -30,16 +31,33 @@ class Estimate(NamedTuple):
     """Memory of the blocks that run at once."""
 
 
+class _Work(NamedTuple):
+    """Rounds, or comparisons up to the first `SHORT` and later ones, of all seeds and cells."""
+
+    early: int
+    late: int
+
+
+class _Costs(NamedTuple):
+    """Of a policy with some number of arms, in seconds."""
+
+    early: float
+    """Of a round, or of one of the first comparisons."""
+    late: float
+    """Of a later comparison."""
+    compilation: float
+
+
 def calibrate(
     groups: Sequence[Group], num_seeds: int, devices: Sequence[Device], progress: bool = False
 ) -> Estimate:
-    """Runs a part of a block of each policy, with the fewest arms and with the most: twice, the
-    first time to compile. The second is scaled.
+    """Runs a part of a block of each policy, with the fewest arms and with the most: once to
+    compile, then timed. What it takes is scaled.
 
-    A policy that makes one comparison or pull at a time is run to `TRIAL` of them, and is taken to
-    cost in proportion to comparisons and seeds. One that commits to batches is run whole, where it
-    has most rounds, and is taken to cost in proportion to rounds and seeds: more than it takes
-    where T leaves it fewer. Between the two numbers of arms the cost is a power of the number.
+    A policy that makes one comparison or pull at a time is run to `SHORT` and to `LONG` of them;
+    later ones are taken to cost as much as those between. One that commits to batches is run whole,
+    where it has most rounds, and is taken to cost in proportion to rounds: more than it takes where
+    T leaves it fewer. Between the two numbers of arms the cost is a power of the number.
 
     Args:
       groups: of the plan.
@@ -52,16 +70,17 @@ def calibrate(
         own = [group for group in groups if group.policy == policy]
         for num_arms in _ends([group.num_arms for group in own]):
             there = [group for group in own if group.num_arms == num_arms]
-            trials[policy, num_arms] = _short(max(there, key=lambda group: group.rounds))
-    rates: dict[str, dict[int, float]] = {}
-    compilations: dict[str, dict[int, float]] = {}
+            trials[policy, num_arms] = max(there, key=lambda group: group.rounds)
+    known: dict[str, dict[int, _Costs]] = {}
     for (policy, num_arms), trial in tqdm(trials.items(), unit=" trials", disable=not progress):
-        first, second = _timed(trial, devices[0]), _timed(trial, devices[0])
-        rates.setdefault(policy, {})[num_arms] = second / _work(trial, trial.lanes)
-        compilations.setdefault(policy, {})[num_arms] = max(first - second, 1e-3)
-    seconds = sum(_at(rates[g.policy], g.num_arms) * _work(g, num_seeds) for g in groups)
+        known.setdefault(policy, {})[num_arms] = _measured(trial, devices[0])
+    costs = {(g.policy, g.num_arms): _at(known[g.policy], g.num_arms) for g in groups}
+    seconds = 0.0
+    for group in groups:
+        cost, (early, late) = costs[group.policy, group.num_arms], _work(group, num_seeds)
+        seconds += cost.early * early + cost.late * late
     programs = {group.program: group for group in groups}.values()
-    compilation = sum(_at(compilations[g.policy], g.num_arms) for g in programs)
+    compilation = sum(costs[g.policy, g.num_arms].compilation for g in programs)
     most = sorted((group.bytes for group in groups), reverse=True)[: len(devices)]
     return Estimate((seconds + compilation) / len(devices), compilation / len(devices), sum(most))
 
@@ -71,11 +90,23 @@ def _ends(numbers: Sequence[int]) -> list[int]:
     return sorted({min(numbers), max(numbers)})
 
 
-def _at(known: dict[int, float], num_arms: int) -> float:
+def _measured(group: Group, device: Device) -> _Costs:
+    """The costs of a group's policy."""
+    longest = _up_to(group, LONG)
+    first, whole = _timed(longest, device), _timed(longest, device)
+    begun, work = whole, _work(longest, group.lanes)
+    if work.late:
+        begun = _timed(_up_to(group, SHORT), device)
+    early = begun / work.early
+    late = max(whole - begun, 0.0) / work.late if work.late else early
+    return _Costs(early, max(late, early / 100), max(first - whole, 1e-3))
+
+
+def _at(known: dict[int, _Costs], num_arms: int) -> _Costs:
     """What is known for one or two numbers of arms, for another: a power of it between them."""
     arms = sorted(known)
     logs = np.log([known[num] for num in arms])
-    return float(np.exp(np.interp(np.log(num_arms), np.log(arms), logs)))
+    return _Costs(*(np.exp(np.interp(np.log(num_arms), np.log(arms), x)) for x in logs.T))
 
 
 def _timed(group: Group, device: Device) -> float:
@@ -86,17 +117,19 @@ def _timed(group: Group, device: Device) -> float:
     return time.perf_counter() - begun
 
 
-def _short(group: Group) -> Group:
-    """The group, of a policy that makes one comparison at a time up to `TRIAL` at most."""
-    if group.batched or group.cells[0].horizon <= TRIAL:
+def _up_to(group: Group, horizon: int) -> Group:
+    """The group, of a policy that makes one comparison at a time up to that horizon at most."""
+    if group.batched or group.cells[0].horizon <= horizon:
         return group
     cells = tuple(
-        dataclasses.replace(cell, horizon=TRIAL, checkpoints=(TRIAL,)) for cell in group.cells
+        dataclasses.replace(cell, horizon=horizon, checkpoints=(horizon,)) for cell in group.cells
     )
     return dataclasses.replace(group, cells=cells)
 
 
-def _work(group: Group, num_seeds: int) -> float:
-    """What a group costs, in units of its policy and number of arms."""
+def _work(group: Group, num_seeds: int) -> _Work:
+    """What a group does."""
     seeds = -(-num_seeds // group.lanes) * group.lanes
-    return seeds * sum(rounds_of(cell, batched=group.batched) for cell in group.stacked)
+    rounds = [rounds_of(cell, batched=group.batched) for cell in group.stacked]
+    early = rounds if group.batched else [min(number, SHORT) for number in rounds]
+    return _Work(seeds * sum(early), seeds * (sum(rounds) - sum(early)))

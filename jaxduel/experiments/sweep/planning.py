@@ -128,8 +128,9 @@ def plan(cells: Sequence[SweepCell], grid: Grid, platform: str = "cpu") -> tuple
     parameters left at None, if their problems are of one kind, and their delays equal or both
     above 1; numbers of arms are padded where that pays (`padding`). They share a group if besides
     they have one delay and, for policies that make one comparison at a time, one horizon. Batched
-    policies are sorted by their number of batches and horizon, so that a group holds cells that
-    take about as long. Groups of a program are of one size (`widths`) and stand together.
+    policies are sorted by their number of batches and horizon, others by their problem, so that a
+    group holds cells that take about as long. Groups of a program are of one size (`widths`) and
+    stand together.
 
     The plan depends on the grid and the platform alone, not on the number of seeds.
 
@@ -239,6 +240,8 @@ def _groups(
             members = sorted(
                 members, key=lambda cell: (rounds_of(cell, batched=True), cell.horizon)
             )
+        else:
+            members = sorted(members, key=lambda cell: cell.problem)
         width = width_of(len(members), need, batched=batched, platform=platform, lanes=grid.lanes)
         size, lanes = width.size, width.lanes
         num_arms = cells[0].padded_arms

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jax
 
@@ -144,16 +143,19 @@ def groups_of(grid: Grid, platform: str) -> tuple[Group, ...]:
 
 
 def warn_of_assumptions(groups: Sequence[Group]) -> None:
-    """Warns, once for each policy and problem, where an instance breaks an assumption that the
-    policy's guarantee rests on."""
-    seen: set[Any] = set()
+    """Warns where an instance breaks assumptions that the guarantees of policies rest on: once for
+    each assumption of a problem, with the policies that make it."""
+    makers: dict[str, list[str]] = {}
+    seen: set[tuple[str, str]] = set()
     for cell in (cell for group in groups for cell in group.cells):
         problem = problem_of(cell)
         if (cell.policy, cell.problem) in seen or not isinstance(problem, DuelingProblem):
             continue
         seen.add((cell.policy, cell.problem))
         for sentence in broken_assumptions(problem, getattr(policy_of(cell), "assumes", ())):
-            warnings.warn(f"{cell.policy}: {sentence}", AssumptionWarning, stacklevel=3)
+            makers.setdefault(sentence, []).append(cell.policy)
+    for sentence, policies in sorted(makers.items()):
+        warnings.warn(f"{', '.join(policies)}: {sentence}", AssumptionWarning, stacklevel=3)
 
 
 def _record(group: Group) -> GroupRecord:

@@ -89,6 +89,13 @@ def test_policies_that_play_step_by_step_share_a_horizon_but_programs_serve_all(
     assert len({group.num_checkpoints for group in groups}) == 1
 
 
+def test_groups_of_policies_that_play_step_by_step_hold_one_problem_if_they_can():
+    grid = read_grid(examples()[1])
+    groups = plan(expand(grid), grid)
+    assert {len(group.cells) for group in groups} == {8}
+    assert [len({cell.problem for cell in group.cells}) for group in groups] == 10 * [1]
+
+
 def test_switches_and_parameters_left_out_make_other_programs():
     pcomp = PolicyEntry("pcomp", {"elimination": ("kl", "hoeffding"), "num_batches": (2, 4)})
     given = PolicyEntry("pcomp", {"num_batches": 2, "q": (2, 3)})
