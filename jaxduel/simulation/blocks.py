@@ -17,6 +17,7 @@ from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.simulation import events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.settling import Settling
 from jaxduel.simulation.tallies import Tallies
 
 STEPS_PER_CALL = 4096
@@ -25,12 +26,6 @@ TURNS_PER_CALL = 64
 TAIL_TURNS = 2**17
 """Turns after which the last few seeds of a block move to fewer slots: compiling the loop for these
 takes about as long. Where regret has a heavy tail, one seed runs ten times as long as others."""
-TRIAL = 1024
-"""Comparisons between two looks at whether skipping pays yet: at the same times, whatever the
-checkpoints."""
-TURN_COST = 3.0
-"""What a turn of the event loop costs, about, in steps of as many lanes: 1.5 (CCB) to 5 (D-TS on 16
-arms), measured. Skipping begins once a turn stands for more steps than that."""
 
 
 class Recorded(NamedTuple):
@@ -96,51 +91,26 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     stacked, skips = job.program.stacked, job.program.skips
     times = np.asarray(job.cell.checkpoints)
     first_ones: list[Tallies] = []
-    begin, selves = 0, np.zeros(())
+    settling, begin = Settling(job.lanes, job.slots, job.program), 0
     for time in times[0] if stacked else times:
         while begin < time:
             if job.stop.is_set():
                 return None
-            look = begin - begin % TRIAL + TRIAL if skips else begin + STEPS_PER_CALL
+            look = settling.following(begin) if skips else begin + STEPS_PER_CALL
             end = min(look, int(time))
             bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
             lanes = steps.advance(cell, setups, lanes, *bounds, program=job.program)
             jax.block_until_ready(lanes.tallies.plays)
             job.tick(end - begin)
             begin = end
-            if skips and begin == look:
-                before, selves = selves, np.asarray(lanes.selves)
-                busy = 1.0 - (selves - before) / TRIAL
-                if _skipping_pays(job, busy) and _would_skip(job, cell, setups, lanes, begin):
-                    at = begin, len(first_ones)
-                    block = events.begin(job.cell, setups, lanes, *at, program=job.program)
-                    return _run_events(job, block, begin, first_ones)
+            if skips and begin == look and settling.is_over(cell, setups, lanes, begin):
+                at = begin, len(first_ones)
+                block = events.begin(job.cell, setups, lanes, *at, program=job.program)
+                return _run_events(job, block, begin, first_ones)
         now = steps.recorded(setups, lanes, program=job.program)
         first_ones.append(jax.tree.map(np.asarray, now))
     axis = 2 if stacked else 1
     return Recorded(jax.tree.map(lambda *x: np.stack(x, axis), *first_ones), None)
-
-
-def _skipping_pays(job: Job, busy: np.ndarray) -> bool:
-    """Whether turns would cost less than steps.
-
-    A slot whose seed is done takes the next one: turns are as many as a slot has on average, unless
-    a single seed has more.
-
-    Args:
-      job: the run.
-      busy: (lanes,), or (cells, lanes), the share of a seed's last comparisons that were of
-        different arms, each of them a turn.
-    """
-    slots = min(job.slots, job.lanes)
-    turns = np.maximum(np.mean(busy, axis=-1), np.max(busy, axis=-1) * slots / job.lanes)
-    return float(np.max(turns)) * TURN_COST < 1.0
-
-
-def _would_skip(job: Job, cell: Cell, setups: Any, lanes: Any, t: int) -> bool:
-    """Whether enough of a block's seeds would skip the comparison after time t."""
-    share = events.quiet_share(cell, setups, lanes, jnp.int32(t), program=job.program)
-    return (1.0 - float(share)) * TURN_COST < 1.0
 
 
 def _run_events(

@@ -25,6 +25,8 @@ MOST_SLOTS = 64
 """Seeds side by side on a CPU: more would wait longer for the last ones, fewer cost more each."""
 FEW_SLOTS = 8
 """Slots for the last seeds of a block, if they run for long: they move there once."""
+_DRAWS = 4
+"""Runs that are drawn to see how likely one is."""
 
 
 class EventLane(NamedTuple):
@@ -65,18 +67,24 @@ def begin(
 
 
 @partial(jax.jit, static_argnames="program")
-def quiet_share(
+def chance_to_skip(
     cell: Cell, setups: Setup, lanes: StepLane, t: jax.Array, *, program: Program
 ) -> jax.Array:
-    """The share of a block's lanes, brought by the step loop to time t, whose next comparison would
-    be skipped: () float32."""
+    """How likely each of a block's lanes, brought by the step loop to time t, would skip its next
+    comparison, by a few draws: (lanes,) float32.
+
+    What is drawn here is drawn for nothing else: what is decided by it tells nothing about the runs
+    to come.
+    """
 
     def one(cell: Cell, setup: Setup, lane: StepLane) -> jax.Array:
-        key = jax.random.fold_in(setup.quiet, t)
-        _, run = cell.policy.quiet(lane.state, jnp.int32(1), key)
-        return run.n
+        def skips(key: jax.Array) -> jax.Array:
+            return cell.policy.quiet(lane.state, jnp.int32(1), key)[1].n
 
-    return jnp.mean(each_lane(one, program)(cell, setups, lanes).astype(jnp.float32))
+        never_a_time = jax.random.fold_in(setup.quiet, ~t)
+        return jnp.mean(jax.vmap(skips)(jax.random.split(never_a_time, _DRAWS)), dtype=jnp.float32)
+
+    return each_lane(one, program)(cell, setups, lanes)
 
 
 @partial(jax.jit, static_argnames="program", donate_argnames="slots")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.simulation import blocks, events
+from jaxduel.simulation import events, settling
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -16,8 +16,9 @@ pytestmark = pytest.mark.usefixtures("quick_compilation")
 @pytest.fixture
 def turns(monkeypatch):
     """Skipping begins after 64 comparisons; the comparisons simulated from then on, by block."""
-    monkeypatch.setattr(blocks, "TRIAL", 64)
-    monkeypatch.setattr(blocks, "TURN_COST", 0.0)
+    monkeypatch.setattr(settling, "TRIAL", 64)
+    monkeypatch.setattr(settling, "LOOKS", 1)
+    monkeypatch.setattr(settling, "TURN_COST", 0.0)
     counted, recorded = [], events.recorded
 
     def counting(*args, **options):
@@ -50,7 +51,7 @@ def test_runs_have_the_same_law(turns, monkeypatch):
     here, as if it never paid: the same program."""
 
     def never():
-        monkeypatch.setattr(blocks, "TURN_COST", math.inf)
+        monkeypatch.setattr(settling, "TURN_COST", math.inf)
         return {}
 
     error = _compare("dts", "mslr5-condorcet", [200, 500, 1_000], 384, dict, never, lanes=128)

@@ -10,7 +10,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies import Duel, Quiet
-from jaxduel.simulation import blocks, events
+from jaxduel.simulation import blocks, events, settling
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -22,8 +22,9 @@ TIMES = [1, 10, 37, 40, 200, 201, 999, 1000, 2500, 4000]
 @pytest.fixture(autouse=True)
 def early_and_crowded(monkeypatch):
     """Skipping begins after 40 comparisons at the latest; few slots, exchanged often."""
-    monkeypatch.setattr(blocks, "TRIAL", 40)
-    monkeypatch.setattr(blocks, "TURN_COST", 0.0)
+    monkeypatch.setattr(settling, "TRIAL", 40)
+    monkeypatch.setattr(settling, "LOOKS", 1)
+    monkeypatch.setattr(settling, "TURN_COST", 0.0)
     monkeypatch.setattr(blocks, "TURNS_PER_CALL", 7)
     monkeypatch.setattr(events, "MOST_SLOTS", 3)
 
@@ -194,7 +195,7 @@ class Insomniac(Sleeper):
 @pytest.fixture
 def beginnings(monkeypatch):
     """When the event loop began, block by block, at a cost of three steps a turn."""
-    monkeypatch.setattr(blocks, "TURN_COST", 3.0)
+    monkeypatch.setattr(settling, "TURN_COST", 3.0)
     times, begin = [], events.begin
 
     def watched(cell, setups, steps, t, *rest, **settings):
@@ -229,6 +230,26 @@ def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
         assert np.sum(result.plays[:, -1, 0] == 4000) == 1
         assert when == times
     assert begun(_insomniac(4, secretive=1.0), num_seeds=8)[0] == []
+
+
+def test_skipping_is_tried_ever_more_seldom(beginnings, monkeypatch):
+    """An arm meets itself, but no run is told: looks come in fives, with rests between them."""
+    monkeypatch.setattr(settling, "LOOKS", 5)
+    times, chance = [], events.chance_to_skip
+
+    def watched(cell, setups, lanes, t, **settings):
+        times.append(int(t))
+        return chance(cell, setups, lanes, t, **settings)
+
+    monkeypatch.setattr(events, "chance_to_skip", watched)
+    _simulate(_insomniac(4, secretive=1.0), jd.problems.arithmetic(2), num_seeds=8)
+    first = np.array(times[::5])
+    assert (np.reshape(times, (-1, 5)) == first[:, None] + 8 * np.arange(5)).all()
+    rested = (first[:-1] + 32) * 9 // 8
+    assert first[0] == 40
+    assert (first[1:] == -(-rested // 40) * 40).all()
+    assert first[-1] > 3500
+    assert beginnings == []
 
 
 def test_what_cannot_skip_runs_as_ever():

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 import jaxduel as jd
 from jaxduel.policies import FallsQuiet
 from jaxduel.policies.registry import names, policy_class
-from jaxduel.simulation import blocks, events
+from jaxduel.simulation import events, settling
 
 NUM, LONG = 9, 20_000
 POLICIES = {
@@ -36,8 +36,9 @@ RANDOM = {"ccb", "dts", "dts+", "rcs"}
 @pytest.fixture(autouse=True)
 def early_and_crowded(monkeypatch):
     """Skipping begins after 50 comparisons; the seeds take turns in 24 slots."""
-    monkeypatch.setattr(blocks, "TRIAL", 50)
-    monkeypatch.setattr(blocks, "TURN_COST", 0.0)
+    monkeypatch.setattr(settling, "TRIAL", 50)
+    monkeypatch.setattr(settling, "LOOKS", 1)
+    monkeypatch.setattr(settling, "TURN_COST", 0.0)
     monkeypatch.setattr(events, "MOST_SLOTS", 24)
 
 
