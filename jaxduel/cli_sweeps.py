@@ -96,10 +96,13 @@ def _dry_run(grid: Grid, devices: Sequence[Device]) -> int:
         print(line)
     found = calibrate(groups, grid.num_seeds, devices, progress=True)
     on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
+    most, least, compilation = map(
+        tqdm.format_interval, (found.seconds, found.least, found.compilation)
+    )
+    quiet = "" if most == least else f" if policies soon fall quiet, {most} if they never do"
     print(
-        f"about {tqdm.format_interval(found.seconds)} on {on}, "
-        f"{tqdm.format_interval(found.compilation)} of it compilation (less where quiet runs are "
-        f"skipped), and {found.bytes / 2**20:,.0f} MiB for the blocks that run at once"
+        f"about {least} on {on}{quiet}, {compilation} of it compilation, and "
+        f"{found.bytes / 2**20:,.0f} MiB for the blocks that run at once"
     )
     return 0
 

@@ -13,6 +13,8 @@ from tqdm import tqdm
 
 from jaxduel.experiments.sweep.planning import Group, Task, rounds_of
 from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.policies import registry
+from jaxduel.policies.base import FallsQuiet
 from jaxduel.simulation.devices import Device
 
 SHORT, LONG = 2_000, 8_000
@@ -24,9 +26,11 @@ class Estimate(NamedTuple):
     """What a sweep will take."""
 
     seconds: float
-    """On all devices together; less where quiet runs are skipped."""
+    """On all devices together, if no policy falls quiet."""
+    least: float
+    """The same if those that can fall quiet have begun to."""
     compilation: float
-    """Seconds of it for compilation, each program once."""
+    """Seconds of either for compilation, each program once."""
     bytes: int
     """Memory of the blocks that run at once."""
 
@@ -36,6 +40,9 @@ class _Work(NamedTuple):
 
     early: int
     late: int
+    busy: float
+    """Of the later ones, those that cost something if the policy falls quiet after `LONG`: the t-th
+    of them with a probability of `LONG` / t."""
 
 
 class _Costs(NamedTuple):
@@ -55,9 +62,10 @@ def calibrate(
     compile, then timed. What it takes is scaled.
 
     A policy that makes one comparison or pull at a time is run to `SHORT` and to `LONG` of them;
-    later ones are taken to cost as much as those between. One that commits to batches is run whole,
-    where it has most rounds, and is taken to cost in proportion to rounds: more than it takes where
-    T leaves it fewer. Between the two numbers of arms the cost is a power of the number.
+    later ones are taken to cost as much as those between, or fewer and fewer of them. One that
+    commits to batches is run whole, where it has most rounds, and is taken to cost in proportion to
+    rounds: more than it takes where T leaves it fewer. Between the two numbers of arms the cost is
+    a power of the number.
 
     Args:
       groups: of the plan.
@@ -75,14 +83,16 @@ def calibrate(
     for (policy, num_arms), trial in tqdm(trials.items(), unit=" trials", disable=not progress):
         known.setdefault(policy, {})[num_arms] = _measured(trial, devices[0])
     costs = {(g.policy, g.num_arms): _at(known[g.policy], g.num_arms) for g in groups}
-    seconds = 0.0
-    for group in groups:
-        cost, (early, late) = costs[group.policy, group.num_arms], _work(group, num_seeds)
-        seconds += cost.early * early + cost.late * late
     programs = {group.program: group for group in groups}.values()
     compilation = sum(costs[g.policy, g.num_arms].compilation for g in programs)
-    most = sorted((group.bytes for group in groups), reverse=True)[: len(devices)]
-    return Estimate((seconds + compilation) / len(devices), compilation / len(devices), sum(most))
+    most = least = compilation
+    for group in groups:
+        cost, work = costs[group.policy, group.num_arms], _work(group, num_seeds)
+        most += cost.early * work.early + cost.late * work.late
+        least += cost.early * work.early + cost.late * work.busy
+    largest = sorted((group.bytes for group in groups), reverse=True)[: len(devices)]
+    number = len(devices)
+    return Estimate(most / number, least / number, compilation / number, sum(largest))
 
 
 def _ends(numbers: Sequence[int]) -> list[int]:
@@ -130,6 +140,10 @@ def _up_to(group: Group, horizon: int) -> Group:
 def _work(group: Group, num_seeds: int) -> _Work:
     """What a group does."""
     seeds = -(-num_seeds // group.lanes) * group.lanes
-    rounds = [rounds_of(cell, batched=group.batched) for cell in group.stacked]
-    early = rounds if group.batched else [min(number, SHORT) for number in rounds]
-    return _Work(seeds * sum(early), seeds * (sum(rounds) - sum(early)))
+    rounds = np.array([rounds_of(cell, batched=group.batched) for cell in group.stacked])
+    early = rounds if group.batched else np.minimum(rounds, SHORT)
+    late = busy = rounds - early
+    if issubclass(registry.policy_class(group.policy), FallsQuiet):
+        settled = np.minimum(rounds, LONG) - early
+        busy = settled + LONG * np.log(np.maximum(rounds / LONG, 1.0))
+    return _Work(*(seeds * x.sum().item() for x in (early, late, busy)))
