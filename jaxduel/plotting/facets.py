@@ -4,6 +4,7 @@ row, with one legend."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -135,15 +136,13 @@ def arrangement(count: int, in_a_row: int | None = None) -> tuple[int, int, floa
 
 
 def broken(title: str, letters: int = _TITLE_LETTERS) -> str:
-    """A title on several lines, broken after commas, where it has more letters."""
+    """A title on several lines, broken after commas and brackets, where it has more letters."""
     lines = [""]
-    for part in title.split(", "):
-        if lines[-1] and len(lines[-1]) + len(part) + 2 > letters:
-            lines[-1] += ","
-            lines.append(part)
-        else:
-            lines[-1] += (", " if lines[-1] else "") + part
-    return "\n".join(lines)
+    for part in re.split(r"(?<=, )|(?<=\()", title):
+        if lines[-1] and len(lines[-1] + part.removesuffix(", ")) > letters:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def ticks(values: Sequence[float], places: Sequence[float], room: float = _TICK_ROOM) -> list[int]:

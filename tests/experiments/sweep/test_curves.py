@@ -239,5 +239,8 @@ def test_ticks_and_titles_have_room():
     assert facets.ticks([1, 1000], [0, 1]) == [0, 1]
     assert facets.broken("short, title") == "short, title"
     assert facets.broken("mslr16-noncondorcet, T = 1e6") == "mslr16-noncondorcet,\nT = 1e6"
+    long = "random_condorcet(num_arms=8, instance=0), T = 1e6"
+    assert facets.broken(long) == "random_condorcet(\nnum_arms=8, instance=0),\nT = 1e6"
+    assert facets.broken("btl(num_arms=4)") == "btl(num_arms=4)"
     assert [facets.short(x) for x in (0.51, 32, 1000, 2000, 1e6, 25e5, 0)] == [
         "0.51", "32", "$10^{3}$", "2000", "$10^{6}$", r"$2.5\!\cdot\!10^{6}$", "0"]  # fmt: skip
