@@ -91,7 +91,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     stacked, skips = job.program.stacked, job.program.skips
     times = np.asarray(job.cell.checkpoints)
     first_ones: list[Tallies] = []
-    settling, begin = Settling(job.lanes, job.slots, job.program), 0
+    settling, begin = Settling(job.lanes, job.slots, job.delay, job.program), 0
     for time in times[0] if stacked else times:
         while begin < time:
             if job.stop.is_set():

@@ -32,11 +32,15 @@ class Settling:
     Args:
       lanes: seeds in the block, of each cell.
       slots: how many of them run side by side in the event loop.
+      delay: after how many comparisons outcomes are told. Each time ends a run, and all slots wait
+        for the few that are told then, which doubles what a turn costs.
       program: the program.
     """
 
-    def __init__(self, lanes: int, slots: int, program: Program) -> None:
+    def __init__(self, lanes: int, slots: int, delay: int, program: Program) -> None:
         self._program, self._share = program, min(slots, lanes) / lanes
+        late = delay > 1
+        self._cost, self._told = TURN_COST * (2.0 if late else 1.0), 1 / delay if late else 0.0
         self._selves = np.zeros(())
         self._turns: list[np.ndarray] = []
         self._rests_until = 0
@@ -74,4 +78,4 @@ class Settling:
         of one seed alone that has more.
         """
         each = np.maximum(np.mean(turns, axis=-1), np.max(turns, axis=-1) * self._share)
-        return float(np.max(each)) * TURN_COST < 1.0
+        return (float(np.max(each)) + self._told) * self._cost < 1.0

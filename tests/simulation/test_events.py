@@ -187,6 +187,9 @@ class Insomniac(Sleeper):
     def update(self, state, plan, outcome, key):
         return {**state, **super().update(state, plan, outcome, key)}
 
+    def learn(self, state, feedback):
+        return state
+
     def quiet(self, state, limit, key):
         silent = state["sleepless"] | state["secretive"]
         return super().quiet(state, jnp.where(silent, 0, limit), key)
@@ -230,6 +233,8 @@ def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
         assert np.sum(result.plays[:, -1, 0] == 4000) == 1
         assert when == times
     assert begun(_insomniac(4, secretive=1.0), num_seeds=8)[0] == []
+    for delay, times in ((4, []), (40, [40])):
+        assert begun(_insomniac(20), num_seeds=8, delay=delay)[0] == times
 
 
 def test_skipping_is_tried_ever_more_seldom(beginnings, monkeypatch):
