@@ -61,7 +61,8 @@ class DTS:
         candidates = thompson.possible_winners(state, bound, active)
         votes = thompson.votes_of(thompson.sampled_wins(seed, state, active), active)
         most = jnp.max(jnp.where(candidates, votes, -1))
-        left = random_member(candidates & (votes == most), thompson.tie_break(seed))
+        elected = random_member(candidates & (votes == most), thompson.tie_break(seed))
+        left = jnp.where(state.first < 0, elected, state.first)
         eligible = thompson.undecided_opponents(state, left, bound, active)
         return Duel(left, thompson.best_reply(seed, state, left, eligible))
 
@@ -77,8 +78,10 @@ class DTS:
     ) -> tuple[ThompsonState, Quiet]:
         """How often arms that win the vote, and to whom nobody replies, meet themselves.
 
-        The length is that of a run of independent, equally likely steps, cut where log t changes a
-        set, and the step after it is one that ends such a run (`jaxduel.policies.thompson_quiet`).
+        Which of several it is, votes that are still open decide, with probabilities that are summed
+        up. The length is that of a run of independent, equally likely steps, cut where log t
+        changes a set, and the step after it is one that ends such a run: a vote that counts falls
+        otherwise, or somebody replies (`jaxduel.policies.thompson_quiet`).
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(state, self.alpha, active, limit, key, mixes=True)

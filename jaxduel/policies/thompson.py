@@ -28,7 +28,8 @@ VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
 
 FREE, LIKELY, UNLIKELY = 0, 1, 2
-"""How a coin of the next step falls: to be tossed, or on the likelier side, or on the other."""
+"""How a coin of the next step falls: to be tossed, or on the likelier side, or on the other. Of a
+reply: not above 1/2, or above, whatever is likelier."""
 
 
 class ThompsonState(NamedTuple):
@@ -40,6 +41,7 @@ class ThompsonState(NamedTuple):
     t: jax.Array  # () int32: comparisons made
     ended: jax.Array  # () bool: whether a quiet run has decided about the next step
     fixed: jax.Array  # (2 K, K) int8: how coins fall then, of votes, symmetric, and of replies to i
+    first: jax.Array  # () int32: the first arm then; -1 if votes decide
 
 
 def no_comparisons(num_arms: int) -> ThompsonState:
@@ -52,6 +54,7 @@ def no_comparisons(num_arms: int) -> ThompsonState:
         t=jnp.int32(0),
         ended=jnp.bool_(False),
         fixed=jnp.zeros((2 * num_arms, num_arms), jnp.int8),
+        first=jnp.int32(-1),
     )
 
 
@@ -70,6 +73,7 @@ def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> Thompson
         t=state.t + 1,
         ended=jnp.bool_(False),
         fixed=jnp.zeros_like(state.fixed),
+        first=jnp.int32(-1),
     )
 
 
@@ -83,6 +87,7 @@ def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
         t=state.t,
         ended=jnp.bool_(False),
         fixed=jnp.zeros_like(state.fixed),
+        first=jnp.int32(-1),
     )
 
 
@@ -96,7 +101,8 @@ def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Arr
     low, high = jnp.minimum(arms[:, None], arms), jnp.maximum(arms[:, None], arms)
     pairs = (low < high) & active[:, None] & active
     tossed = toss(seed, low * len(active) + high, VOTES, state.tail)
-    return _fallen(tossed, state.tail, state.fixed[: len(active)]) & pairs
+    fixed = state.fixed[: len(active)]
+    return jnp.where(fixed == FREE, tossed, (state.tail < 0) ^ (fixed == UNLIKELY)) & pairs
 
 
 def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
@@ -146,9 +152,9 @@ def replies(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.Arr
     """
     arms = jnp.arange(len(eligible), dtype=jnp.int32)
     itself = arms == left
-    tail = -state.tail[left]
-    tossed = toss(seed, arms, REPLIES, tail)
-    above = _fallen(tossed, tail, state.fixed[len(arms) + left]) & eligible & ~itself
+    tossed = toss(seed, arms, REPLIES, -state.tail[left])
+    fixed = state.fixed[len(arms) + left]
+    above = jnp.where(fixed == FREE, tossed, fixed == UNLIKELY) & eligible & ~itself
     several = set_size(above) > 1
     wins, losses = state.wins[:, left], state.wins[left]
     drawn = logits_above_half(seed, OPPONENTS, above & several, wins, losses)
@@ -163,11 +169,6 @@ def best_reply(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.
 def tie_break(seed: Seed, number: int = 0) -> jax.Array:
     """A uniform number in [0, 1) to break a tie with: () float32."""
     return uniform(block(seed, number, TIES)[0])
-
-
-def _fallen(tossed: jax.Array, tail: jax.Array, fixed: jax.Array) -> jax.Array:
-    """Coins that are not fixed as they were tossed, the others as they are fixed."""
-    return jnp.where(fixed == FREE, tossed, (tail < 0) ^ (fixed == UNLIKELY))
 
 
 def _tails(wins: jax.Array) -> jax.Array:

@@ -1,26 +1,30 @@
-"""Quiet runs of Thompson sampling on win counts: how long an arm will only meet itself.
+"""Quiet runs of Thompson sampling on win counts: how long arms will only meet themselves.
 
 One step tosses independent coins: of every pair {i, j} one, which decides the votes of both, and in
-the second phase, afresh, one of every eligible arm, whether theta_j,left > 1/2. If a set D of them
-falls on its likelier side, the next comparison is (i, i), whatever the others show. Whoever calls
-chooses D by the state alone. Then
+the second phase, afresh, one of every arm that is eligible against the first, whether theta_j,first
+> 1/2. If some votes, V, fall on their likelier sides, then, whatever the others show, the first arm
+is one of a few, the leaders, and i with a probability l_i. If then nobody replies, the comparison
+is (i, i). Call that D. Whoever calls chooses V by the state alone. Then
 
-* comparisons (i, i) teach nothing, so that D and its probability p stay the same from step to step
-  until log t changes a set of arms: a run is cut before that;
-* the number N of steps in a row in which D happens is geometric, P(N >= n) = p^n, and how the
-  coins outside D fell in them does not matter, since they are independent of D and their steps
-  leave no trace. A run cut at n <= N goes on as if it began there: N has no memory;
-* the step after a run that was not cut is one in which D does not happen. In any order of the coins
-  of D there is a first one that falls on its unlikely side, number k with a probability in
-  proportion to (1 - q_1) ... (1 - q_{k-1}) q_k, where q is a coin's smaller side. Given k, those
-  before it fall as is likely, k does not, and those after it, and the coins outside D, are tossed
-  as ever. `ThompsonState.fixed` tells the step to come.
+* comparisons (i, i) teach nothing, so that V, the l_i and the probability p of D stay the same from
+  step to step until log t changes a set of arms: a run is cut before that;
+* the number N of steps in a row in which D happens is geometric, P(N >= n) = p^n, their arms are
+  independent, i with a probability in proportion to l_i P(nobody replies to i), and how other coins
+  fell in them does not matter, since these leave no trace. A run cut at n <= N goes on as if it
+  began there: N has no memory;
+* the step after a run that was not cut is one in which D does not happen. In any order of V either
+  there is a first vote that falls on its unlikely side, number k with a probability in proportion
+  to (1 - q_1) ... (1 - q_{k-1}) q_k, where q is a coin's smaller side. Given k, those before it
+  fall as is likely, k does not, and all other coins are tossed as ever. Or V falls as is likely, i
+  is the first arm and somebody replies, with a probability in proportion to the product of the
+  three: then i is the first arm, its first reply is found like k, and no vote matters any more.
+  `ThompsonState.fixed` and `.first` tell the step to come.
 
-N is floor(E / -log p) for E exponential, and k the number of the interval in which u (1 - p) falls,
-u uniform, of those that end at the probabilities that one of the first k coins fails. 1 - p and
-these are built up as sums of positive terms, and both draws are made in float64: to the comparison,
-and with the relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where
-p <= 1/2, steps are plain: a run would be shorter than one comparison in the mean.
+N is floor(E / -log p) for E exponential, and k or i the number of the interval in which u (1 - p)
+falls, u uniform, of those that end at the probabilities that D fails by then. 1 - p and these are
+built up as sums of positive terms, and the draws are made in float64: to the comparison, and with
+the relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where p <= 1/2,
+steps are plain: a run would be shorter than one comparison in the mean.
 
 The outcomes of other comparisons must not arrive within a run: whoever withholds some asks for a
 run that ends, with the step after it, when they do. If they come right after a run, then to its
@@ -39,20 +43,31 @@ from jax import lax
 
 from jaxduel.numerics import set_size
 from jaxduel.numerics.crossing import drawn_run
+from jaxduel.numerics.seldom import seldom
 from jaxduel.numerics.threefry import Seed, block, seed_of
-from jaxduel.policies import thompson
+from jaxduel.policies import thompson, thompson_leaders
 from jaxduel.policies.base import Key, Quiet
 from jaxduel.policies.thompson import ThompsonState
 
+_NEVER = 2.0**-126  # the `signed_tail` of a coin that cannot fall on its unlikely side
 _LEAST = 0.5  # the probability p above which runs are drawn
 
 
+class _Coins(NamedTuple):
+    """The coins of which a run consists."""
+
+    votes: jax.Array  # (K, K) bool: V, of i against j, each of them likely to be won
+    leads: jax.Array  # (K,) float32: the probability l_i that i is the first arm, given V
+    answers: jax.Array  # (K, K) float32: the chance at [i, j] of a reply of j to i, else 0
+
+
 class _Run(NamedTuple):
-    """The length of a run, and what is known about the step after it."""
+    """The length of a run, and what is known about the step after it: `ThompsonState`."""
 
     n: jax.Array  # () int32
     ended: jax.Array  # () bool
     fixed: jax.Array  # (2 K, K) int8
+    first: jax.Array  # () int32
 
 
 def confident_run(
@@ -66,12 +81,12 @@ def confident_run(
 ) -> tuple[ThompsonState, Quiet]:
     """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
 
-    D is about the leaders, the candidates that win most of the votes, s, if all fall as is likely.
-    It holds the votes that a leader is likely to win, if there are several also those that it is
-    likely to lose, and, for any other candidate, K - s votes that it loses, the likeliest ones: the
-    leaders alone have s votes or more. No votes if there is one candidate. And the replies of all
-    arms that are eligible against a leader, each of which is to be below 1/2. Of several leaders
-    one is drawn uniformly in each step; replies to the others are tossed in vain.
+    The leaders are the candidates that win most of the votes, s, if all fall as is likely. V holds
+    the votes that one of them is likely to win, the one that is surest of them, and, for any
+    candidate that is no leader, K - s votes that it loses, the likeliest ones: only leaders can
+    have s votes or more. No votes if all candidates are leaders. Where there are too many leaders
+    for `jaxduel.policies.thompson_leaders`, V holds all other votes of leaders, too, and they are
+    equally likely to be the first arm.
 
     Args:
       state: before the step.
@@ -95,8 +110,11 @@ def confident_run(
     meeting = leaders[:, None] & others
     eligible = meeting & (state.lead >= -bound)
     answers = jnp.where(eligible, _chance_to_lose(state.tail), 0.0)
-    answered = _any_of(answers.ravel()) if mixes else _any_of(answers[arm])
-    votes, found = _decisive_votes(state, score, leaders, candidates, active, answered)
+    answered = _any_of(answers.T)
+    least = jnp.min(jnp.where(leaders, answered, 1.0))
+    votes, found = _decisive_votes(state, score, leaders, candidates, active, least)
+    leads = _chances_to_lead(state, votes, leaders, active) if mixes else one.astype(jnp.float32)
+    coins = _Coins(votes, leads, jnp.where(found, answers, 1.0))
     refuted = jnp.min(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf))
     refused = jnp.min(jnp.where(meeting & ~eligible, -state.lead, jnp.inf))
 
@@ -104,8 +122,11 @@ def confident_run(
         now = thompson.log_bound_at(alpha, t)
         return (refuted >= now) & (refused > now)
 
-    run = _run(seed_of(key), state, votes, jnp.where(found, answers, 1.0), settled, limit)
-    return _later(state, run), Quiet(arm, run.n, leaders.astype(jnp.float32) if mixes else None)
+    run = _run(seed_of(key), state, coins, settled, limit)
+    if not mixes:
+        return _later(state, run), Quiet(arm, run.n)
+    weights = leads * (1.0 - answered)
+    return _later(state, run), Quiet(lax.argmax(weights, 0, jnp.int32), run.n, weights)
 
 
 def champion_run(
@@ -135,7 +156,8 @@ def champion_run(
     votes, lost = itself[:, None] & rivals, jnp.any(rivals & (state.tail[arm] > 0))
     never = jnp.where(lost | ~unbeaten(state.t + 1), 1.0, 0.0)  # in place of the arm's own reply
     answers = jnp.where(itself[:, None] & itself, never, 0.0)
-    run = _run(seed_of(key), state, votes, answers, unbeaten, limit)
+    coins = _Coins(votes, itself.astype(jnp.float32), answers)
+    run = _run(seed_of(key), state, coins, unbeaten, limit)
     return _later(state, run), Quiet(arm, run.n)
 
 
@@ -145,7 +167,7 @@ def likely_votes(state: ThompsonState, active: jax.Array) -> jax.Array:
 
 
 def _later(state: ThompsonState, run: _Run) -> ThompsonState:
-    return state._replace(t=state.t + run.n, ended=run.ended, fixed=run.fixed)
+    return state._replace(t=state.t + run.n, ended=run.ended, fixed=run.fixed, first=run.first)
 
 
 def _chance_to_lose(tail: jax.Array) -> jax.Array:
@@ -171,8 +193,8 @@ def _decisive_votes(
     active: jax.Array,
     answered: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
-    """Likely votes that give the leaders the same number, and more than any other candidate; and
-    whether there are any.
+    """Likely votes that give one leader more than any candidate but leaders can have, if they are
+    few, else all leaders the same number; and whether there are any.
 
     A lane looks for those of third arms only if D can have a probability above 1/2: where one lane
     needs many of them, all lanes wait.
@@ -183,7 +205,8 @@ def _decisive_votes(
       leaders: (K,) bool.
       candidates: (K,) bool.
       active: (K,) bool.
-      answered: () float32, the probability that some arm replies.
+      answered: () float32, the probability that some arm replies to the leader that is surest of
+        none.
 
     Returns:
       (K, K) bool, whether the win of i over j is one of them, and () bool: false where the likely
@@ -192,13 +215,16 @@ def _decisive_votes(
     num = len(active)
     pairs = ~jnp.eye(num, dtype=bool) & active[:, None] & active
     likely, rivals = pairs & (state.tail < 0), candidates & ~leaders
-    several = set_size(leaders) > 1
-    own = likely & (leaders[:, None] | (leaders & several)) & (several | jnp.any(rivals))
-    won = jnp.sum(own & leaders[:, None], axis=0, dtype=jnp.int32)
+    many = ~thompson_leaders.few(leaders)
+    unsure = jnp.where(leaders, _any_of(jnp.where(likely, -state.tail, 0.0).T), jnp.inf)
+    surest = lax.iota(jnp.int32, num) == lax.argmin(unsure, 0, jnp.int32)
+    winners = jnp.where(many, leaders, surest)
+    own = likely & (winners[:, None] | (leaders & many)) & (many | jnp.any(rivals))
+    won = jnp.sum(own & winners[:, None], axis=0, dtype=jnp.int32)
     missing = jnp.where(rivals, set_size(active) - jnp.max(score) - won, 0)
     least = _any_of(jnp.append(_any_of(jnp.where(own, -state.tail, 0.0)), answered))
     missing = jnp.where(least < 1.0 - _LEAST, missing, 0)
-    third = pairs & ~leaders[:, None] & rivals
+    third = pairs & ~winners[:, None] & rivals
 
     def losses(tail: jax.Array) -> jax.Array:
         return jnp.where(third & (tail < 0), -tail, jnp.inf)
@@ -217,28 +243,43 @@ def _decisive_votes(
     return votes, jnp.all(level < jnp.inf)
 
 
+def _chances_to_lead(
+    state: ThompsonState, votes: jax.Array, leaders: jax.Array, active: jax.Array
+) -> jax.Array:
+    """How likely each leader is the first arm of a step in which these votes fall as is likely:
+    (K,) float32."""
+    tail = jnp.where(votes, -_NEVER, jnp.where(votes.T, _NEVER, state.tail))
+    number = set_size(leaders)
+    several = (number > 1) & thompson_leaders.few(leaders)
+    alike = leaders / number.astype(jnp.float32)
+    return seldom(_unlike, several, alike, tail, leaders, active)
+
+
+def _unlike(alike: jax.Array, tail: jax.Array, leaders: jax.Array, active: jax.Array) -> jax.Array:
+    """`thompson_leaders.chances_to_lead` in place of chances that are alike."""
+    del alike
+    return thompson_leaders.chances_to_lead(tail, leaders, active)
+
+
 def _run(
     seed: Seed,
     state: ThompsonState,
-    votes: jax.Array,
-    answers: jax.Array,
+    coins: _Coins,
     settled: Callable[[jax.Array], jax.Array],
     limit: jax.Array,
 ) -> _Run:
-    """The run during which these coins all fall on their likelier side.
+    """The run during which D happens.
 
     Args:
       seed: of this draw.
       state: before the run.
-      votes: (K, K) bool: the votes in D, of i against j, each of them likely to be won.
-      answers: (K, K) float32: for j whose reply to i is in D, at [i, j], the chance of its unlikely
-        side, else 0.
+      coins: those of D.
       settled: whether D is what is asked for in comparison number t; false from some t on.
       limit: () int32.
     """
-    num = len(answers)
+    (votes, leads, answers), num = coins, len(coins.leads)
     chances = jnp.where(votes, jnp.abs(state.tail), 0.0)
-    length, culprit, likely = _fall(seed, chances, answers, limit)
+    length, culprit, likely = _fall(seed, chances, leads, answers, limit)
     asked = likely & (limit > 0) & ~state.ended
     n, ended = drawn_run(asked, length, settled, state.t, limit)
 
@@ -252,28 +293,37 @@ def _run(
     pairs = fixed(votes, high * num + low) | fixed(votes.T, low * num + high)
     replies = fixed(answers > 0, (num + low) * num + high)
     sides = jnp.concatenate([pairs, replies])
-    return _Run(n, state.ended | ended, jnp.where(state.ended, state.fixed, sides))
+    first = jnp.where(ended & (culprit >= num * num), culprit // num - num, -1)
+    return _Run(
+        n=n,
+        ended=state.ended | ended,
+        fixed=jnp.where(state.ended, state.fixed, sides),
+        first=jnp.where(state.ended, state.first, first),
+    )
 
 
 def _fall(
-    seed: Seed, votes: jax.Array, answers: jax.Array, limit: jax.Array
+    seed: Seed, votes: jax.Array, leads: jax.Array, answers: jax.Array, limit: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """How many steps it takes until one of some coins falls on its unlikely side, and which.
+    """How many steps it takes until D fails, and by which coin.
 
     Args:
       seed: of this draw.
-      votes: (K, K) float32, the unlikely sides of coins, ordered by columns.
-      answers: (K, K) float32, those of coins that come after them, ordered by rows.
+      votes: (K, K) float32, the unlikely sides of V, ordered by columns.
+      leads: (K,) float32, as in `_Coins`.
+      answers: (K, K) float32, as in `_Coins`, ordered by rows.
       limit: () int32, at least 0.
 
     Returns:
       The number of steps without, () int32, at most `limit`; the first coin that fell so then, its
-      number, () int32; and whether a step without is likelier than 1/2, () bool: only then the
-      first two mean anything.
+      number, () int32, K^2 and more for replies; and whether a step without is likelier than 1/2,
+      () bool: only then the first two mean anything.
     """
-    num = len(answers)
+    num = len(leads)
     first, second = block(seed, 0, 0), block(seed, 1, 0)
-    groups = jnp.concatenate([_any_of(votes), _any_of(answers.T)])
+    replied = leads * _any_of(answers.T)
+    left = jnp.maximum(1.0 - (jnp.cumsum(replied) - replied), replied)
+    groups = jnp.concatenate([_any_of(votes), replied / jnp.where(left > 0, left, 1.0)])
     with jax.enable_x64(True):
         ends = _first_failure(groups)
         fails = ends[-1]
@@ -281,10 +331,11 @@ def _fall(
         group = _interval(ends, past)
         numbers = lax.iota(jnp.int32, num)
         before = jnp.max(jnp.where(lax.iota(jnp.int32, 2 * num) < group, ends, 0.0))
+        after = jnp.min(jnp.where(lax.iota(jnp.int32, 2 * num) < group, fails, ends))
         here = jnp.sum(jnp.where(numbers == group, votes, 0.0), axis=1)
         here = here + jnp.sum(jnp.where(num + numbers[:, None] == group, answers, 0.0), axis=0)
         inner = _first_failure(here)
-        member = _interval(inner, (past - before) / (1.0 - before))
+        member = _interval(inner, (past - before) / (after - before) * inner[-1])
         length = jnp.floor(jnp.log1p(-_unit(*first)) / jnp.log1p(-fails))
         length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
         culprit = (group * num + member).astype(jnp.int32)

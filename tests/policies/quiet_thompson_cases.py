@@ -1,5 +1,9 @@
 """States of D-TS, D-TS+ and RCS that fall quiet, and what by: for tests."""
 
+import itertools
+from functools import cache
+from typing import Any, NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +11,7 @@ import pytest
 from scipy import special
 
 from jaxduel.policies.base import Feedback
+from jaxduel.policies.thompson_leaders import MOST_CANDIDATES
 
 NAMES = ["dts", "dts+", "rcs"]
 OFTEN = ["dts", pytest.param("dts+", marks=pytest.mark.slow), "rcs"]
@@ -30,14 +35,40 @@ def at(policy, wins, t):
     return told._replace(t=t)
 
 
-def expected(name, wins, t):
-    """What a step is quiet by, written down from the docstrings, or None if it cannot be.
+@cache
+def _ways(num):
+    """All ways that votes may fall, and the pairs."""
+    pairs = list(itertools.combinations(range(num), 2))
+    return np.array(list(itertools.product((True, False), repeat=len(pairs)))), pairs
 
-    Returns:
-      The arms of which one is drawn, pairs whose votes decide it, the (i, j) of which j must not
-      reply to i, the probability of all that, what kind of state it is, leads that a growing
-      bound will reach, and the chances of replies.
-    """
+
+def leads_of(chance, candidates):
+    """How likely each candidate is to win most votes, uniformly if several do, by going through all
+    ways that the votes may fall: (K, K) probabilities that i wins against j, (K,) bool."""
+    ways, pairs = _ways(len(chance))
+    weight, votes = np.ones(len(ways)), np.zeros((len(ways), len(chance)), np.int8)
+    for way, (i, j) in zip(ways.T, pairs, strict=True):
+        weight *= np.where(way, chance[i, j], chance[j, i])
+        votes[:, i] += way
+        votes[:, j] += ~way
+    votes[:, ~candidates] = -1
+    first = votes == votes.max(axis=1, keepdims=True)
+    return np.sum((weight / first.sum(axis=1))[:, None] * first, axis=0) / weight.sum()
+
+
+class Event(NamedTuple):
+    """What a step is quiet by."""
+
+    votes: Any  # the pairs whose votes decide it
+    replies: Any  # the (i, j) of which j must not reply to i
+    chance: float  # of all that
+    weights: Any  # of the arms that then meet themselves, which sum to 1
+    kind: str  # of state
+    reached: Any  # leads that a growing bound will reach
+
+
+def expected(name, wins, t):
+    """What a step is quiet by, written down from the docstrings, or None if it cannot be."""
     num = len(wins)
     ahead, n = wins - wins.T, wins + wins.T
     lead = np.sign(ahead) * ahead**2 / np.maximum(4 * n, 1)
@@ -52,7 +83,8 @@ def expected(name, wins, t):
             return None
         chances = chance[arm, others]
         reached = lead[arm, others]
-        return [arm], [(arm, j) for j in others], [], np.prod(1 - chances), "champion", reached, []
+        votes = [(arm, j) for j in others]
+        return Event(votes, [], np.prod(1 - chances), arms == arm, "champion", reached)
     refuted = np.sum((lead >= bound) & (arms[:, None] != arms), axis=0)
     candidates = refuted == refuted.min()
     most = np.max(score[candidates])
@@ -60,25 +92,34 @@ def expected(name, wins, t):
     if len(leaders) > 1 and name == "dts+":
         return None
     rivals = [j for j in arms if candidates[j] and j not in leaders]
+    many = len(leaders) > MOST_CANDIDATES
+    failing = {i: 1 - np.prod(1 - chance[i, likely[i]]) for i in leaders}
+    winners = leaders if many else [min(leaders, key=lambda i: failing[i])]
     votes = set()
-    if rivals or len(leaders) > 1:
-        votes = {(i, j) for i in leaders for j in arms if likely[i, j]}
-    if len(leaders) > 1:
+    if rivals or many:
+        votes = {(i, j) for i in winners for j in arms if likely[i, j]}
+    if many:
         votes |= {(j, i) for i in leaders for j in arms if likely[j, i]}
     for rival in rivals:
         beaten_by = [i for i in arms if likely[i, rival]]
-        losses = sorted((0 if i in leaders else chance[i, rival], i) for i in beaten_by)
+        losses = sorted((0 if i in winners else chance[i, rival], i) for i in beaten_by)
         if len(losses) < num - most:
             return None
         votes |= {(i, rival) for _, i in losses[: num - most]}
+    given = 1 - chance
+    for i, j in votes:
+        given[i, j], given[j, i] = 1, 0
+    certain = np.prod([1 - chance[i, j] for i, j in votes])
+    leads = leads_of(given, np.isin(arms, leaders)) if certain > 0.5 else np.isin(arms, leaders)
     replies = [(i, j) for i in leaders for j in arms if j != i and lead[i, j] >= -bound]
-    if not all(likely[i, j] for i, j in replies):
-        return None
-    chances = [chance[i, j] for i, j in [*votes, *replies]]
+    silent = np.ones(num)
+    for i, j in replies:
+        silent[i] *= 1 - chance[i, j]
     kind = "tied" if len(leaders) > 1 else "alone" if not rivals else "copeland"
-    kind = "condorcet" if kind == "copeland" and most == num - 1 else kind
-    p, answers = np.prod(1 - np.array(chances)), [chance[i, j] for i, j in replies]
-    return leaders, sorted(votes), replies, p, kind, lead[lead >= bound], answers
+    kind = "condorcet" if kind == "copeland" and most == num - 1 else "many" if many else kind
+    quietly = np.sum(leads * silent)
+    weights = leads * silent / quietly
+    return Event(sorted(votes), replies, certain * quietly, weights, kind, lead[lead >= bound])
 
 
 KINDS = {"dts": 4, "dts+": 3, "rcs": 1}
@@ -99,11 +140,11 @@ def states(name, each, least=0.55, most=0.97):
         t = int(10 ** rng.uniform(2, 5))
         event = expected(name, wins, t)
         bounds = ALPHA[name] * np.log([t + 1, t + LIMIT + 1])
-        if event is None or not least < event[3] < most:
+        if event is None or not least < event.chance < most:
             continue
-        if np.any((event[5] > bounds[0] - 1e-4) & (event[5] < bounds[1] + 1e-4)):
+        if np.any((event.reached > bounds[0] - 1e-4) & (event.reached < bounds[1] + 1e-4)):
             continue
-        same = found.setdefault(event[4], [])
+        same = found.setdefault(event.kind, [])
         if len(same) < each:
             same.append((np.pad(wins, (0, ARMS - num)), t, num, event))
         elif sum(len(same) for same in found.values()) == each * KINDS[name]:

@@ -12,7 +12,16 @@ import jaxduel as jd
 from jaxduel.numerics.threefry import seed_of
 from jaxduel.policies import thompson
 from jaxduel.policies.base import Duel
-from tests.policies.quiet_thompson_cases import ALPHA, ARMS, LIMIT, OFTEN, at, record_of, states
+from tests.policies.quiet_thompson_cases import (
+    ALPHA,
+    ARMS,
+    LIMIT,
+    OFTEN,
+    at,
+    expected,
+    record_of,
+    states,
+)
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -34,8 +43,8 @@ def _draws(policy, wins, t, sizes, decided, keys, *, policy_class):
         record = record_of(state)
         fell = thompson.sampled_wins(seed_of(step), record, here.active_arms)
         as_likely = jnp.all(~decided | (fell == (wins > wins.T)))
-        fixed = record_of(later).fixed
-        return run, fixed, duel, without, as_likely
+        told = record_of(later)
+        return run, (told.fixed, told.first), duel, without, as_likely
 
     over_keys = jax.vmap(one, in_axes=(None,) * 4 + (0,))
     return jax.vmap(over_keys, in_axes=(0, 0, 0, 0, None))(wins, t, sizes, decided, keys)
@@ -48,7 +57,7 @@ def drawn(request):
     wins, t, sizes = (np.array([x[i] for x in made], np.int32) for i in range(3))
     decided = np.zeros((len(made), ARMS, ARMS), bool)
     for table, (_, _, _, event) in zip(decided, made, strict=True):
-        for i, j in event[1]:
+        for i, j in event.votes:
             table[i, j] = table[j, i] = True
     policy = jd.policies.make(request.param, num_arms=ARMS)
     policy = dataclasses.replace(policy, alpha=np.float32(ALPHA[request.param]))
@@ -61,20 +70,43 @@ def test_runs_are_as_long_as_independent_steps_make_them(drawn):
     made, _, (run, *_) = drawn
     for number, (_, _, _, event) in enumerate(made):
         arms, n = run.arm[number], run.n[number]
-        assert (arms == event[0][0]).all()
+        assert (arms == np.argmax(event.weights)).all()
         if run.weights is not None:
-            assert ((run.weights[number] > 0) == np.isin(np.arange(ARMS), event[0])).all()
+            weights = run.weights[number] / run.weights[number].sum(axis=1, keepdims=True)
+            wanted = np.pad(event.weights, (0, ARMS - len(event.weights)))
+            np.testing.assert_allclose(weights, np.tile(wanted, (len(n), 1)), rtol=1e-5)
         else:
-            assert len(event[0]) == 1
+            assert event.weights.max() == 1
         assert n.max() <= LIMIT
         for k in (1, 2, 3, 5, 8, 13, 21, 34, 100, LIMIT):
-            chance = event[3] ** k
+            chance = event.chance**k
             error = np.sqrt(chance * (1 - chance) / len(n))
             assert abs(np.mean(n >= k) - chance) <= 4.5 * error + 1e-9
 
 
+def test_many_leaders_are_equally_likely():
+    """Five arms, each of which beats the next two, all pairs decided: D is that all votes fall so.
+    """
+    wins, arms = np.zeros((5, 5), np.int32), np.arange(5)
+    for step, n in ((1, 45), (2, 35)):
+        wins[arms, (arms + step) % 5] = 0.8 * n
+        wins[(arms + step) % 5, arms] = 0.2 * n
+    event = expected("dts", wins, 40)
+    assert event.kind == "many"
+    assert len(event.votes) == 10
+    policy = jd.policies.make("dts", num_arms=5)
+    state = at(policy, jnp.asarray(wins), jnp.int32(40))
+    keys = jax.random.split(jax.random.key(2), 20_000)
+    _, run = jax.jit(jax.vmap(policy.quiet, in_axes=(None, None, 0)))(state, jnp.int32(LIMIT), keys)
+    assert (np.asarray(run.weights) == np.asarray(run.weights)[0, 0]).all()
+    chance = event.chance**LIMIT
+    assert 0.5 < chance < 0.9
+    error = np.sqrt(chance * (1 - chance) / len(keys))
+    assert abs(np.mean(np.asarray(run.n) == LIMIT) - chance) <= 4.5 * error
+
+
 def test_coins_are_fixed_up_to_the_first_that_ends_the_run(drawn):
-    made, decided, (run, fixed, *_) = drawn
+    made, decided, (run, (fixed, first), *_) = drawn
     for number, (_, _, _, event) in enumerate(made):
         ended = run.n[number] < LIMIT
         coins = fixed[number]
@@ -85,27 +117,25 @@ def test_coins_are_fixed_up_to_the_first_that_ends_the_run(drawn):
         assert (np.sum(among == thompson.UNLIKELY, axis=(1, 2)) == 1).all()
         assert not votes[:, ~decided[number]].any()
         asked = np.zeros((ARMS, ARMS), bool)
-        asked[tuple(np.array(event[2], int).reshape(-1, 2).T)] = True
+        asked[tuple(np.array(event.replies, int).reshape(-1, 2).T)] = True
         assert not replies[:, ~asked].any()
         lost = (votes == thompson.UNLIKELY).any(axis=(1, 2))
         assert not replies[lost].any()
+        arm = np.argmax((replies == thompson.UNLIKELY).any(axis=2), axis=1)
+        assert (first[number][ended] == np.where(lost, -1, arm)).all()
+        assert (first[number][~ended] == -1).all()
         assert (votes[~lost][:, decided[number]] == thompson.LIKELY).all()
 
 
 def test_the_step_after_a_run_has_the_law_of_steps_that_end_runs(drawn):
-    """Beside plain steps of which those are rejected in which all that counts fell as is likely,
-    among that replies to the leaders that were not drawn, by chance."""
+    """Beside plain steps of which those are rejected in which the votes that count fell as is
+    likely and nobody replied."""
     made, _, (run, _, duel, without, as_likely) = drawn
-    rng = np.random.default_rng(5)
     compared = 0
     for number, (_, _, _, event) in enumerate(made):
         left, right = without.left[number], without.right[number]
-        assert np.isin(left[as_likely[number]], event[0]).all()
+        assert np.isin(left[as_likely[number]], np.flatnonzero(event.weights)).all()
         quiet = as_likely[number] & (left == right)
-        silent = np.ones(ARMS)
-        for (i, _), chance in zip(event[2], event[6], strict=True):
-            silent[np.arange(ARMS) != i] *= 1 - chance
-        quiet &= rng.random(len(left)) < silent[left]
         ended = run.n[number] < LIMIT
         one, two = (
             np.bincount(pairs.left[number][kept] * ARMS + pairs.right[number][kept], minlength=36)

@@ -1,0 +1,102 @@
+"""How likely each of a few candidates of D-TS is to win the vote."""
+
+from __future__ import annotations
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import set_size
+
+MOST_CANDIDATES = 3
+"""For so many candidates the law is summed up: votes among them fall in at most 2^3 ways."""
+
+_PAIRS = tuple(itertools.combinations(range(MOST_CANDIDATES), 2))
+_UNROLLED = 8
+
+
+def few(candidates: jax.Array) -> jax.Array:
+    """Whether `chances_to_lead` knows the law: () bool."""
+    return set_size(candidates) <= MOST_CANDIDATES
+
+
+def chances_to_lead(tail: jax.Array, candidates: jax.Array, active: jax.Array) -> jax.Array:
+    """How likely each candidate is to be drawn, uniformly, of those that win most votes.
+
+    Votes of different pairs are independent. Those among candidates may fall in eight ways; given
+    one of these, how many votes candidates win are independent sums of independent coins. All terms
+    are positive, so that small probabilities are relatively accurate.
+
+    Args:
+      tail: (K, K) float32, `jaxduel.numerics.signed_tail` of theta_ij: P(theta_ij > 1/2) is s
+        where s > 0, else 1 + s.
+      candidates: (K,) bool, from one to `MOST_CANDIDATES` of them.
+      active: (K,) bool, the arms that vote.
+
+    Returns:
+      (K,) float32 that sum to 1, zero but for candidates.
+    """
+    ranks = jnp.arange(MOST_CANDIDATES, dtype=jnp.int32)
+    place = jnp.cumsum(candidates, dtype=jnp.int32) - 1
+    which = candidates & (place == ranks[:, None])
+    exists = jnp.any(which, axis=1)
+    arms = [lax.argmax(which[rank], 0, jnp.int32) for rank in range(MOST_CANDIDATES)]
+    rows = jnp.stack([tail[arm] for arm in arms])
+    exactly, fewer = _shifted_laws(rows, exists, active & ~candidates)
+    among = [rows[i][arms[j]] for i, j in _PAIRS]
+    leads = [jnp.float32(0)] * MOST_CANDIDATES
+    for way in itertools.product((True, False), repeat=len(_PAIRS)):
+        chance, won = jnp.float32(1), [0] * MOST_CANDIDATES
+        for (i, j), wins, s in zip(_PAIRS, way, among, strict=True):
+            fallen = jnp.where(exists[j], _above(s) if wins else _above(-s), 1.0 - wins)
+            chance = chance * fallen
+            won[i if wins else j] += 1
+        for i in range(MOST_CANDIDATES):
+            one, other = (j for j in range(MOST_CANDIDATES) if j != i)
+            f, g = exactly[won[one]][one], exactly[won[other]][other]
+            below_f, below_g = fewer[won[one]][one], fewer[won[other]][other]
+            alone, tied = below_f * below_g, (f * below_g + below_f * g) / 2 + f * g / 3
+            leads[i] = leads[i] + chance * exactly[won[i]][i] * (alone + tied)
+    return jnp.sum(jnp.where(which, jnp.sum(jnp.stack(leads), axis=1)[:, None], 0.0), axis=0)
+
+
+def _above(s: jax.Array) -> jax.Array:
+    """P(theta > 1/2) of a signed tail."""
+    return jnp.where(s < 0, 1.0 + s, s)
+
+
+def _shifted_laws(
+    rows: jax.Array, exists: jax.Array, voters: jax.Array
+) -> tuple[list[jax.Array], list[jax.Array]]:
+    """The probabilities that candidates win v votes, and fewer, v = 0 .. K - 1, if they have won 0,
+    1, ... elsewhere.
+
+    Args:
+      rows: (C, K) float32, signed tails of candidates.
+      exists: (C,) bool; a candidate that does not exist never wins v votes, and always fewer.
+      voters: (K,) bool, the arms against which votes count.
+
+    Returns:
+      Two lists of (C, K) float32.
+    """
+    num, count = rows.shape[1], rows.shape[0]
+
+    def with_vote(law: jax.Array, vote: tuple[jax.Array, ...]) -> tuple[jax.Array, None]:
+        s, counts = vote
+        win, lose = jnp.where(counts, _above(s), 0.0), jnp.where(counts, _above(-s), 1.0)
+        return law * lose[:, None] + _later(law, 1) * win[:, None], None
+
+    nothing = jnp.zeros((count, num), jnp.float32).at[:, 0].set(1.0)
+    law, _ = lax.scan(with_vote, nothing, (rows.T, voters), unroll=_UNROLLED)
+    below = _later(jnp.cumsum(law, axis=1), 1)
+    there = exists[:, None]
+    exactly = [jnp.where(there, _later(law, won), 0.0) for won in range(count)]
+    fewer = [jnp.where(there, _later(below, won), 1.0) for won in range(count)]
+    return exactly, fewer
+
+
+def _later(law: jax.Array, by: int) -> jax.Array:
+    """What stands at v at v + `by`."""
+    return jnp.pad(law, ((0, 0), (by, 0)))[:, : law.shape[1]]
