@@ -13,8 +13,9 @@ import numpy as np
 
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies import make
-from jaxduel.simulation import Result, simulate
+from jaxduel.simulation import Result
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.run import Settings, run_cells
 
 _MOST_LANES = 128
 """Runs on one instance are cut into equal blocks of at most this many."""
@@ -126,7 +127,7 @@ class Task:
         """Simulates, and reports finished runs to `ticks`.
 
         Raises:
-          Stopped: between two simulations, if it was asked to stop.
+          Stopped: soon after it was asked to stop.
         """
         results = []
         for draw in self.data.draws:
@@ -147,10 +148,7 @@ class Task:
         policy = make(
             entry.policy, num_arms=draw.problem.num_arms, horizon=horizon, **entry.parameters
         )
-        return simulate(
-            policy,
-            draw.problem,
-            horizon,
+        settings = Settings(
             num_seeds=draw.num_runs,
             seed=draw.key,
             checkpoints=times,
@@ -160,7 +158,12 @@ class Task:
             record_pairs=entry.record_pairs,
             lanes=self.lanes,
             devices=[device],
+            stop=stop,
         )
+        try:
+            return run_cells([policy], [draw.problem], [horizon], settings, stacked=False)[0]
+        except KeyboardInterrupt:
+            raise Stopped from None
 
     def _separately(self, draw: Draw, device: Device, stop: threading.Event) -> Result:
         """Separate runs to each horizon, side by side as checkpoints."""
@@ -225,8 +228,9 @@ def run_tasks(
       `run` returned.
 
     Raises:
-      Exception: what a task raised; the others stop at their next instance, as they do when the
-        caller closes the iterator or is interrupted.
+      Exception: what a task raised. The others stop at the end of their chunk, and are waited for,
+        as when the caller closes the iterator or is interrupted: a process that ends while others
+        compute crashes.
     """
     waiting = list(tasks)
     compiled: dict[tuple[Any, ...], Device] = {}
@@ -264,3 +268,5 @@ def run_tasks(
             yield event
     finally:
         stop.set()
+        for thread in threads:
+            thread.join()

@@ -30,9 +30,13 @@ from jaxduel.simulation.result import Result
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to run; documented at `simulate`, but for `of_outcomes`: what is kept of outcomes if they
-    are recorded, as a function of some rows of `Result.outcomes`, itself an array of as many rows;
-    all of them if None."""
+    """How to run; documented at `simulate`, but for two.
+
+    Attributes:
+      of_outcomes: what is kept of outcomes if they are recorded, as a function of some rows of
+        `Result.outcomes`, itself an array of as many rows; all of them if None.
+      stop: once it is set, the run ends with its next chunk; what had finished is dropped.
+    """
 
     num_seeds: int = 100
     seed: int | jax.Array = 0
@@ -50,6 +54,7 @@ class Settings:
     devices: Sequence[Device] | None = None
     prng: str = GENERATORS[0]
     progress: bool = False
+    stop: threading.Event | None = None
 
     def validate(self) -> None:
         """Raises InputError for settings out of range."""
@@ -222,7 +227,8 @@ def run_cells(
 
     Raises:
       InputError: before anything is computed.
-      KeyboardInterrupt: if it was interrupted before any seed had finished.
+      KeyboardInterrupt: if it was interrupted before any seed had finished, or stopped before all
+        had.
     """
     settings.validate()
     root = root_key(settings.seed, settings.prng)
@@ -255,7 +261,7 @@ def run_cells(
         delay=settings.delay,
         slots=1,
         tick=lambda _: None,
-        stop=threading.Event(),
+        stop=settings.stop or threading.Event(),
     )
     lanes = settings.lanes
     if lanes is None:
@@ -274,7 +280,8 @@ def run_cells(
         job = job._replace(lanes=lanes, slots=slots, tick=bar.update)
         finished = blocks.run_blocks(runner, job, num_blocks, devices, keep)
     done = min(finished * lanes, settings.num_seeds)
-    if done == 0:
+    stopped = settings.stop is not None and settings.stop.is_set()
+    if done == 0 or (done < settings.num_seeds and stopped):
         raise KeyboardInterrupt
     if done < settings.num_seeds:
         warnings.warn(

@@ -1,3 +1,4 @@
+import threading
 from contextlib import closing
 from dataclasses import replace
 
@@ -63,6 +64,20 @@ def test_what_goes_wrong_in_a_task_is_raised():
 def only(asked: Task):
     (*_, (_, sample)) = run_tasks([asked], jax.local_devices()[:1])
     return sample
+
+
+def test_tasks_in_flight_end_with_the_caller():
+    """The second would take hours: `sparring` skips nothing."""
+    last = 2**31 - 2
+    endless = replace(
+        task(Competitor("sparring", "Sparring", "sparring", {})),
+        horizon=last,
+        checkpoints=np.array([last]),
+    )
+    before = threading.active_count()
+    with closing(run_tasks([task(), endless], jax.local_devices()[:2])) as events:
+        assert next(events) == 2
+    assert threading.active_count() == before
 
 
 def test_horizons_are_one_and_three_times_powers_of_ten_and_the_last():

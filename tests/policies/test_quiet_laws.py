@@ -69,6 +69,7 @@ def test_runs_have_the_same_law(turns, monkeypatch):
         ("dts", "mslr5-condorcet", [300, 1_000, 3_000], 20_480, {}),
         ("dts", "mslr5-condorcet", [300, 1_000, 3_000], 20_480, {"delay": 16}),
         ("dts", "noncondorcet-strong-borda", [1_000, 3_000, 8_000], 4_096, {}),
+        ("dts", "noncondorcet-cyclic", [3_000, 10_000, 30_000], 4_096, {}),
         ("dts+", "noncondorcet-strong-borda", [1_000, 3_000, 8_000], 4_096, {}),
         ("ccb", "noncondorcet-strong-borda", [1_000, 3_000, 8_000], 8_192, {"alpha": 0.2}),
         ("ccb", "mslr5-condorcet", [1_000, 4_000, 16_000], 8_192, {}),
