@@ -158,8 +158,14 @@ def worst_case(
     last = horizon_of(policy, horizon)
     climbed = Objective(objective, policy, against, space, last, definition, devices)
     root = jax.random.key(key) if isinstance(key, int) else key
-    drawn = [np.asarray(space.draw(_key(root, 0, n)), np.float64) for n in range(num_starts)]
-    chosen = drawn if starts is None else _checked(starts, drawn[0].size)
+
+    def drawn(n: int) -> np.ndarray:
+        return np.asarray(space.draw(_key(root, 0, n)), np.float64)
+
+    if starts is None:
+        chosen = [drawn(n) for n in range(num_starts)]
+    else:
+        chosen = _checked(starts, drawn(0).size)
     first, num_starts = [space.project(params) for params in chosen], len(chosen)
     for params in first:
         parametrised(space.instance, params)

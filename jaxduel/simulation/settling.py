@@ -59,7 +59,8 @@ class Settling:
           t: the time.
         """
         if not self._turns:
-            before, self._selves = self._selves, np.asarray(lanes.selves)
+            # a copy: the next chunk of steps is given the lanes' memory
+            before, self._selves = self._selves, np.array(lanes.selves)
             different = 1.0 - (self._selves - before) / TRIAL
             if t < self._rests_until or not self._pays(different):
                 return False

@@ -85,8 +85,7 @@ def test_runs_are_as_long_as_independent_steps_make_them(drawn):
 
 
 def test_many_leaders_are_equally_likely():
-    """Five arms, each of which beats the next two, all pairs decided: D is that all votes fall so.
-    """
+    """Five arms, each beats the next two, all pairs are decided: D is that all votes fall so."""
     wins, arms = np.zeros((5, 5), np.int32), np.arange(5)
     for step, n in ((1, 45), (2, 35)):
         wins[arms, (arms + step) % 5] = 0.8 * n

@@ -7,8 +7,8 @@ D-TS+'s best score, the index of an unplayed arm in the machines of Sparring and
 Liu's RMED2 is left out: it has a wrong sign; their SCB, too: its rounds and its tests are others
 than the paper's. CCB and ECW-RMED are compared from t = 1,000 on: in their programs, line 4 of
 ECW-RMED repeats a pair until it has enough comparisons before it goes on to the next, and CCB
-begins with an arm against itself. To 1e5 quiet runs are skipped, to 1e4 they are not. Numbers agree
-if they lie within 4 combined standard errors.
+begins with an arm against itself. Quiet runs are skipped once that pays, which it rarely does
+before 1e4. Numbers agree if they lie within 4 combined standard errors.
 
 ECW-RMED on "cyclic" is held against `reference/ecw_rmed.c`, which was written from the paper for
 that. Wu and Liu's condition (3) fails as soon as one pair has more evidence than log t, and adds up

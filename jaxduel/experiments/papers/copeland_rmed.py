@@ -171,8 +171,8 @@ class _Order:
             text.append(f"T = {self.horizon:,} everywhere, as asked for.")
         elif self.full:
             text.append(
-                "T = 1e7, 1e6 for 64 arms; CW-RMED 3e4 on 16. s2: 1e9, 1e7 for policies that do not "
-                "fall quiet there, D-TS+, SCB, SAVAGE and PBR."
+                "T = 1e7, 1e6 for 64 arms; CW-RMED 3e4 on 16. s2: 1e9, 1e7 for policies that do "
+                "not fall quiet there, D-TS+, SCB, SAVAGE and PBR."
             )
         else:
             text.append(

@@ -101,7 +101,7 @@ def _ends(numbers: Sequence[int]) -> list[int]:
 
 
 def _measured(group: Group, device: Device) -> _Costs:
-    """The costs of a group's policy."""
+    """The costs of a policy, positive whatever the clock says: `_at` takes logarithms."""
     longest = _up_to(group, LONG)
     first, whole = _timed(longest, device), _timed(longest, device)
     begun, work = whole, _work(longest, group.lanes)
