@@ -257,7 +257,7 @@ def reproduce(
     Args:
       figure: a figure ("1", "table1", "s1"), a panel ("1a" to "1f"), or None for all.
       full: T = 1e7 (1e6 for 64 arms), 100 runs, and 1e4 submatrices; s2 to T = 1e9, 500 runs;
-        takes hours.
+        takes an hour or two.
       out: folder for the files; figures/copeland-rmed by default.
       seed: root of all randomness.
       runs: how many runs on each data set, instead of the default's or the paper's.
