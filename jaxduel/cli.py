@@ -167,7 +167,7 @@ def reproduce(
       paper: name of the paper (`jaxduel list papers`).
       figure: a figure such as 1, or a panel such as 1a; all if left out.
       full: the long version: batched-dueling with 500 runs instead of the paper's 10, the others
-        with the horizons and runs of their papers, which takes an hour or more.
+        with the horizons and runs of their papers, which may take hours.
       runs: how many runs on each data set, instead of either.
       seed: root of all randomness.
       out: folder for the files; figures/PAPER if left out.

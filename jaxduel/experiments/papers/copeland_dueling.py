@@ -208,8 +208,8 @@ def reproduce(
 
     Args:
       figure: a figure ("1", "2"), a panel ("2a" to "2c"), or None for all.
-      full: the paper's horizon in Figure 1, 1e8, and 100 runs; takes an hour or
-        two, most of it for CCB on 500 arms.
+      full: the paper's horizon in Figure 1, 1e8, and 100 runs; takes an hour or two, most
+        of it for CCB on 500 arms.
       out: folder for the files; figures/copeland-dueling by default.
       seed: root of all randomness.
       runs: how many runs on each data set, instead of the default's.
