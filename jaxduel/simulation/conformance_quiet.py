@@ -1,0 +1,160 @@
+"""Whether `quiet` keeps its word: what it skips is what the policy would have done.
+
+Seeds are brought to states of their own by plain steps, and go on from there twice: by plain steps,
+and from one quiet run to the next. Where runs draw nothing, both must make the same comparisons;
+where they are drawn, as many of each ordered pair in the mean.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxduel.numerics.shares import shares
+from jaxduel.policies.base import Quiet
+
+LANES = 2_048
+_BEFORE, _AFTER = 200, 100
+"""Comparisons up to the states, and from there on."""
+_CUTS = (_AFTER, 3)
+"""Runs are cut as by the horizon, and as by delayed feedback."""
+_STRONG = 0.9
+"""The chance that an arm beats one that is listed after it."""
+_STANDARD_ERRORS = 5.0
+
+
+class _Path(NamedTuple):
+    """What a seed does from its state on."""
+
+    pairs: jax.Array  # (K, K) int32: comparisons of ordered pairs
+    valid: jax.Array  # () bool: every run was one that may be
+    drawn: jax.Array  # () bool: a run depended on its key
+
+
+def wrong_type(policy: Any) -> str | None:
+    """What is wrong with the shapes and dtypes of a policy's quiet run, as a sentence; None if
+    nothing is."""
+    key = jax.random.key(0)
+    before = jax.eval_shape(policy.init, key)
+    limit = jax.ShapeDtypeStruct((), jnp.int32)
+    after, run = jax.eval_shape(policy.quiet, before, limit, key)
+    if not isinstance(run, Quiet):
+        return f"quiet must return a state and a Quiet, not {type(run).__name__}"
+    if jax.tree.map(_kind, before) != jax.tree.map(_kind, after):
+        return "quiet changes the shapes or dtypes of the state"
+    scalar, vector = ((), jnp.int32), ((policy.num_arms,), jnp.float32)
+    if _kind(run.arm) != scalar or _kind(run.n) != scalar:
+        return "quiet must return an arm and a number of comparisons that are () int32"
+    if run.weights is not None and _kind(run.weights) != vector:
+        return "the weights that quiet returns must be (K,) float32"
+    return None
+
+
+def wrong_law(policy: Any) -> str | None:
+    """What is wrong with the comparisons that are skipped, as a sentence; None if nothing is.
+
+    Args:
+      policy: has `quiet`; a suffix of its arms may be inactive.
+    """
+    plain, paths = jax.device_get(_both(policy, jnp.int32(_CUTS), jax.random.key(0)))
+    if not paths.valid.all():
+        return (
+            "quiet returned a run with n not within 0 .. limit, or of an arm that is inactive or "
+            "has no positive weight"
+        )
+    for cut, pairs, drawn in zip(_CUTS, paths.pairs, paths.drawn.any(axis=1), strict=True):
+        apart = (pairs - plain).astype(np.float64)
+        error = apart.std(axis=0) / np.sqrt(LANES)
+        far = np.abs(apart.mean(axis=0)) > _STANDARD_ERRORS * error
+        if far.any() or (not drawn and apart.any()):
+            left, right = np.argwhere(far if far.any() else apart.any(axis=0))[0]
+            means = [table[:, left, right].mean() for table in (pairs, plain)]
+            return (
+                f"with quiet runs of at most {cut}, arm {left} is compared with arm {right} "
+                f"{means[0]:.5g} times in {_AFTER} comparisons, without them {means[1]:.5g} times"
+                f"{'' if far.any() else ', and quiet draws nothing'}"
+            )
+    return None
+
+
+@jax.jit
+def _both(policy: Any, cuts: jax.Array, key: jax.Array) -> tuple[jax.Array, _Path]:
+    """Comparisons of ordered pairs by plain steps, (lanes, K, K), and paths with quiet runs,
+    (cuts, lanes)."""
+    keys = jax.random.split(key, LANES)
+    times = lax.iota(jnp.int32, _BEFORE + _AFTER)
+
+    def lead_up(key: jax.Array) -> tuple[Any, jax.Array]:
+        def step(carry: tuple[Any, jax.Array], t: jax.Array) -> tuple[Any, None]:
+            state, pairs = carry
+            state, pair = _step(policy, key, state, t)
+            return (state, pairs + jnp.where(t >= _BEFORE, pair, 0)), None
+
+        start = policy.init(jax.random.fold_in(key, _BEFORE + _AFTER))
+        none = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
+        there = lax.scan(step, (start, none), times[:_BEFORE])[0]
+        return there[0], lax.scan(step, there, times[_BEFORE:])[0][1]
+
+    states, plain = jax.vmap(lead_up)(keys)
+    path = jax.vmap(partial(_path, policy), in_axes=(None, 0, 0))
+    return plain, lax.map(lambda cut: path(cut, states, keys), cuts)
+
+
+def _step(policy: Any, key: jax.Array, state: Any, t: jax.Array) -> tuple[Any, jax.Array]:
+    """One comparison: the state after it, and which it was, (K, K) int32."""
+    ours, theirs = jax.random.split(jax.random.fold_in(key, t))
+    plan = policy.act(state, ours)
+    order = jnp.sign(plan.right - plan.left)
+    chance = 0.5 + (_STRONG - 0.5) * order
+    outcome = jnp.where(jax.random.uniform(theirs, (), jnp.float32) < chance, 1, -1)
+    after = policy.update(state, plan, outcome.astype(jnp.int32), ours)
+    table = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
+    return after, table.at[plan.left, plan.right].set(1)
+
+
+def _path(policy: Any, cut: jax.Array, state: Any, key: jax.Array) -> _Path:
+    """From a state on, quiet runs are skipped."""
+    end = _BEFORE + _AFTER
+
+    def turn(loop: tuple[Any, jax.Array, _Path]) -> tuple[Any, jax.Array, _Path]:
+        before, t, path = loop
+        limit = jnp.minimum(end - t, cut)
+        again, among = jax.random.split(jax.random.fold_in(key, end + 1 + t))
+        twice = jax.vmap(policy.quiet, in_axes=(None, None, 0))
+        both = twice(before, limit, jax.random.split(again))
+        (state, run), other = (jax.tree.map(lambda x, i=i: x[i], both) for i in range(2))
+        drawn = _differ((state, run), other)
+        n = jnp.clip(run.n, 0, limit)
+        t = t + n
+        alone = lax.iota(jnp.int32, policy.num_arms) == run.arm
+        weights = alone if run.weights is None else run.weights
+        allowed = weights[run.arm] > 0
+        allowed &= jnp.all((weights == 0) | (policy.active_arms & (weights > 0)))
+        selves = jnp.where(alone, n, 0) if run.weights is None else shares(among, n, weights)
+        after, pair = _step(policy, key, state, t)
+        goes_on = t < end
+        path = _Path(
+            path.pairs + jnp.diag(selves) + jnp.where(goes_on, pair, 0),
+            path.valid & (run.n == n) & (allowed | (n == 0)),
+            path.drawn | drawn,
+        )
+        return after, t + goes_on, path
+
+    empty = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
+    start = _Path(empty, jnp.bool_(True), jnp.bool_(False))
+    return lax.while_loop(lambda loop: loop[1] < end, turn, (state, jnp.int32(_BEFORE), start))[2]
+
+
+def _differ(one: Any, other: Any) -> jax.Array:
+    """Whether any number of two trees differs: () bool."""
+    different = jax.tree.map(lambda a, b: jnp.any(a != b), one, other)
+    return jax.tree.reduce(jnp.logical_or, different, jnp.bool_(False))
+
+
+def _kind(leaf: Any) -> tuple[tuple[int, ...], Any]:
+    return leaf.shape, leaf.dtype

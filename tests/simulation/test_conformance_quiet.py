@@ -1,0 +1,119 @@
+"""The check of `quiet` finds runs that are not what the policy would have done."""
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jaxduel.policies.base import Duel, Quiet
+from jaxduel.simulation import conformance
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+
+def _static(default: Any) -> Any:
+    return dataclasses.field(default=default, metadata={"static": True})
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Explorer:
+    """Compares arm 0 with arm 1 at a tenth of the times, and otherwise either with itself."""
+
+    num_arms: int = _static(5)
+    active_arms: Any
+    fault: str = _static("")
+    assumes = ()
+
+    def init(self, key):
+        return {"awake": jnp.bool_(False), "t": jnp.int32(0)}
+
+    def act(self, state, key):
+        one, two = jax.random.uniform(key, (2,), jnp.float32)
+        awake = state["awake"] | (one < 0.1)
+        arm = (two < 0.3).astype(jnp.int32)
+        return Duel(jnp.where(awake, 0, arm), jnp.where(awake, 1, arm))
+
+    def update(self, state, plan, outcome, key):
+        return {"awake": jnp.bool_(False), "t": state["t"] + 1}
+
+    def quiet(self, state, limit, key):
+        rate = 0.105 if self.fault == "rate" else 0.1
+        drawn = jnp.log(jax.random.uniform(key, (), jnp.float32)) / jnp.log1p(-rate)
+        length = jnp.where(state["awake"], 0, drawn.astype(jnp.int32))
+        n = jnp.minimum(length, limit)
+        wakes = (length < limit) & (self.fault != "forgets")
+        state = {"awake": state["awake"] | wakes, "t": state["t"] + n}
+        if self.fault == "wide":
+            state["t"] = state["t"].astype(jnp.float32)
+        if self.fault == "beyond":
+            n = length
+        arm = {"padding": 4, "third": 2}.get(self.fault, 0)
+        often = 0.65 if self.fault == "weights" else 0.7
+        weights = jnp.zeros(self.num_arms, jnp.float32).at[1].set(0.3).at[arm].set(often)
+        return state, Quiet(jnp.int32(arm), n, weights)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Alternating:
+    """Four comparisons of arm 0 with itself, then one with arm 1; counts what arm 0 wins."""
+
+    num_arms: int = _static(5)
+    active_arms: Any
+    unsafe: bool = _static(False)
+    assumes = ()
+
+    def init(self, key):
+        return {"t": jnp.int32(0), "wins": jnp.int32(0)}
+
+    def act(self, state, key):
+        return Duel(jnp.int32(0), (state["t"] % 5 == 4).astype(jnp.int32))
+
+    def update(self, state, plan, outcome, key):
+        won = (plan.right == 1) & (outcome > 0)
+        return {"t": state["t"] + 1, "wins": state["wins"] + won}
+
+    def quiet(self, state, limit, key):
+        left = 4 - state["t"] % 5
+        late = self.unsafe & (state["t"] == 280) & (state["wins"] == 56)
+        n = jnp.minimum(left + late, limit)
+        return {**state, "t": state["t"] + n}, Quiet(jnp.int32(0), n)
+
+
+def _make(kind, num_arms, horizon, active_arms=None, **fields):
+    active = jnp.ones(num_arms, bool) if active_arms is None else jnp.asarray(active_arms)
+    return kind(num_arms=num_arms, active_arms=active, **fields)
+
+
+def test_right_runs_pass():
+    conformance.keeps_its_word_when_quiet(partial(_make, Explorer))
+    conformance.keeps_its_word_when_quiet(partial(_make, Alternating))
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (
+            "rate",
+            r"arm 0 is compared with arm 1 1\d\.\d+ times in 100 comparisons, without them \d\.\d+",
+        ),
+        ("forgets", "quiet runs of at most 100, arm 0 .* without them 63"),
+        ("weights", "quiet runs of at most 100, arm 0 .* without them 63"),
+        ("third", r"arm 0 is compared with arm 0 0 times in 100 comparisons, without them 63"),
+        ("padding", "an arm that is inactive"),
+        ("beyond", r"n not within 0 \.\. limit"),
+        ("wide", "changes the shapes or dtypes of the state"),
+    ],
+)
+def test_wrong_runs_are_found(fault, sentence):
+    with pytest.raises(conformance.ConformanceError, match=sentence):
+        conformance.keeps_its_word_when_quiet(partial(_make, Explorer, fault=fault))
+
+
+def test_one_comparison_too_many_in_few_seeds_is_found_where_nothing_is_drawn():
+    with pytest.raises(conformance.ConformanceError, match="and quiet draws nothing"):
+        conformance.keeps_its_word_when_quiet(partial(_make, Alternating, unsafe=True))
