@@ -7,6 +7,8 @@ from typing import Any
 
 import jax
 
+from jaxduel.simulation.memory_maps import FOR_A_POLICY, most_pieces
+
 Device = Any
 """A `jax.Device`, which type checkers take for a variable."""
 
@@ -22,6 +24,10 @@ def use_all_cores() -> None:
     anything else uses JAX. It does nothing where the number of devices is the user's choice
     already (`jax_num_cpu_devices`, or the environment variables JAX_NUM_CPU_DEVICES or XLA_FLAGS),
     or where JAX has started.
+
+    Every device has compiled programs of its own, and Linux limits how many pieces of memory they
+    may have in all: with its usual 65,530 there are at most 15 devices; `sysctl
+    vm.max_map_count=262144` allows 64.
     """
     chosen = jax.config.jax_num_cpu_devices  # type: ignore[attr-defined]
     if chosen > 0 or os.environ.get(_VARIABLE) or _FLAG in os.environ.get("XLA_FLAGS", ""):
@@ -33,6 +39,10 @@ def use_all_cores() -> None:
 
 
 def _cores() -> int:
+    """Cores that this process may use, but no more than there is room for programs."""
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    most = most_pieces()
+    return cores if most is None else max(1, min(cores, most // FOR_A_POLICY))

@@ -25,7 +25,10 @@ from jaxduel.simulation.devices import Device
 from jaxduel.simulation.instances import instance_of, sums_of
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
+from jaxduel.simulation.memory_maps import Guard
 from jaxduel.simulation.result import Result
+
+_GUARD = Guard()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +241,7 @@ def run_cells(
         CheckedCell(*cell, settings)
         for cell in zip(policies, problems, horizons, times, strict=True)
     ]
+    _GUARD.make_room()
     points = max(points, *(len(c.grid) for c in checked))
     runner = blocks.runner_for(checked[0].kind)
     cell = _stack(checked, points, runner) if stacked else checked[0].to_cell(points)

@@ -1,0 +1,63 @@
+"""Keeps a process within the number of pieces of memory that Linux lets it map.
+
+Compiled programs are made of many pieces: those of a policy, 250 to 2,000 on every device. Where
+there are as many as a process may have (`vm.max_map_count`, 65,530 unless somebody raised it), the
+compiler ends the process.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import jax
+
+FOR_A_POLICY = 4_096
+"""Pieces that are enough for the programs of any policy on one device."""
+_MAPPED = Path("/proc/self/maps")
+_MOST = Path("/proc/sys/vm/max_map_count")
+_SECONDS = 1.0
+
+
+class Guard:
+    """Forgets compiled programs before there are too many.
+
+    Args:
+      seconds: how often it looks, at most: a look takes from one to forty milliseconds.
+    """
+
+    def __init__(self, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
+        self._next = -float("inf")
+        self._lock = threading.Lock()
+
+    def make_room(self) -> None:
+        """Forgets all programs if more than half of the pieces that there may be are in use.
+
+        Programs that run go on, and what is needed again is compiled again, to the same bits.
+        Where the system does not tell (it is not Linux), nothing is done.
+        """
+        with self._lock:
+            now, most = time.monotonic(), most_pieces()
+            if now < self._next or most is None:
+                return
+            self._next = now + self._seconds
+            if 2 * _pieces() > most:
+                jax.clear_caches()
+
+
+def most_pieces() -> int | None:
+    """How many pieces of memory a process may map; None where the system does not tell."""
+    try:
+        return int(_MOST.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _pieces() -> int:
+    """How many pieces of memory are mapped, 0 where the system does not tell."""
+    try:
+        return _MAPPED.read_bytes().count(b"\n")
+    except OSError:
+        return 0
