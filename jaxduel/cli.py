@@ -163,6 +163,8 @@ def reproduce(
 ) -> int:
     """Make the figures of a paper and measure what it claims of them.
 
+    Finished curves are kept in the folder's subfolder runs: the same command, given again, goes on.
+
     Args:
       paper: name of the paper (`jaxduel list papers`).
       figure: a figure such as 1, or a panel such as 1a; all if left out.
@@ -183,7 +185,10 @@ def reproduce(
     for file in report.files:
         print(f"  {file}")
     if report.interrupted:
-        print("jaxduel: interrupted; what had finished is kept", file=sys.stderr)
+        print(
+            "jaxduel: interrupted; what had finished is kept, and the same command goes on",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     return 0
 

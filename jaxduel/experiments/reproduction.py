@@ -17,6 +17,7 @@ from jaxduel import plotting
 from jaxduel.errors import unknown_name
 from jaxduel.experiments import claims as claims_module
 from jaxduel.experiments.claims import Claim
+from jaxduel.experiments.kept_runs import KeptRuns
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.plans import Plan, Samples, Setting, all_entries, figure_of
 from jaxduel.experiments.samples import Sample
@@ -70,7 +71,8 @@ def carry_out(
 
     A panel is written as soon as its curves are there, a figure with its last panel; one that needs
     none while the others are simulated. After Ctrl-C the claims are measured on the samples that
-    had finished.
+    had finished. Finished curves are kept in the subfolder `runs`, from which they are taken when
+    they are asked for again.
 
     Args:
       panels: what to make.
@@ -84,6 +86,17 @@ def carry_out(
     tasks = _tasks(panels, setting)
     report = Report(folder.files)
     todo = list(panels)
+    kept = KeptRuns(folder.path / "runs")
+    for task in tasks:
+        sample = kept.find(task)
+        if sample is not None:
+            report.samples[task.key] = sample.scaled(setting.factor)
+    missing = [task for task in tasks if task.key not in report.samples]
+    if report.samples:
+        known = f"{len(report.samples)} of {len(tasks)} curves are from {kept.folder}."
+        notes = [*notes, known]
+        if progress:
+            tqdm.write(known, file=sys.stderr)
 
     def write_ready() -> None:
         for panel in [p for p in todo if _is_ready(p, report.samples)]:
@@ -91,15 +104,16 @@ def carry_out(
             if progress:
                 tqdm.write(f"figure {panel.name}: done", file=sys.stderr)
 
-    total = sum(task.data.num_runs for task in tasks)
+    total = sum(task.data.num_runs for task in missing)
     with tqdm(total=total, unit=" runs", disable=not progress, mininterval=0.5) as bar:
         try:
-            with closing(run_tasks(_in_order(tasks), _devices())) as events:
+            with closing(run_tasks(_in_order(missing), _devices())) as events:
                 for event in events:
                     if isinstance(event, int):
                         bar.update(event)
                     else:
                         task, sample = event
+                        kept.keep(task, sample)
                         report.samples[task.key] = sample.scaled(setting.factor)
                     write_ready()
             write_ready()
