@@ -163,7 +163,8 @@ def reproduce(
 ) -> int:
     """Make the figures of a paper and measure what it claims of them.
 
-    Finished curves are kept in the folder's subfolder runs: the same command, given again, goes on.
+    Finished curves are kept in the folder's subfolder runs: the same command, given again, goes on
+    where it ended (but for the studies s1 and s2 of batched-mab).
 
     Args:
       paper: name of the paper (`jaxduel list papers`).
@@ -186,7 +187,7 @@ def reproduce(
         print(f"  {file}")
     if report.interrupted:
         print(
-            "jaxduel: interrupted; what had finished is kept, and the same command goes on",
+            "jaxduel: interrupted; what had finished is kept",
             file=sys.stderr,
         )
         return INTERRUPTED

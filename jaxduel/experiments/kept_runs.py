@@ -1,7 +1,7 @@
 """The curves of a reproduction on disk: the same command, given again, goes on where it ended.
 
 A curve is taken from disk only where all that determines its numbers is the same: the instance, the
-policy and how it is played, keys, versions, the processor's kind, and the code that simulates.
+policy and how it is played, keys, versions, the kind of machine, and the code that simulates.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import io
 import platform
 import re
-import zipfile
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +24,6 @@ from jaxduel.experiments import samples, tasks
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep.cells import digest_of_json
-from jaxduel.experiments.sweep.problem_specs import digest_of
 from jaxduel.experiments.tasks import Task
 
 _ROOMS = ("numerics", "problems", "policies", "simulation")
@@ -35,51 +34,75 @@ _ARRAYS = ("checkpoints", "regret", "groups", "batches", "selves")
 class KeptRuns:
     """A folder with a file for each curve that was simulated for one output folder.
 
-    Files appear in it whole or not at all, so that processes may share it.
+    Files appear in it whole or not at all, so that processes may share it. Curves that differ in
+    anything have files of their own.
 
     Args:
-      folder: it is created with the first curve.
+      folder: need not be there.
+      platform: where curves are simulated (`jax.Device.platform`).
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, platform: str = "cpu") -> None:
         self.folder = folder
+        self.platform = platform
 
-    def find(self, task: Task) -> Sample | None:
-        """The runs of a task; None if there are none, or other ones, or the file is damaged."""
-        try:
-            with np.load(self.folder / _name(task), allow_pickle=False) as stored:
-                if str(stored["identity"]) != identity_of(task):
-                    return None
-                arrays = {name: stored[name] for name in _ARRAYS if name in stored}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return None
-        entry = task.competitor
-        return Sample(entry.name, entry.label, separate=entry.per_horizon, **arrays)
-
-    def keep(self, task: Task, sample: Sample) -> None:
-        """Writes the runs of a task, in the place of others of its name.
+    def open(self) -> None:
+        """Makes the folder.
 
         Raises:
-          InputError: if it cannot be written.
+          InputError: if it cannot be created or written.
+        """
+        OutputFolder(self.folder)
+
+    def find(self, task: Task) -> Sample | None:
+        """The runs of a task; None if there are none, or the file is damaged.
+
+        Runs of which pairs were recorded will do where none are wanted.
+        """
+        with_pairs = replace(task, competitor=replace(task.competitor, record_pairs=True))
+        found = self._read(task)
+        return self._read(with_pairs) if found is None else found
+
+    def keep(self, task: Task, sample: Sample) -> None:
+        """Writes the runs of a task.
+
+        Raises:
+          InputError: if they cannot be written.
         """
         arrays = {name: getattr(sample, name) for name in _ARRAYS}
         content = io.BytesIO()
         np.savez_compressed(
-            content,
-            identity=np.array(identity_of(task)),
-            **{name: array for name, array in arrays.items() if array is not None},
+            content, **{name: array for name, array in arrays.items() if array is not None}
         )
-        OutputFolder(self.folder).write(_name(task), content.getvalue())
+        OutputFolder(self.folder).write(self._name(task), content.getvalue())
+
+    def _name(self, task: Task) -> str:
+        readable = re.sub(r"[^\w.+-]+", "_", "--".join(task.key), flags=re.ASCII)
+        return f"{readable}.{identity_of(task, self.platform)}.npz"
+
+    def _read(self, task: Task) -> Sample | None:
+        try:
+            content = (self.folder / self._name(task)).read_bytes()
+        except OSError:
+            return None
+        entry = task.competitor
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            return Sample(entry.name, entry.label, separate=entry.per_horizon, **arrays)
+        except Exception:  # a damaged file fails in a dozen ways
+            return None
 
 
-def identity_of(task: Task) -> str:
-    """A hash of all that determines a task's numbers: 16 hexadecimal digits."""
+def identity_of(task: Task, place: str) -> str:
+    """A hash of all that determines a task's numbers on that platform: 16 hexadecimal digits."""
     entry = task.competitor
     return digest_of_json(
         {
             "code": _code(),
             "versions": [version(name) for name in ("jaxduel", "jax", "jaxlib", "numpy")],
-            "processor": [platform.system(), platform.machine()],
+            "machine": [platform.system(), platform.machine(), place],
+            "x64": bool(jax.config.jax_enable_x64),  # type: ignore[attr-defined]
             "policy": [
                 entry.policy,
                 {k: np.asarray(v).tolist() for k, v in entry.parameters.items()},
@@ -89,15 +112,17 @@ def identity_of(task: Task) -> str:
             "regret": task.regret,
             "lanes": task.lanes,
             "draws": [
-                [digest_of(draw.problem), _numbers(draw.key), draw.num_runs]
+                [_instance(draw.problem), _numbers(draw.key), draw.num_runs]
                 for draw in task.data.draws
             ],
         }
     )
 
 
-def _name(task: Task) -> str:
-    return re.sub(r"[^\w.+-]+", "_", "--".join(task.key), flags=re.ASCII) + ".npz"
+def _instance(problem: Any) -> list[Any]:
+    """An instance's kind and numbers, all digits of them."""
+    arrays = [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(problem)]
+    return [type(problem).__name__, *arrays]
 
 
 def _numbers(key: jax.Array) -> list[Any]:

@@ -86,12 +86,15 @@ def carry_out(
     tasks = _tasks(panels, setting)
     report = Report(folder.files)
     todo = list(panels)
-    kept = KeptRuns(folder.path / "runs")
+    devices = _devices()
+    kept = KeptRuns(folder.path / "runs", devices[0].platform)
     for task in tasks:
         sample = kept.find(task)
         if sample is not None:
             report.samples[task.key] = sample.scaled(setting.factor)
     missing = [task for task in tasks if task.key not in report.samples]
+    if missing:
+        kept.open()
     if report.samples:
         known = f"{len(report.samples)} of {len(tasks)} curves are from {kept.folder}."
         notes = [*notes, known]
@@ -107,14 +110,14 @@ def carry_out(
     total = sum(task.data.num_runs for task in missing)
     with tqdm(total=total, unit=" runs", disable=not progress, mininterval=0.5) as bar:
         try:
-            with closing(run_tasks(_in_order(missing), _devices())) as events:
+            with closing(run_tasks(_in_order(missing), devices)) as events:
                 for event in events:
                     if isinstance(event, int):
                         bar.update(event)
                     else:
                         task, sample = event
-                        kept.keep(task, sample)
                         report.samples[task.key] = sample.scaled(setting.factor)
+                        kept.keep(task, sample)
                     write_ready()
             write_ready()
         except KeyboardInterrupt:

@@ -15,14 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
 from jaxduel.policies.base import Quiet
 
 LANES = 2_048
 _BEFORE, _AFTER = 200, 100
 """Comparisons up to the states, and from there on."""
-_CUTS = (_AFTER, 3)
-"""Runs are cut as by the horizon, and as by delayed feedback."""
+_CUTS = (_AFTER, 3, 0)
+"""Runs are cut as by the horizon, as by delayed feedback, and as where there is no time for any."""
 _STRONG = 0.9
 """The chance that an arm beats one that is listed after it."""
 _STANDARD_ERRORS = 5.0
@@ -33,7 +34,7 @@ class _Path(NamedTuple):
 
     pairs: jax.Array  # (K, K) int32: comparisons of ordered pairs
     valid: jax.Array  # () bool: every run was one that may be
-    drawn: jax.Array  # () bool: a run depended on its key
+    drawn: jax.Array  # () bool: a run depended on its key, or was of several arms
 
 
 def wrong_type(policy: Any) -> str | None:
@@ -42,10 +43,13 @@ def wrong_type(policy: Any) -> str | None:
     key = jax.random.key(0)
     before = jax.eval_shape(policy.init, key)
     limit = jax.ShapeDtypeStruct((), jnp.int32)
-    after, run = jax.eval_shape(policy.quiet, before, limit, key)
-    if not isinstance(run, Quiet):
-        return f"quiet must return a state and a Quiet, not {type(run).__name__}"
-    if jax.tree.map(_kind, before) != jax.tree.map(_kind, after):
+    found = jax.eval_shape(policy.quiet, before, limit, key)
+    if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Quiet)):
+        return f"quiet must return a state and a Quiet, not {type(found).__name__}"
+    after, run = found
+    if jax.tree.structure(before) != jax.tree.structure(after):
+        return "quiet changes the structure of the state"
+    if [*map(_kind, jax.tree.leaves(before))] != [*map(_kind, jax.tree.leaves(after))]:
         return "quiet changes the shapes or dtypes of the state"
     scalar, vector = ((), jnp.int32), ((policy.num_arms,), jnp.float32)
     if _kind(run.arm) != scalar or _kind(run.n) != scalar:
@@ -136,6 +140,7 @@ def _path(policy: Any, cut: jax.Array, state: Any, key: jax.Array) -> _Path:
         allowed = weights[run.arm] > 0
         allowed &= jnp.all((weights == 0) | (policy.active_arms & (weights > 0)))
         selves = jnp.where(alone, n, 0) if run.weights is None else shares(among, n, weights)
+        drawn |= (n > 0) & (set_size(weights > 0) > 1)
         after, pair = _step(policy, key, state, t)
         goes_on = t < end
         path = _Path(

@@ -18,13 +18,15 @@ FOR_A_POLICY = 4_096
 _MAPPED = Path("/proc/self/maps")
 _MOST = Path("/proc/sys/vm/max_map_count")
 _SECONDS = 1.0
+_IN_VAIN = 60.0
 
 
 class Guard:
-    """Forgets compiled programs before there are too many.
+    """Forgets compiled programs before there are too many, whenever a simulation begins.
 
     Args:
-      seconds: how often it looks, at most: a look takes from one to forty milliseconds.
+      seconds: how often it looks, at most: a look takes from one to forty milliseconds. If
+        forgetting did not help, it looks again after a minute.
     """
 
     def __init__(self, seconds: float = _SECONDS) -> None:
@@ -45,6 +47,8 @@ class Guard:
             self._next = now + self._seconds
             if 2 * _pieces() > most:
                 jax.clear_caches()
+                if 2 * _pieces() > most:
+                    self._next = now + _IN_VAIN * self._seconds
 
 
 def most_pieces() -> int | None:

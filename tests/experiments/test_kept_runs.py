@@ -1,5 +1,6 @@
 """Curves of a reproduction are kept, and taken again only where they would be the same."""
 
+import io
 from dataclasses import replace
 
 import jax
@@ -48,10 +49,8 @@ def test_what_is_kept_is_found_bit_for_bit(tmp_path):
     whole = replace(SAMPLE, name=late.name, label=late.label, separate=True)
     whole = replace(whole, batches=np.arange(6), selves=np.arange(30).reshape(6, 5))
     kept.keep(replace(TASK, competitor=late), whole)
-    assert sorted(file.name for file in kept.folder.iterdir()) == [
-        "arxiv--rmed1.npz",
-        "arxiv--rmed1_delay_10_.npz",
-    ]
+    readable = [file.name.removesuffix(".npz")[:-17] for file in kept.folder.iterdir()]
+    assert sorted(readable) == ["arxiv--rmed1", "arxiv--rmed1_delay_10_"]
     found = kept.find(replace(TASK, competitor=late))
     assert found is not None
     assert_same(found, whole)
@@ -82,16 +81,38 @@ def _changed() -> dict[str, Task]:
 
 
 @pytest.mark.parametrize("what", _changed())
-def test_a_curve_of_something_else_is_not_taken(tmp_path, what):
+def test_a_curve_of_something_else_is_neither_taken_nor_lost(tmp_path, what):
     kept, changed = KeptRuns(tmp_path), _changed()[what]
     kept.keep(TASK, SAMPLE)
-    assert identity_of(changed) != identity_of(TASK)
+    assert identity_of(changed, "cpu") != identity_of(TASK, "cpu")
     assert kept.find(changed) is None
+    kept.keep(changed, replace(SAMPLE, regret=SAMPLE.regret + 1))
+    found = kept.find(TASK)
+    assert found is not None
+    assert_same(found, SAMPLE)
 
 
-def test_a_curve_of_other_code_or_versions_is_not_taken(tmp_path, monkeypatch):
+def test_runs_with_pairs_will_do_where_none_are_wanted(tmp_path):
+    kept = KeptRuns(tmp_path)
+    with_pairs = replace(SAMPLE, selves=np.arange(36).reshape(6, 6))
+    kept.keep(_changed()["pairs"], with_pairs)
+    found = kept.find(TASK)
+    assert found is not None
+    assert_same(found, with_pairs)
+
+
+def test_a_curve_of_other_code_versions_or_machines_is_not_taken(tmp_path, monkeypatch):
     kept = KeptRuns(tmp_path)
     kept.keep(TASK, SAMPLE)
+    assert KeptRuns(tmp_path, "gpu").find(TASK) is None
+    with jax.enable_x64(True):
+        assert kept.find(TASK) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(Task, "lanes", 3)
+        assert kept.find(TASK) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_runs.platform, "machine", lambda: "abacus")
+        assert kept.find(TASK) is None
     with monkeypatch.context() as patch:
         patch.setattr(kept_runs, "version", lambda name: "0")
         assert kept.find(TASK) is None
@@ -101,13 +122,46 @@ def test_a_curve_of_other_code_or_versions_is_not_taken(tmp_path, monkeypatch):
     assert kept.find(TASK) is not None
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 half of it", None])
-def test_a_damaged_file_is_simulated_again(tmp_path, damage):
+def _damaged(content: bytes) -> dict[str, bytes]:
+    middle = len(content) // 2
+    array = io.BytesIO()
+    np.save(array, SAMPLE.regret)
+    return {
+        "empty": b"",
+        "only a beginning": content[:middle],
+        "a flipped byte": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        "another member": content.replace(b"regret", b"egress"),
+        "an array": array.getvalue(),
+    }
+
+
+def test_a_damaged_file_is_as_none(tmp_path):
     kept = KeptRuns(tmp_path)
     kept.keep(TASK, SAMPLE)
     (file,) = tmp_path.iterdir()
-    file.write_bytes(file.read_bytes()[:-40] if damage is None else damage)
-    assert kept.find(TASK) is None
+    for damage, content in _damaged(file.read_bytes()).items():
+        file.write_bytes(content)
+        assert kept.find(TASK) is None, damage
+    kept.keep(TASK, SAMPLE)
+    for place in range(0, len(file.read_bytes()), 7):
+        content = bytearray(file.read_bytes())
+        content[place] ^= 0x55
+        file.write_bytes(content)
+        found = kept.find(TASK)
+        if found is not None:
+            assert_same(found, SAMPLE)
+        content[place] ^= 0x55
+        file.write_bytes(content)
+
+
+def test_a_folder_that_cannot_be_made_is_found_before_anything_is_simulated(tmp_path, monkeypatch):
+    monkeypatch.setattr(reproduction, "run_tasks", None)
+    (tmp_path / "runs").write_text("a file")
+    panel = PanelPlan("1a", DATA, (RMED1,))
+    with pytest.raises(jd.InputError, match="runs' cannot be created"):
+        reproduction.carry_out(
+            [panel], Setting(200, "copeland"), OutputFolder(tmp_path), lambda _: [], "heading"
+        )
 
 
 def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):

@@ -64,7 +64,7 @@ class Alternating:
 
     num_arms: int = _static(5)
     active_arms: Any
-    unsafe: bool = _static(False)
+    fault: str = _static("")
     assumes = ()
 
     def init(self, key):
@@ -79,9 +79,24 @@ class Alternating:
 
     def quiet(self, state, limit, key):
         left = 4 - state["t"] % 5
-        late = self.unsafe & (state["t"] == 280) & (state["wins"] == 56)
-        n = jnp.minimum(left + late, limit)
+        late = (state["t"] == 280) & (state["wins"] == 56) & (self.fault == "late")
+        n = jnp.minimum(left + late, jnp.maximum(limit, 1) if self.fault == "no end" else limit)
         return {**state, "t": state["t"] + n}, Quiet(jnp.int32(0), n)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Undecided(Alternating):
+    """The same, but of the four each is of arm 0 or of arm 1, by a coin."""
+
+    def act(self, state, key):
+        busy = state["t"] % 5 == 4
+        arm = jnp.where(busy, 0, jax.random.bernoulli(key).astype(jnp.int32))
+        return Duel(arm, jnp.where(busy, 1, arm))
+
+    def quiet(self, state, limit, key):
+        state, run = super().quiet(state, limit, key)
+        return state, run._replace(weights=jnp.float32([1, 1, 0, 0, 0]))
 
 
 def _make(kind, num_arms, horizon, active_arms=None, **fields):
@@ -92,6 +107,7 @@ def _make(kind, num_arms, horizon, active_arms=None, **fields):
 def test_right_runs_pass():
     conformance.keeps_its_word_when_quiet(partial(_make, Explorer))
     conformance.keeps_its_word_when_quiet(partial(_make, Alternating))
+    conformance.keeps_its_word_when_quiet(partial(_make, Undecided))
 
 
 @pytest.mark.parametrize(
@@ -116,4 +132,9 @@ def test_wrong_runs_are_found(fault, sentence):
 
 def test_one_comparison_too_many_in_few_seeds_is_found_where_nothing_is_drawn():
     with pytest.raises(conformance.ConformanceError, match="and quiet draws nothing"):
-        conformance.keeps_its_word_when_quiet(partial(_make, Alternating, unsafe=True))
+        conformance.keeps_its_word_when_quiet(partial(_make, Alternating, fault="late"))
+
+
+def test_a_run_where_there_is_no_time_for_one_is_found():
+    with pytest.raises(conformance.ConformanceError, match=r"n not within 0 \.\. limit"):
+        conformance.keeps_its_word_when_quiet(partial(_make, Alternating, fault="no end"))

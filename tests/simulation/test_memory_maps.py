@@ -1,5 +1,7 @@
 """Compiled programs are forgotten before the process runs out of memory maps."""
 
+import time
+
 import jax
 import numpy as np
 import pytest
@@ -50,6 +52,16 @@ def test_programs_hold_pieces_of_memory_until_they_are_forgotten(limit, clearing
     memory_maps.Guard().make_room()
     assert clearings == [1]
     assert memory_maps._pieces() < full - 50
+
+
+@pytest.mark.skipif(not memory_maps._MAPPED.exists(), reason="the system does not tell")
+def test_what_does_not_help_is_not_done_again_at_once(limit, clearings):
+    guard = memory_maps.Guard(seconds=1e-3)
+    limit("10")
+    for _ in range(3):
+        guard.make_room()
+        time.sleep(2e-3)
+    assert clearings == [1]
 
 
 def test_nothing_is_forgotten_where_the_system_does_not_tell(limit, clearings, monkeypatch):
