@@ -186,10 +186,7 @@ def reproduce(
     for file in report.files:
         print(f"  {file}")
     if report.interrupted:
-        print(
-            "jaxduel: interrupted; what had finished is kept",
-            file=sys.stderr,
-        )
+        print("jaxduel: interrupted; what had finished is kept", file=sys.stderr)
         return INTERRUPTED
     return 0
 
