@@ -28,7 +28,6 @@ from jaxduel.experiments.tasks import Task
 
 _ROOMS = ("numerics", "problems", "policies", "simulation")
 """The packages whose code determines what a simulation gives, with that of tasks and samples."""
-_ARRAYS = ("checkpoints", "regret", "groups", "batches", "selves")
 
 
 class KeptRuns:
@@ -59,9 +58,11 @@ class KeptRuns:
 
         Runs of which pairs were recorded will do where none are wanted.
         """
-        with_pairs = replace(task, competitor=replace(task.competitor, record_pairs=True))
         found = self._read(task)
-        return self._read(with_pairs) if found is None else found
+        if found is None and not task.competitor.record_pairs:
+            entry = replace(task.competitor, record_pairs=True)
+            found = self._read(replace(task, competitor=entry))
+        return found
 
     def keep(self, task: Task, sample: Sample) -> None:
         """Writes the runs of a task.
@@ -69,11 +70,11 @@ class KeptRuns:
         Raises:
           InputError: if they cannot be written.
         """
-        arrays = {name: getattr(sample, name) for name in _ARRAYS}
         content = io.BytesIO()
-        np.savez_compressed(
-            content, **{name: array for name, array in arrays.items() if array is not None}
-        )
+        arrays: dict[str, Any] = {
+            name: value for name, value in vars(sample).items() if isinstance(value, np.ndarray)
+        }
+        np.savez_compressed(content, **arrays)
         OutputFolder(self.folder).write(self._name(task), content.getvalue())
 
     def _name(self, task: Task) -> str:

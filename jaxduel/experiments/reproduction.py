@@ -82,6 +82,10 @@ def carry_out(
       heading: first line of the text.
       notes: what else the text should say, such as why a panel is missing.
       progress: whether to show a progress bar on standard error.
+
+    Raises:
+      InputError: if the subfolder cannot be made, before anything is simulated; or a file cannot be
+        written.
     """
     tasks = _tasks(panels, setting)
     report = Report(folder.files)

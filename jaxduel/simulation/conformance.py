@@ -197,12 +197,11 @@ def keeps_its_word_when_quiet(make: Make) -> None:
     if not isinstance(_policy(make), FallsQuiet):
         return
     mask = np.arange(_ARMS) < _ARMS - 1
+    policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
     for x64 in (False, True):
         with jax.enable_x64(x64):
-            policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
             sentence = conformance_quiet.wrong_type(policy)
             _expect(sentence is None, f"{sentence} (x64 {'on' if x64 else 'off'})")
-    policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
     sentence = conformance_quiet.wrong_law(policy)
     _expect(sentence is None, str(sentence))
 

@@ -19,7 +19,7 @@ from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
 from jaxduel.policies.base import Quiet
 
-LANES = 2_048
+_LANES = 2_048
 _BEFORE, _AFTER = 200, 100
 """Comparisons up to the states, and from there on."""
 _CUTS = (_AFTER, 3, 0)
@@ -73,7 +73,7 @@ def wrong_law(policy: Any) -> str | None:
         )
     for cut, pairs, drawn in zip(_CUTS, paths.pairs, paths.drawn.any(axis=1), strict=True):
         apart = (pairs - plain).astype(np.float64)
-        error = apart.std(axis=0) / np.sqrt(LANES)
+        error = apart.std(axis=0) / np.sqrt(_LANES)
         far = np.abs(apart.mean(axis=0)) > _STANDARD_ERRORS * error
         if far.any() or (not drawn and apart.any()):
             left, right = np.argwhere(far if far.any() else apart.any(axis=0))[0]
@@ -90,7 +90,7 @@ def wrong_law(policy: Any) -> str | None:
 def _both(policy: Any, cuts: jax.Array, key: jax.Array) -> tuple[jax.Array, _Path]:
     """Comparisons of ordered pairs by plain steps, (lanes, K, K), and paths with quiet runs,
     (cuts, lanes)."""
-    keys = jax.random.split(key, LANES)
+    keys = jax.random.split(key, _LANES)
     times = lax.iota(jnp.int32, _BEFORE + _AFTER)
 
     def lead_up(key: jax.Array) -> tuple[Any, jax.Array]:

@@ -19,6 +19,7 @@ _MAPPED = Path("/proc/self/maps")
 _MOST = Path("/proc/sys/vm/max_map_count")
 _SECONDS = 1.0
 _IN_VAIN = 60.0
+"""How many times as long until the next look where forgetting did not help."""
 
 
 class Guard:
@@ -26,7 +27,7 @@ class Guard:
 
     Args:
       seconds: how often it looks, at most: a look takes from one to forty milliseconds. If
-        forgetting did not help, it looks again after a minute.
+        forgetting did not help, it looks again after sixty times as long.
     """
 
     def __init__(self, seconds: float = _SECONDS) -> None:
@@ -41,13 +42,13 @@ class Guard:
         Where the system does not tell (it is not Linux), nothing is done.
         """
         with self._lock:
-            now, most = time.monotonic(), most_pieces()
-            if now < self._next or most is None:
+            now = time.monotonic()
+            if now < self._next:
                 return
             self._next = now + self._seconds
-            if 2 * _pieces() > most:
+            if _are_many():
                 jax.clear_caches()
-                if 2 * _pieces() > most:
+                if _are_many():
                     self._next = now + _IN_VAIN * self._seconds
 
 
@@ -57,6 +58,12 @@ def most_pieces() -> int | None:
         return int(_MOST.read_text())
     except (OSError, ValueError):
         return None
+
+
+def _are_many() -> bool:
+    """Whether more than half of the pieces are in use; no where the system does not tell."""
+    most = most_pieces()
+    return most is not None and 2 * _pieces() > most
 
 
 def _pieces() -> int:

@@ -10,12 +10,9 @@ import pytest
 
 from jaxduel.policies.base import Duel, Quiet
 from jaxduel.simulation import conformance
+from tests.simulation.toys import Cycle
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
-
-
-def _static(default: Any) -> Any:
-    return dataclasses.field(default=default, metadata={"static": True})
 
 
 @jax.tree_util.register_dataclass
@@ -23,9 +20,9 @@ def _static(default: Any) -> Any:
 class Explorer:
     """Compares arm 0 with arm 1 at a tenth of the times, and otherwise either with itself."""
 
-    num_arms: int = _static(5)
+    num_arms: int = dataclasses.field(metadata={"static": True})
     active_arms: Any
-    fault: str = _static("")
+    fault: str = dataclasses.field(default="", metadata={"static": True})
     assumes = ()
 
     def init(self, key):
@@ -59,27 +56,15 @@ class Explorer:
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Alternating:
-    """Four comparisons of arm 0 with itself, then one with arm 1; counts what arm 0 wins."""
+class Alternating(Cycle):
+    """Four comparisons of arm 0 with itself, then one with arm 1."""
 
-    num_arms: int = _static(5)
-    active_arms: Any
-    fault: str = _static("")
-    assumes = ()
-
-    def init(self, key):
-        return {"t": jnp.int32(0), "wins": jnp.int32(0)}
-
-    def act(self, state, key):
-        return Duel(jnp.int32(0), (state["t"] % 5 == 4).astype(jnp.int32))
-
-    def update(self, state, plan, outcome, key):
-        won = (plan.right == 1) & (outcome > 0)
-        return {"t": state["t"] + 1, "wins": state["wins"] + won}
+    pairs: tuple = dataclasses.field(default=(*[(0, 0)] * 4, (0, 1)), metadata={"static": True})
+    fault: str = dataclasses.field(default="", metadata={"static": True})
 
     def quiet(self, state, limit, key):
         left = 4 - state["t"] % 5
-        late = (state["t"] == 280) & (state["wins"] == 56) & (self.fault == "late")
+        late = (state["t"] == 280) & (state["wins"][0, 1] == 56) & (self.fault == "late")
         n = jnp.minimum(left + late, jnp.maximum(limit, 1) if self.fault == "no end" else limit)
         return {**state, "t": state["t"] + n}, Quiet(jnp.int32(0), n)
 

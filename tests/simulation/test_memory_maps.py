@@ -56,11 +56,11 @@ def test_programs_hold_pieces_of_memory_until_they_are_forgotten(limit, clearing
 
 @pytest.mark.skipif(not memory_maps._MAPPED.exists(), reason="the system does not tell")
 def test_what_does_not_help_is_not_done_again_at_once(limit, clearings):
-    guard = memory_maps.Guard(seconds=1e-3)
+    guard = memory_maps.Guard(seconds=0.1)
     limit("10")
     for _ in range(3):
         guard.make_room()
-        time.sleep(2e-3)
+        time.sleep(0.11)
     assert clearings == [1]
 
 
@@ -90,7 +90,7 @@ def test_programs_that_are_forgotten_while_others_run_change_no_number(
     def regrets():
         done = [e for e in run_tasks(2 * tasks, jax.local_devices()) if not isinstance(e, int)]
         assert len(done) == 6
-        return {(task.key[1]): sample.regret for task, sample in done}
+        return {task.key[1]: sample.regret for task, sample in done}
 
     expected = regrets()
     assert not clearings
