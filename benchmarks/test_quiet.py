@@ -57,6 +57,20 @@ def test_long_horizons(benchmark, name, problem):
     benchmark.extra_info["ratio of 1e8 to 1e5"] = cost[10**8] / cost[10**5]
 
 
+@pytest.mark.parametrize("delay", [1, 3, 30, 300])
+def test_late_outcomes(benchmark, delay):
+    """D-TS to T = 1e6, beside the plain loop to a tenth of it."""
+    problem = jd.problems.load("mslr5-condorcet")
+
+    def both():
+        plain = spent("dts", problem, 10**5, 128, delay=delay, skip_quiet=False)
+        return spent("dts", problem, 10**6, 128, delay=delay), plain
+
+    skipping, plain = benchmark.pedantic(both, rounds=1, iterations=1)
+    benchmark.extra_info["seconds"] = skipping
+    benchmark.extra_info["T = 1e5, plain"] = plain
+
+
 @pytest.mark.parametrize("horizon", [10**6, 10**9])
 def test_a_study_of_dts(benchmark, horizon):
     """500 runs on all devices, from cold: compilation included."""

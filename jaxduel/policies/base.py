@@ -159,5 +159,9 @@ class LearnsLate(Protocol):
     """A duel policy that can be told outcomes later: what `simulate(delay=d)` needs."""
 
     def learn(self, state: State, feedback: Feedback) -> State:
-        """The state once the outcomes in `feedback`, withheld so far, are known."""
+        """The state once the outcomes in `feedback`, withheld so far, are known.
+
+        Those of quiet runs are left out where these are skipped; where there are no others, it is
+        not called. So to be told only these must not change what the policy does.
+        """
         ...

@@ -218,7 +218,8 @@ def _fall_quiet(
     """The policy's state after a quiet run whose comparisons are not counted yet, and the run."""
     limit = cell.checkpoints[-1] - lane.t
     if program.delayed:
-        limit = jnp.minimum(limit, delay - 1 - lane.t % delay)
+        until_told = jnp.minimum(limit, delay - 1 - lane.t % delay)
+        limit = jnp.where(_withholds(lane), until_told, limit)
     key = jax.random.fold_in(setup.quiet, lane.t)
     state, run = cell.policy.quiet(lane.step.state, limit, key)
     return lane._replace(step=lane.step._replace(state=state)), run
@@ -296,8 +297,14 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
 
 
 def _is_due(cell: Cell, lane: EventLane, delay: jax.Array) -> jax.Array:
-    """Whether outcomes are told now."""
-    return (lane.t % delay == 0) & (lane.t < cell.checkpoints[-1])
+    """Whether outcomes are told now: the comparisons of quiet runs teach nothing then, either, so
+    without others nothing is told, and a run goes on."""
+    return _withholds(lane) & (lane.t % delay == 0) & (lane.t < cell.checkpoints[-1])
+
+
+def _withholds(lane: EventLane) -> jax.Array:
+    """Whether outcomes of comparisons, those of quiet runs left out, are not told yet: () bool."""
+    return jnp.any(jnp.stack(jax.tree.leaves(lane.step.pending)) != 0)
 
 
 def _told(cell: Cell, lane: EventLane, delay: jax.Array) -> EventLane:

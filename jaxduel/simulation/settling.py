@@ -32,8 +32,8 @@ class Settling:
     Args:
       lanes: seeds in the block, of each cell.
       slots: how many of them run side by side in the event loop.
-      delay: after how many comparisons outcomes are told. Each time ends a run, and all slots wait
-        for the few that are told then, which doubles what a turn costs.
+      delay: after how many comparisons outcomes are told. If there are any, that ends a run, and
+        all slots wait for the few that are told then, which doubles what a turn costs.
       program: the program.
     """
 
@@ -79,4 +79,5 @@ class Settling:
         of one seed alone that has more.
         """
         each = np.maximum(np.mean(turns, axis=-1), np.max(turns, axis=-1) * self._share)
-        return (float(np.max(each)) + self._told) * self._cost < 1.0
+        ended_by_news = np.minimum(each, self._told)
+        return float(np.max(each + ended_by_news)) * self._cost < 1.0

@@ -36,8 +36,9 @@ def _simulate(policy, problem, horizon=4000, simulate=jd.simulate, **settings):
         return simulate(policy, problem, horizon, **{**usual, **settings})
 
 
-def test_skipping_changes_no_play():
-    settings = {"delay": 13, "record_pairs": True}
+@pytest.mark.parametrize("delay", [2, 13])
+def test_skipping_changes_no_play(delay):
+    settings = {"delay": delay, "record_pairs": True}
     policy = jd.policies.make("rmed1", num_arms=5)
     skipped = _simulate(policy, MSLR5, **settings)
     plain = _simulate(policy, MSLR5, skip_quiet=False, **settings)
@@ -148,24 +149,6 @@ def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
         assert np.array_equal(result.plays, plays)
 
 
-def test_a_long_run_costs_its_informative_comparisons(monkeypatch):
-    turns = []
-    advance = events.advance
-    monkeypatch.setattr(
-        events, "advance", lambda *a, **k: turns.append(int(a[3])) or advance(*a, **k)
-    )
-    horizon, period = 2**31 - 1, 10**8
-    policy = Sleeper(active_arms=np.ones(2, bool), period=np.int32(period))
-    times = [99, period - 1, period, 7 * period + 5, horizon]
-    problem = jd.problems.arithmetic(2)
-    result = _simulate(policy, problem, horizon, num_seeds=8, checkpoints=times, shuffle_arms=False)
-    awake = np.array(times) // period
-    assert (result.plays[..., 0] == awake).all()
-    assert (result.plays[..., 1] == 2 * np.array(times) - awake).all()
-    # 21 informative comparisons and a last run each, 8 seeds in 3 slots
-    assert sum(turns) <= 3 * 22 + 3 * 7
-
-
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Insomniac(Sleeper):
@@ -214,6 +197,26 @@ def _insomniac(period, **shares):
     return Insomniac(active_arms=np.ones(2, bool), period=np.int32(period), **leaves)
 
 
+@pytest.mark.parametrize(("delay", "each"), [(1, 1), (7, 2)])
+def test_a_long_run_costs_its_informative_comparisons(delay, each, monkeypatch):
+    """One turn each; one more with what is between it and the time when its outcome is told."""
+    turns = []
+    advance = events.advance
+    monkeypatch.setattr(
+        events, "advance", lambda *a, **k: turns.append(int(a[3])) or advance(*a, **k)
+    )
+    horizon, period = 2**31 - 1, 10**8
+    times = [99, period - 1, period, 7 * period + 5, horizon]
+    problem = jd.problems.arithmetic(2)
+    settings = {"num_seeds": 8, "checkpoints": times, "shuffle_arms": False, "delay": delay}
+    result = _simulate(_insomniac(period), problem, horizon, **settings)
+    awake = np.array(times) // period
+    assert (result.plays[..., 0] == awake).all()
+    assert (result.plays[..., 1] == 2 * np.array(times) - awake).all()
+    # 21 informative comparisons and a last run for each of 8 seeds in 3 slots
+    assert sum(turns) <= each * 3 * 22 + 3 * 7
+
+
 def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
     """Turns a comparison: 1/4 or 1/2 in each slot, and what one seed alone makes of its slot's."""
     problem = jd.problems.arithmetic(2)
@@ -234,7 +237,7 @@ def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
         assert when == times
     assert begun(_insomniac(4, secretive=1.0), num_seeds=8)[0] == []
     for delay, times in ((4, []), (40, [40])):
-        assert begun(_insomniac(20), num_seeds=8, delay=delay)[0] == times
+        assert begun(_insomniac(10), num_seeds=8, delay=delay)[0] == times
 
 
 def test_skipping_is_tried_ever_more_seldom(beginnings, monkeypatch):
