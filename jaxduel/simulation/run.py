@@ -98,6 +98,7 @@ class CheckedCell:
         times: Any,
         settings: Settings,
     ) -> None:
+        _require_objects(policy, problem)
         registry.validate(policy)
         self.kind = blocks.plan_kind(policy)
         self.problem = problem
@@ -146,6 +147,21 @@ class CheckedCell:
         policy = jax.tree.map(jnp.asarray, self.policy)
         instance = instance_of(self.problem, self.policy.num_arms)
         return Cell(policy, instance, jnp.asarray(grid))
+
+
+def _require_objects(policy: Any, problem: Any) -> None:
+    """Raises InputError for the name or the class of a policy, or the name of a problem."""
+    methods = (getattr(policy, name, None) for name in ("init", "act", "update"))
+    if isinstance(policy, type) or not all(map(callable, methods)):
+        raise InputError(
+            "simulate: the policy must be an object with the methods init, act and update, such as "
+            f"jaxduel.policies.make returns, not {policy!r}."
+        )
+    if not isinstance(problem, Problem):
+        raise InputError(
+            "simulate: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "
+            f"returns, not one of type {type(problem).__name__}."
+        )
 
 
 class Record:

@@ -41,6 +41,17 @@ def test_arguments_of_simulate(arguments, message):
         jd.simulate(RUCB, ARXIV, **arguments)
 
 
+def test_policy_and_problem_must_be_objects():
+    for policy in ("rucb", jd.policies.RUCB, None):
+        with pytest.raises(jd.InputError, match=r"the policy must be an object .* not .*"):
+            jd.simulate(policy, ARXIV, 10)
+    for problem in ("arxiv", np.full((6, 6), 0.5)):
+        with pytest.raises(jd.InputError, match=r"the problem must be one that .* returns, not"):
+            jd.simulate(RUCB, problem, 10)
+    with pytest.raises(jd.InputError, match=r"the policy must be an object .* not 'rucb'"):
+        jd.simulate_many(["rucb"], ARXIV, 10)
+
+
 def test_policy_and_problem_must_fit():
     with pytest.raises(jd.InputError, match="policy has 6 arms and the problem 'cyclic' has 4"):
         jd.simulate(RUCB, jd.problems.load("cyclic"), 10)
