@@ -192,7 +192,8 @@ def keeps_its_word_when_quiet(make: Make) -> None:
     """What `quiet` skips, if the policy has it, is what the policy would have done.
 
     Bit for bit where runs draw nothing; where they are drawn, comparisons of every ordered pair
-    within 5 standard errors, over 2,048 seeds. An arm of five is padding.
+    within 5 standard errors, over 2,048 seeds. What `learn`, if the policy has it, is told of a run
+    changes neither. An arm of five is padding.
     """
     if not isinstance(_policy(make), FallsQuiet):
         return

@@ -2,7 +2,8 @@
 
 Seeds are brought to states of their own by plain steps, and go on from there twice: by plain steps,
 and from one quiet run to the next. Where runs draw nothing, both must make the same comparisons;
-where they are drawn, as many of each ordered pair in the mean.
+where they are drawn, as many of each ordered pair in the mean. What `learn` is told of a run must
+change neither.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from jax import lax
 
 from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
-from jaxduel.policies.base import Quiet
+from jaxduel.policies.base import Feedback, LearnsLate, Quiet
 
 _LANES = 2_048
 _BEFORE, _AFTER = 200, 100
@@ -77,9 +78,10 @@ def wrong_law(policy: Any) -> str | None:
         far = np.abs(apart.mean(axis=0)) > _STANDARD_ERRORS * error
         if far.any() or (not drawn and apart.any()):
             left, right = np.argwhere(far if far.any() else apart.any(axis=0))[0]
+            told = ", of which `learn` is told" if isinstance(policy, LearnsLate) else ""
             means = [table[:, left, right].mean() for table in (pairs, plain)]
             return (
-                f"with quiet runs of at most {cut}, arm {left} is compared with arm {right} "
+                f"with quiet runs of at most {cut}{told}, arm {left} is compared with arm {right} "
                 f"{means[0]:.5g} times in {_AFTER} comparisons, without them {means[1]:.5g} times"
                 f"{'' if far.any() else ', and quiet draws nothing'}"
             )
@@ -142,6 +144,10 @@ def _path(policy: Any, cut: jax.Array, state: Any, key: jax.Array) -> _Path:
         selves = jnp.where(alone, n, 0) if run.weights is None else shares(among, n, weights)
         drawn |= (n > 0) & (set_size(weights > 0) > 1)
         after, pair = _step(policy, key, state, t)
+        if isinstance(policy, LearnsLate):
+            lost = selves // 2
+            told = policy.learn(after, Feedback(jnp.diag(selves - lost), jnp.diag(lost)))
+            after = jax.tree.map(partial(jnp.where, n > 0), told, after)
         goes_on = t < end
         path = _Path(
             path.pairs + jnp.diag(selves) + jnp.where(goes_on, pair, 0),

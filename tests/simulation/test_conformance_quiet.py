@@ -84,6 +84,16 @@ class Undecided(Alternating):
         return state, run._replace(weights=jnp.float32([1, 1, 0, 0, 0]))
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Impressed(Alternating):
+    """The same as `Alternating`, but goes one comparison further for what it is told late."""
+
+    def learn(self, state, feedback):
+        state, before = super().learn(state, feedback), state["told"]
+        return {**state, "t": state["t"] + (state["told"] > before)}
+
+
 def _make(kind, num_arms, horizon, active_arms=None, **fields):
     active = jnp.ones(num_arms, bool) if active_arms is None else jnp.asarray(active_arms)
     return kind(num_arms=num_arms, active_arms=active, **fields)
@@ -123,3 +133,9 @@ def test_one_comparison_too_many_in_few_seeds_is_found_where_nothing_is_drawn():
 def test_a_run_where_there_is_no_time_for_one_is_found():
     with pytest.raises(conformance.ConformanceError, match=r"n not within 0 \.\. limit"):
         conformance.keeps_its_word_when_quiet(partial(_make, Alternating, fault="no end"))
+
+
+def test_a_policy_that_learns_from_the_outcomes_of_a_run_is_found():
+    sentence = r"at most 100, of which `learn` is told, arm 0 is compared with arm 0 .* without"
+    with pytest.raises(conformance.ConformanceError, match=sentence):
+        conformance.keeps_its_word_when_quiet(partial(_make, Impressed))
