@@ -19,7 +19,7 @@ from jaxduel.gradients.instances import parametrised
 from jaxduel.gradients.objective import OBJECTIVES, Objective
 from jaxduel.gradients.spaces import Space
 from jaxduel.policies.base import Policy
-from jaxduel.policies.checks import require, require_whole
+from jaxduel.policies.checks import require, require_policy, require_whole
 from jaxduel.problems import DuelingProblem
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.run import horizon_of
@@ -155,6 +155,7 @@ def worst_case(
             f"worst_case: there is no lower bound of {definition} regret to divide by: a ratio is "
             'that of "average" or "copeland" regret.'
         )
+    require_policy(policy, "worst_case")
     last = horizon_of(policy, horizon)
     climbed = Objective(objective, policy, against, space, last, definition, devices)
     root = jax.random.key(key) if isinstance(key, int) else key

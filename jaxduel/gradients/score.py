@@ -20,7 +20,7 @@ from jaxduel.gradients.instances import (
 )
 from jaxduel.numerics import log_grid
 from jaxduel.policies.base import Policy
-from jaxduel.policies.checks import require_whole
+from jaxduel.policies.checks import require_policy, require_whole
 from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret as regrets
 from jaxduel.simulation.devices import Device
@@ -142,6 +142,7 @@ def regret_gradient(
     require_uncertain(at, "the score")
     warn_if_constant(at)
     definition = regret or regrets.default_of(at.problem)
+    require_policy(policy, "regret_gradient")
     last = horizon_of(policy, horizon)
     if checkpoints is None:
         checkpoints = log_grid(last, POINTS)

@@ -162,7 +162,8 @@ class LearnsLate(Protocol):
         """The state once the outcomes in `feedback`, withheld so far, are known.
 
         Those of quiet runs are left out where these are skipped; where there are no others, it is
-        not called. So to be told only these must not change what the policy does. It is called
-        after a comparison, never between a quiet run and the comparison after it.
+        not called. So to be told only these must not change what the policy does. In a
+        simulation it is called after a comparison, never between a quiet run and the comparison
+        after it; `state_from_wins` calls it before the first.
         """
         ...

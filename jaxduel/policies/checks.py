@@ -35,6 +35,16 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
         raise InputError(f"{message}, not {entries[refused][0]}.")
 
 
+def require_policy(policy: Any, where: str) -> None:
+    """Raises InputError for what is no policy, such as a policy's name or class."""
+    methods = (getattr(policy, name, None) for name in ("init", "act", "update"))
+    if isinstance(policy, type) or not all(map(callable, methods)):
+        raise InputError(
+            f"{where}: the policy must be an object with the methods init, act and update, such as "
+            f"jaxduel.policies.make returns, not {policy!r}."
+        )
+
+
 def require_whole(value: Any, least: int, message: str) -> None:
     """Raises InputError unless every entry is a whole number of at least `least`."""
     require(value, lambda x: (x >= least) & (x == np.floor(x)), message)

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.policies.base import Feedback, LearnsLate
-from jaxduel.policies.checks import MAX_HORIZON
+from jaxduel.policies.checks import MAX_HORIZON, require_policy
 
 
 def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any:
@@ -29,6 +29,7 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
     Raises:
       InputError: if the counts are none, or the policy cannot learn late.
     """
+    require_policy(policy, "state_from_wins")
     if not isinstance(policy, LearnsLate):
         raise InputError(
             f"{type(policy).__name__} cannot start from win counts: it has no method `learn`."

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.errors import AssumptionWarning
+from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies.base import Batch, Duel, FallsQuiet, LearnsLate, Plan, Pull, PullBatch
 from jaxduel.policies.registry import to_32_bits
 from jaxduel.problems import Problem, arithmetic, gaussian
@@ -40,7 +40,10 @@ def check_policy(make: Make) -> None:
 
     Raises:
       ConformanceError: at the first check that fails, with what was found.
+      InputError: if `make` cannot be called.
     """
+    if not callable(make):
+        raise InputError(f"check_policy needs a function that makes a policy, not {make!r}.")
     for check in CHECKS:
         check(make)
 
@@ -192,8 +195,8 @@ def keeps_its_word_when_quiet(make: Make) -> None:
     """What `quiet` skips, if the policy has it, is what the policy would have done.
 
     Bit for bit where runs draw nothing; where they are drawn, comparisons of every ordered pair
-    within 5 standard errors, over 2,048 seeds. What `learn`, if the policy has it, is told of a run
-    changes neither. An arm of five is padding.
+    within 5 standard errors, over 2,048 seeds. If it has `learn`, the same must hold where that
+    is told the outcomes of each run, after the comparison that follows. An arm of five is padding.
     """
     if not isinstance(_policy(make), FallsQuiet):
         return

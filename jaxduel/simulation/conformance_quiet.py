@@ -2,8 +2,8 @@
 
 Seeds are brought to states of their own by plain steps, and go on from there twice: by plain steps,
 and from one quiet run to the next. Where runs draw nothing, both must make the same comparisons;
-where they are drawn, as many of each ordered pair in the mean. What `learn` is told of a run must
-change neither.
+where they are drawn, as many of each ordered pair in the mean. If it has `learn`, the same must
+hold where that is told the outcomes of each run, after the comparison that follows.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _BEFORE, _AFTER = 200, 100
 """Comparisons up to the states, and from there on."""
 _CUTS = (_AFTER, 3, 0)
 """Runs are cut as by the horizon, as by delayed feedback, and as where there is no time for any."""
+_TOLD = (_AFTER, 3)
+"""The cuts of runs whose outcomes `learn` is told."""
 _STRONG = 0.9
 """The chance that an arm beats one that is listed after it."""
 _STANDARD_ERRORS = 5.0
@@ -66,19 +68,24 @@ def wrong_law(policy: Any) -> str | None:
     Args:
       policy: has `quiet`; a suffix of its arms may be inactive.
     """
-    plain, paths = jax.device_get(_both(policy, jnp.int32(_CUTS), jax.random.key(0)))
+    ways = [(cut, False) for cut in _CUTS]
+    if isinstance(policy, LearnsLate):
+        ways += [(cut, True) for cut in _TOLD]
+    plain, paths = jax.device_get(
+        _both(policy, *map(jnp.array, zip(*ways, strict=True)), jax.random.key(0))
+    )
     if not paths.valid.all():
         return (
             "quiet returned a run with n not within 0 .. limit, or of an arm that is inactive or "
             "has no positive weight"
         )
-    for cut, pairs, drawn in zip(_CUTS, paths.pairs, paths.drawn.any(axis=1), strict=True):
+    for (cut, tells), pairs, drawn in zip(ways, paths.pairs, paths.drawn.any(axis=1), strict=True):
         apart = (pairs - plain).astype(np.float64)
         error = apart.std(axis=0) / np.sqrt(_LANES)
         far = np.abs(apart.mean(axis=0)) > _STANDARD_ERRORS * error
         if far.any() or (not drawn and apart.any()):
             left, right = np.argwhere(far if far.any() else apart.any(axis=0))[0]
-            told = ", of which `learn` is told" if isinstance(policy, LearnsLate) else ""
+            told = ", of which `learn` is told" if tells else ""
             means = [table[:, left, right].mean() for table in (pairs, plain)]
             return (
                 f"with quiet runs of at most {cut}{told}, arm {left} is compared with arm {right} "
@@ -89,7 +96,9 @@ def wrong_law(policy: Any) -> str | None:
 
 
 @jax.jit
-def _both(policy: Any, cuts: jax.Array, key: jax.Array) -> tuple[jax.Array, _Path]:
+def _both(
+    policy: Any, cuts: jax.Array, tells: jax.Array, key: jax.Array
+) -> tuple[jax.Array, _Path]:
     """Comparisons of ordered pairs by plain steps, (lanes, K, K), and paths with quiet runs,
     (cuts, lanes)."""
     keys = jax.random.split(key, _LANES)
@@ -107,8 +116,8 @@ def _both(policy: Any, cuts: jax.Array, key: jax.Array) -> tuple[jax.Array, _Pat
         return there[0], lax.scan(step, there, times[_BEFORE:])[0][1]
 
     states, plain = jax.vmap(lead_up)(keys)
-    path = jax.vmap(partial(_path, policy), in_axes=(None, 0, 0))
-    return plain, lax.map(lambda cut: path(cut, states, keys), cuts)
+    path = jax.vmap(partial(_path, policy), in_axes=(None, None, 0, 0))
+    return plain, lax.map(lambda way: path(way[0], way[1], states, keys), (cuts, tells))
 
 
 def _step(policy: Any, key: jax.Array, state: Any, t: jax.Array) -> tuple[Any, jax.Array]:
@@ -123,8 +132,8 @@ def _step(policy: Any, key: jax.Array, state: Any, t: jax.Array) -> tuple[Any, j
     return after, table.at[plan.left, plan.right].set(1)
 
 
-def _path(policy: Any, cut: jax.Array, state: Any, key: jax.Array) -> _Path:
-    """From a state on, quiet runs are skipped."""
+def _path(policy: Any, cut: jax.Array, tells: jax.Array, state: Any, key: jax.Array) -> _Path:
+    """From a state on, quiet runs are skipped; `learn`, if `tells`, is told their outcomes."""
     end = _BEFORE + _AFTER
 
     def turn(loop: tuple[Any, jax.Array, _Path]) -> tuple[Any, jax.Array, _Path]:
@@ -147,7 +156,7 @@ def _path(policy: Any, cut: jax.Array, state: Any, key: jax.Array) -> _Path:
         if isinstance(policy, LearnsLate):
             lost = selves // 2
             told = policy.learn(after, Feedback(jnp.diag(selves - lost), jnp.diag(lost)))
-            after = jax.tree.map(partial(jnp.where, n > 0), told, after)
+            after = jax.tree.map(partial(jnp.where, tells & (n > 0)), told, after)
         goes_on = t < end
         path = _Path(
             path.pairs + jnp.diag(selves) + jnp.where(goes_on, pair, 0),

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies import registry
 from jaxduel.policies.base import FallsQuiet, LearnsLate, Pull, PullBatch
-from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_whole
+from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
@@ -98,7 +98,8 @@ class CheckedCell:
         times: Any,
         settings: Settings,
     ) -> None:
-        _require_objects(policy, problem)
+        require_policy(policy, "simulate")
+        _require_problem(problem)
         registry.validate(policy)
         self.kind = blocks.plan_kind(policy)
         self.problem = problem
@@ -149,14 +150,8 @@ class CheckedCell:
         return Cell(policy, instance, jnp.asarray(grid))
 
 
-def _require_objects(policy: Any, problem: Any) -> None:
-    """Raises InputError for the name or the class of a policy, or the name of a problem."""
-    methods = (getattr(policy, name, None) for name in ("init", "act", "update"))
-    if isinstance(policy, type) or not all(map(callable, methods)):
-        raise InputError(
-            "simulate: the policy must be an object with the methods init, act and update, such as "
-            f"jaxduel.policies.make returns, not {policy!r}."
-        )
+def _require_problem(problem: Any) -> None:
+    """Raises InputError for what is no problem, such as a problem's name or a matrix."""
     if not isinstance(problem, Problem):
         raise InputError(
             "simulate: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -128,14 +128,21 @@ def simulate_many(
     Raises:
       InputError: for arguments out of range, or cells that cannot share a program.
     """
+    if isinstance(policies, str) or not isinstance(policies, Iterable):
+        raise InputError(f"simulate_many needs a list of policies, not {policies!r}.")
     policies = list(policies)
     if not policies:
         raise InputError("simulate_many needs at least one policy.")
     instances: list[Problem]
     if isinstance(problems, DuelingProblem | ArmsProblem):
         instances = [problems] * len(policies)
-    else:
+    elif isinstance(problems, Sequence) and not isinstance(problems, str):
         instances = list(problems)
+    else:
+        raise InputError(
+            "simulate_many needs a problem or a list of problems, not one of type "
+            f"{type(problems).__name__}."
+        )
     given: Any = horizons
     ends: list[int | None]
     ends = [given] * len(policies) if np.ndim(given) == 0 else list(given)

@@ -94,6 +94,29 @@ class Impressed(Alternating):
         return {**state, "t": state["t"] + (state["told"] > before)}
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Repaired(Alternating):
+    """The same as `Alternating`, but a run spoils what follows the next, unless told between."""
+
+    def init(self, key):
+        return {**super().init(key), "runs": jnp.int32(0)}
+
+    def act(self, state, key):
+        left, right = super().act(state, key)
+        return Duel(jnp.where(state["runs"] > 1, 1, left), right)
+
+    def update(self, state, plan, outcome, key):
+        return {**super().update(state, plan, outcome, key), "runs": state["runs"]}
+
+    def quiet(self, state, limit, key):
+        state, run = super().quiet(state, limit, key)
+        return {**state, "runs": state["runs"] + (run.n > 0)}, run
+
+    def learn(self, state, feedback):
+        return {**super().learn(state, feedback), "runs": jnp.int32(0)}
+
+
 def _make(kind, num_arms, horizon, active_arms=None, **fields):
     active = jnp.ones(num_arms, bool) if active_arms is None else jnp.asarray(active_arms)
     return kind(num_arms=num_arms, active_arms=active, **fields)
@@ -133,6 +156,11 @@ def test_one_comparison_too_many_in_few_seeds_is_found_where_nothing_is_drawn():
 def test_a_run_where_there_is_no_time_for_one_is_found():
     with pytest.raises(conformance.ConformanceError, match=r"n not within 0 \.\. limit"):
         conformance.keeps_its_word_when_quiet(partial(_make, Alternating, fault="no end"))
+
+
+def test_what_a_run_spoils_is_found_though_learn_repairs_it():
+    with pytest.raises(conformance.ConformanceError, match="runs of at most 100, arm 0"):
+        conformance.keeps_its_word_when_quiet(partial(_make, Repaired))
 
 
 def test_a_policy_that_learns_from_the_outcomes_of_a_run_is_found():

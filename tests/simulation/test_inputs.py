@@ -50,6 +50,21 @@ def test_policy_and_problem_must_be_objects():
             jd.simulate(RUCB, problem, 10)
     with pytest.raises(jd.InputError, match=r"the policy must be an object .* not 'rucb'"):
         jd.simulate_many(["rucb"], ARXIV, 10)
+    for policies in ("rucb", RUCB):
+        with pytest.raises(jd.InputError, match="simulate_many needs a list of policies, not"):
+            jd.simulate_many(policies, ARXIV, 10)
+    for problems in ("arxiv", np.full((6, 6), 0.5)):
+        with pytest.raises(jd.InputError, match="needs a problem or a list of problems, not one"):
+            jd.simulate_many([RUCB], problems, 10)
+    with pytest.raises(jd.InputError, match="worst_case: the policy must be an object"):
+        jd.gradients.worst_case("rucb", jd.gradients.space("btl", 4))
+    with pytest.raises(jd.InputError, match="regret_gradient: the policy must be an object"):
+        jd.gradients.regret_gradient("rucb", jd.gradients.families.btl, np.zeros(4), num_seeds=2)
+    for policy in ("rucb", jd.policies.RUCB):
+        with pytest.raises(jd.InputError, match="state_from_wins: the policy must be an object"):
+            jd.policies.state_from_wins(policy, np.zeros((2, 2)))
+    with pytest.raises(jd.InputError, match="needs a function that makes a policy, not 'rucb'"):
+        jd.check_policy("rucb")
 
 
 def test_policy_and_problem_must_fit():
