@@ -27,7 +27,7 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
       key: for policies whose first state is random; that of seed 0 if None.
 
     Raises:
-      InputError: if the counts are none, or the policy cannot learn late.
+      InputError: if the policy is none or cannot learn late, or the counts are none of its arms.
     """
     require_policy(policy, "state_from_wins")
     if not isinstance(policy, LearnsLate):

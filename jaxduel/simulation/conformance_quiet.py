@@ -2,8 +2,8 @@
 
 Seeds are brought to states of their own by plain steps, and go on from there twice: by plain steps,
 and from one quiet run to the next. Where runs draw nothing, both must make the same comparisons;
-where they are drawn, as many of each ordered pair in the mean. If it has `learn`, the same must
-hold where that is told the outcomes of each run, after the comparison that follows.
+where they are drawn, as many of each ordered pair in the mean. If the policy has `learn`, the
+same must hold where that is told the outcomes of each run, after the comparison that follows.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _both(
     policy: Any, cuts: jax.Array, tells: jax.Array, key: jax.Array
 ) -> tuple[jax.Array, _Path]:
     """Comparisons of ordered pairs by plain steps, (lanes, K, K), and paths with quiet runs,
-    (cuts, lanes)."""
+    (ways, lanes); a way is a cut, and whether `learn` is told."""
     keys = jax.random.split(key, _LANES)
     times = lax.iota(jnp.int32, _BEFORE + _AFTER)
 

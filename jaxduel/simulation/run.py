@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies import registry
-from jaxduel.policies.base import FallsQuiet, LearnsLate, Pull, PullBatch
+from jaxduel.policies.base import Duel, FallsQuiet, LearnsLate, Pull, PullBatch
 from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, events, regret
@@ -112,10 +112,7 @@ class CheckedCell:
                 f"simulate: the policy has {active} arms and the problem '{problem.name}' has "
                 f"{problem.num_arms}."
             )
-        if settings.delay > 1 and not isinstance(policy, LearnsLate):
-            raise InputError(
-                f"{name_of(policy)} cannot learn late: delay must be 1 (it has no method `learn`)."
-            )
+        self._require_what_it_can_do(policy, settings)
         self.definition = settings.regret or regret.default_of(problem)
         problem.gaps(self.definition)
         if isinstance(problem, DuelingProblem):
@@ -139,6 +136,18 @@ class CheckedCell:
             )
         if pulls and settings.record_pairs:
             raise InputError(f"{name} pulls single arms: record_pairs must be False.")
+
+    def _require_what_it_can_do(self, policy: Any, settings: Settings) -> None:
+        """Raises InputError where outcomes or quiet runs cannot be what is asked for or said."""
+        name, is_duel = name_of(policy), self.kind is Duel
+        if settings.delay > 1 and not (is_duel and isinstance(policy, LearnsLate)):
+            why = "it has no method `learn`" if is_duel else f"it plans a {self.kind.__name__}"
+            raise InputError(f"{name} cannot learn late: delay must be 1 ({why}).")
+        if not is_duel and isinstance(policy, FallsQuiet):
+            raise InputError(
+                f"{name} has a method `quiet` and plans a {self.kind.__name__}: only policies that "
+                "plan a Duel may have it."
+            )
 
     def to_cell(self, points: int) -> Cell:
         """For the loops: the instance padded to the policy's arms with arms that are never played,

@@ -1,11 +1,15 @@
 """Bad input: one clear sentence before anything is computed; broken assumptions warn."""
 
+import dataclasses
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from tests.simulation.toys import Rounds
+from jaxduel.policies.base import Quiet
+from tests.simulation.toys import PullCycle, Rounds
 
 ARXIV = jd.problems.load("arxiv")
 RUCB = jd.policies.make("rucb", num_arms=6)
@@ -65,6 +69,47 @@ def test_policy_and_problem_must_be_objects():
             jd.policies.state_from_wins(policy, np.zeros((2, 2)))
     with pytest.raises(jd.InputError, match="needs a function that makes a policy, not 'rucb'"):
         jd.check_policy("rucb")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TaughtLate(PullCycle):
+    """Pulls, and has what delayed outcomes of comparisons are told to."""
+
+    def learn(self, state, feedback):
+        return state
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Silent(Rounds):
+    """Plans batches, and says how many comparisons of an arm with itself come next."""
+
+    def quiet(self, state, limit, key):
+        return state, Quiet(jnp.int32(0), limit)
+
+
+def test_only_comparisons_one_by_one_are_told_late_or_skipped():
+    def taught_late(num_arms, horizon, active_arms):
+        active = np.ones(num_arms, bool) if active_arms is None else active_arms
+        return TaughtLate(num_arms=num_arms, active_arms=active)
+
+    arms = jd.problems.gaussian([0.2, 0.1, 0.0])
+    late = taught_late(3, 10, None)
+    assert (jd.simulate(late, arms, 10, 2, lanes=2).plays.sum(axis=-1)[:, -1] == 10).all()
+    with pytest.raises(jd.InputError, match=r"learn late: delay must be 1 \(it plans a Pull\)"):
+        jd.simulate(late, arms, 10, 2, delay=2)
+    jd.check_policy(taught_late)
+
+    def silent(num_arms, horizon, active_arms):
+        active = np.ones(num_arms, bool) if active_arms is None else active_arms
+        counts = np.triu(np.outer(active, active), 1).astype(np.int32)
+        return Silent(num_arms=num_arms, active_arms=active, horizon=horizon, counts=counts)
+
+    with pytest.raises(jd.InputError, match="Silent has a method `quiet` and plans a Batch: only"):
+        jd.simulate(silent(3, 10, None), jd.problems.arithmetic(3), 10, 2)
+    with pytest.raises(jd.InputError, match="Silent has a method `quiet` and plans a Batch: only"):
+        jd.check_policy(silent)
 
 
 def test_policy_and_problem_must_fit():
