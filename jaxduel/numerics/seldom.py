@@ -34,7 +34,8 @@ def seldom(
 
     Args:
       work: a function of arrays of one lane. It must be the same object in every call, as functions
-        of a module are, and close over no array: what it reads is in `value` and `context`.
+        of a module are, and close over no array, of NumPy neither: what it reads is in `value` and
+        `context`. JAX refuses such constants where a vmapped `lax.cond` has the work in a branch.
       needed: () bool.
       value: a tree of arrays; `work` returns one of the same shapes and dtypes.
       *context: trees of arrays that `work` reads.

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from jaxduel.policies.copeland_evidence import Standing, members, tightest
@@ -65,12 +64,12 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
       wanted: () bool; if False the walk is not made, and the result not `found`.
     """
     num = len(now.losses)
-    pairs = num * (num - 1) // 2
-    rows, columns = np.tril_indices(num, -1)
+    rows, columns = _pairs(num)
+    pairs = len(rows)
     ahead = now.lead > 0
-    spread = 1 + _SPREAD * ((np.arange(pairs) * 0.618034) % 1)
+    spread = 1 + _SPREAD * ((lax.iota(jnp.float32, pairs) * 0.618034) % 1)
     costs = jnp.minimum(now.costs[rows, columns], now.costs[columns, rows])
-    costs = jnp.where(jnp.isfinite(costs), costs, 1.0) * jnp.asarray(spread, jnp.float32)
+    costs = jnp.where(jnp.isfinite(costs), costs, 1.0) * spread
 
     rates = jnp.sum(costs[:, None] * last.moves, axis=0)
     level = jnp.sum(costs * last.e)
@@ -130,7 +129,20 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
 
 def table_of(e: jax.Array, num_arms: int) -> jax.Array:
     """e of every pair: (K, K) float32, symmetric, 0 on the diagonal."""
-    rows, columns = np.tril_indices(num_arms, -1)
-    number = np.zeros((num_arms, num_arms), np.int32)
-    number[rows, columns] = number[columns, rows] = np.arange(len(rows))
-    return jnp.where(np.eye(num_arms, dtype=bool), 0.0, e[number])
+    arms = lax.iota(jnp.int32, num_arms)
+    one, other = arms[:, None], arms
+    larger, smaller = jnp.maximum(one, other), jnp.minimum(one, other)
+    number = jnp.where(one == other, 0, larger * (larger - 1) // 2 + smaller)
+    return jnp.where(one == other, 0.0, e[number])
+
+
+def _pairs(num_arms: int) -> tuple[jax.Array, jax.Array]:
+    """The arms of every pair, the one with the larger number first: (P,) int32 each.
+
+    Computed, not looked up in an array of constants, which `seldom` does not allow its work.
+    """
+    number = lax.iota(jnp.int32, num_arms * (num_arms - 1) // 2)
+    begins = lax.iota(jnp.int32, num_arms - 1)
+    begins = begins * (begins + 1) // 2
+    larger = jnp.sum(number[:, None] >= begins, axis=1, dtype=jnp.int32)
+    return larger, number - larger * (larger - 1) // 2

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies.base import Batch, Duel, FallsQuiet, LearnsLate, Plan, Pull, PullBatch
@@ -114,7 +115,10 @@ def is_pure_and_compiles_once(make: Make) -> None:
 
 
 def is_vmappable_over_leaves(make: Make) -> None:
-    """Any one leaf can be vmapped over; with all of them stacked, a step gives the same."""
+    """Any one leaf can be vmapped over; with all of them stacked, a step gives the same.
+
+    A step may also be a branch of a `lax.cond` that is vmapped.
+    """
     policy, key = _policy(make), jax.random.key(1)
 
     def step(policy: Any) -> Any:
@@ -131,10 +135,28 @@ def is_vmappable_over_leaves(make: Make) -> None:
         after = jax.eval_shape(batched, jax.tree.unflatten(tree, stacked))
         one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), after)
         _same_shapes(plain, one, f"vmapping over leaf number {i}")
+    _vmaps_under_a_condition(policy)
     twice = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), policy)
     alone, both = jax.jit(lambda one, two: (step(one), jax.vmap(step)(two)))(policy, twice)
     first = jax.tree.map(lambda leaf: leaf[0], both)
     _same_values(alone, first, "a vmapped step", tolerance=1e-5)
+
+
+def _vmaps_under_a_condition(policy: Any) -> None:
+    def step(state: Any, key: jax.Array) -> Any:
+        plan = policy.act(state, key)
+        return policy.update(state, plan, _an_outcome(plan), key)
+
+    def perhaps(goes_on: jax.Array, key: jax.Array) -> Any:
+        return lax.cond(goes_on, step, lambda state, _: state, policy.init(key), key)
+
+    keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0)))
+    try:
+        jax.eval_shape(jax.vmap(perhaps), jax.ShapeDtypeStruct((2,), bool), keys)
+    except Exception as error:
+        raise ConformanceError(
+            f"a step in a branch of a vmapped lax.cond ends in {type(error).__name__}: {error}"
+        ) from error
 
 
 def plays_only_arms_that_exist(make: Make) -> None:

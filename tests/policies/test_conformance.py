@@ -5,9 +5,11 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.numerics.seldom import seldom
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel
 from jaxduel.simulation import conformance
@@ -66,6 +68,27 @@ def test_suite_finds_a_dtype_that_drifts():
 def test_suite_finds_padding_that_is_played():
     with pytest.raises(conformance.ConformanceError, match="2 of padding"):
         conformance.check_policy(_make_broken)
+
+
+def _looked_up(t):
+    return t + jnp.asarray(np.array([1, 1, 2], np.int32))[t % 3]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Constant(Broken):
+    """Its seldom work reads an array of constants."""
+
+    def update(self, state, plan, outcome, key):
+        return {"t": seldom(_looked_up, state["t"] > 3, state["t"] + 1)}
+
+
+def test_suite_finds_a_step_that_cannot_be_a_branch():
+    def make(num_arms, horizon, active_arms=None):
+        return Constant(num_arms=num_arms, active_arms=jnp.ones(num_arms, bool))
+
+    with pytest.raises(conformance.ConformanceError, match=r"branch of a vmapped lax\.cond"):
+        conformance.is_vmappable_over_leaves(make)
 
 
 def test_registry_refuses_a_name_that_is_taken():
