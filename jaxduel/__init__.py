@@ -1,20 +1,58 @@
 """jaxduel: vectorized simulation of dueling and batched bandits, exactly, for thousands of seeds at
-once."""
+once.
 
-from importlib.metadata import version
+Names are imported when they are first used: the command line answers an interrupt while the rest is
+still being imported.
+"""
 
-from jaxduel import gradients as gradients
-from jaxduel import policies as policies
-from jaxduel import problems as problems
-from jaxduel import theory as theory
-from jaxduel.errors import AssumptionWarning as AssumptionWarning
-from jaxduel.errors import InputError as InputError
-from jaxduel.errors import SolverError as SolverError
-from jaxduel.experiments.sweep import open_sweep as open_sweep
-from jaxduel.simulation import Result as Result
-from jaxduel.simulation import check_policy as check_policy
-from jaxduel.simulation import simulate as simulate
-from jaxduel.simulation import simulate_many as simulate_many
-from jaxduel.simulation.devices import use_all_cores as use_all_cores
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("jaxduel")
+if TYPE_CHECKING:
+    from jaxduel import gradients as gradients
+    from jaxduel import policies as policies
+    from jaxduel import problems as problems
+    from jaxduel import theory as theory
+    from jaxduel.errors import AssumptionWarning as AssumptionWarning
+    from jaxduel.errors import InputError as InputError
+    from jaxduel.errors import SolverError as SolverError
+    from jaxduel.experiments.sweep import open_sweep as open_sweep
+    from jaxduel.simulation import Result as Result
+    from jaxduel.simulation import check_policy as check_policy
+    from jaxduel.simulation import simulate as simulate
+    from jaxduel.simulation import simulate_many as simulate_many
+    from jaxduel.simulation.devices import use_all_cores as use_all_cores
+
+    __version__: str
+
+_ROOMS = ("gradients", "policies", "problems", "theory")
+_NAMES = {
+    "AssumptionWarning": "errors",
+    "InputError": "errors",
+    "Result": "simulation",
+    "SolverError": "errors",
+    "check_policy": "simulation",
+    "open_sweep": "experiments.sweep",
+    "simulate": "simulation",
+    "simulate_many": "simulation",
+    "use_all_cores": "simulation.devices",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported when it is first asked for."""
+    if name in _ROOMS:
+        return import_module(f"jaxduel.{name}")
+    if name == "__version__":
+        value = import_module("importlib.metadata").version("jaxduel")
+    elif name in _NAMES:
+        value = getattr(import_module(f"jaxduel.{_NAMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'jaxduel' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(["__version__", *_ROOMS, *_NAMES])

@@ -14,7 +14,8 @@ import tyro
 from tqdm import tqdm
 from tyro.conf import Positional
 
-from jaxduel.cli_numbers import Whole
+from jaxduel.cli.codes import INTERRUPTED
+from jaxduel.cli.numbers import Whole
 from jaxduel.errors import InputError
 from jaxduel.simulation.devices import Device
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff]
 Names = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...")]
 Times = Annotated[tuple[Whole, ...], tyro.conf.arg(metavar="T ...")]
-_STOPPED = 130
 
 
 def sweep(
@@ -75,7 +75,7 @@ def sweep(
         f"on: {shlex.join(again)}",
         file=sys.stderr,
     )
-    return _STOPPED
+    return INTERRUPTED
 
 
 def _within(asked: int | None, most: int) -> int:

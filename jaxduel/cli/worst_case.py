@@ -12,7 +12,7 @@ import tyro
 from tyro.conf import UseAppendAction
 
 import jaxduel as jd
-from jaxduel.cli_numbers import Whole, settings_of
+from jaxduel.cli.numbers import Whole, settings_of
 from jaxduel.errors import InputError
 from jaxduel.gradients import WorstCase
 from jaxduel.simulation.intervals import interval95

@@ -1,0 +1,91 @@
+"""All commands by name, and `main`, which carries one out and says in one line what went wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import tyro
+from tqdm import tqdm
+
+import jaxduel as jd
+from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
+from jaxduel.cli.names import bounds, check, list_names
+from jaxduel.cli.reproduce import reproduce
+from jaxduel.cli.run import run
+from jaxduel.cli.sweeps import compare, plot, show, sweep
+from jaxduel.cli.worst_case import worst_case
+from jaxduel.errors import InputError, SolverError, StorageError
+from jaxduel.simulation.devices import use_all_cores
+
+COMMANDS = {
+    "list": list_names,
+    "run": run,
+    "check": check,
+    "bounds": bounds,
+    "reproduce": reproduce,
+    "sweep": sweep,
+    "show": show,
+    "compare": compare,
+    "plot": plot,
+    "worst-case": worst_case,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command.
+
+    Args:
+      argv: the arguments; those of the process if None.
+
+    Returns:
+      0; 2 for bad input, or a bound that could not be computed, and 1 where disk or memory do not
+      suffice, after one line on standard error; 130 after Ctrl-C.
+    """
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments == ["--version"]:
+        print(f"jaxduel {jd.__version__}")
+        return 0
+    use_all_cores()
+    try:
+        with _plain_warnings():
+            return tyro.extras.subcommand_cli_from_dict(
+                COMMANDS,
+                prog="jaxduel",
+                description="Simulates dueling bandits and batched multi-armed bandits.",
+                args=arguments or ["--help"],
+                config=(tyro.conf.OmitArgPrefixes,),
+            )
+    except (InputError, SolverError) as error:
+        print(f"jaxduel: error: {error}", file=sys.stderr)
+        return WRONG_INPUT
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (StorageError, MemoryError, ConnectionError) as error:
+        print(f"jaxduel: error: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("jaxduel: interrupted, nothing had finished", file=sys.stderr)
+        return INTERRUPTED
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Shows each warning once, as one line without Python source."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = str(message)
+        if text not in seen:
+            seen.add(text)
+            tqdm.write(f"jaxduel: warning: {text}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield

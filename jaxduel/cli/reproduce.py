@@ -1,0 +1,51 @@
+"""The command `jaxduel reproduce`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from tyro.conf import Positional
+
+from jaxduel.cli.codes import INTERRUPTED
+from jaxduel.cli.numbers import Whole
+
+
+def reproduce(
+    paper: Positional[str],
+    figure: str | None = None,
+    full: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False,
+    runs: Whole | None = None,
+    seed: Whole = 0,
+    out: Path | None = None,
+) -> int:
+    """Make the figures of a paper and measure what it claims of them.
+
+    Finished curves are kept in the folder's subfolder runs: the same command, given again, goes on
+    where it ended (but for the studies s1 and s2 of batched-mab).
+
+    Args:
+      paper: name of the paper (`jaxduel list papers`).
+      figure: a figure such as 1, or a panel such as 1a; all if left out.
+      full: the long version: batched-dueling with 500 runs instead of the paper's 10, the others
+        with the horizons and runs of their papers, which may take hours.
+      runs: how many runs on each data set, instead of either.
+      seed: root of all randomness.
+      out: folder for the files; figures/PAPER if left out.
+    """
+    from jaxduel.experiments import papers
+
+    report = papers.load(paper).reproduce(
+        figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True
+    )
+    for line in report.lines:
+        print(line)
+    print("\nfiles:")
+    for file in report.files:
+        print(f"  {file}")
+    if report.interrupted:
+        print("jaxduel: interrupted; what had finished is kept", file=sys.stderr)
+        return INTERRUPTED
+    return 0
