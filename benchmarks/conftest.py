@@ -1,9 +1,47 @@
-"""Prints what the benchmarks put into `extra_info` as one table at the end of a run."""
+"""Fixtures of all benchmarks, their smallest size for CI, and a table of results at the end."""
 
 import platform
+import time
 
 import jax
 import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--smallest",
+        action="store_true",
+        help="one case of each benchmark, in a size that takes seconds: does it work, and compute "
+        "what is right? Its times say nothing.",
+    )
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "smallest(*ids): the cases that --smallest runs")
+    if config.getoption("--smallest"):
+        config.option.benchmark_disable = True
+        jax.config.update("jax_num_cpu_devices", 2)
+
+
+def pytest_collection_modifyitems(config, items):
+    """With --smallest: the cases that a benchmark's marker names, else its first."""
+    if not config.getoption("--smallest"):
+        return
+    kept, seen = [], set()
+    for item in items:
+        mark = item.get_closest_marker("smallest")
+        function = item.nodeid.partition("[")[0]
+        if item.callspec.id in mark.args if mark else function not in seen:
+            kept.append(item)
+        seen.add(function)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def pytest_benchmark_update_machine_info(machine_info):
+    device = jax.devices()[0]
+    machine_info["jax"] = jax.__version__
+    machine_info["device"] = f"{device.device_kind} ({device.platform})"
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -31,5 +69,28 @@ def _from_cold():
 
 
 @pytest.fixture
-def platform_name() -> str:
-    return jax.devices()[0].platform
+def size(request):
+    """`size(usual, smallest)`: the second with --smallest."""
+    return lambda usual, smallest: smallest if request.config.getoption("--smallest") else usual
+
+
+@pytest.fixture
+def rounds(benchmark, size):
+    """`rounds(call, number)`: what the last of that many calls returned, and the seconds of each by
+    the clock; one call with --smallest."""
+
+    def of(call, number=1):
+        seconds = []
+
+        def once():
+            begun = time.perf_counter()
+            found = call()
+            seconds.append(time.perf_counter() - begun)
+            return found
+
+        found = benchmark.pedantic(once, rounds=size(number, 1), iterations=1)
+        assert len(seconds) == size(number, 1)
+        assert min(seconds) > 0
+        return found, seconds
+
+    return of

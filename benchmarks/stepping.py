@@ -1,16 +1,14 @@
-"""The step loop alone, after compilation: what both benchmarks of comparisons measure."""
+"""The step loop alone, after compilation, for the benchmarks that count comparisons or pulls."""
 
-import threading
 import time
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import jaxduel as jd
 from jaxduel.policies import Pull
 from jaxduel.simulation import blocks, run, steps
-from jaxduel.simulation.cells import Program
-from jaxduel.simulation.lanes import default_lanes
 
 
 class Stepper:
@@ -23,33 +21,15 @@ class Stepper:
     """
 
     def __init__(self, policy, lanes=0, prng="threefry2x32"):
-        if blocks.plan_kind(policy) is Pull:
+        self.plays_per_step = 1 if blocks.plan_kind(policy) is Pull else 2
+        if self.plays_per_step == 1:
             problem = jd.problems.one_better_arm(policy.num_arms)
         else:
             problem = jd.problems.btl(jax.random.key(1), policy.num_arms)
-        checked = run.CheckedCell(policy, problem, 100_000, run.Settings())
-        self.job = blocks.Job(
-            cell=checked.to_cell(len(checked.grid)),
-            program=Program(
-                type(policy),
-                stacked=False,
-                shuffle=True,
-                pairs=False,
-                outcomes=False,
-                delayed=False,
-                skips=False,
-            ),
-            root=jax.random.key(0, impl=prng),
-            lanes=1,
-            delay=1,
-            slots=1,
-            tick=lambda _: None,
-            stop=threading.Event(),
-        )
-        if not lanes:
-            _, shapes = jax.eval_shape(lambda: blocks.STEPS.start(self.job, 0))
-            lanes = default_lanes(shapes, jax.devices()[0].platform)
-        self.lanes, self.job, self.t = lanes, self.job._replace(lanes=lanes), 0
+        settings = run.Settings(prng=prng, lanes=lanes or None, skip_quiet=False)
+        checked = run.CheckedCell(policy, problem, 100_000, None, settings)
+        self.job = run.job_of([checked], settings, stacked=False)
+        self.lanes, self.t = self.job.lanes, 0
         self.setups, self.state = jax.block_until_ready(blocks.STEPS.start(self.job, 0))
         began = time.perf_counter()
         self.advance(32)
@@ -73,3 +53,10 @@ class Stepper:
     def rate(self, spent, number):
         """Million steps per second, all lanes."""
         return number * self.lanes / spent / 1e6
+
+    def check(self):
+        """Asserts that every lane has made every step, of arms that exist."""
+        plays = np.asarray(self.state.tallies.plays)
+        assert (plays >= 0).all()
+        assert plays.shape[0] == self.lanes
+        np.testing.assert_array_equal(plays.sum(axis=1), self.plays_per_step * self.t)

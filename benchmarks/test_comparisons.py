@@ -1,13 +1,15 @@
 """Simulated comparisons or pulls per second per core (or per GPU), one at a time.
 
-    python -m pytest -n 0 benchmarks/test_comparisons.py
+    taskset -c 1 python -m pytest -n 0 benchmarks/test_comparisons.py -k test_steps
 
 The step loop alone, after compilation, past the first 2,048 steps, on one device and a BTL instance
 (arms with rewards: one better arm). "per core" divides by processor time, which does not count what
-other processes take. Pin it to a core (`taskset -c 1`) for the cleanest numbers: XLA may use more
-threads than pay. `lanes 0` are the simulator's own choice.
+other processes take; pin it to a core, since XLA may use more threads than pay. The best of three
+rounds of 2^19 steps, all lanes together, or of two seconds where these are fewer. `lanes 0` are the
+simulator's own choice.
 """
 
+import math
 import warnings
 
 import pytest
@@ -16,31 +18,58 @@ import jaxduel as jd
 from benchmarks.stepping import Stepper
 
 WARM_UP = 2048
+ROUND_STEPS, ROUND_SECONDS = 2**19, 2.0
 NAMES = (
-    "dts", "dts+", "pure-dts", "rcs", "savage", "sparring", "multisbm", "interleaved-filter",
-    "rmed1", "rmed2", "rmed2fh", "rucb", "btm", "ccb", "pbr", "scb", "ecw-rmed",
+    "dts", "dts+", "pure-dts", "rcs", "rucb", "rmed1", "rmed2", "rmed2fh", "btm", "savage",
+    "sparring", "multisbm", "interleaved-filter", "pbr", "ccb", "scb", "ecw-rmed",
     "ucb1", "thompson-gaussian",
 )  # fmt: skip
-STUDIED = ("dts", "rucb")
-"""Measured with other generators and other numbers of lanes, too."""
 
 
-@pytest.mark.parametrize("prng", ["threefry2x32", "philox4x32"])
-@pytest.mark.parametrize("lanes", [0, 100, 4000])
+@pytest.fixture
+def measure(benchmark, size):
+    """Measures a policy's steps and puts their rate into `extra_info`."""
+
+    def of(name, num_arms, lanes=0, prng="threefry2x32"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", jd.AssumptionWarning)
+            policy = jd.policies.make(name, num_arms=num_arms, horizon=100_000)
+            stepper = Stepper(policy, lanes, prng)
+        stepper.advance(size(WARM_UP, 128) - 64)
+        fitting = round(ROUND_SECONDS / stepper.timed(32))
+        number = 32 * size(max(1, min(ROUND_STEPS // stepper.lanes // 32, fitting)), 1)
+        spent = []
+        benchmark.pedantic(
+            lambda: spent.append(stepper.timed(number)), rounds=size(3, 1), iterations=1
+        )
+        stepper.check()
+        rate = stepper.rate(min(spent), number)
+        assert math.isfinite(rate)
+        assert rate > 0
+        benchmark.extra_info["lanes"] = stepper.lanes
+        benchmark.extra_info["million steps per second per core"] = rate
+        benchmark.extra_info["compile seconds"] = stepper.compile_seconds
+
+    return of
+
+
+@pytest.mark.smallest("dts-5", "rmed1-5", "ucb1-5")
 @pytest.mark.parametrize("num_arms", [5, 16, 64])
 @pytest.mark.parametrize("name", NAMES)
-def test_steps(benchmark, name, num_arms, lanes, prng):
-    usual = prng == "threefry2x32" and lanes == 0
-    if not usual and (name not in STUDIED or (prng != "threefry2x32" and lanes)):
-        pytest.skip("only some policies are measured beside the default")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jd.AssumptionWarning)
-        policy = jd.policies.make(name, num_arms=num_arms, horizon=100_000)
-        stepper = Stepper(policy, lanes, prng)
-    stepper.advance(WARM_UP - 32)
-    number = max(256, 2**19 // stepper.lanes // 32 * 32)
-    spent = []
-    benchmark.pedantic(lambda: spent.append(stepper.timed(number)), rounds=3, iterations=1)
-    benchmark.extra_info["lanes"] = stepper.lanes
-    benchmark.extra_info["million steps per second per core"] = stepper.rate(min(spent), number)
-    benchmark.extra_info["compile seconds"] = stepper.compile_seconds
+def test_steps(measure, name, num_arms):
+    measure(name, num_arms)
+
+
+@pytest.mark.smallest("rucb-5-100")
+@pytest.mark.parametrize("lanes", [100, 4000])
+@pytest.mark.parametrize("num_arms", [5, 16, 64])
+@pytest.mark.parametrize("name", ["dts", "rucb"])
+def test_other_numbers_of_lanes(measure, name, num_arms, lanes):
+    measure(name, num_arms, lanes)
+
+
+@pytest.mark.smallest("rucb-5")
+@pytest.mark.parametrize("num_arms", [5, 16, 64])
+@pytest.mark.parametrize("name", ["dts", "rucb"])
+def test_another_generator(measure, name, num_arms):
+    measure(name, num_arms, prng="philox4x32")

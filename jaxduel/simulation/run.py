@@ -229,6 +229,44 @@ class Record:
         )
 
 
+def job_of(
+    checked: Sequence[CheckedCell], settings: Settings, *, stacked: bool, points: int = 1
+) -> blocks.Job:
+    """The job of simulating cells, with its number of lanes; arguments as in `run_cells`."""
+    points = max(points, *(len(c.grid) for c in checked))
+    runner = blocks.runner_for(checked[0].kind)
+    platform = _devices(settings)[0].platform
+    job = blocks.Job(
+        cell=_stack(checked, points, runner) if stacked else checked[0].to_cell(points),
+        first_seed=settings.first_seed,
+        program=Program(
+            policy_class=type(checked[0].policy),
+            stacked=stacked,
+            shuffle=settings.shuffle_arms,
+            pairs=settings.counts_pairs,
+            outcomes=settings.record_outcomes,
+            delayed=settings.delay > 1,
+            skips=settings.skip_quiet and isinstance(checked[0].policy, FallsQuiet),
+        ),
+        root=root_key(settings.seed, settings.prng),
+        lanes=1,
+        delay=settings.delay,
+        slots=1,
+        tick=lambda _: None,
+        stop=settings.stop or threading.Event(),
+    )
+    lanes = settings.lanes
+    if lanes is None:
+        _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
+        lanes = default_lanes(shapes, platform, settings.memory_budget)
+    return job._replace(lanes=lanes, slots=events.MOST_SLOTS if platform == "cpu" else lanes)
+
+
+def _devices(settings: Settings) -> list[Device]:
+    """Where to run: on all local devices unless some are given."""
+    return list(settings.devices) if settings.devices is not None else jax.local_devices()
+
+
 def run_cells(
     policies: Sequence[Any],
     problems: Sequence[Problem],
@@ -254,7 +292,6 @@ def run_cells(
         had.
     """
     settings.validate()
-    root = root_key(settings.seed, settings.prng)
     if times is None:
         times = [settings.checkpoints] * len(policies)
     checked = [
@@ -262,36 +299,10 @@ def run_cells(
         for cell in zip(policies, problems, horizons, times, strict=True)
     ]
     _GUARD.make_room()
-    points = max(points, *(len(c.grid) for c in checked))
     runner = blocks.runner_for(checked[0].kind)
-    cell = _stack(checked, points, runner) if stacked else checked[0].to_cell(points)
-    devices = list(settings.devices) if settings.devices is not None else jax.local_devices()
     records = [Record(c, settings, runner is blocks.ROUNDS) for c in checked]
-
-    job = blocks.Job(
-        cell=cell,
-        first_seed=settings.first_seed,
-        program=Program(
-            policy_class=type(checked[0].policy),
-            stacked=stacked,
-            shuffle=settings.shuffle_arms,
-            pairs=settings.counts_pairs,
-            outcomes=settings.record_outcomes,
-            delayed=settings.delay > 1,
-            skips=settings.skip_quiet and isinstance(checked[0].policy, FallsQuiet),
-        ),
-        root=root,
-        lanes=1,
-        delay=settings.delay,
-        slots=1,
-        tick=lambda _: None,
-        stop=settings.stop or threading.Event(),
-    )
-    lanes = settings.lanes
-    if lanes is None:
-        _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
-        lanes = default_lanes(shapes, devices[0].platform, settings.memory_budget)
-    num_blocks = -(-settings.num_seeds // lanes)
+    job = job_of(checked, settings, stacked=stacked, points=points)
+    lanes, num_blocks = job.lanes, -(-settings.num_seeds // job.lanes)
 
     def keep(number: int, block: blocks.Recorded) -> None:
         for i, record in enumerate(records):
@@ -300,9 +311,8 @@ def run_cells(
 
     total = num_blocks * max(c.horizon for c in checked)
     with tqdm(total=total, unit=" steps", unit_scale=True, disable=not settings.progress) as bar:
-        slots = events.MOST_SLOTS if devices[0].platform == "cpu" else lanes
-        job = job._replace(lanes=lanes, slots=slots, tick=bar.update)
-        finished = blocks.run_blocks(runner, job, num_blocks, devices, keep)
+        job = job._replace(tick=bar.update)
+        finished = blocks.run_blocks(runner, job, num_blocks, _devices(settings), keep)
     done = min(finished * lanes, settings.num_seeds)
     stopped = settings.stop is not None and settings.stop.is_set()
     if done == 0 or (done < settings.num_seeds and stopped):
@@ -337,7 +347,7 @@ def horizon_of(policy: Any, horizon: int | None) -> int:
     return int(chosen)
 
 
-def _stack(checked: list[CheckedCell], points: int, runner: blocks.Runner) -> Cell:
+def _stack(checked: Sequence[CheckedCell], points: int, runner: blocks.Runner) -> Cell:
     """Cells of one kind as one."""
     cells = [c.to_cell(points) for c in checked]
     kinds = {
