@@ -1,0 +1,77 @@
+"""Identity of results: digests of the simulating code and of instances, and versions."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from types import ModuleType
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.problems import ArmsProblem, Problem
+
+_PACKAGES = ("numerics", "problems", "policies", "simulation")
+"""Packages whose code determines simulated numbers."""
+
+
+@cache
+def code_digest(*others: ModuleType) -> str:
+    """Digest of the code that simulates, from its syntax trees: 16 hexadecimal digits.
+
+    Comments, docstrings and formatting do not count; the minor version of Python does not either
+    (3.11 to 3.13 give the same digest).
+
+    Args:
+      others: further modules to include; none for the simulation alone.
+    """
+    package = Path(__file__).parents[1]
+    files = [file for name in _PACKAGES for file in (package / name).rglob("*.py")]
+    content = hashlib.sha256()
+    for file in [*sorted(files), *(Path(str(module.__file__)) for module in others)]:
+        content.update(f"{file.relative_to(package).as_posix()}\n".encode())
+        content.update(_canonical(ast.parse(file.read_bytes())).encode())
+    return content.hexdigest()[:16]
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of jaxduel, jax, jaxlib, numpy, scipy and python, by these names."""
+    names = ("jaxduel", "jax", "jaxlib", "numpy", "scipy")
+    return {**{name: version(name) for name in names}, "python": python_version()}
+
+
+def problem_digest(problem: Problem) -> str:
+    """Digest of an instance's kind and float64 numbers, not its name: 16 hexadecimal digits."""
+    kind = problem.rewards if isinstance(problem, ArmsProblem) else "preferences"
+    content = hashlib.sha256(f"{kind} {problem.num_arms}".encode())
+    for array in jax.tree.leaves(problem):
+        content.update(np.ascontiguousarray(array, "<f8").tobytes())
+    return content.hexdigest()[:16]
+
+
+def _canonical(node: Any) -> str:
+    """A syntax tree as text, without positions, empty fields and idle statements.
+
+    `ast.dump` does not do: versions of Python differ in the empty fields that it shows.
+    """
+    if isinstance(node, ast.AST):
+        fields = [
+            f"{name}={_canonical(value)}"
+            for name, value in ast.iter_fields(node)
+            if value is not None and value != []
+        ]
+        return f"{type(node).__name__}({','.join(fields)})"
+    if isinstance(node, list):
+        return f"[{','.join(_canonical(item) for item in node if not _is_idle(item))}]"
+    return repr(node)
+
+
+def _is_idle(node: Any) -> bool:
+    """Whether a statement is a bare constant: a docstring, or `...`."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
