@@ -16,23 +16,22 @@ needs to be tested. For STI the inequality must hold in every order that agrees 
 preferences; where SST holds, this is the same as STI in the order of SST.
 
 A preference counts as a tie, and an inequality as satisfied, within `TOLERANCE`, which absorbs
-rounding. All cost O(K^3) operations on arrays of O(K^2) numbers.
+rounding. The triples are searched for in `jaxduel.problems.triples`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from jaxduel.errors import unknown_name
 from jaxduel.problems.dueling import DuelingProblem
+from jaxduel.problems.triples import intransitive_triple, sst_triple, sti_triple
 
 TOLERANCE = 1e-9
 """Differences of probabilities up to this are rounding."""
-
-_Measure = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,18 +106,15 @@ def sst_violation(problem: DuelingProblem) -> Violation | None:
     eps = _margins(problem)
     order = preference_order(problem)
     if order is None:
-        triple = _intransitive_triple(eps)
+        i, j, k = intransitive_triple(eps, TOLERANCE)[1]
     else:
-        ranked = eps[np.ix_(order, order)]
-        worst, places = _worst_triple(ranked, _sst_shortfall, _before(problem.num_arms))
+        worst, places = sst_triple(eps[np.ix_(order, order)])
         if worst <= TOLERANCE:
             return None
         i, j, k = (order[place] for place in places)
-        triple = (i, j, k)
-    i, j, k = triple
     return Violation(
         "sst",
-        triple,
+        (i, j, k),
         f"p[{i}, {j}] = {0.5 + eps[i, j]:.6g} and p[{j}, {k}] = {0.5 + eps[j, k]:.6g}, "
         f"but p[{i}, {k}] = {0.5 + eps[i, k]:.6g}",
     )
@@ -137,15 +133,17 @@ def sti_violation(problem: DuelingProblem) -> Violation | None:
     eps = _margins(problem)
     order = preference_order(problem)
     if order is None:
-        i, j, k = _intransitive_triple(eps)
+        i, j, k = intransitive_triple(eps, TOLERANCE)[1]
         reason = (
             f"no order of the arms agrees with the preferences (arm {i} beats arm {j}, "
             f"which beats arm {k}, but p[{i}, {k}] = {0.5 + eps[i, k]:.6g})"
         )
         return Violation("sti", (i, j, k), reason)
-    worst, (i, j, k) = _worst_triple(eps, _sti_excess, _may_precede(eps, order))
+    ranked = eps[np.ix_(order, order)]
+    worst, places = sti_triple(ranked, _may_precede(ranked), TOLERANCE)
     if worst <= TOLERANCE:
         return None
+    i, j, k = (order[place] for place in places)
     return Violation(
         "sti",
         (i, j, k),
@@ -165,7 +163,7 @@ def total_order_violation(problem: DuelingProblem) -> Violation | None:
     """
     eps = _margins(problem)
     if preference_order(problem) is None:
-        i, j, k = _intransitive_triple(eps)
+        i, j, k = intransitive_triple(eps, TOLERANCE)[1]
         reason = f"arm {i} beats arm {j} and {j} beats {k}, but {i} does not beat {k}"
         return Violation("total order", (i, j, k), reason)
     tie = tie_violation(problem)
@@ -216,55 +214,13 @@ def _margins(problem: DuelingProblem) -> np.ndarray:
     return np.asarray(problem.preferences, dtype=np.float64) - 0.5
 
 
-def _before(num_arms: int) -> np.ndarray:
-    return np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
-
-
-def _may_precede(eps: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
-    """Whether i stands before j in some order that agrees: no chain of wins leads from j to i."""
-    chain = eps > TOLERANCE
-    for arm in reversed(order):
-        chain[arm] |= chain[chain[arm]].any(axis=0)
-    return ~chain.T
-
-
-def _sst_shortfall(first: np.ndarray, second: np.ndarray, across: np.ndarray) -> np.ndarray:
-    return np.maximum(first, second) - across
-
-
-def _sti_excess(first: np.ndarray, second: np.ndarray, across: np.ndarray) -> np.ndarray:
-    return across - (first + second)
-
-
-def _worst_triple(
-    eps: np.ndarray, measure: _Measure, related: np.ndarray
-) -> tuple[float, tuple[int, int, int]]:
-    """The triple of the largest `measure` among those with related[i, j] and related[j, k].
-
-    Returns that measure and the first such triple; -inf if there is none of different arms.
-    """
-    worst, triple = -np.inf, (0, 0, 0)
-    for j in range(len(eps)):
-        others = np.arange(len(eps)) != j
-        above, below = np.flatnonzero(related[:, j] & others), np.flatnonzero(related[j] & others)
-        if len(above) == 0 or len(below) == 0:
-            continue
-        values = measure(eps[above, j][:, None], eps[j, below][None, :], eps[np.ix_(above, below)])
-        values = np.where(above[:, None] == below[None, :], -np.inf, values)
-        place = np.unravel_index(np.argmax(values), values.shape)
-        if values[place] > worst:
-            worst = float(values[place])
-            triple = (int(above[place[0]]), j, int(below[place[1]]))
-    return worst, triple
-
-
-def _intransitive_triple(eps: np.ndarray) -> tuple[int, int, int]:
-    """Of cyclic preferences, the worst triple where i beats j beats k, but i does not beat k.
-
-    There is one: three consecutive arms of a shortest cycle, or else that cycle could be shortened.
-    """
-
-    def shortfall(first: np.ndarray, second: np.ndarray, across: np.ndarray) -> np.ndarray:
-        return np.where(across > TOLERANCE, -np.inf, _sst_shortfall(first, second, across))
-
-    return _worst_triple(eps, shortfall, eps > TOLERANCE)[1]
+def _may_precede(eps: np.ndarray) -> np.ndarray:
+    """Whether i may stand before j > i, of arms in an order that agrees with the preferences; for
+    j < i, whether they may be swapped: no chain of wins leads from the later to the earlier."""
+    num_arms = len(eps)
+    beats = eps > TOLERANCE
+    chain = np.packbits(beats, axis=1)
+    for arm in reversed(range(num_arms)):
+        beaten = chain[beats[arm]]
+        chain[arm] |= np.bitwise_or.reduce(beaten, axis=0)
+    return ~np.unpackbits(chain, axis=1, count=num_arms).astype(bool).T

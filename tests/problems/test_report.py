@@ -79,4 +79,4 @@ def test_a_matrix_of_ties_is_reported_without_a_closest_pair():
 
 def test_a_cycle_is_named_by_its_triple():
     text = "\n".join(examine(catalogue.load("cyclic")).lines())
-    assert "SST               no: p[3, 1] = 0.9 and p[1, 2] = 0.9, but p[3, 2] = 0.1" in text
+    assert "SST               no: p[1, 2] = 0.9 and p[2, 3] = 0.9, but p[1, 3] = 0.1" in text
