@@ -4,9 +4,9 @@ With N = wins + losses + 2, d = |wins - losses| and x = d / N, two ways, without
 
 * N <= 512: a table, by Pascal's rule in float64.
 * otherwise: exp(-E) (erfcx(sqrt(E)) / 2 + S(x, 1 / N) / sqrt(2 pi N)), Temme's uniform expansion,
-  E = N ((1 + x) log(1 + x) + (1 - x) log(1 - x)) / 2. S and erfcx are polynomials fitted at import
-  against float64. An error of E is a relative error of the tail: E, up to 69 down there, is held
-  in two parts, from products of numbers of 12 bits, which are exact.
+  E = N ((1 + x) log(1 + x) + (1 - x) log(1 - x)) / 2. S and erfcx are polynomials fitted in float64
+  (the tests fit them again). An error of E is a relative error of the tail: E, up to 69 down there,
+  is held in two parts, from products of numbers of 12 bits, which are exact.
 
 Source: N. M. Temme, "The uniform asymptotic expansion of a class of integrals related to cumulative
 distribution functions", SIAM Journal on Mathematical Analysis 13 (1982).
@@ -20,15 +20,37 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from numpy.polynomial import chebyshev, polynomial
-from scipy import special
 
 _TABLED = 510  # wins + losses of the table's last row
 _FAR = 0.53  # from N = 513 on, the tail is below 1e-34 beyond this x
-_DEGREES = (5, 2)  # of S / x in x^2, for the powers 0 and 1 of 1 / N: 6e-9 of the tail
 _FLOOR = 2.0**-126  # the smallest normal float32
 _SERIES = tuple(1.0 / (k * (2 * k - 1)) for k in range(2, 12))
 """2 E / (d x) - 1 in powers of x^2; up to x = 0.53 what follows is below 1e-8 of E."""
+_ERFCX = (
+    0.14102892774001555,
+    0.14149874878385071,
+    0.11869280804044183,
+    0.1159161099418779,
+    -0.0588262377195191,
+    0.22964509993821783,
+    -0.35898373212146484,
+    0.23321753934283904,
+    -0.06990759497052482,
+    0.007718324363297913,
+)
+"""The polynomial in t = 2 / (2 + z) that is erfcx(z) / (2 t) for z up to 9.4, lowest first."""
+_SKEW = (
+    (
+        -0.416666697655939,
+        -0.10208803597679691,
+        -0.05143782483582382,
+        -0.03359488139566278,
+        -0.016441918051460433,
+        -0.03691867489141785,
+    ),
+    (-0.13109835492094304, -0.09199264364253842, -0.11105275627564029),
+)
+"""S / x = p(x^2) + q(x^2) / N to 6e-9 of the tail: coefficients of p and of q, lowest first."""
 
 
 def signed_tail(wins: jax.Array, losses: jax.Array) -> jax.Array:
@@ -112,34 +134,4 @@ def _pascal(rows: int) -> np.ndarray:
     return np.maximum(np.concatenate(tails), _FLOOR).astype(np.float32)
 
 
-def _fit_erfcx() -> tuple[float, ...]:
-    """The polynomial in t = 2 / (2 + z) that is erfcx(z) / (2 t) for z up to 9.4, lowest first."""
-    start = 2.0 / (2.0 + 9.4)
-    t = start + (1.0 - start) * (chebyshev.chebpts1(200) + 1.0) / 2.0
-    values = special.erfcx(2.0 / t - 2.0) / t
-    fit = polynomial.Polynomial.fit(t, values, 9, w=1.0 / values).convert()
-    return tuple(float(c) / 2.0 for c in fit.coef)
-
-
-def _fit_skew() -> list[tuple[float, ...]]:
-    """S / x = p(x^2) + q(x^2) / N: the coefficients of p and of q, lowest first."""
-    x = _FAR * np.sqrt((chebyshev.chebpts1(24)[:, None] + 1.0) / 2.0)
-    n = (_TABLED + 2) / np.linspace(0.04, 1.0, 8)
-    a, b = n * (1.0 + x) / 2.0, n * (1.0 - x) / 2.0
-    exponent = a * np.log1p(x) + b * np.log1p(-x)
-    inside = exponent < 80.0
-    growth = np.exp(np.minimum(exponent, 80.0))
-    scaled = special.betainc(a, b, 0.5) * growth - special.erfcx(np.sqrt(exponent)) / 2.0
-    values = np.sqrt(2 * np.pi * n) * scaled / x
-    powers = [(i, j) for j, degree in enumerate(_DEGREES) for i in range(degree + 1)]
-    columns = np.stack([(x ** (2 * i) * (512.0 / n) ** j)[inside] for i, j in powers], axis=1)
-    fit = np.linalg.lstsq(columns, values[inside], rcond=None)[0]
-    return [
-        tuple(float(c) * 512.0**j for c, (_, power) in zip(fit, powers, strict=True) if power == j)
-        for j in range(len(_DEGREES))
-    ]
-
-
 _TABLE = _pascal(_TABLED + 1)
-_ERFCX = _fit_erfcx()
-_SKEW = _fit_skew()

@@ -7,9 +7,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from numpy.polynomial import chebyshev, polynomial
 from scipy import special
 
-from jaxduel.numerics.tail import _ERFCX, _TABLED, _exponent, _horner, signed_tail
+from jaxduel.numerics.tail import (
+    _ERFCX,
+    _FAR,
+    _SKEW,
+    _TABLED,
+    _exponent,
+    _horner,
+    signed_tail,
+)
 
 TOLERANCE = 7e-7  # what the docstring states
 MOST = 2**31 - 1
@@ -124,6 +133,44 @@ def test_exponent_has_a_small_absolute_error():
     assert np.abs((high - expected) + low)[shown].max() < TOLERANCE
     assert np.abs((high - expected) + low)[large].max() < 1e-7
     assert np.abs(high - expected)[large].max() > 2e-6  # what the second part is for
+
+
+def fit_erfcx():
+    start = 2.0 / (2.0 + 9.4)
+    t = start + (1.0 - start) * (chebyshev.chebpts1(200) + 1.0) / 2.0
+    values = special.erfcx(2.0 / t - 2.0) / t
+    fit = polynomial.Polynomial.fit(t, values, len(_ERFCX) - 1, w=1.0 / values).convert()
+    return tuple(float(c) / 2.0 for c in fit.coef)
+
+
+def fit_skew():
+    degrees = tuple(len(coefficients) - 1 for coefficients in _SKEW)
+    x = _FAR * np.sqrt((chebyshev.chebpts1(24)[:, None] + 1.0) / 2.0)
+    n = (_TABLED + 2) / np.linspace(0.04, 1.0, 8)
+    a, b = n * (1.0 + x) / 2.0, n * (1.0 - x) / 2.0
+    exponent = a * np.log1p(x) + b * np.log1p(-x)
+    inside = exponent < 80.0
+    growth = np.exp(np.minimum(exponent, 80.0))
+    scaled = special.betainc(a, b, 0.5) * growth - special.erfcx(np.sqrt(exponent)) / 2.0
+    values = np.sqrt(2 * np.pi * n) * scaled / x
+    powers = [(i, j) for j, degree in enumerate(degrees) for i in range(degree + 1)]
+    columns = np.stack([(x ** (2 * i) * (512.0 / n) ** j)[inside] for i, j in powers], axis=1)
+    fit = np.linalg.lstsq(columns, values[inside], rcond=None)[0]
+    return [
+        tuple(float(c) * 512.0**j for c, (_, power) in zip(fit, powers, strict=True) if power == j)
+        for j in range(len(degrees))
+    ]
+
+
+def test_polynomials_are_those_fitted_with_scipy():
+    """Values, not coefficients: the last bits of SciPy's change those by 1e-4."""
+    t, square = np.linspace(2 / 11.4, 1, 100), np.linspace(0, _FAR**2, 100)
+    for written, fitted, x in [
+        (_ERFCX, fit_erfcx(), t),
+        *zip(_SKEW, fit_skew(), (square, square), strict=True),
+    ]:
+        values = polynomial.polyval(x, written)
+        np.testing.assert_allclose(values, polynomial.polyval(x, fitted), rtol=1e-8)
 
 
 def test_erfcx():
