@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -28,18 +31,38 @@ class AssumptionWarning(UserWarning):
     """The instance breaks an assumption that the policy's guarantee rests on; the run goes on."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+def shorten(text: str, most: int = 60) -> str:
+    """`text` for a message: its beginning and its length where it is longer than `most`."""
+    return text if len(text) <= most else f"{text[: most - 20]}... ({len(text):,} characters)"
+
+
+def unknown_name(
+    kind: str, name: object, known: Iterable[str], meant: str | None = None
+) -> InputError:
     """An error for `name`, which is none of the `known` names of that `kind`, with the nearest one.
 
     Args:
       kind: what the name was meant to be, such as "policy" or "problem".
       name: the name that was asked for.
       known: the names that exist.
+      meant: the name that was meant, where that is known; the nearest in spelling if None.
 
     Returns:
       The error, to be raised by the caller.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    text = str(name)
+    near = [meant] if meant else difflib.get_close_matches(text.lower(), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
-    return InputError(f"unknown {kind} '{name}': known are {', '.join(names)}{hint}")
+    return InputError(f"unknown {kind} '{shorten(text)}': known are {', '.join(names)}{hint}")
+
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warns, pointing at the line outside jaxduel from which it was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

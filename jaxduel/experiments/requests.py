@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.plans import Plan
 from jaxduel.policies.checks import require_horizon
 
@@ -52,7 +51,7 @@ def plans_at_hand(
         except InputError as error:
             failures.append(error)
             notes.append(f"panel {panel}, {what[panel]}, is missing: {error}")
-            warnings.warn(notes[-1], stacklevel=3)
+            warn_caller(notes[-1])
     if not plans:
         raise failures[0]
     return plans, notes

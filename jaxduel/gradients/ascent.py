@@ -14,7 +14,7 @@ import optax
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from jaxduel.errors import AssumptionWarning, InputError, unknown_name
+from jaxduel.errors import AssumptionWarning, InputError, unknown_name, warn_caller
 from jaxduel.gradients.instances import parametrised
 from jaxduel.gradients.objective import OBJECTIVES, Objective
 from jaxduel.gradients.spaces import Space
@@ -258,10 +258,9 @@ def _climb(
         path.append(params)
         tick()
     if len(values) < steps or not objective.has_numbers(params):
-        warnings.warn(
+        warn_caller(
             f"an ascent stopped at step {len(values)}, where the instance, the objective or its "
-            "gradient is not a number: the instance before it is kept.",
-            stacklevel=3,
+            "gradient is not a number: the instance before it is kept."
         )
         path = path[: max(len(values), 1)]
     return Trajectory(np.array(path), np.array(values), np.array(sems))

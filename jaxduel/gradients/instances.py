@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.problems import (
     ArmsProblem,
     DuelingProblem,
@@ -94,13 +93,11 @@ def require_uncertain(at: Parametrised, undefined: str) -> None:
 
 
 def warn_if_constant(at: Parametrised) -> None:
-    """A warning, to the caller's caller, where no parameter moves the instance."""
+    """A warning where no parameter moves the instance."""
     if not at.slopes.any():
-        warnings.warn(
+        warn_caller(
             "instance_fn does not depend on params, as far as differentiation goes: the gradient "
-            "is zero in every coordinate.",
-            UserWarning,
-            stacklevel=3,
+            "is zero in every coordinate."
         )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from jaxduel.errors import AssumptionWarning, InputError
+from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 
 MAX_HORIZON = 2**31 - 1
 """The largest horizon: counts are int32."""
@@ -57,11 +56,10 @@ def require_alpha(alpha: Any, where: str) -> None:
     """
     require(alpha, lambda a: a > 0, f"{where}: alpha must be positive")
     if np.any(np.asarray(alpha) <= 0.5):
-        warnings.warn(
+        warn_caller(
             f"{where}: its regret is proved to be logarithmic for alpha > 1/2 only, and alpha is "
             f"{np.min(np.asarray(alpha)):g}.",
             AssumptionWarning,
-            stacklevel=2,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -14,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from jaxduel.errors import AssumptionWarning, InputError
+from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel, FallsQuiet, LearnsLate, Pull, PullBatch
 from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
@@ -117,7 +116,7 @@ class CheckedCell:
         problem.gaps(self.definition)
         if isinstance(problem, DuelingProblem):
             for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
-                warnings.warn(f"{name_of(policy)}: {sentence}", AssumptionWarning, stacklevel=5)
+                warn_caller(f"{name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
 
     def _require_matching_problem(self, policy: Any, settings: Settings) -> None:
@@ -318,9 +317,7 @@ def run_cells(
     if done == 0 or (done < settings.num_seeds and stopped):
         raise KeyboardInterrupt
     if done < settings.num_seeds:
-        warnings.warn(
-            f"interrupted: {done} of {settings.num_seeds} seeds are returned.", stacklevel=3
-        )
+        warn_caller(f"interrupted: {done} of {settings.num_seeds} seeds are returned.")
     return [record.result(done) for record in records]
 
 

@@ -21,7 +21,6 @@ What it leaves open, and what is done here:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,7 @@ import jax
 import numpy as np
 
 from jaxduel import problems
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.claims import (
     Claim,
     Measurement,
@@ -129,7 +128,7 @@ def reproduce(
             if {panel[-1] for panel in panels} == {letter}:
                 raise
             notes.append(f"panels ({letter}), {_LETTERS[letter]}, are missing: {error}")
-            warnings.warn(notes[-1], stacklevel=2)
+            warn_caller(notes[-1])
     plans = [
         PanelPlan(name, data[name[-1]], _FIGURE_1 if name[0] == "1" else _FIGURE_2)
         for name in panels

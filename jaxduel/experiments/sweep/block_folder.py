@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import warnings
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from jaxduel.errors import warn_caller
 from jaxduel.experiments.sweep.blocks import OPTIONAL, Block, decode_block
 
 FOLDER = "blocks"
@@ -74,9 +74,7 @@ def load_blocks(folder: Path, skip: Collection[str] = ()) -> list[Block]:
             try:
                 block = read_block(path, skip)
             except ValueError as error:
-                warnings.warn(
-                    f"the block '{path}' is left out: {error}.", UserWarning, stacklevel=3
-                )
+                warn_caller(f"the block '{path}' is left out: {error}.")
                 continue
             if block is None:
                 gone = True
@@ -135,10 +133,8 @@ class VerifiedFiles:
             path.replace(aside)
         except FileNotFoundError:  # another process was quicker
             return
-        warnings.warn(
-            f"the block '{path}' is run again: {error} (the file is kept as '{aside.name}').",
-            UserWarning,
-            stacklevel=5,
+        warn_caller(
+            f"the block '{path}' is run again: {error} (the file is kept as '{aside.name}')."
         )
 
 

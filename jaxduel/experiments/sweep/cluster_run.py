@@ -8,13 +8,12 @@ import queue
 import threading
 import time
 import uuid
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.sweep.cluster_calls import greetings, packed, unpacked
 from jaxduel.experiments.sweep.cluster_worker import Answer, digest_of
 from jaxduel.experiments.sweep.planning import Task
@@ -211,10 +210,8 @@ def address_of(client: Any) -> str:
 
 def warn_of_waiting(client: Any) -> None:
     """Says that no worker is there."""
-    warnings.warn(
-        f"the scheduler at {address_of(client)} has no workers yet: the sweep waits for them.",
-        UserWarning,
-        stacklevel=2,
+    warn_caller(
+        f"the scheduler at {address_of(client)} has no workers yet: the sweep waits for them."
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.sweep.manifest import Manifest
 
 _MATTERS = ("jax", "jaxlib", "device")
@@ -57,11 +56,9 @@ def warn_of_environment(folder: Path, there: Manifest, wanted: Manifest) -> None
     for name in _MATTERS:
         before, now = there.environment.get(name), wanted.environment.get(name)
         if before != now:
-            warnings.warn(
+            warn_caller(
                 f"the sweep in '{folder}' was begun with {name} {before} and goes on with {now}: "
-                "the blocks from here on may round differently.",
-                UserWarning,
-                stacklevel=4,
+                "the blocks from here on may round differently."
             )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 import jax
 
 import jaxduel
-from jaxduel.errors import AssumptionWarning
+from jaxduel.errors import AssumptionWarning, warn_caller
 from jaxduel.experiments.sweep.cells import expand, policy_of, problem_of
 from jaxduel.experiments.sweep.environment import environment
 from jaxduel.experiments.sweep.grid import Grid
@@ -155,7 +154,7 @@ def warn_of_assumptions(groups: Sequence[Group]) -> None:
         for sentence in broken_assumptions(problem, getattr(policy_of(cell), "assumes", ())):
             makers.setdefault(sentence, []).append(cell.policy)
     for sentence, policies in sorted(makers.items()):
-        warnings.warn(f"{', '.join(policies)}: {sentence}", AssumptionWarning, stacklevel=3)
+        warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)
 
 
 def _record(group: Group) -> GroupRecord:
