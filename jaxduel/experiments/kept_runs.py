@@ -6,28 +6,25 @@ policy and how it is played, keys, versions, the kind of machine, and the code t
 
 from __future__ import annotations
 
-import hashlib
 import io
 import platform
 import re
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-import jaxduel
 from jaxduel.experiments import samples, tasks
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep.cells import digest_of_json
 from jaxduel.experiments.tasks import Task
+from jaxduel.simulation.identity import code_digest, problem_digest, versions
 
-_ROOMS = ("numerics", "problems", "policies", "simulation")
-"""The packages whose code determines what a simulation gives, with that of tasks and samples."""
+_VERSIONS = ("jaxduel", "jax", "jaxlib", "numpy")
+"""Packages whose version may change bits; SciPy's and Python's do not."""
 
 
 class KeptRuns:
@@ -100,8 +97,8 @@ def identity_of(task: Task, place: str) -> str:
     entry = task.competitor
     return digest_of_json(
         {
-            "code": _code(),
-            "versions": [version(name) for name in ("jaxduel", "jax", "jaxlib", "numpy")],
+            "code": code_digest(samples.__file__, tasks.__file__),
+            "versions": [versions()[name] for name in _VERSIONS],
             "machine": [platform.system(), platform.machine(), place],
             "x64": bool(jax.config.jax_enable_x64),  # type: ignore[attr-defined]
             "policy": [
@@ -113,29 +110,12 @@ def identity_of(task: Task, place: str) -> str:
             "regret": task.regret,
             "lanes": task.lanes,
             "draws": [
-                [_instance(draw.problem), _numbers(draw.key), draw.num_runs]
+                [problem_digest(draw.problem), _numbers(draw.key), draw.num_runs]
                 for draw in task.data.draws
             ],
         }
     )
 
 
-def _instance(problem: Any) -> list[Any]:
-    """An instance's kind and numbers, all digits of them."""
-    arrays = [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(problem)]
-    return [type(problem).__name__, *arrays]
-
-
 def _numbers(key: jax.Array) -> list[Any]:
     return [str(jax.random.key_impl(key)), jax.random.key_data(key).tolist()]
-
-
-@cache
-def _code() -> str:
-    """A hash of the source that simulates."""
-    package = Path(jaxduel.__file__).parent
-    files = [file for room in _ROOMS for file in (package / room).rglob("*.py")]
-    content = hashlib.sha256()
-    for file in [*sorted(files), Path(samples.__file__), Path(tasks.__file__)]:
-        content.update(f"{file.relative_to(package).as_posix()}\n".encode() + file.read_bytes())
-    return content.hexdigest()

@@ -8,7 +8,6 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -21,19 +20,19 @@ _PACKAGES = ("numerics", "problems", "policies", "simulation")
 
 
 @cache
-def code_digest(*others: ModuleType) -> str:
+def code_digest(*others: str) -> str:
     """Digest of the code that simulates, from its syntax trees: 16 hexadecimal digits.
 
     Comments, docstrings and formatting do not count; the minor version of Python does not either
     (3.11 to 3.13 give the same digest).
 
     Args:
-      others: further modules to include; none for the simulation alone.
+      others: paths of further files of the package to include; none for the simulation alone.
     """
     package = Path(__file__).parents[1]
     files = [file for name in _PACKAGES for file in (package / name).rglob("*.py")]
     content = hashlib.sha256()
-    for file in [*sorted(files), *(Path(str(module.__file__)) for module in others)]:
+    for file in [*sorted(files), *(Path(other) for other in others)]:
         content.update(f"{file.relative_to(package).as_posix()}\n".encode())
         content.update(_canonical(ast.parse(file.read_bytes())).encode())
     return content.hexdigest()[:16]

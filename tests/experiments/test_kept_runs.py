@@ -14,6 +14,7 @@ from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.plans import PanelPlan, Setting
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tasks import Competitor, DataSet, Draw, Task, run_tasks
+from jaxduel.simulation.identity import versions
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -114,11 +115,15 @@ def test_a_curve_of_other_code_versions_or_machines_is_not_taken(tmp_path, monke
         patch.setattr(kept_runs.platform, "machine", lambda: "abacus")
         assert kept.find(TASK) is None
     with monkeypatch.context() as patch:
-        patch.setattr(kept_runs, "version", lambda name: "0")
+        patch.setattr(kept_runs, "versions", lambda: dict.fromkeys(versions(), "0"))
         assert kept.find(TASK) is None
     with monkeypatch.context() as patch:
-        patch.setattr(kept_runs, "_code", lambda: "0")
+        patch.setattr(kept_runs, "code_digest", lambda *files: "0")
         assert kept.find(TASK) is None
+    with monkeypatch.context() as patch:
+        other = {**versions(), "scipy": "0", "python": "0"}
+        patch.setattr(kept_runs, "versions", lambda: other)
+        assert kept.find(TASK) is not None
     assert kept.find(TASK) is not None
 
 

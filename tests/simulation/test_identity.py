@@ -88,8 +88,8 @@ def test_code_digest_of_this_package_without_comments(tmp_path, monkeypatch):
     assert digest_in(tmp_path, monkeypatch) == identity.code_digest()
 
 
-def test_code_digest_with_further_modules():
-    assert identity.code_digest(samples) != identity.code_digest()
+def test_code_digest_with_further_files():
+    assert identity.code_digest(samples.__file__) != identity.code_digest()
 
 
 def test_versions():

@@ -16,12 +16,13 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.entries import BATCHES, HORIZON, PolicyEntry
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.layout import parameters_label
-from jaxduel.experiments.sweep.problem_specs import ProblemSpec, build, digest_of, specs_of
+from jaxduel.experiments.sweep.problem_specs import ProblemSpec, build, specs_of
 from jaxduel.experiments.sweep.values import GridError
 from jaxduel.policies import registry
 from jaxduel.policies.base import LearnsLate, Policy, Pull, PullBatch
 from jaxduel.problems import ArmsProblem, Problem
 from jaxduel.simulation import blocks
+from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.regret import default_of
 
 Parameters = tuple[tuple[str, Any], ...]
@@ -120,7 +121,7 @@ def problem_of(cell: SweepCell) -> Problem:
         has changed.
     """
     problem = build(cell.spec)
-    if digest_of(problem) != cell.digest:
+    if problem_digest(problem) != cell.digest:
         raise InputError(
             f"problem '{cell.problem}' is not what it was when the sweep was planned: its numbers "
             "have changed."
@@ -175,7 +176,7 @@ def expand(grid: Grid) -> tuple[SweepCell, ...]:
     specs = list(dict.fromkeys(spec for entry in grid.problems for spec in specs_of(entry)))
     _require_distinct(specs)
     built = {spec: build(spec) for spec in specs}
-    digests = {spec: digest_of(problem) for spec, problem in built.items()}
+    digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}
     checkpoints = {horizon: grid.checkpoints_of(horizon) for horizon in grid.horizons}
     cells: dict[str, SweepCell] = {}

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 
 from jaxduel.errors import InputError, StorageError
+from jaxduel.experiments.sweep.environment import blocks_code
 from jaxduel.experiments.sweep.manifest import Manifest
 from jaxduel.experiments.sweep.planning import Task
 from jaxduel.experiments.sweep.store import Store
@@ -105,20 +106,31 @@ def _store(folder: str, manifest: str) -> Store:
     """The store with that manifest; a process opens it once.
 
     Raises:
-      InputError: if this machine does not see it.
+      InputError: if this machine does not see it, or has other simulating code.
     """
     end = time.monotonic() + SECONDS_TO_APPEAR
     while True:
+        store = None
         with suppress(InputError):
             store = Store.open(Path(folder))
-            if digest_of(store.manifest) == manifest:
-                return store
+        if store and digest_of(store.manifest) == manifest:
+            _require_code(store.manifest)
+            return store
         if time.monotonic() >= end:
             raise InputError(
                 f"the worker on {socket.gethostname()} does not see the sweep in '{folder}': give "
                 "a folder that all workers share with this process, under the same path."
             )
         time.sleep(0.2)
+
+
+def _require_code(manifest: Manifest) -> None:
+    code, here = manifest.environment.get("code"), blocks_code()
+    if here != code:
+        raise InputError(
+            f"the worker on {socket.gethostname()} has other simulating code (digest {here}) than "
+            f"the process that runs the sweep ({code}): install the same code everywhere."
+        )
 
 
 @contextmanager

@@ -1,14 +1,15 @@
-"""Where numbers come from: versions, device and revision, to be kept with them."""
+"""Origin of a sweep's numbers: code, versions, device and revision."""
 
 from __future__ import annotations
 
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 import jaxduel
+from jaxduel.experiments.sweep import work
+from jaxduel.simulation.identity import code_digest, versions
 
 
 def environment(device_kind: str, prng: str) -> dict[str, str | None]:
@@ -19,21 +20,25 @@ def environment(device_kind: str, prng: str) -> dict[str, str | None]:
       prng: name of the random number generator.
 
     Returns:
-      jax, jaxlib, numpy, python: versions; platform: operating system and processor; device; prng;
-      git_revision: that of the package's source, with "-dirty" where it was changed since, or None
-      where it is not in a git checkout; created: the host's time, in UTC, ISO 8601.
+      jax, jaxlib, numpy, scipy, python: versions; code: `blocks_code`; platform: operating system
+      and processor; device; prng; git_revision: that of the package's source, with "-dirty" where
+      it was changed since, or None where it is not in a git checkout; created: the host's time, in
+      UTC, ISO 8601.
     """
     return {
-        "jax": version("jax"),
-        "jaxlib": version("jaxlib"),
-        "numpy": version("numpy"),
-        "python": platform.python_version(),
+        **{name: found for name, found in versions().items() if name != "jaxduel"},
+        "code": blocks_code(),
         "platform": platform.platform(),
         "device": device_kind,
         "prng": prng,
         "git_revision": git_revision(Path(jaxduel.__file__).parent),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def blocks_code() -> str:
+    """Digest of the code that determines the numbers of blocks: 16 hexadecimal digits."""
+    return code_digest(work.__file__)
 
 
 def git_revision(folder: Path) -> str | None:

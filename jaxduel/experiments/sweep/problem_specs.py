@@ -1,8 +1,7 @@
-"""How to build a problem, and what tells two problems apart."""
+"""Recipes for the problems of a grid."""
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 from dataclasses import dataclass
@@ -10,12 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 import jax
-import numpy as np
 
 from jaxduel import problems
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.entries import GENERATORS, ProblemEntry
-from jaxduel.problems import ArmsProblem, Problem
+from jaxduel.problems import Problem
 
 
 @dataclass(frozen=True)
@@ -79,16 +77,3 @@ def build(spec: ProblemSpec) -> Problem:
         return GENERATORS[spec.what](key, **parameters)
     except InputError as error:
         raise InputError(f"problem '{spec.label}': {error}") from None
-
-
-def digest_of(problem: Problem) -> str:
-    """A hash of the numbers that simulations use, those of 32 bits: 16 hexadecimal digits."""
-    if isinstance(problem, ArmsProblem):
-        arrays = [problem.means] if problem.std is None else [problem.means, problem.std]
-        kind = problem.rewards
-    else:
-        arrays, kind = [problem.preferences], "preferences"
-    content = hashlib.sha256(f"{kind} {problem.num_arms}".encode())
-    for array in arrays:
-        content.update(np.ascontiguousarray(array, "<f4").tobytes())
-    return content.hexdigest()[:16]

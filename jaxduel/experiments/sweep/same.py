@@ -21,13 +21,15 @@ def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) 
       extend: whether it may have more seeds.
 
     Raises:
-      InputError: if the version of jaxduel, the grid or the cells differ; it says in which keys.
+      InputError: if the version of jaxduel, the code that simulates, the grid or the cells differ;
+        it says in which keys.
     """
     if there.version != wanted.version:
         raise InputError(
             f"'{folder}' holds a sweep of jaxduel {there.version}, and this is {wanted.version}: "
             "go on with that version, or begin in a new folder."
         )
+    require_same_code(folder, there, wanted)
     differing = sorted(
         name
         for name in there.grid.keys() | wanted.grid.keys()
@@ -49,6 +51,25 @@ def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) 
             f"'{folder}' holds this grid with other cells, {_first_difference(there, wanted)}: "
             "give a new folder, or run it where, and with the files with which, it was begun."
         )
+
+
+def require_same_code(folder: Path, there: Manifest, wanted: Manifest) -> None:
+    """Refuses to go on with a sweep whose blocks were simulated by other code.
+
+    Raises:
+      InputError: if the code's digests differ; it names them, and the revisions where known.
+    """
+    if there.environment.get("code") != wanted.environment.get("code"):
+        raise InputError(
+            f"'{folder}' holds blocks simulated by other code, {_code_of(there)}, and this is "
+            f"{_code_of(wanted)}: go on with that code, or begin in a new folder."
+        )
+
+
+def _code_of(manifest: Manifest) -> str:
+    code, revision = manifest.environment.get("code"), manifest.environment.get("git_revision")
+    known = f"digest {code}" if code else "its digest unknown"
+    return f"{known} (revision {revision})" if revision else known
 
 
 def warn_of_environment(folder: Path, there: Manifest, wanted: Manifest) -> None:

@@ -62,8 +62,8 @@ class Store:
           one may round differently.
 
         Raises:
-          InputError: if the folder holds another grid, a sweep of another version of jaxduel or of
-            another format, or other files; or cannot be written.
+          InputError: if the folder holds another grid, a sweep of another version of jaxduel, by
+            other simulating code or of another format, or other files; or cannot be written.
         """
         folder = Path(folder)
         manifest = decode_manifest(manifest.encode(), folder)  # as it would be read back

@@ -65,7 +65,13 @@ def sweep(
                     definitions(policy), LANES)
         for policy in dict.fromkeys(one.policy for one in cells)
     )  # fmt: skip
-    environment = {"jax": "1", "jaxlib": "1", "device": "cpu", "git_revision": None}
+    environment = {
+        "jax": "1",
+        "jaxlib": "1",
+        "code": "c" * 16,
+        "device": "cpu",
+        "git_revision": None,
+    }
     grid = {"seeds": seeds, "seed": 0, "horizons": [1], "policies": ["made up"]}
     store = Store.create_or_open(folder, Manifest(grid, groups, "0", environment))
     for group in groups:

@@ -15,7 +15,14 @@ from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
 from jaxduel.experiments.sweep.store import Store
 
 SEEDS = 20
-ENVIRONMENT = {"jax": "1", "jaxlib": "1", "device": "cpu", "git_revision": None, "created": "now"}
+ENVIRONMENT = {
+    "jax": "1",
+    "jaxlib": "1",
+    "code": "c" * 16,
+    "device": "cpu",
+    "git_revision": None,
+    "created": "now",
+}
 
 
 def grid(seeds=SEEDS, **changes):

@@ -305,6 +305,14 @@ def test_another_version_is_refused_before_anything_runs(store, every, address, 
     assert stored.contents(store.folder) == {}
 
 
+def test_other_code_is_refused_before_anything_is_stored(store, every, address, monkeypatch):
+    monkeypatch.setattr(cluster_worker, "blocks_code", lambda: "0" * 16)
+    with pytest.raises(InputError, match=r"has other simulating code \(digest 0{16}\) than") as e:
+        run(store, every, address)
+    assert "\n" not in str(e.value)
+    assert stored.contents(store.folder) == {}
+
+
 def test_no_jaxduel_is_refused(store, every, address, monkeypatch):
     def version(name):
         raise importlib.metadata.PackageNotFoundError(name)

@@ -64,6 +64,29 @@ def test_another_environment_is_told_of(store):
     assert again.manifest.environment == stored.ENVIRONMENT
 
 
+def test_other_code_is_refused(store):
+    for code, message in [
+        (
+            "d" * 16,
+            "by other code, digest c{16}, and this is digest d{16}: go on with that code, or",
+        ),
+        (None, "and this is its digest unknown"),
+    ]:
+        environment = {**stored.ENVIRONMENT, "code": code}
+        with pytest.raises(InputError, match=message) as refused:
+            Store.create_or_open(store.folder, stored.manifest(environment=environment))
+        assert "\n" not in str(refused.value)
+
+
+def test_a_sweep_of_before_digests_is_read_but_not_gone_on_with(tmp_path):
+    environment = {name: x for name, x in stored.ENVIRONMENT.items() if name != "code"}
+    before = stored.manifest(environment={**environment, "git_revision": "a1b2"})
+    Store.create_or_open(tmp_path, before)
+    assert Store.open(tmp_path).manifest == before
+    with pytest.raises(InputError, match=r"code, its digest unknown \(revision a1b2\), and"):
+        Store.create_or_open(tmp_path, stored.manifest())
+
+
 def test_folders_of_something_else_are_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="is not empty and holds no sweep"):
@@ -96,7 +119,8 @@ def test_manifests_of_another_format_are_refused(store, content, message):
 def test_environments_name_versions_device_and_revision(tmp_path):
     found = environment("some device", "threefry2x32")
     assert (found["device"], found["prng"]) == ("some device", "threefry2x32")
-    assert all(found[name] for name in ("jax", "jaxlib", "numpy", "python", "platform", "created"))
+    assert all(found[name] for name in ("jax", "jaxlib", "numpy", "scipy", "python"))
+    assert all(found[name] for name in ("code", "platform", "created"))
     (tmp_path / "__init__.py").touch()
     assert git_revision(tmp_path) is None
     if not shutil.which("git"):

@@ -13,6 +13,7 @@ from jaxduel.experiments.sweep import (
     PolicyEntry,
     ProblemEntry,
     calibration,
+    environment,
     open_sweep,
     runner,
     widths,
@@ -111,6 +112,14 @@ def test_devices_and_extensions_do_not_change_a_bit(undisturbed, tmp_path):
         run_sweep(small(keep=("seeds", "wins")), tmp_path)
     run_sweep(small(keep=("seeds", "wins")), tmp_path, extend_seeds=True)
     assert stored(tmp_path) == stored(undisturbed)
+
+
+def test_other_code_does_not_go_on_with_a_sweep(undisturbed, monkeypatch):
+    before = stored(undisturbed)
+    monkeypatch.setattr(environment, "code_digest", lambda *files: "0" * 16)
+    with pytest.raises(InputError, match="blocks simulated by other code"):
+        run_sweep(small(keep=("seeds", "wins")), undisturbed)
+    assert stored(undisturbed) == before
 
 
 def test_too_little_memory_halves_the_block(undisturbed, tmp_path, monkeypatch):
