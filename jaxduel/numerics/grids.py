@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+
+from jaxduel.errors import InputError
+
+MAX_TIMES = 100_000
+"""The longest grid: results keep the plays of all arms at each of its times, for every seed."""
 
 
 def log_grid(horizon: int, points: int = 50) -> np.ndarray:
@@ -15,12 +22,31 @@ def log_grid(horizon: int, points: int = 50) -> np.ndarray:
 
     Returns:
       (M,) int64, strictly increasing, first 1 (or the horizon, if `points` is 1), last `horizon`.
+
+    Raises:
+      InputError: more than `MAX_TIMES` points, unless the horizon is not longer than that.
     """
+    points = _bounded(points, horizon)
+    if points > horizon * math.log(horizon) + 1:  # neighbours less than 1 apart
+        return np.arange(1, horizon + 1, dtype=np.int64)
     grid = np.unique(np.rint(np.geomspace(1, horizon, max(points, 1))).astype(np.int64))
     return np.union1d(grid[grid < horizon], [horizon])
 
 
 def linear_grid(horizon: int, points: int = 50) -> np.ndarray:
-    """About `points` evenly spaced times up to the horizon: (M,) int64, strictly increasing."""
+    """About `points` evenly spaced times up to the horizon: (M,) int64, strictly increasing.
+
+    Raises:
+      InputError: as `log_grid`.
+    """
+    points = min(_bounded(points, horizon), horizon)
     grid = np.rint(np.linspace(0, horizon, max(points, 1) + 1)).astype(np.int64)
     return np.unique(grid[grid > 0])
+
+
+def _bounded(points: int, horizon: int) -> int:
+    if min(points, horizon) > MAX_TIMES:
+        raise InputError(
+            f"{points:,} checkpoints are too many: at most {MAX_TIMES:,} times can be recorded."
+        )
+    return points

@@ -97,7 +97,10 @@ def intransitive_triple(eps: np.ndarray, tie: float) -> tuple[float, Triple]:
     np.fill_diagonal(broken, False)
     first = _largest_first_step(eps, beats > 0, broken, -np.inf)
     second = _largest_first_step(eps.T, beats.T > 0, broken.T, first[0])
-    return first if first[0] >= second[0] else (second[0], second[1][::-1])
+    if first[0] >= second[0]:
+        return first
+    k, j, i = second[1]
+    return second[0], (i, j, k)
 
 
 def _shortest(first: np.ndarray, second: np.ndarray, middles: np.ndarray) -> np.ndarray:

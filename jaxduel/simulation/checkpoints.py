@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import log_grid
+from jaxduel.numerics.grids import MAX_TIMES
 
 
 def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
@@ -18,17 +19,32 @@ def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
       horizon: T.
 
     Raises:
-      InputError: if they are not increasing integers within the horizon.
+      InputError: if they are not increasing integers within the horizon, or too many.
     """
     if checkpoints is None:
         return log_grid(horizon)
-    times = np.atleast_1d(np.asarray(checkpoints))
-    if times.ndim != 1 or times.size == 0 or (times != np.floor(times)).any():
+    if _length(checkpoints) > MAX_TIMES:  # a range, say: it is not expanded
+        raise InputError(
+            f"checkpoints: {_length(checkpoints):,} are too many, at most {MAX_TIMES:,} times can "
+            "be recorded."
+        )
+    try:
+        times = np.atleast_1d(np.asarray(checkpoints))
+    except (TypeError, ValueError):  # rows of different lengths, traced values
+        times = np.empty(0)
+    whole = times.dtype.kind in "iuf" and (times == np.floor(times)).all()
+    if times.ndim != 1 or times.size == 0 or not whole:
         raise InputError("checkpoints must be a non-empty list of whole numbers.")
-    times = times.astype(np.int64)
-    if (np.diff(times) <= 0).any() or times[0] < 1 or times[-1] > horizon:
+    if (times[1:] <= times[:-1]).any() or times[0] < 1 or times[-1] > horizon:
         raise InputError(
             f"checkpoints must increase and lie from 1 to the horizon {horizon}; "
-            f"they go from {times[0]} to {times[-1]}."
+            f"they go from {times[0]:.12g} to {times[-1]:.12g}."
         )
-    return times
+    return times.astype(np.int64)
+
+
+def _length(checkpoints: Any) -> int:
+    try:
+        return len(checkpoints)
+    except TypeError:  # one number; what else has no length is no list
+        return 1
