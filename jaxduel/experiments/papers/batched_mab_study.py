@@ -18,7 +18,8 @@ import numpy as np
 from tqdm import tqdm
 
 from jaxduel import policies, problems
-from jaxduel.experiments.papers.batched_mab_entries import GRIDS, READINGS, Reading
+from jaxduel.experiments.keys import named_key
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, READINGS, Reading, place
 from jaxduel.experiments.tables import csv_text
 from jaxduel.experiments.tasks import run_tasks
 from jaxduel.simulation import simulate_many
@@ -30,8 +31,6 @@ ARMS = (2, 4, 8, 16, 32, 64)
 HORIZONS = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 _SIZES = (16, 64)
 """Policies are padded to one of these numbers of arms: compiling takes longer than running."""
-STREAM = 1_001
-"""Its keys' own branch of the seed's; those of Figure 1 begin with a number of arms."""
 
 
 class Choice(NamedTuple):
@@ -133,13 +132,11 @@ class Study:
     def complete(self, reading: Reading) -> None:
         """Simulates what is missing of a reading, many arms first; what was done before it is
         interrupted stays."""
-        root = jax.random.fold_in(jax.random.key(self._seed), STREAM)
-        every = itertools.product(READINGS, GRIDS, ARMS, HORIZONS)
         slices = [
-            _Slice(*what, self.runs, jax.random.fold_in(root, number))
-            for number, what in enumerate(every)
+            _Slice(*what, self.runs, self._key(*what))
+            for what in itertools.product([reading], GRIDS, ARMS, HORIZONS)
         ]
-        missing = [s for s in slices if s.reading == reading and np.isnan(self.mean[s.at]).any()]
+        missing = [s for s in slices if np.isnan(self.mean[s.at]).any()]
         missing.sort(key=lambda s: -s.num_arms)
         total = len(missing) * len(BATCHES)
         bar = tqdm(total=total, unit=" cells", leave=False, disable=not (self._progress and total))
@@ -148,6 +145,10 @@ class Study:
                 if not isinstance(event, int):
                     done, (self.mean[done.at], self.sem[done.at]) = event
                     bar.update(len(BATCHES))
+
+    def _key(self, reading: Reading, grid: str, num_arms: int, horizon: int) -> jax.Array:
+        names = reading.figure, grid, place(num_arms, horizon)
+        return named_key(self._seed, "study", *names)
 
     @property
     def begun(self) -> list[Reading]:

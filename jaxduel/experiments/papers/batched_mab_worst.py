@@ -9,7 +9,6 @@ is somewhat above the largest mean.
 
 from __future__ import annotations
 
-import itertools
 import math
 import queue
 import threading
@@ -22,7 +21,8 @@ import jax
 import numpy as np
 
 from jaxduel import plotting, policies, problems, theory
-from jaxduel.experiments.papers.batched_mab_entries import GRIDS, NUM_ARMS, READINGS, Reading, style
+from jaxduel.experiments.keys import named_key
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, NUM_ARMS, Reading, style
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.tables import csv_text
 from jaxduel.experiments.tasks import Stopped, run_tasks
@@ -32,8 +32,6 @@ from jaxduel.simulation.devices import Device
 from jaxduel.simulation.intervals import interval95
 
 BATCHES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
-STREAM = 1_002
-"""Its keys' own branch of the seed's; those of Figure 1 begin with a number of arms."""
 GAPS = 20
 LEAST_GAP = 0.5
 """Times 1 / sqrt(T); the largest gap of Lemma 2 is sqrt(K)."""
@@ -114,18 +112,20 @@ class WorstCase:
 
     def of(self, reading: Reading) -> dict[str, Worst]:
         """The worst cases of a reading, by grid."""
-        root = jax.random.fold_in(jax.random.key(self._seed), STREAM)
-        rows = [
-            _Row(*what, self.horizon, self.runs, jax.random.fold_in(root, number))
-            for number, what in enumerate(itertools.product(READINGS, GRIDS))
+        missing = [
+            _Row(reading, grid, self.horizon, self.runs, self._key(reading, grid))
+            for grid in GRIDS
+            if (reading, grid) not in self._found
         ]
-        missing = [r for r in rows if r.reading == reading and (reading, r.grid) not in self._found]
         with closing(run_tasks(missing, jax.local_devices())) as events:
             for event in events:
                 if not isinstance(event, int):
                     row, worst = event
                     self._found[row.reading, row.grid] = worst
         return {grid: self._found[reading, grid] for grid in GRIDS}
+
+    def _key(self, reading: Reading, grid: str) -> jax.Array:
+        return named_key(self._seed, "worst case", reading.figure, grid)
 
     def bounds(self) -> dict[str, np.ndarray]:
         """Lemma 2's lower bound on each grid, at its largest over the gap: (B,) float64."""

@@ -33,10 +33,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
-
 from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
+from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.copeland_dueling_claims import (
     FIVE,
@@ -153,8 +152,7 @@ class _Order:
         return self._made(place, _CCB_MANY[self.full])
 
     def _made(self, place: _Place, size: _Size) -> DataSet:
-        number = list(_PLACES.values()).index(place)
-        key = jax.random.fold_in(jax.random.key(self.seed), number)
+        key = named_key(self.seed, place.name)
         draw = Draw(place.make(), key, size.runs if self.runs is None else self.runs)
         return DataSet(place.name, place.title, (draw,), self.horizon or size.horizon)
 

@@ -34,10 +34,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
-
 from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
+from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.copeland_rmed_claims import measured_claims
 from jaxduel.experiments.papers.copeland_rmed_constants import (
@@ -155,8 +154,7 @@ class _Order:
         return self._made(place, 30_000, 20) if self.full and place.num_arms == 16 else None
 
     def _made(self, place: _Place, horizon: int, runs: int) -> DataSet:
-        number = list(_PLACES.values()).index(place)
-        key = jax.random.fold_in(jax.random.key(self.seed), number)
+        key = named_key(self.seed, place.name)
         draw = Draw(place.problem(), key, runs if self.runs is None else self.runs)
         return DataSet(place.name, place.title, (draw,), self.horizon or horizon)
 

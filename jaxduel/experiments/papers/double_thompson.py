@@ -25,11 +25,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
-
 from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
+from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.double_thompson_claims import measured_claims
 from jaxduel.experiments.plans import DelayPlan, PanelPlan, Plan, Setting
@@ -124,8 +123,7 @@ class _Order:
     def data(self, place: _Place, delayed: bool = False) -> DataSet:
         """A data set, with the key of its runs, which depends on the seed and the set alone."""
         problem = problems.load(place.name)
-        number = list(_PLACES.values()).index(place)
-        key = jax.random.fold_in(jax.random.key(self.seed), number)
+        key = named_key(self.seed, place.name)
         usual = self._runs(problem.num_arms, place.name in _OFTEN, delayed)
         draw = Draw(problem, key, usual if self.runs is None else self.runs)
         usual = self._horizon(problem.num_arms)

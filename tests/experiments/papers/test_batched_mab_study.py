@@ -11,7 +11,7 @@ from jaxduel.experiments.papers import batched_mab as paper
 from jaxduel.experiments.papers import batched_mab_maps as maps
 from jaxduel.experiments.papers import batched_mab_study as study_module
 from jaxduel.experiments.papers import batched_mab_worst as worst_module
-from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, READINGS, TEXT
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, TEXT
 from jaxduel.experiments.papers.batched_mab_study import Study
 from jaxduel.experiments.papers.batched_mab_worst import WorstCase
 from jaxduel.experiments.sweep_plans import FinalSetting
@@ -224,9 +224,3 @@ def test_the_figure_of_the_worst_case_has_a_bound_for_each_grid():
     assert panel.up_scale == "log"
     assert len(plan.figure([panel]).axes) == 1
     assert plan.entries == []
-
-
-def test_streams_of_the_studies_are_their_own():
-    assert len({study_module.STREAM, worst_module.STREAM}) == 2
-    assert min(study_module.STREAM, worst_module.STREAM) > max(study_module.ARMS)
-    assert READINGS == (PROGRAM, TEXT)

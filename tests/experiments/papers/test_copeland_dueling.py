@@ -6,6 +6,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import copeland_dueling as paper
 from jaxduel.experiments.papers import copeland_dueling_claims as claims
 
@@ -41,7 +42,7 @@ def test_files_and_notes(report):
 
 def test_regret_is_in_the_papers_unit(report):
     problem = jd.problems.load(claims.FIVE)
-    key = jax.random.fold_in(jax.random.key(0), 0)
+    key = named_key(0, claims.FIVE)
     policy = jd.policies.make("rucb", num_arms=5, alpha=0.51)
     with pytest.warns(jd.AssumptionWarning):
         result = jd.simulate(policy, problem, HORIZON, 3, key, lanes=3, regret="copeland")

@@ -8,6 +8,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import double_thompson as paper
 from jaxduel.experiments.papers import double_thompson_claims as claims
 from jaxduel.experiments.plans import delayed
@@ -84,7 +85,7 @@ def test_curves_that_figures_share_are_simulated_once(report):
 
 def test_delayed_runs_are_those_of_simulate(report):
     place = next(p for p in paper._PLACES.values() if p.name == "noncondorcet-cyclic")
-    key = jax.random.fold_in(jax.random.key(0), list(paper._PLACES.values()).index(place))
+    key = named_key(0, place.name)
     problem = jd.problems.load(place.name)
     times = np.array([10, HORIZON])
     policy = jd.policies.make("rmed1", num_arms=9)
