@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxduel as jd
+from benchmarks.clocks import work_seconds
 from jaxduel.policies import Pull
 from jaxduel.simulation import blocks, run, steps
 
@@ -44,11 +45,10 @@ class Stepper:
         self.t += number
 
     def timed(self, number):
-        """Seconds for `number` steps: processor time on a CPU, else wall time."""
-        clock = time.process_time if jax.devices()[0].platform == "cpu" else time.perf_counter
-        before = clock()
+        """Seconds for `number` steps, as `work_seconds` counts them."""
+        before = work_seconds()
         self.advance(number)
-        return clock() - before
+        return work_seconds() - before
 
     def rate(self, spent, number):
         """Million steps per second, all lanes."""

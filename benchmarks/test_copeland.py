@@ -26,10 +26,14 @@ RUNS = (
 
 
 @pytest.mark.parametrize(("name", "num_arms", "lanes", "horizon"), RUNS)
-def test_whole_run(benchmark, name, num_arms, lanes, horizon):
+def test_whole_run(benchmark, size, name, num_arms, lanes, horizon):
+    lanes, horizon = size(lanes, 4), size(horizon, 200)
     policy = jd.policies.make(name, num_arms=num_arms, horizon=horizon)
     stepper = Stepper(policy, lanes)
     number = horizon - stepper.t
     spent = benchmark.pedantic(lambda: stepper.timed(number), rounds=1, iterations=1)
+    stepper.check()
+    assert stepper.t == horizon
+    assert spent > 0
     benchmark.extra_info["million comparisons per second per core"] = stepper.rate(spent, number)
     benchmark.extra_info["compile seconds"] = stepper.compile_seconds

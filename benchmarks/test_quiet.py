@@ -7,13 +7,12 @@ in the same test; a study of D-TS is timed from cold, by the clock. Pin the othe
 (`taskset -c 1`): JAX would use more for one device.
 """
 
-import time
-
 import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
+from benchmarks.clocks import work_seconds
 from jaxduel.simulation import events
 
 pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")  # ties of arxiv
@@ -23,6 +22,8 @@ LONG = [
     for problem in ("arxiv", "mslr5-condorcet")
     for name in ("dts", "rmed1", "ecw-rmed", "rucb")
 ]
+RANDOM = ("dts", "ccb")
+"""Their runs have random lengths: with and without skipping they agree in law only."""
 WIDE = ("dts", "rmed1", "ecw-rmed", "rucb", "ccb")
 HARD = {
     "btl, K = 16": lambda: jd.problems.btl(jax.random.key(1), 16),
@@ -31,40 +32,63 @@ HARD = {
 
 
 def spent(name, problem, horizon, num_seeds, **settings):
-    """Seconds of a run that is compiled already."""
+    """Seconds of a run that is compiled already, and the plays of each seed's arms."""
     policy = jd.policies.make(name, num_arms=problem.num_arms, horizon=horizon)
     settings = {"devices": jax.devices()[:1], **settings}
-    clock = time.process_time if jax.devices()[0].platform == "cpu" else time.perf_counter
     for _ in range(2):
-        before = clock()
-        jd.simulate(policy, problem, horizon, num_seeds, **settings)
-        seconds = clock() - before
+        before = work_seconds()
+        result = jd.simulate(policy, problem, horizon, num_seeds, **settings)
+        seconds = work_seconds() - before
+    plays = result.plays[:, -1]
+    np.testing.assert_array_equal(plays.sum(axis=1), 2 * horizon)
+    assert np.isfinite(result.regret).all()
+    assert seconds > 0
+    return seconds, plays
+
+
+def skipped_and_plain(name, problem, horizon, num_seeds, **settings):
+    """Seconds with and without skipping, which changes no plays but of policies that toss coins."""
+    seconds, plays = zip(
+        *(
+            spent(name, problem, horizon, num_seeds, skip_quiet=skip, **settings)
+            for skip in (True, False)
+        ),
+        strict=True,
+    )
+    if name not in RANDOM:
+        np.testing.assert_array_equal(*plays)
     return seconds
 
 
+@pytest.mark.smallest("rmed1-mslr5-condorcet")
 @pytest.mark.parametrize(("name", "problem"), LONG)
-def test_long_horizons(benchmark, name, problem):
-    problem = jd.problems.load(problem)
+def test_long_horizons(benchmark, size, name, problem):
+    problem, seeds, lanes = jd.problems.load(problem), size(256, 4), size(None, 4)
+    short, *long = size((10**5, 10**8, 10**9), (8000, 30_000))
 
     def all_costs():
-        cost = {t: spent(name, problem, t, 256) for t in (10**5, 10**8, 10**9)}
-        return cost, spent(name, problem, 10**5, 256, skip_quiet=False)
+        cost, plain = skipped_and_plain(name, problem, short, seeds, lanes=lanes)
+        more = {t: spent(name, problem, t, seeds, lanes=lanes)[0] for t in long}
+        return {short: cost, **more}, plain
 
     cost, plain = benchmark.pedantic(all_costs, rounds=1, iterations=1)
     benchmark.extra_info["seconds, T = 1e5, plain"] = plain
     for horizon, seconds in cost.items():
         benchmark.extra_info[f"T = {horizon:.0e}"] = seconds
-    benchmark.extra_info["ratio of 1e8 to 1e5"] = cost[10**8] / cost[10**5]
+    benchmark.extra_info["ratio of 1e8 to 1e5"] = cost[long[0]] / cost[short]
 
 
+@pytest.mark.smallest("3")
 @pytest.mark.parametrize("delay", [1, 3, 10, 100])
-def test_late_outcomes(benchmark, delay):
+def test_late_outcomes(benchmark, size, delay):
     """D-TS to T = 1e6, beside the plain loop to a tenth of it."""
     problem = jd.problems.load("mslr5-condorcet")
+    seeds, short, long = size((128, 10**5, 10**6), (4, 2000, 20_000))
+    late = {"delay": delay, "lanes": size(None, 4)}
 
     def both():
-        plain = spent("dts", problem, 10**5, 128, delay=delay, skip_quiet=False)
-        return spent("dts", problem, 10**6, 128, delay=delay), plain
+        plain, _ = spent("dts", problem, short, seeds, skip_quiet=False, **late)
+        return spent("dts", problem, long, seeds, **late)[0], plain
 
     skipping, plain = benchmark.pedantic(both, rounds=1, iterations=1)
     benchmark.extra_info["seconds"] = skipping
@@ -72,24 +96,26 @@ def test_late_outcomes(benchmark, delay):
 
 
 @pytest.mark.parametrize("horizon", [10**6, 10**9])
-def test_a_study_of_dts(benchmark, horizon):
+def test_a_study_of_dts(rounds, benchmark, size, horizon):
     """500 runs on all devices, from cold: compilation included."""
     problem = jd.problems.load("mslr5-condorcet")
     policy = jd.policies.make("dts", num_arms=5)
-    run = lambda: jd.simulate(policy, problem, horizon, 500)  # noqa: E731
-    result = benchmark.pedantic(run, rounds=1, iterations=1)
-    benchmark.extra_info["wall seconds"] = benchmark.stats.stats.max
+    horizon, seeds, lanes = size((horizon, 500, None), (20_000, 8, 4))
+    result, seconds = rounds(lambda: jd.simulate(policy, problem, horizon, seeds, lanes=lanes))
+    np.testing.assert_array_equal(result.plays[:, -1].sum(axis=1), 2 * horizon)
+    benchmark.extra_info["wall seconds"] = seconds[0]
     benchmark.extra_info["mean regret"] = result.mean[-1]
 
 
+@pytest.mark.smallest("rucb-btl, K = 16")
 @pytest.mark.parametrize("problem", HARD)
 @pytest.mark.parametrize("name", WIDE)
-def test_short_runs_on_hard_instances(benchmark, name, problem):
+def test_short_runs_on_hard_instances(benchmark, size, name, problem):
     """Where skipping hardly pays: T = 1e5. On the second, some seeds stay undecided."""
-    problem = HARD[problem]()
+    problem, (horizon, lanes) = HARD[problem](), size((10**5, 64), (3000, 4))
 
     def both():
-        return [spent(name, problem, 10**5, 64, lanes=64, skip_quiet=s) for s in (True, False)]
+        return skipped_and_plain(name, problem, horizon, lanes, lanes=lanes)
 
     skipping, plain = benchmark.pedantic(both, rounds=1, iterations=1)
     benchmark.extra_info["seconds skipping"] = skipping
@@ -97,11 +123,12 @@ def test_short_runs_on_hard_instances(benchmark, name, problem):
     benchmark.extra_info["ratio"] = skipping / plain
 
 
+@pytest.mark.smallest("rucb-mslr5-condorcet")
 @pytest.mark.parametrize(("name", "problem"), LONG[4:])
-def test_slots_hardly_wait(benchmark, monkeypatch, name, problem):
+def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
     """Turns of all slots beside the comparisons of different arms, from where skipping begins; that
     of the plain loop has these up to there."""
-    problem, horizon, lanes = jd.problems.load(problem), 10**7, 512
+    problem, (horizon, lanes) = jd.problems.load(problem), size((10**7, 512), (50_000, 8))
     policy = jd.policies.make(name, num_arms=problem.num_arms)
     turns, begun = [], []
     advance, begin = events.advance, events.begin
@@ -125,5 +152,8 @@ def test_slots_hardly_wait(benchmark, monkeypatch, name, problem):
         run.pairs[:, -1].sum(axis=(1, 2)) - np.trace(run.pairs[:, -1], axis1=1, axis2=2)
         for run in (result, before)
     )
+    assert len(begun) == 1
+    assert (whole > first).any()
+    assert sum(turns) >= (whole - first).sum()
     benchmark.extra_info["informative comparisons a run"] = whole.mean()
     benchmark.extra_info["turns per informative comparison"] = sum(turns) / (whole - first).sum()

@@ -17,10 +17,12 @@ WARM_UP = {"ours": 2048, "plain": 64}
 
 
 @pytest.mark.parametrize("num_arms", [5, 16])
-def test_ratio(benchmark, num_arms):
+def test_ratio(benchmark, size, num_arms):
     steppers = {
-        "ours": Stepper(jd.policies.make("dts", num_arms=num_arms)),
-        "plain": Stepper(PlainDTS(num_arms=num_arms, active_arms=np.ones(num_arms, bool)), 128),
+        "ours": Stepper(jd.policies.make("dts", num_arms=num_arms), size(0, 4)),
+        "plain": Stepper(
+            PlainDTS(num_arms=num_arms, active_arms=np.ones(num_arms, bool)), size(128, 4)
+        ),
     }
     rates = {"ours": [], "plain": []}
 
@@ -30,8 +32,10 @@ def test_ratio(benchmark, num_arms):
             rates[name].append(stepper.rate(stepper.timed(number), number))
 
     for name, stepper in steppers.items():
-        stepper.advance(WARM_UP[name] - 32)
-    benchmark.pedantic(race, rounds=3, iterations=1)
+        stepper.advance(size(WARM_UP[name], 64) - 32)
+    benchmark.pedantic(race, rounds=size(3, 1), iterations=1)
+    for stepper in steppers.values():
+        stepper.check()
     for name, found in rates.items():
         benchmark.extra_info[f"{name}, million comparisons per second per core"] = max(found)
     benchmark.extra_info["ratio"] = max(rates["ours"]) / max(rates["plain"])

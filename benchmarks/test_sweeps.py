@@ -5,10 +5,12 @@
 Seconds by the clock: the machine should have nothing else to do.
 """
 
+import dataclasses
 import resource
 import time
 
 import jax
+import numpy as np
 import pytest
 
 from jaxduel.experiments.sweep import (
@@ -47,35 +49,50 @@ def storing(monkeypatch):
     return spent
 
 
-def test_a_thousand_cells(benchmark, tmp_path, storing):
+def smallest(grid):
+    """Four of its cells, ten seeds each."""
+    return dataclasses.replace(
+        grid,
+        policies=PolicyEntry(name="pcomp"),
+        problems=ProblemEntry(generator="btl", parameters={"num_arms": (4,)}),
+        horizons=grid.horizons[:2],
+        batches=grid.batches[:2],
+        num_seeds=10,
+    )
+
+
+def test_a_thousand_cells(rounds, benchmark, size, tmp_path, storing):
     """The packaged grid of batched policies: 975 cells, 1,000 seeds each, up to T = 1e9."""
     grid = read_grid(next(path for path in examples() if path.name == "batched.toml"))
-    benchmark.pedantic(lambda: run_sweep(grid, tmp_path), rounds=1, iterations=1)
-    seconds = benchmark.stats.stats.max
-    benchmark.extra_info["minutes"] = seconds / 60
+    grid = size(grid, smallest(grid))
+    _, seconds = rounds(lambda: run_sweep(grid, tmp_path))
+    benchmark.extra_info["minutes"] = seconds[0] / 60
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     benchmark.extra_info["GiB at most"] = peak / 2**20
     benchmark.extra_info["seconds for the store"] = sum(storing)
     begun = time.perf_counter()
-    open_sweep(tmp_path)
+    data = open_sweep(tmp_path)
     benchmark.extra_info["seconds to open"] = time.perf_counter() - begun
+    assert (data.num_seeds == grid.num_seeds).all()
+    assert data.num_seeds.size == size(975, 4)
+    assert np.isfinite(data.regret_mean.isel(checkpoint=0)).all()
     begun = time.perf_counter()
     run_sweep(grid, tmp_path)
     benchmark.extra_info["seconds to find it finished"] = time.perf_counter() - begun
 
 
 @pytest.mark.parametrize("name", ["dts", "scomp2"])
-def test_two_devices(benchmark, tmp_path, name):
+def test_two_devices(benchmark, size, tmp_path, name):
     """Four blocks on one device and on two, each compiled before."""
     if len(jax.local_devices()) < 2:
         pytest.skip("JAX has one device: set JAX_NUM_CPU_DEVICES=2")
     grid = Grid(
         policies=PolicyEntry(name=name),
         problems=ProblemEntry(generator="btl", parameters={"num_arms": (16,)}),
-        horizons=(10_000,),
+        horizons=(size(10_000, 200),),
         batches=(8,),
-        num_seeds=4 * 256,
-        lanes=256,
+        num_seeds=4 * size(256, 4),
+        lanes=size(256, 4),
     )
     devices, seconds, blocks = jax.local_devices(), {}, {}
 
@@ -90,5 +107,6 @@ def test_two_devices(benchmark, tmp_path, name):
 
     benchmark.pedantic(both, rounds=1, iterations=1)
     assert blocks[1] == blocks[2]
+    assert len(blocks[1]) == 4
     benchmark.extra_info["seconds on one"], benchmark.extra_info["on two"] = seconds.values()
     benchmark.extra_info["times faster"] = seconds[1] / seconds[2]
