@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jaxduel.experiments.sweep import open_sweep as open_sweep
     from jaxduel.simulation import Result as Result
     from jaxduel.simulation import check_policy as check_policy
+    from jaxduel.simulation import load_result as load_result
     from jaxduel.simulation import simulate as simulate
     from jaxduel.simulation import simulate_many as simulate_many
     from jaxduel.simulation.devices import use_all_cores as use_all_cores
@@ -32,6 +33,7 @@ _NAMES = {
     "Result": "simulation",
     "SolverError": "errors",
     "check_policy": "simulation",
+    "load_result": "simulation",
     "open_sweep": "experiments.sweep",
     "simulate": "simulation",
     "simulate_many": "simulation",

@@ -15,7 +15,7 @@ from jaxduel.gradients.spaces import Space
 from jaxduel.policies.base import Policy
 from jaxduel.problems import DuelingProblem, from_matrix
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.simulate import simulate
+from jaxduel.simulation.run import Settings, run_cells
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
 OBJECTIVES = ("regret", "ratio", "difference")
@@ -78,8 +78,15 @@ class Objective:
     def _runs(
         self, policy: Policy, problem: DuelingProblem, num_seeds: int, key: jax.Array
     ) -> np.ndarray:
-        settings = {"regret": self.regret, "devices": self.devices, "checkpoints": [self.horizon]}
-        return simulate(policy, problem, self.horizon, num_seeds, key, **settings).regret[:, 0]
+        settings = Settings(
+            num_seeds=num_seeds,
+            seed=key,
+            regret=self.regret,
+            devices=self.devices,
+            checkpoints=[self.horizon],
+        )
+        (result,) = run_cells([policy], [problem], [self.horizon], settings, stacked=False)
+        return result.regret[:, 0]
 
     def _slope(self, policy: Policy, params: np.ndarray, num_seeds: int, key: jax.Array) -> Any:
         found = regret_gradient(

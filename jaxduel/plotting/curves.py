@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,9 +12,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
 
-from jaxduel.plotting.styles import dress, marker_size, style_of
+from jaxduel.plotting.shades import variant_looks
+from jaxduel.plotting.styles import Style, dress, marker_size, style_of
 from jaxduel.simulation import Result
 from jaxduel.simulation.intervals import interval95
+from jaxduel.simulation.provenance import changed_parameters, changed_settings
 
 Scale = Literal["linear", "log"]
 
@@ -23,10 +25,19 @@ REGRET_LABELS = {
     "copeland": "Copeland regret $R(t)$, normalised",
     "2 copeland": r"regret $\sum\,2\,\mathrm{cpld}_1-\mathrm{cpld}_i-\mathrm{cpld}_j$",
     "borda": "Borda regret $R(t)$",
+    "pulls": "regret $R(t)$",
     "weak": r"weak regret $R(t)=\sum\,\min(\epsilon_i,\epsilon_j)$",
 }
 """Labels of the vertical axis, by definition of regret (behind a factor, where a paper's has one);
 cumulative, in units of the gap."""
+
+_SYMBOLS = {
+    "num_batches": "B",
+    "alpha": r"$\alpha$",
+    "beta": r"$\beta$",
+    "gamma": r"$\gamma$",
+}
+"""How labels call parameters that papers have letters for."""
 
 _REFERENCE_LOOKS = (("black", (0, (1, 1.5))), ("0.6", (0, (5, 1.5))), ("0.3", (0, (7, 2, 1, 2))))
 """Colours and lines of what is there to compare with, in its order; a fourth looks like the first.
@@ -38,7 +49,8 @@ class Curve:
     """One policy's regret against time.
 
     Attributes:
-      name: which policy; it decides on the style.
+      name: which policy, with parameters in brackets where it is a variant; it decides on the
+        style. Variants of a policy have shades of its colour.
       label: what the legend says.
       times: (M,) comparisons made.
       mean, sem, std, median, q25, q75, lower95, upper95: (M,) over seeds, in units of the gap.
@@ -63,12 +75,15 @@ class Curve:
 
     @classmethod
     def from_result(cls, result: Result, label: str | None = None) -> Curve:
-        """The curve of a simulation, with a Student t interval of the mean over its seeds."""
+        """The curve of a simulation, with a Student t interval of the mean over its seeds.
+
+        Name and label have the parameters and settings that are not at their defaults.
+        """
         q25, median, q75 = result.quantile(np.array([0.25, 0.5, 0.75]))
         lower, upper = interval95(result.mean, result.sem, result.num_seeds)
         return cls(
-            name=result.policy,
-            label=label or result.policy.upper(),
+            name=_name(result),
+            label=label or _label(result),
             times=result.checkpoints,
             mean=result.mean,
             sem=result.sem,
@@ -80,6 +95,21 @@ class Curve:
             upper95=upper,
             num_seeds=result.num_seeds,
         )
+
+
+def _changed(result: Result) -> dict[str, str]:
+    return {**changed_parameters(result.made_by), **changed_settings(result.made_by)}
+
+
+def _name(result: Result) -> str:
+    """The policy, with what is not at its default in brackets."""
+    parts = ",".join(f"{name}={text}" for name, text in _changed(result).items())
+    return f"{result.policy}[{parts}]" if parts else result.policy
+
+
+def _label(result: Result) -> str:
+    parts = (f"{_SYMBOLS.get(name, name)} = {text}" for name, text in _changed(result).items())
+    return ", ".join([result.policy.upper(), *parts])
 
 
 @dataclass(frozen=True)
@@ -105,14 +135,21 @@ class Panel:
     top: float | None = None
 
 
-def draw(axes: Axes, panel: Panel) -> None:
-    """Draws a panel: means, their 95 % intervals, and lines to compare with."""
+def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None = None) -> None:
+    """Draws a panel: means, their 95 % intervals, and lines to compare with.
+
+    Args:
+      axes: where to.
+      panel: what.
+      looks: by name and label, where other panels have curves too; else those of this panel alone.
+    """
     floor = _floor(panel)
+    looks = looks or looks_in([panel])
     for position, curve in enumerate(panel.curves):
         if curve.separate:
-            _draw_points(axes, curve, floor, position)
+            _draw_points(axes, curve, looks[curve.name, curve.label], floor, position)
         else:
-            _draw_line(axes, curve, floor, position)
+            _draw_line(axes, curve, looks[curve.name, curve.label], floor, position)
     for position, reference in enumerate(panel.references):
         color, line = _REFERENCE_LOOKS[position % len(_REFERENCE_LOOKS)]
         look = {"color": color, "linestyle": line, "linewidth": 1.0, "zorder": 2 - 0.01 * position}
@@ -125,6 +162,11 @@ def draw(axes: Axes, panel: Panel) -> None:
     dress(axes, panel.title)
 
 
+def looks_in(panels: Sequence[Panel]) -> dict[tuple[str, str], Style]:
+    """The look of each curve, by name and label: the same in all panels."""
+    return variant_looks((curve.name, curve.label) for panel in panels for curve in panel.curves)
+
+
 def regret_label(definition: str) -> str:
     """What the vertical axis says of a definition of regret."""
     return REGRET_LABELS.get(definition, f"{definition} regret $R(t)$")
@@ -132,34 +174,36 @@ def regret_label(definition: str) -> str:
 
 def marked(name: str) -> dict[str, Any]:
     """Colour and marker of a policy, as matplotlib's keywords."""
-    color, _, marker = style_of(name)
+    return _marked(style_of(name))
+
+
+def _marked(look: Style) -> dict[str, Any]:
     return {
-        "color": color,
-        "marker": marker,
-        "markersize": marker_size(marker),
+        "color": look.color,
+        "marker": look.marker,
+        "markersize": marker_size(look.marker),
         "markeredgewidth": 0.35,
         "markeredgecolor": "white",
     }
 
 
-def _draw_line(axes: Axes, curve: Curve, floor: float, position: int) -> None:
-    color, line, _ = style_of(curve.name)
+def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: int) -> None:
     axes.plot(
         curve.times,
         curve.mean,
-        linestyle=line,
+        linestyle=look.line,
         linewidth=1.2,
         markevery=(0.03 + 0.03 * (position % 6), 0.19),
         label=curve.label,
         zorder=3 + 0.01 * position,
-        **marked(curve.name),
+        **_marked(look),
     )
     if np.isfinite(curve.lower95).any():
         lower, upper = np.maximum(curve.lower95, floor), np.maximum(curve.upper95, floor)
-        axes.fill_between(curve.times, lower, upper, color=color, alpha=0.13, linewidth=0)
+        axes.fill_between(curve.times, lower, upper, color=look.color, alpha=0.13, linewidth=0)
 
 
-def _draw_points(axes: Axes, curve: Curve, floor: float, position: int) -> None:
+def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: int) -> None:
     lower = np.maximum(curve.lower95, 0.5 * floor)
     axes.errorbar(
         curve.times,
@@ -169,7 +213,7 @@ def _draw_points(axes: Axes, curve: Curve, floor: float, position: int) -> None:
         elinewidth=0.8,
         label=curve.label,
         zorder=3 + 0.01 * position,
-        **marked(curve.name),
+        **_marked(look),
     )
 
 
@@ -189,6 +233,7 @@ def _floor(panel: Panel) -> float:
 
 def _scale(axes: Axes, panel: Panel, floor: float) -> None:
     end = max(int(curve.times[-1]) for curve in panel.curves)
+    steps = "pulls" if panel.definition == "pulls" else "comparisons"
     axes.set_yscale(panel.regret_scale)
     axes.set_ylim(bottom=floor, top=panel.top)
     if panel.regret_scale == "log":
@@ -200,7 +245,7 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
     if panel.time_scale == "log":
         room = 1.15 if any(curve.separate for curve in panel.curves) else 1.0  # for whole markers
         axes.set_xlim(min(int(curve.times[0]) for curve in panel.curves) / room, end * room)
-        axes.set_xlabel("comparisons $t$")
+        axes.set_xlabel(f"{steps} $t$")
         return
     unit, word = next(
         (size, word) for size, word in ((1e6, "millions"), (1e3, "thousands"), (1, ""))
@@ -208,7 +253,7 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
     )  # fmt: skip
     axes.set_xlim(0, end)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{t / unit:g}"))
-    axes.set_xlabel(f"comparisons $t$ ({word})" if word else "comparisons $t$")
+    axes.set_xlabel(f"{steps} $t$ ({word})" if word else f"{steps} $t$")
 
 
 COLUMNS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")

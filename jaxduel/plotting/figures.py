@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import matplotlib as mpl
@@ -15,7 +16,7 @@ from matplotlib.figure import Figure
 
 from jaxduel.errors import InputError
 from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
-from jaxduel.plotting.curves import Panel, draw
+from jaxduel.plotting.curves import Panel, draw, looks_in
 from jaxduel.plotting.delays import DelayPanel, draw_delays
 from jaxduel.plotting.heatmaps import HEAT_FOOT, HEAT_HEAD, HeatPanel, draw_heat_row
 from jaxduel.plotting.styles import FONT_SIZE
@@ -42,7 +43,8 @@ def regret_figure(panels: Sequence[Panel]) -> Figure:
     Raises:
       InputError: if there is no panel, or one without curves.
     """
-    return _figure(panels, draw, [panel.curves for panel in panels], "curve")
+    one = partial(draw, looks=looks_in(panels))
+    return _figure(panels, one, [panel.curves for panel in panels], "curve")
 
 
 def delay_figure(panels: Sequence[DelayPanel]) -> Figure:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 
-from jaxduel.plotting.styles import STYLES, Style
+from jaxduel.plotting.styles import STYLES, Style, base_of, style_of
 
 _FURTHER = ("#3B3B98", "#8F9400", "#57606F", "#218C74", "#B33771", "#CD6133", "#7A5195", "#2C6E49")
 """Colours of policies that have none, in the order in which they come."""
@@ -42,6 +42,24 @@ def looks_of(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
         for i, label in enumerate(some):
             styles[policy, label] = base if len(some) == 1 else _shade(base, i, len(some))
     return styles
+
+
+def variant_looks(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
+    """The look of each name and label: that of `style_of` where a policy has one curve, else shades
+    of it.
+
+    Args:
+      curves: names, with parameters in brackets, and labels, in the order in which they come.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for curve in dict.fromkeys(curves):
+        groups.setdefault(base_of(curve[0]), []).append(curve)
+    looks = {}
+    for base, some in groups.items():
+        for i, curve in enumerate(some):
+            style = style_of(base)
+            looks[curve] = style if len(some) == 1 else _shade(style, i, len(some))
+    return looks
 
 
 def _shade(base: Style, number: int, count: int) -> Style:

@@ -69,11 +69,18 @@ _MARKER_SIZES = {"*": 6.0, "P": 4.4, "X": 4.4, "<": 4.0, ">": 4.0, "^": 3.8, "v"
 _OTHERS = ("#3B3B98", "#B33771", "#218C74", "#CD6133", "#57606F", "#B8A300")
 
 
+def base_of(name: str) -> str:
+    """A policy's name without its parameters, unless the variant has a style of its own."""
+    return name if name in STYLES else name.partition("[")[0]
+
+
 def style_of(name: str) -> Style:
-    """The style of a policy; one that is not in `STYLES` has a style that its name determines."""
-    if name in STYLES:
-        return STYLES[name]
-    number = sum(name.encode())
+    """The style of a policy, or of a variant of one; of a policy that is not in `STYLES` the name
+    determines it."""
+    base = base_of(name)
+    if base in STYLES:
+        return STYLES[base]
+    number = sum(base.encode())
     return Style(_OTHERS[number % len(_OTHERS)], _LONG_DASH, ".")
 
 

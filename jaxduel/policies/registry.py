@@ -78,6 +78,11 @@ def registered_name(policy_class: type) -> str | None:
     return next((name for name, known in _REGISTRY.items() if known is policy_class), None)
 
 
+def name_of(policy: Any) -> str:
+    """The registered name of a policy's class, or the class's own."""
+    return registered_name(type(policy)) or type(policy).__name__
+
+
 def describe(name: str) -> str:
     """The first line of the policy's docstring."""
     return (policy_class(name).__doc__ or "").strip().splitlines()[0]

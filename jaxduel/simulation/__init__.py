@@ -2,5 +2,6 @@
 
 from jaxduel.simulation.conformance import check_policy as check_policy
 from jaxduel.simulation.result import Result as Result
+from jaxduel.simulation.result_files import load_result as load_result
 from jaxduel.simulation.simulate import simulate as simulate
 from jaxduel.simulation.simulate import simulate_many as simulate_many

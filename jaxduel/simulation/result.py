@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxduel.simulation.intervals import interval95
+from jaxduel.simulation.moments import Moments
+from jaxduel.simulation.provenance import changed_parameters, changed_settings
+
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.figure import Figure
+
+
+class Totals(NamedTuple):
+    """Statistics of all seeds, where not all of them have rows."""
+
+    regret: Moments  # of (M,)
+    plays: np.ndarray  # (M, K) int64, sums over seeds
+    batches: int | None  # sum over seeds
+    most_batches: int | None
 
 
 @dataclass(frozen=True)
@@ -22,7 +39,8 @@ class Result:
       seed: root seed (or "key" if a JAX key was given).
       definition: which regret it is.
       checkpoints: (M,) int64, comparisons or pulls made.
-      regret: (num_seeds, M) float64, cumulative pseudo-regret, in units of the gap.
+      regret: (num_seeds, M) float64, cumulative pseudo-regret, in units of the gap. Where `totals`
+        is given, this, `plays` and `batches` have the first `num_kept` seeds only.
       plays: (num_seeds, M, K) int64, plays of each arm of the problem; they sum to twice the
         checkpoint, of pulls to the checkpoint.
       batches: (num_seeds,) int64, batches used up to the horizon; None for policies that are not
@@ -34,6 +52,11 @@ class Result:
         comparisons of an arm with itself left out; of arms with rewards (num_seeds, M, K) float64,
         sums of the rewards minus their means. For batched policies without those of the round that
         a checkpoint lies in or ends: plays up to there cannot depend on them.
+      totals: statistics of all seeds, where a table of them would not fit (`table_budget` of
+        `jaxduel.simulate`), else None.
+      made_by: what made the result, in plain values that survive JSON: the policy's parameters, the
+        problem's digest and the arguments of `jaxduel.simulate`, all by name; the lanes, versions
+        and digest of the code that ran, and the command line where there was one.
     """
 
     policy: str
@@ -47,21 +70,37 @@ class Result:
     batches: np.ndarray | None = field(default=None, repr=False)
     pairs: np.ndarray | None = field(default=None, repr=False)
     outcomes: np.ndarray | None = field(default=None, repr=False)
+    totals: Totals | None = field(default=None, repr=False)
+    made_by: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def num_seeds(self) -> int:
         """How many seeds ran to the end."""
+        return self.num_kept if self.totals is None else self.totals.regret.seeds
+
+    @property
+    def num_kept(self) -> int:
+        """How many seeds have rows in the tables: all, or the first of them."""
         return self.regret.shape[0]
 
     @property
     def mean(self) -> np.ndarray:
         """Mean regret over seeds: (M,) float64."""
-        return self.regret.mean(axis=0)
+        return self.regret.mean(axis=0) if self.totals is None else self.totals.regret.mean
+
+    @property
+    def mean_plays(self) -> np.ndarray:
+        """Mean plays of each arm over seeds: (M, K) float64."""
+        if self.totals is None:
+            return self.plays.mean(axis=0)
+        return self.totals.plays / self.num_seeds
 
     @property
     def std(self) -> np.ndarray:
         """Standard deviation of regret over seeds (divisor n - 1; NaN for one seed): (M,)
         float64."""
+        if self.totals is not None:
+            return self.totals.regret.std
         if self.num_seeds < 2:
             return np.full(self.checkpoints.shape, np.nan)
         return self.regret.std(axis=0, ddof=1)
@@ -72,37 +111,66 @@ class Result:
         return self.std / np.sqrt(self.num_seeds)
 
     def quantile(self, q: float | np.ndarray) -> np.ndarray:
-        """Quantiles of regret over seeds: (M,), or (len(q), M), float64."""
+        """Quantiles of regret over the seeds that have rows: (M,), or (len(q), M), float64.
+
+        Seeds are exchangeable, so that the first of them are a sample of all.
+        """
         return np.quantile(self.regret, q, axis=0)
+
+    @property
+    def variant(self) -> str:
+        """The policy with its parameters that are not at their defaults: pcomp[num_batches=8]."""
+        parts = [f"{name}={text}" for name, text in changed_parameters(self.made_by).items()]
+        return f"{self.policy}[{','.join(parts)}]" if parts else self.policy
+
+    def summary(self) -> list[str]:
+        """Lines of text: what ran, with all that is not at its default, and regret at T."""
+        mean, sem, std = self.mean[-1], self.sem[-1], self.std[-1]
+        low, high = interval95(mean, sem, self.num_seeds)
+        q25, median, q75 = self.quantile(np.array([0.25, 0.5, 0.75]))[:, -1]
+        what = f"{self.variant} on {self.problem}: {self.num_seeds:,} runs of T = {self.horizon:,}"
+        settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
+        sample = "" if self.totals is None else f" (of the first {self.num_kept:,} runs)"
+        lines = [
+            f"{what} {self._steps}{''.join(settings)}",
+            f"{self.definition} regret {mean:.6g}, 95 % interval [{low:.6g}, {high:.6g}]",
+            f"median {median:.6g}, quartiles {q25:.6g} and {q75:.6g}{sample}, standard deviation "
+            f"{std:.6g}",
+        ]
+        if self.batches is not None:
+            mean, most = self.batches.mean(), self.batches.max()
+            if self.totals is not None and self.totals.batches is not None:
+                mean, most = self.totals.batches / self.num_seeds, self.totals.most_batches
+            lines.append(f"batches: {mean:.4g} on average, {most} at most")
+        return lines
+
+    def plot(self) -> Figure:
+        """Regret against time, with 95 % intervals, as a matplotlib figure."""
+        from jaxduel.plotting import results_figure  # the only package that needs matplotlib
+
+        return results_figure([self])
 
     def to_xarray(self) -> xarray.Dataset:
         """The result as a data set with dimensions seed, checkpoint and arm (numbered from 0; of a
-        pair, left and right)."""
-        import xarray
+        pair, left and right); `made_by` is an attribute in JSON."""
+        from jaxduel.simulation.result_files import dataset_of
 
-        steps = "pulls" if self.definition == "pulls" else "comparisons"
-        variables = {
-            "regret": (("seed", "checkpoint"), self.regret, {"definition": self.definition}),
-            "plays": (("seed", "checkpoint", "arm"), self.plays),
-        }
-        if self.batches is not None:
-            variables["batches"] = (("seed",), self.batches)
-        if self.pairs is not None:
-            variables["pairs"] = (("seed", "checkpoint", "left", "right"), self.pairs)
-        if self.outcomes is not None:
-            pair = ("winner", "loser") if self.outcomes.ndim == 4 else ("arm",)
-            variables["outcomes"] = (("seed", "checkpoint", *pair), self.outcomes)
-        return xarray.Dataset(
-            variables,
-            coords={
-                "seed": np.arange(self.num_seeds),
-                "checkpoint": ("checkpoint", self.checkpoints, {"units": steps}),
-                "arm": np.arange(self.plays.shape[-1]),
-            },
-            attrs={
-                "policy": self.policy,
-                "problem": self.problem,
-                "horizon": self.horizon,
-                "root_seed": self.seed,
-            },
-        )
+        return dataset_of(self)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Writes a NetCDF file, which `jaxduel.load_result` reads, whole or not at all.
+
+        Args:
+          path: NAME.nc; a result of the same request that is there is replaced.
+          force: whether any other file that is there is replaced too.
+
+        Raises:
+          InputError: for another ending, a file of another request, or if it cannot be written.
+        """
+        from jaxduel.simulation.result_files import write
+
+        return write(self, Path(path), force)
+
+    @property
+    def _steps(self) -> str:
+        return "pulls" if self.definition == "pulls" else "comparisons"

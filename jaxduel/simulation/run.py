@@ -21,10 +21,11 @@ from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assump
 from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.instances import instance_of, sums_of
+from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
 from jaxduel.simulation.memory_maps import Guard
+from jaxduel.simulation.record import Record
 from jaxduel.simulation.result import Result
 
 _GUARD = Guard()
@@ -32,9 +33,10 @@ _GUARD = Guard()
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to run; documented at `simulate`, but for two.
+    """How to run; documented at `simulate`, but for three.
 
     Attributes:
+      table_budget: as there, but None keeps the rows of all seeds, whatever they take.
       of_outcomes: what is kept of outcomes if they are recorded, as a function of some rows of
         `Result.outcomes`, itself an array of as many rows; all of them if None.
       stop: once it is set, the run ends with its next chunk; what had finished is dropped.
@@ -53,6 +55,7 @@ class Settings:
     skip_quiet: bool = True
     lanes: int | None = None
     memory_budget: int | None = None
+    table_budget: int | None = None
     devices: Sequence[Device] | None = None
     prng: str = GENERATORS[0]
     progress: bool = False
@@ -60,7 +63,7 @@ class Settings:
 
     def validate(self) -> None:
         """Raises InputError for settings out of range."""
-        for name in ("num_seeds", "delay", "lanes", "memory_budget"):
+        for name in ("num_seeds", "delay", "lanes", "memory_budget", "table_budget"):
             require_whole(getattr(self, name), 1, f"{name} must be a whole number of at least 1")
         require_whole(self.first_seed, 0, "first_seed must be a whole number of at least 0")
         if self.first_seed + self.num_seeds > MAX_HORIZON:
@@ -116,12 +119,12 @@ class CheckedCell:
         problem.gaps(self.definition)
         if isinstance(problem, DuelingProblem):
             for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
-                warn_caller(f"{name_of(policy)}: {sentence}", AssumptionWarning)
+                warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
 
     def _require_matching_problem(self, policy: Any, settings: Settings) -> None:
         """Raises InputError unless what the policy plans can be played, and counted as asked."""
-        name, problem = name_of(policy), self.problem
+        name, problem = registry.name_of(policy), self.problem
         pulls = self.kind in (Pull, PullBatch)
         if pulls and not isinstance(problem, ArmsProblem):
             raise InputError(
@@ -138,7 +141,7 @@ class CheckedCell:
 
     def _require_what_it_can_do(self, policy: Any, settings: Settings) -> None:
         """Raises InputError where outcomes or quiet runs cannot be what is asked for or said."""
-        name, is_duel = name_of(policy), self.kind is Duel
+        name, is_duel = registry.name_of(policy), self.kind is Duel
         if settings.delay > 1 and not (is_duel and isinstance(policy, LearnsLate)):
             why = "it has no method `learn`" if is_duel else f"it plans a {self.kind.__name__}"
             raise InputError(f"{name} cannot learn late: delay must be 1 ({why}).")
@@ -164,67 +167,6 @@ def _require_problem(problem: Any) -> None:
         raise InputError(
             "simulate: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "
             f"returns, not one of type {type(problem).__name__}."
-        )
-
-
-class Record:
-    """What is kept of a cell's seeds, filled block by block."""
-
-    def __init__(self, cell: CheckedCell, settings: Settings, batched: bool) -> None:
-        self.cell, self.settings = cell, settings
-        seeds, points = settings.num_seeds, len(cell.grid)
-        num = cell.problem.num_arms
-        self.plays = np.zeros((seeds, points, num), np.int64)
-        self.pairs = None
-        if settings.record_pairs:
-            self.pairs = np.zeros((seeds, points, num, num), np.int64)
-        self.outcomes: np.ndarray | None = None
-        self.weak = np.zeros((seeds, points)) if regret.needs_pairs(cell.definition) else None
-        self.batches = np.zeros(seeds, np.int64) if batched else None
-
-    def keep(self, first: int, record: blocks.Recorded) -> None:
-        """Enters the block whose first seed is `first`; padding lanes, arms and checkpoints are
-        dropped."""
-        points, num = self.plays.shape[1:]
-        plays, of_pairs, outcomes = record.tallies
-        rows = slice(first, min(first + len(plays), len(self.plays)))
-        kept = rows.stop - rows.start
-        self.plays[rows] = plays[:kept, :points, :num]
-        if outcomes is not None:
-            sums = sums_of(self.cell.problem, outcomes)[:kept, :points]
-            some = sums if self.settings.of_outcomes is None else self.settings.of_outcomes(sums)
-            if self.outcomes is None:
-                self.outcomes = np.zeros((len(self.plays), *some.shape[1:]), some.dtype)
-            self.outcomes[rows] = some
-        if of_pairs is not None:
-            pairs = of_pairs[:kept, :points, :num, :num]
-            if self.weak is not None:
-                self.weak[rows] = regret.regret_from_pairs(self.cell.problem, pairs)
-            if self.pairs is not None:
-                self.pairs[rows] = pairs
-        if self.batches is not None and record.batches is not None:
-            self.batches[rows] = record.batches[:kept]
-
-    def result(self, done: int) -> Result:
-        """The result of the first `done` seeds."""
-        cell, settings = self.cell, self.settings
-        plays = self.plays[:done]
-        if self.weak is None:
-            values = regret.regret_from_plays(cell.problem, cell.definition, plays)
-        else:
-            values = self.weak[:done]
-        return Result(
-            policy=name_of(cell.policy),
-            problem=cell.problem.name,
-            horizon=cell.horizon,
-            seed=settings.seed if isinstance(settings.seed, int) else "key",
-            definition=cell.definition,
-            checkpoints=cell.grid,
-            regret=values,
-            plays=plays,
-            batches=None if self.batches is None else self.batches[:done],
-            pairs=None if self.pairs is None else self.pairs[:done],
-            outcomes=None if self.outcomes is None else self.outcomes[:done],
         )
 
 
@@ -299,9 +241,16 @@ def run_cells(
     ]
     _GUARD.make_room()
     runner = blocks.runner_for(checked[0].kind)
-    records = [Record(c, settings, runner is blocks.ROUNDS) for c in checked]
+    budget = settings.table_budget and settings.table_budget // len(checked)
+    records = [Record(c, settings, runner is blocks.ROUNDS, budget) for c in checked]
     job = job_of(checked, settings, stacked=stacked, points=points)
     lanes, num_blocks = job.lanes, -(-settings.num_seeds // job.lanes)
+    fewest = min(record.rows for record in records)
+    if fewest < settings.num_seeds:
+        warn_caller(
+            f"tables of {settings.num_seeds:,} seeds would exceed table_budget: regret and plays "
+            f"are kept of the first {fewest:,}, mean, std and sem are of all."
+        )
 
     def keep(number: int, block: blocks.Recorded) -> None:
         for i, record in enumerate(records):
@@ -318,12 +267,7 @@ def run_cells(
         raise KeyboardInterrupt
     if done < settings.num_seeds:
         warn_caller(f"interrupted: {done} of {settings.num_seeds} seeds are returned.")
-    return [record.result(done) for record in records]
-
-
-def name_of(policy: Any) -> str:
-    """The registered name of the policy's class, or the class's own."""
-    return registry.registered_name(type(policy)) or type(policy).__name__
+    return [record.result(done, lanes) for record in records]
 
 
 def horizon_of(policy: Any, horizon: int | None) -> int:
@@ -335,7 +279,7 @@ def horizon_of(policy: Any, horizon: int | None) -> int:
     own = getattr(policy, "horizon", None)
     chosen: Any = own if horizon is None else horizon
     if chosen is None:
-        raise InputError(f"{name_of(policy)} has no horizon of its own: give one.")
+        raise InputError(f"{registry.name_of(policy)} has no horizon of its own: give one.")
     require_horizon(chosen, "simulate")
     if own is not None and chosen > int(own):
         raise InputError(

@@ -16,6 +16,9 @@ from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.result import Result
 from jaxduel.simulation.run import Settings, run_cells
 
+TABLE_BYTES = 2 * 2**30
+"""Most bytes for the tables of a run by default."""
+
 
 def simulate(
     policy: Policy,
@@ -34,6 +37,7 @@ def simulate(
     skip_quiet: bool = True,
     lanes: int | None = None,
     memory_budget: int | None = None,
+    table_budget: int | None = None,
     devices: Sequence[Device] | None = None,
     prng: str = GENERATORS[0],
     progress: bool = False,
@@ -71,6 +75,9 @@ def simulate(
         on a CPU). Fewer lanes finish a few seeds sooner, and may round differently.
       memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by
         default; bounds `lanes`.
+      table_budget: most bytes for `Result.regret`, `plays` and `batches`, 2 GiB by default. Where
+        the rows of all seeds would not fit, as many of the first seeds as fit have rows, and means
+        and deviations are those of all seeds, gathered block by block.
       devices: where blocks run, one at a time on each; all local devices by default.
       prng: "threefry2x32" or "philox4x32" (faster on a CPU, other numbers).
       progress: whether to show a progress bar on standard error.
@@ -95,6 +102,7 @@ def simulate(
         skip_quiet=skip_quiet,
         lanes=lanes,
         memory_budget=memory_budget,
+        table_budget=TABLE_BYTES if table_budget is None else table_budget,
         devices=devices,
         prng=prng,
         progress=progress,
@@ -151,4 +159,6 @@ def simulate_many(
             f"simulate_many needs as many problems ({len(instances)}) and horizons ({len(ends)}) "
             f"as policies ({len(policies)})."
         )
+    if settings.get("table_budget") is None:
+        settings["table_budget"] = TABLE_BYTES
     return run_cells(policies, instances, ends, Settings(**settings), stacked=True)

@@ -1,0 +1,64 @@
+"""Results as curves that can be told apart, and as a figure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from matplotlib.figure import Figure
+
+from jaxduel.plotting.curves import Curve, Panel
+from jaxduel.plotting.figures import regret_figure
+from jaxduel.simulation import Result
+
+_TELLING = ("problem", "regret", "horizon", "seed", "first_seed", "num_seeds", "lanes", "code")
+"""What tells results of one policy with the same parameters apart, in this order."""
+
+
+def result_curves(results: Sequence[Result]) -> list[Curve]:
+    """The curves of results; labels name all parameters that are not at their defaults, and what
+    else tells results apart; a number where nothing does."""
+    curves = [Curve.from_result(result) for result in results]
+    for key in _TELLING:
+        again = Counter(curve.label for curve in curves)
+        texts = [_text(result, key) for result in results]
+        for label in (label for label, count in again.items() if count > 1):
+            which = [i for i, curve in enumerate(curves) if curve.label == label]
+            if len({texts[i] for i in which}) > 1:
+                for i in which:
+                    curves[i] = replace(curves[i], label=f"{label}, {key} = {texts[i]}")
+    seen: Counter[str] = Counter()
+    for i, curve in enumerate(curves):
+        seen[curve.label] += 1
+        if seen[curve.label] > 1:
+            curves[i] = replace(curve, label=f"{curve.label} ({seen[curve.label]})")
+    return curves
+
+
+def results_figure(results: Sequence[Result]) -> Figure:
+    """Regret against time, on logarithmic axes, with 95 % bands: a set of axes for each problem and
+    definition of regret.
+
+    Raises:
+      InputError: if there is no result.
+    """
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.problem, result.definition), []).append(result)
+    panels = [
+        Panel(result_curves(some), title=problem, definition=definition, time_scale="log")
+        for (problem, definition), some in groups.items()
+    ]
+    return regret_figure(panels)
+
+
+def _text(result: Result, key: str) -> str:
+    if key == "problem":
+        made = result.made_by.get("problem", {})
+        return f"{result.problem} {made.get('digest', '')[:6]}".strip()
+    if key == "regret":
+        return result.definition
+    if key == "horizon":
+        return f"{result.horizon:,}"
+    return str(result.made_by.get(key, ""))

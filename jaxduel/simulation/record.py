@@ -1,0 +1,170 @@
+"""Records: the seeds of a cell as tables, or as many as fit, and statistics of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxduel.errors import InputError
+from jaxduel.policies.registry import name_of
+from jaxduel.problems import ArmsProblem
+from jaxduel.simulation import regret
+from jaxduel.simulation.instances import sums_of
+from jaxduel.simulation.moments import Moments, merge
+from jaxduel.simulation.provenance import provenance, request_of
+from jaxduel.simulation.result import Result, Totals
+
+if TYPE_CHECKING:
+    from jaxduel.simulation.blocks import Recorded
+    from jaxduel.simulation.run import CheckedCell, Settings
+
+_SLICE_BYTES = 2**26
+"""Of plays that are counted for statistics at once."""
+
+
+class Record:
+    """What is kept of a cell's seeds, filled block by block.
+
+    Raises:
+      InputError: when built, if pairs or outcomes of all seeds, or one seed, would exceed the
+        budget for tables.
+    """
+
+    def __init__(
+        self, cell: CheckedCell, settings: Settings, batched: bool, budget: int | None
+    ) -> None:
+        self.cell, self.settings = cell, settings
+        points, num = len(cell.grid), cell.problem.num_arms
+        seeds = self.rows = _rows(cell, settings, budget)
+        self.plays = np.zeros((seeds, points, num), np.int64)
+        self.regret = np.zeros((seeds, points))
+        self.pairs = None
+        if settings.record_pairs:
+            self.pairs = np.zeros((seeds, points, num, num), np.int64)
+        self.outcomes: np.ndarray | None = None
+        self.batches = np.zeros(seeds, np.int64) if batched else None
+        self.totals: Totals | None = None
+        self._early: dict[int, Totals] = {}
+        self._next = 0
+
+    def keep(self, first: int, record: Recorded) -> None:
+        """Enters the block whose first seed is `first`; padding lanes, arms and checkpoints are
+        dropped."""
+        lanes = len(record.tallies.plays)
+        size = min(lanes, self.settings.num_seeds - first)
+        step = max(_SLICE_BYTES // self.plays[0].nbytes, 1)
+        totals = []
+        for start in range(0, size, step):
+            own = slice(start, min(start + step, size))
+            plays, values = self._numbers(record, own)
+            kept = min(len(plays), max(self.rows - first - start, 0))
+            rows = slice(first + start, first + start + kept)
+            self.plays[rows], self.regret[rows] = plays[:kept], values[:kept]
+            if self.rows < self.settings.num_seeds:
+                totals.append(_total(plays, values, record.batches, own))
+        self._enter_others(first, record)
+        if totals:
+            self._early[first] = _merged(totals)
+            while self._next in self._early:  # in order, whichever device was first
+                before = [] if self.totals is None else [self.totals]
+                self.totals = _merged([*before, self._early.pop(self._next)])
+                self._next += lanes
+
+    def _numbers(self, record: Recorded, own: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Plays and regret of some lanes: (lanes, M, K) int64 and (lanes, M) float64."""
+        cell, (points, num) = self.cell, self.plays.shape[1:]
+        plays = record.tallies.plays[own, :points, :num].astype(np.int64, order="C")
+        if not regret.needs_pairs(cell.definition):
+            return plays, regret.regret_from_plays(cell.problem, cell.definition, plays)
+        pairs = record.tallies.pairs
+        assert pairs is not None
+        return plays, regret.regret_from_pairs(cell.problem, pairs[own, :points, :num, :num])
+
+    def _enter_others(self, first: int, record: Recorded) -> None:
+        """Enters pairs, outcomes and batches of a block."""
+        rows = slice(first, min(first + len(record.tallies.plays), self.rows))
+        own = slice(0, max(rows.stop - first, 0))
+        pairs, outcomes = record.tallies.pairs, record.tallies.outcomes
+        points, num = self.plays.shape[1:]
+        if outcomes is not None:
+            sums = sums_of(self.cell.problem, outcomes)[own, :points]
+            some = sums if self.settings.of_outcomes is None else self.settings.of_outcomes(sums)
+            if self.outcomes is None:
+                self.outcomes = np.zeros((self.rows, *some.shape[1:]), some.dtype)
+            self.outcomes[rows] = some
+        if self.pairs is not None and pairs is not None:
+            self.pairs[rows] = pairs[own, :points, :num, :num]
+        if self.batches is not None and record.batches is not None:
+            self.batches[rows] = record.batches[own]
+
+    def result(self, done: int, lanes: int) -> Result:
+        """The result of the first `done` seeds, simulated in blocks of `lanes`."""
+        cell, settings, rows = self.cell, self.settings, slice(0, min(done, self.rows))
+        request = request_of(cell.policy, cell.problem, cell.horizon, settings, cell.grid)
+        return Result(
+            policy=name_of(cell.policy),
+            problem=cell.problem.name,
+            horizon=cell.horizon,
+            seed=settings.seed if isinstance(settings.seed, int) else "key",
+            definition=cell.definition,
+            checkpoints=cell.grid,
+            regret=self.regret[rows],
+            plays=self.plays[rows],
+            batches=None if self.batches is None else self.batches[rows],
+            pairs=None if self.pairs is None else self.pairs[rows],
+            outcomes=None if self.outcomes is None else self.outcomes[rows],
+            totals=self.totals if done > self.rows else None,
+            made_by=provenance(request, lanes),
+        )
+
+
+def _rows(cell: CheckedCell, settings: Settings, budget: int | None) -> int:
+    """How many seeds' rows are kept."""
+    if budget is None:
+        return settings.num_seeds
+    points, num, seeds = len(cell.grid), cell.problem.num_arms, settings.num_seeds
+    size = 8 * points * (num + 1) + 8
+    if settings.record_pairs or settings.record_outcomes:
+        size += 8 * points * num**2 if settings.record_pairs else 0
+        sums = 8 * num if isinstance(cell.problem, ArmsProblem) else 4 * num**2
+        size += points * sums if settings.record_outcomes else 0
+        if seeds * size > budget:
+            raise InputError(
+                f"pairs or outcomes of {seeds:,} seeds at {points:,} checkpoints would take "
+                f"{_gib(seeds * size)}, and the tables of a run may take {_gib(budget)}: give "
+                "fewer seeds or checkpoints, or a larger table_budget."
+            )
+    if size > budget:
+        raise InputError(
+            f"{points:,} checkpoints of {num} arms take {_gib(size)} for one seed, and the tables "
+            f"of a run may take {_gib(budget)}: give fewer checkpoints, or a larger table_budget."
+        )
+    return min(budget // size, seeds)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.3g} GiB"
+
+
+def _total(plays: np.ndarray, values: np.ndarray, batches: np.ndarray | None, own: slice) -> Totals:
+    mean = values.mean(axis=0)
+    return Totals(
+        regret=Moments(len(values), mean, ((values - mean) ** 2).sum(axis=0)),
+        plays=plays.sum(axis=0),
+        batches=None if batches is None else int(batches[own].sum(dtype=np.int64)),
+        most_batches=None if batches is None else int(batches[own].max()),
+    )
+
+
+def _merged(parts: Sequence[Totals]) -> Totals:
+    """The statistics of all seeds from those of disjoint parts."""
+    batches = [part.batches for part in parts if part.batches is not None]
+    most = [part.most_batches for part in parts if part.most_batches is not None]
+    return Totals(
+        regret=merge(part.regret for part in parts),
+        plays=np.sum([part.plays for part in parts], axis=0),
+        batches=sum(batches) if batches else None,
+        most_batches=max(most) if most else None,
+    )

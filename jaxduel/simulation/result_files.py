@@ -1,0 +1,144 @@
+"""Results as data sets, and in NetCDF files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxduel.errors import InputError
+from jaxduel.simulation.moments import Moments
+from jaxduel.simulation.provenance import same_request
+from jaxduel.simulation.result import Result, Totals
+
+if TYPE_CHECKING:
+    import xarray
+
+SUFFIX = ".nc"
+_TABLES = ("regret", "plays", "batches", "pairs", "outcomes")
+
+
+def dataset_of(result: Result) -> xarray.Dataset:
+    """As `Result.to_xarray`."""
+    import xarray
+
+    variables: dict[str, Any] = {
+        "regret": (("seed", "checkpoint"), result.regret, {"definition": result.definition}),
+        "plays": (("seed", "checkpoint", "arm"), result.plays),
+    }
+    if result.batches is not None:
+        variables["batches"] = (("seed",), result.batches)
+    if result.pairs is not None:
+        variables["pairs"] = (("seed", "checkpoint", "left", "right"), result.pairs)
+    if result.outcomes is not None:
+        pair = ("winner", "loser") if result.outcomes.ndim == 4 else ("arm",)
+        variables["outcomes"] = (("seed", "checkpoint", *pair), result.outcomes)
+    if result.totals is not None:
+        moments, plays, batches, most = result.totals
+        variables["total_seeds"] = ((), moments.seeds)
+        variables["total_regret_mean"] = (("checkpoint",), moments.mean)
+        variables["total_regret_m2"] = (("checkpoint",), moments.m2)
+        variables["total_plays"] = (("checkpoint", "arm"), plays)
+        if batches is not None and most is not None:
+            variables["total_batches"] = ((), batches)
+            variables["most_batches"] = ((), most)
+    steps = "pulls" if result.definition == "pulls" else "comparisons"
+    return xarray.Dataset(
+        variables,
+        coords={
+            "seed": np.arange(result.num_kept),
+            "checkpoint": ("checkpoint", result.checkpoints, {"units": steps}),
+            "arm": np.arange(result.plays.shape[-1]),
+        },
+        attrs={
+            "policy": result.policy,
+            "problem": result.problem,
+            "horizon": result.horizon,
+            "root_seed": result.seed,
+            "made_by": json.dumps(dict(result.made_by)),
+        },
+    )
+
+
+def load_result(path: str | os.PathLike[str]) -> Result:
+    """The result in a file that `Result.save` or `jaxduel run --out` has written.
+
+    Raises:
+      InputError: if there is no such file, or it is not one of theirs.
+    """
+    data = _read(Path(path))
+    tables = {name: data[name].values for name in _TABLES if name in data}
+    seed = data.attrs["root_seed"]
+    return Result(
+        policy=data.attrs["policy"],
+        problem=data.attrs["problem"],
+        horizon=int(data.attrs["horizon"]),
+        seed=seed if isinstance(seed, str) else int(seed),
+        definition=data["regret"].attrs["definition"],
+        checkpoints=data["checkpoint"].values,
+        totals=_totals(data) if "total_seeds" in data else None,
+        made_by=json.loads(data.attrs["made_by"]),
+        **tables,
+    )
+
+
+def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> None:
+    """Raises InputError unless `path` ends in .nc and can be written without losing anything but an
+    earlier result of the same request."""
+    if path.suffix != SUFFIX:
+        raise InputError(f"results are NetCDF files: '{path}' must end in {SUFFIX}.")
+    if force or not path.exists():
+        return
+    try:
+        made = json.loads(_read(path, tables=False).attrs["made_by"])
+    except InputError:
+        made = None
+    if made is None or not same_request(made, request):
+        what = "is not a result of jaxduel" if made is None else "has the result of another request"
+        raise InputError(f"'{path}' {what}: give another name, or replace it with force.")
+
+
+def write(result: Result, path: Path, force: bool) -> Path:
+    """As `Result.save`."""
+    from jaxduel.experiments.output import atomic_path
+
+    require_replaceable(path, result.made_by, force)
+    with atomic_path(path) as temporary:
+        dataset_of(result).to_netcdf(temporary, engine="h5netcdf")
+    return path
+
+
+def _read(path: Path, tables: bool = True) -> xarray.Dataset:
+    """The data set in a file; without its tables if only its attributes are wanted."""
+    import xarray
+
+    if not path.is_file():
+        raise InputError(f"there is no file '{path}'.")
+    try:
+        with xarray.open_dataset(path, engine="h5netcdf") as data:
+            known = "made_by" in data.attrs and "regret" in data
+            if known and tables:
+                data.load()
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"'{path}' cannot be read as NetCDF: {error}.") from None
+    if not known:
+        raise InputError(f"'{path}' is not a result that jaxduel saved.")
+    return data
+
+
+def _totals(data: xarray.Dataset) -> Totals:
+    counted = "total_batches" in data
+    return Totals(
+        regret=Moments(
+            int(data["total_seeds"]),
+            data["total_regret_mean"].values,
+            data["total_regret_m2"].values,
+        ),
+        plays=data["total_plays"].values,
+        batches=int(data["total_batches"]) if counted else None,
+        most_batches=int(data["most_batches"]) if counted else None,
+    )
