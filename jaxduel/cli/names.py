@@ -39,10 +39,10 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
 
 
 def check(problem: Positional[str], key: str | None = None) -> int:
-    """Report on a preference matrix: whether it is valid, its winners, assumptions and gaps.
+    """Report on a problem: whether it is valid, its winners, assumptions and gaps.
 
     Args:
-      problem: a .npy, .npz, .csv or .txt file, or a name of the catalogue.
+      problem: a .npy, .npz, .csv or .txt file, or a name (`jaxduel list problems`).
       key: which array of an .npz file.
     """
     for line in jd.problems.examine(jd.problems.load(problem, key)).lines():
@@ -58,7 +58,7 @@ def bounds(problem: str, horizon: Whole | None = None, batches: Whole | None = N
       horizon: T, for the bounds of batched policies, together with their number of batches.
       batches: B.
     """
-    for line in jd.theory.bounds(jd.problems.named(problem), horizon, batches).lines():
+    for line in jd.theory.bounds(jd.problems.load(problem), horizon, batches).lines():
         print(line)
     return 0
 

@@ -54,7 +54,7 @@ def run(
         require_writable_file(out)
     if checkpoints is not None and checkpoints < 1:
         raise InputError(f"checkpoints must be at least 1, not {checkpoints}.")
-    instance = jd.problems.named(problem)
+    instance = jd.problems.load(problem)
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)
     )

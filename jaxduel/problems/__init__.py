@@ -17,7 +17,6 @@ from jaxduel.problems.assumptions import total_order_violation as total_order_vi
 from jaxduel.problems.catalogue import CatalogueEntry as CatalogueEntry
 from jaxduel.problems.catalogue import entries as entries
 from jaxduel.problems.catalogue import load as load
-from jaxduel.problems.catalogue import named as named
 from jaxduel.problems.catalogue import names as names
 from jaxduel.problems.dueling import GAP_KINDS as GAP_KINDS
 from jaxduel.problems.dueling import DuelingProblem as DuelingProblem
@@ -31,6 +30,7 @@ from jaxduel.problems.generators import condorcet_hard as condorcet_hard
 from jaxduel.problems.generators import copeland_cycle as copeland_cycle
 from jaxduel.problems.generators import random_condorcet as random_condorcet
 from jaxduel.problems.generators import random_sst as random_sst
+from jaxduel.problems.report import ArmsReport as ArmsReport
 from jaxduel.problems.report import MatrixReport as MatrixReport
 from jaxduel.problems.report import examine as examine
 

@@ -1,5 +1,5 @@
-"""The catalogue of instances of the papers, by name; `load`, which also reads files; and `named`,
-which also makes arms with rewards.
+"""The catalogue of instances of the papers, by name, and `load`, which also reads files and makes
+arms with rewards.
 
 Every name also has its submatrices: "mslr-informational[1,5,9]" is the instance with arms 1, 5 and
 9 only, counted from 1 as in the papers. "D-TS" is Wu and Liu (2016), "Double Thompson Sampling for
@@ -13,10 +13,11 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.problems import generators, printed
 from jaxduel.problems.arms import ArmsProblem, bernoulli, gaussian
 from jaxduel.problems.downloads import mslr_matrix, sushi_matrix
@@ -24,7 +25,8 @@ from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.files import SUFFIXES, from_file
 
 _SUBMATRIX = re.compile(r"(.+)\[([^\[\]]*)\]")
-_ARMS = re.compile(r"(gaussian|bernoulli)\[([^\[\]]*)\]")
+_LAWS = {"gaussian": gaussian, "bernoulli": bernoulli}
+_ARMS = re.compile(r"(gaussian|bernoulli)(?:\[([^\[\]]*)\])?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,60 +170,76 @@ def entries() -> tuple[CatalogueEntry, ...]:
     return _ENTRIES
 
 
-def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> DuelingProblem:
-    """An instance of the catalogue, or one read from a file.
+def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
+    """An instance of the catalogue, arms with rewards, or a matrix read from a file.
 
     Args:
-      name_or_path: a name of the catalogue, else the path of a .npy, .npz, .csv or .txt file
-        (`jaxduel.problems.files`); either may be followed by arms, counted from 1, as in
-        "mslr-informational[1,5,9]".
+      name_or_path: a name of the catalogue; "gaussian[0.6,0.5]" or "bernoulli[0.6,0.5]" for arms
+        with rewards of these means (Gaussian ones have standard deviation 1); else the path of a
+        .npy, .npz, .csv or .txt file (`jaxduel.problems.files`). Names of matrices and paths may
+        be followed by arms, counted from 1, as in "mslr-informational[1,5,9]".
       key: which array of an .npz file to take; may be left out where there is only one.
 
     Returns:
-      The problem, named as it was asked for (a file by its name without the folder).
+      A `DuelingProblem`, or an `ArmsProblem` for arms with rewards, named as it was asked for (a
+      file by its name without the folder). In all of them arms are numbered 0..K-1.
 
     Raises:
       InputError: neither a name nor a file, a file that holds no preference matrix, arms that do
-        not exist, or an instance that must be downloaded and cannot.
+        not exist, means that are no numbers or out of range, or an instance that must be
+        downloaded and cannot.
     """
-    text = os.fspath(name_or_path)
-    if text in _BY_NAME:
-        return dataclasses.replace(_BY_NAME[text].build(), name=text)
-    path = Path(text).expanduser()
-    submatrix = None if path.is_file() else _SUBMATRIX.fullmatch(text)
-    if submatrix is not None:
-        base, arms = submatrix.groups()
-        return load(base, key).submatrix(_parsed_arms(text, arms))
-    if path.is_file() or path.suffix.lower() in SUFFIXES or os.sep in text:
-        return from_file(path, key)
-    raise unknown_name("problem", text, _BY_NAME)
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise InputError(
+            "load takes the name of a problem or the path of a file, not one of type "
+            f"{type(name_or_path).__name__}: jaxduel.problems.from_matrix takes a matrix."
+        )
+    text = os.fsdecode(name_or_path)
+    path = Path(os.path.expanduser(text))
+    is_file = os.path.isfile(path)
+    is_path = is_file or path.suffix.lower() in SUFFIXES or os.sep in text
+    if text in _BY_NAME or not is_path:
+        return _named(text, key)
+    if not is_file and (submatrix := _SUBMATRIX.fullmatch(text)):
+        return _submatrix(text, key, *submatrix.groups())
+    if "\0" in text:
+        raise InputError("the path of a file holds no NUL character, and this one does.")
+    return from_file(path, key)
 
 
-def named(text: str, key: str | None = None) -> DuelingProblem | ArmsProblem:
-    """What the command line takes for a problem: arms with rewards, or what `load` takes.
+def _named(text: str, key: str | None) -> DuelingProblem | ArmsProblem:
+    if arms := _ARMS.fullmatch(text):
+        problem = _arms(text, *arms.groups())
+    elif text in _BY_NAME:
+        problem = dataclasses.replace(_BY_NAME[text].build(), name=text)
+    elif submatrix := _SUBMATRIX.fullmatch(text):
+        return _submatrix(text, key, *submatrix.groups())
+    else:
+        raise unknown_name("problem", text, (*_BY_NAME, *_LAWS))
+    if key is not None:
+        raise InputError(f"'{shorten(text)}' has no arrays with keys: only .npz files have.")
+    return problem
 
-    Args:
-      text: "gaussian[0.6,0.5]" (normal rewards of those means and standard deviation 1),
-        "bernoulli[0.6,0.5]", or a name or path for `load`.
-      key: as in `load`.
 
-    Returns:
-      The problem, named as it was asked for.
+def _submatrix(text: str, key: str | None, base: str, arms: str) -> DuelingProblem:
+    whole = load(base, key)
+    if isinstance(whole, ArmsProblem):
+        raise InputError(
+            f"'{shorten(text)}' asks for some of the arms with rewards '{shorten(base)}': "
+            "give their means instead."
+        )
+    return whole.submatrix(_parsed_arms(text, arms))
 
-    Raises:
-      InputError: as `load`, or for means that are not numbers or out of range.
-    """
-    arms = _ARMS.fullmatch(text)
-    if arms is None:
-        return load(text, key)
-    law, means = arms.groups()
+
+def _arms(text: str, law: str, means: str | None) -> ArmsProblem:
     try:
-        values = [float(mean) for mean in means.split(",")]
+        values = [float(mean) for mean in (means or "").split(",")]
     except ValueError:
         raise InputError(
-            f"'{text}' does not give means: numbers separated by commas go in the brackets."
+            f"'{shorten(text)}' does not give means: numbers separated by commas go in brackets, "
+            f"as in {law}[0.6,0.5]."
         ) from None
-    return gaussian(values, name=text) if law == "gaussian" else bernoulli(values, name=text)
+    return _LAWS[law](values, name=text)
 
 
 def _parsed_arms(text: str, arms: str) -> list[int]:
@@ -229,5 +247,6 @@ def _parsed_arms(text: str, arms: str) -> list[int]:
         return [int(arm) - 1 for arm in arms.split(",")]
     except ValueError:
         raise InputError(
-            f"'{text}' does not name arms: numbers from 1, separated by commas, go in the brackets."
+            f"'{shorten(text)}' does not name arms: numbers from 1, separated by commas, go in the "
+            "brackets."
         ) from None

@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.errors import InputError, shorten, unknown_name
 
 GAP_KINDS = ("average", "weak", "copeland", "borda")
 """The kinds of gap that `DuelingProblem.gaps` knows, named after the regrets that they measure."""
@@ -117,16 +117,17 @@ class DuelingProblem:
         """
         arms = [int(arm) for arm in indices]
         name = f"{self.name}[{','.join(str(arm + 1) for arm in arms)}]"
+        shown = shorten(name)
         if len(arms) < 2:
-            raise InputError(f"'{name}' has fewer than two arms: a submatrix needs at least two.")
+            raise InputError(f"'{shown}' has fewer than two arms: a submatrix needs at least two.")
         for arm in arms:
             if not 0 <= arm < self.num_arms:
                 raise InputError(
-                    f"'{name}' asks for arm {arm + 1} of '{self.name}', whose arms are "
+                    f"'{shown}' asks for arm {arm + 1} of '{self.name}', whose arms are "
                     f"1 to {self.num_arms} (counted from 1)."
                 )
         if len(set(arms)) < len(arms):
-            raise InputError(f"'{name}' names an arm twice: the arms of a submatrix must differ.")
+            raise InputError(f"'{shown}' names an arm twice: the arms of a submatrix must differ.")
         return DuelingProblem(_frozen(self._host()[np.ix_(arms, arms)]), name)
 
     def __repr__(self) -> str:
@@ -190,7 +191,8 @@ def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") 
     if len(matrix) < 2:
         raise InputError(f"matrix '{name}' has {len(matrix)} arms: at least K = 2 are needed.")
     _refuse(name, matrix, ~np.isfinite(matrix), "entries must be finite probabilities")
-    _refuse(name, matrix, (matrix < 0) | (matrix > 1), "entries must lie in [0, 1]")
+    outside = (matrix < 0) | (matrix > 1)
+    _refuse(name, matrix, outside, f"entries must lie in [0, 1]{_other_units(matrix)}")
     off_diagonal = np.abs(np.diagonal(matrix) - 0.5) > _TOLERANCE
     _refuse(name, matrix, np.diag(off_diagonal), "the diagonal, an arm against itself, must be 1/2")
     sums = matrix + matrix.T
@@ -226,6 +228,18 @@ def _refuse(name: str, matrix: np.ndarray, wrong: np.ndarray, accepted: str) -> 
         raise InputError(
             f"matrix '{name}' has {matrix[i, j]:.6g} at [{i}, {j}] (counted from 0): {accepted}."
         )
+
+
+def _other_units(matrix: np.ndarray) -> str:
+    """What to do with percentages and counts of wins, if the entries look like these."""
+    if np.all(np.abs(matrix + matrix.T - 100) <= 100 * _TOLERANCE):
+        return "; divide percentages by 100"
+    if np.all((matrix >= 0) & (matrix == np.floor(matrix))):
+        return (
+            "; divide numbers of wins by the comparisons of their pair "
+            "(jaxduel.policies.state_from_wins lets a policy begin with them)"
+        )
+    return ""
 
 
 def _symmetrised(matrix: np.ndarray) -> np.ndarray:

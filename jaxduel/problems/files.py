@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 
 SUFFIXES = (".npy", ".npz", ".csv", ".txt")
 """The endings of the names of files that can be read."""
 
+MAX_ARMS = 4000
+"""The largest matrix that is read from a file: reading and checking it take seconds."""
+
+MAX_MIB = 512
+"""The largest file that is read, in MiB, before and after it is unpacked."""
+
+_LONGEST_LINE = MAX_ARMS * 64
+_KEYS_SHOWN = 10
 _SEPARATORS = re.compile(r"\s*[,;]\s*|\s+")
 
 
@@ -36,7 +46,8 @@ def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndar
     .npy and .npz are NumPy's; arrays of Python objects (pickles) are refused. .csv and .txt hold
     one row per line, entries separated by commas, semicolons or white space; "#" starts a comment,
     empty lines are skipped, and so is a header: a first line that holds no number, or the arms'
-    numbers 0..K-1 or 1..K above a matrix that is square without them.
+    numbers 0..K-1 or 1..K above a matrix that is square without them. Only regular files of up to
+    `MAX_MIB` MiB with up to `MAX_ARMS` columns are read.
 
     Args:
       path: the file.
@@ -46,21 +57,52 @@ def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndar
       The array, for text files (rows, columns) float64.
 
     Raises:
-      InputError: no such file, another kind of file, or no array in it.
+      InputError: no such file, another kind of file, no array in it, or too large a one.
     """
     path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise InputError(
-            f"file '{path}' is of an unknown kind: {', '.join(SUFFIXES)} files can be read."
+            f"{_file(path)} is of an unknown kind: {', '.join(SUFFIXES)} files can be read."
         )
+    if key is not None and suffix != ".npz":
+        raise InputError(f"{_file(path)} has no arrays with keys: only .npz files have.")
     try:
-        if path.suffix.lower() in (".npy", ".npz"):
-            return _read_numpy(path, key)
-        return _read_text(path)
+        _require_size(path, path.stat())
+        array = _read_numpy(path, key) if suffix in (".npy", ".npz") else _read_text(path)
     except FileNotFoundError:
-        raise InputError(f"file '{path}' does not exist.") from None
+        raise InputError(f"{_file(path)} does not exist.") from None
     except OSError as error:
-        raise InputError(f"file '{path}' cannot be read: {error.strerror or error}.") from None
+        raise InputError(f"{_file(path)} cannot be read: {error.strerror or error}.") from None
+    _require_few_arms(path, max(array.shape, default=0))
+    return array
+
+
+def _file(path: Path) -> str:
+    return f"file '{shorten(str(path), 300)}'"
+
+
+def _require_size(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        what = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or device"
+        raise InputError(f"{_file(path)} cannot be read: it is {what}, not a regular file.")
+    _require_few_bytes(path, status.st_size)
+
+
+def _require_few_bytes(path: Path, size: int) -> None:
+    if size > MAX_MIB << 20:
+        raise InputError(
+            f"{_file(path)} holds {size >> 20:,} MiB: matrices of at most {MAX_MIB} MiB can be "
+            "read."
+        )
+
+
+def _require_few_arms(path: Path, columns: int) -> None:
+    if columns > MAX_ARMS:
+        raise InputError(
+            f"{_file(path)} has {columns:,} columns or rows: matrices of at most {MAX_ARMS:,} arms "
+            "can be read."
+        )
 
 
 def _read_numpy(path: Path, key: str | None) -> np.ndarray:
@@ -69,7 +111,7 @@ def _read_numpy(path: Path, key: str | None) -> np.ndarray:
         file.seek(0)
         if not start.startswith((b"\x93NUMPY", b"PK")):
             raise InputError(
-                f"file '{path}' is no NumPy file: a matrix saved with numpy.save or numpy.savez, "
+                f"{_file(path)} is no NumPy file: a matrix saved with numpy.save or numpy.savez, "
                 "without pickling, is needed."
             )
         try:
@@ -77,13 +119,17 @@ def _read_numpy(path: Path, key: str | None) -> np.ndarray:
             if isinstance(loaded, np.ndarray):
                 return loaded
             with loaded:
-                return np.asarray(loaded[_chosen(path, loaded.files, key)])
+                chosen = _chosen(path, loaded.files, key)
+                for member in loaded.zip.infolist():
+                    if member.filename in (chosen, f"{chosen}.npy"):
+                        _require_few_bytes(path, member.file_size)
+                return np.asarray(loaded[chosen])
         except (InputError, OSError):
             raise
         except Exception as error:  # zipfile, zlib and NumPy each have errors of their own
             what = "holds pickled objects" if "pickle" in str(error) else "is damaged"
             raise InputError(
-                f"file '{path}' {what}: an array of numbers saved by NumPy is needed."
+                f"{_file(path)} {what}: an array of numbers saved by NumPy is needed."
             ) from None
 
 
@@ -92,41 +138,75 @@ def _chosen(path: Path, keys: list[str], key: str | None) -> str:
         return keys[0]
     if key in keys:
         return key
-    held = ", ".join(f"'{name}'" for name in keys) or "none"
-    asked = "which one is not said" if key is None else f"none is called '{key}'"
-    raise InputError(f"file '{path}' holds the arrays {held} and {asked}: pass key=NAME.")
+    if not keys:
+        raise InputError(f"{_file(path)} holds no array: a matrix saved by NumPy is needed.")
+    held = ", ".join(f"'{shorten(name)}'" for name in keys[:_KEYS_SHOWN])
+    if len(keys) > _KEYS_SHOWN:
+        held += f" and {len(keys) - _KEYS_SHOWN} more"
+    asked = "which one is not said" if key is None else f"none is called '{shorten(str(key))}'"
+    raise InputError(f"{_file(path)} holds the arrays {held} and {asked}: choose one by its key.")
 
 
 def _read_text(path: Path) -> np.ndarray:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"file '{path}' is no text: rows of numbers are needed.") from None
-    rows: list[list[float]] = []
+    rows: list[np.ndarray] = []
     first = True
-    for number, line in enumerate(lines, start=1):
+    for number, line in _lines(path):
         content = line.split("#", 1)[0].strip()
         if not content:
             continue
         header, first = first, False
-        entries = _SEPARATORS.split(content)
+        if "," in content and ";" in content:
+            raise InputError(
+                f"{_file(path)} has both commas and semicolons in line {number}: decimals are "
+                "written with points, as in 0.5."
+            )
+        entries = _entries(content)
+        _require_few_arms(path, max(len(entries), len(rows)))
         if header and not any(_is_number(entry) for entry in entries):
             continue
-        wrong = [entry for entry in entries if not _is_number(entry)]
-        if wrong:
+        try:
+            row = np.array([float(entry) for entry in entries])
+        except ValueError:
+            wrong = next(entry for entry in entries if not _is_number(entry))
             raise InputError(
-                f"file '{path}' has '{wrong[0][:20]}' in line {number}: "
+                f"{_file(path)} has '{wrong[:20]}' in line {number}: "
                 "a matrix has rows of numbers only."
-            )
-        if rows and len(entries) != len(rows[0]):
+            ) from None
+        if rows and len(row) != len(rows[0]):
             raise InputError(
-                f"file '{path}' has {len(entries)} entries in line {number} but {len(rows[0])} in "
+                f"{_file(path)} has {len(row)} entries in line {number} but {len(rows[0])} in "
                 "its first row: all rows of a matrix are of one length."
             )
-        rows.append([float(entry) for entry in entries])
+        rows.append(row)
     if not rows:
-        raise InputError(f"file '{path}' holds no matrix: rows of numbers are needed.")
-    return _without_arm_numbers(np.array(rows, dtype=np.float64))
+        raise InputError(f"{_file(path)} holds no matrix: rows of numbers are needed.")
+    return _without_arm_numbers(np.array(rows))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a text file, none of which is long."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            number = 0
+            while line := file.readline(_LONGEST_LINE):
+                number += 1
+                if len(line) == _LONGEST_LINE and not line.endswith("\n"):
+                    raise InputError(
+                        f"{_file(path)} has more than {_LONGEST_LINE:,} characters in line "
+                        f"{number}: matrices of at most {MAX_ARMS:,} arms can be read."
+                    )
+                yield number, line
+    except UnicodeDecodeError:
+        raise InputError(f"{_file(path)} is no text: rows of numbers are needed.") from None
+
+
+def _entries(content: str) -> list[str]:
+    for separator in ",;":
+        if separator in content:
+            entries = [entry.strip() for entry in content.split(separator)]
+            mixed = any(len(entry.split()) > 1 for entry in entries)
+            return _SEPARATORS.split(content) if mixed else entries
+    return content.split()
 
 
 def _is_number(entry: str) -> bool:

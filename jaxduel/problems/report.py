@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from typing import overload
 
 import numpy as np
 
+from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.assumptions import (
     Violation,
     preference_order,
@@ -16,6 +19,7 @@ from jaxduel.problems.assumptions import (
 from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem
 
 _SHOWN = 8
+_SUBMATRIX = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,8 +79,11 @@ class MatrixReport:
         ]  # fmt: skip
         if self.hardness is not None:
             rows.append(("hardness", f"sum of 1/gap^2 to the winner = {self.hardness:.4g}"))
+        originals = _originals(self.name, self.num_arms)
+        if originals is not None:
+            rows.insert(0, ("arms", originals))
         title = f"{self.name}: a valid preference matrix, K = {self.num_arms} (arms counted from 0)"
-        return [title, *(f"  {label:<17} {text}" for label, text in rows)]
+        return _table(title, rows)
 
     def _condorcet(self) -> str:
         if self.condorcet_winner is None:
@@ -90,12 +97,76 @@ class MatrixReport:
         return f"|p - 1/2| = {self.smallest_gap:.4g}: arm {i} over arm {j}"
 
 
-def examine(problem: DuelingProblem) -> MatrixReport:
-    """All facts of a `MatrixReport` about an instance.
+@dataclasses.dataclass(frozen=True)
+class ArmsReport:
+    """Facts about arms with rewards; arms are counted from 0."""
+
+    name: str
+    """What the instance is called."""
+    num_arms: int
+    """K."""
+    rewards: str
+    """The law of the rewards: "gaussian" or "bernoulli"."""
+    best_arms: tuple[int, ...]
+    """The arms of the largest mean."""
+    best_mean: float
+    """That mean."""
+    deviations: tuple[float, float] | None
+    """The least and the largest standard deviation of Gaussian rewards; None for other laws."""
+    gaps: tuple[float, float] | None
+    """The least and the largest distance from the best mean of the arms below it, if any."""
+    hardness: float | None
+    """The sum of 1 / gap^2 over these arms, to which sample sizes are proportional."""
+    random_regret: float
+    """Regret per pull of an arm drawn uniformly."""
+
+    def lines(self) -> list[str]:
+        """The report as text, one fact per line."""
+        rows = [("best", f"{_arms(self.best_arms)}, mean {self.best_mean:.4g}")]
+        if self.deviations is not None:
+            rows.append(("deviations", _range(self.deviations)))
+        if self.gaps is None:
+            rows.append(("gaps", "none: all means are equal"))
+        else:
+            rows.append(("gaps", _range(self.gaps)))
+            rows.append(("hardness", f"sum of 1/gap^2 to the best = {self.hardness:.4g}"))
+        rows.append(("random play", f"regret per pull: {self.random_regret:.4g}"))
+        law = self.rewards.capitalize()
+        return _table(
+            f"{self.name}: arms with {law} rewards, K = {self.num_arms} (arms counted from 0)", rows
+        )
+
+
+@overload
+def examine(problem: DuelingProblem) -> MatrixReport: ...
+@overload
+def examine(problem: ArmsProblem) -> ArmsReport: ...
+def examine(problem: DuelingProblem | ArmsProblem) -> MatrixReport | ArmsReport:
+    """All facts of a `MatrixReport`, or for arms with rewards of an `ArmsReport`.
 
     Args:
-      problem: the instance, with a concrete matrix.
+      problem: the instance, with concrete numbers.
     """
+    return _of_arms(problem) if isinstance(problem, ArmsProblem) else _of_matrix(problem)
+
+
+def _of_arms(problem: ArmsProblem) -> ArmsReport:
+    gaps = problem.gaps()
+    below = gaps[gaps > 0]
+    return ArmsReport(
+        name=problem.name,
+        num_arms=problem.num_arms,
+        rewards=problem.rewards,
+        best_arms=problem.best_arms,
+        best_mean=float(np.max(problem.means)),
+        deviations=None if problem.std is None else _extremes(problem.std),
+        gaps=_extremes(below) if len(below) else None,
+        hardness=float(np.sum(below**-2.0)) if len(below) else None,
+        random_regret=float(gaps.mean()),
+    )
+
+
+def _of_matrix(problem: DuelingProblem) -> MatrixReport:
     winner = problem.condorcet_winner
     smallest_winner_gap = hardness = None
     if winner is not None:
@@ -140,6 +211,36 @@ def _random_regret(gaps: np.ndarray, kind: str) -> float:
         return float(gaps.mean())
     first, second = np.triu_indices(len(gaps), 1)
     return float(np.minimum(gaps[first], gaps[second]).mean())
+
+
+def _extremes(values: np.ndarray) -> tuple[float, float]:
+    return float(np.min(values)), float(np.max(values))
+
+
+def _range(extremes: tuple[float, float]) -> str:
+    least, largest = extremes
+    return f"{least:.4g}" if least == largest else f"from {least:.4g} to {largest:.4g}"
+
+
+def _table(title: str, rows: list[tuple[str, str]]) -> list[str]:
+    return [title, *(f"  {label:<17} {text}" for label, text in rows)]
+
+
+def _originals(name: str, num_arms: int) -> str | None:
+    """Of a submatrix, which arms of the whole matrix it has, by its name."""
+    submatrix = _SUBMATRIX.fullmatch(name)
+    if submatrix is None:
+        return None
+    whole, listed = submatrix.groups()
+    arms = listed.split(",")
+    if len(arms) != num_arms:
+        return None
+    shown = min(num_arms, _SHOWN)
+    more = f" and {num_arms - shown} more" if num_arms > shown else ""
+    return (
+        f"{', '.join(map(str, range(shown)))}{more} are arms {', '.join(arms[:shown])}{more} of "
+        f"{whole}, where the name counts from 1"
+    )
 
 
 def _verdict(violation: Violation | None) -> str:

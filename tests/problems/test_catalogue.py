@@ -3,6 +3,7 @@ import pytest
 
 from jaxduel.errors import InputError
 from jaxduel.problems import catalogue, printed
+from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.dueling import from_matrix
 
 DESIGNED = [
@@ -109,6 +110,21 @@ def test_brackets_take_arms_from_one_of_any_name():
         ("arxiv[3]", "fewer than two"),
         ("nowhere.csv", "'nowhere.csv' does not exist"),
         ("nowhere/matrix.csv", "does not exist"),
+        ("~nobody/matrix.csv", "does not exist"),
+        ("a\0b.csv", "holds no NUL character"),
+        ("a\0b", "unknown problem"),
+        ("", "unknown problem ''"),
+        ("x" * 5000, r"unknown problem 'x+... \(5,000 characters\)'"),
+        ("x" * 5000 + ".csv", r"\(5,004 characters\)' cannot be read: File name too long"),
+        ("x" * 5000 + "/x.csv", "File name too long"),
+        ("x" * 5000 + ".csv[1,2]", "File name too long"),
+        ("arxiv[" + "1," * 3000 + "2]", r"characters\)' names an arm twice"),
+        ("gaussian", r"does not give means: numbers .* as in gaussian\[0.6,0.5\]"),
+        ("gaussian[]", "does not give means"),
+        ("gaussian[0.6,x]", "does not give means"),
+        ("bernoulli[0.6,1.5]", r"1.5 at arm 1 \(counted from 0\)"),
+        ("gaussian[1,2][1,2]", "give their means instead"),
+        ("gausian[1,2]", "did you mean 'gaussian'"),
     ],
 )
 def test_bad_names(name, message):
@@ -126,3 +142,29 @@ def test_a_path_is_loaded(tmp_path):
     odd = tmp_path / "odd[1].npz"
     np.savez(odd, a=problem.preferences, b=problem.preferences)
     assert catalogue.load(odd, key="b").name == "odd[1].npz"
+
+
+@pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
+def test_arms_with_rewards_by_name(law):
+    problem = catalogue.load(f"{law}[0.6,0.5]")
+    assert isinstance(problem, ArmsProblem)
+    assert (problem.name, problem.rewards) == (f"{law}[0.6,0.5]", law)
+    assert problem.means.tolist() == [0.6, 0.5]
+
+
+@pytest.mark.parametrize("wrong", [[[0.5, 0.6], [0.4, 0.5]], np.full((2, 2), 0.5), None, 3])
+def test_a_matrix_is_no_name(wrong):
+    with pytest.raises(InputError, match=r"not one of type .*: jaxduel.problems.from_matrix takes"):
+        catalogue.load(wrong)
+
+
+def test_keys_are_for_npz_files():
+    for name in ("arxiv", "gaussian[0.6,0.5]", "arxiv[1,2]"):
+        with pytest.raises(InputError, match="has no arrays with keys"):
+            catalogue.load(name, key="a")
+
+
+def test_names_come_before_files_of_this_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arxiv").write_text("no matrix")
+    assert catalogue.load("arxiv").num_arms == 6

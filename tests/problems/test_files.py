@@ -1,4 +1,6 @@
+import os
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -41,7 +43,9 @@ def test_numpy_files(tmp_path):
     np.testing.assert_array_equal(from_file(tmp_path / "one.npy").preferences[0], MATRIX[0])
     np.testing.assert_array_equal(read_matrix(str(tmp_path / "one.npz")), MATRIX)
     np.testing.assert_array_equal(read_matrix(tmp_path / "two.npz", key="PMat"), MATRIX)
-    with pytest.raises(InputError, match="'PMat', 'other' and which one is not said: pass key="):
+    with pytest.raises(
+        InputError, match="'PMat', 'other' and which one is not said: choose one by its key"
+    ):
         from_file(tmp_path / "two.npz")
     with pytest.raises(InputError, match="none is called 'p'"):
         from_file(tmp_path / "two.npz", key="p")
@@ -83,6 +87,16 @@ def _object_array(tmp_path):
         ("m.csv", b"0.5,0.5\n0.5,x\n", "'x' in line 2"),
         ("m.csv", b"0.5,0.5\n0.5\n", "1 entries in line 2 but 2 in its first row"),
         ("m.csv", b"\xff\xfe\x00\x80", "no text"),
+        (
+            "m.csv",
+            b"0,5;0,6\n0,4;0,5\n",
+            "both commas and semicolons in line 1: decimals are written",
+        ),
+        ("m.csv", b"a,b\n50,60\n40,50\n", r"50 at \[0, 0\] .*; divide percentages by 100"),
+        ("m.csv", b"0,30,21\n18,0,25\n22,11,0\n", "; divide numbers of wins by the comparisons"),
+        ("m.csv", b"0.5," * 4001, "has 4,002 columns or rows: matrices of at most 4,000 arms"),
+        ("m.csv", b"0.5\n" * 4002, "4,001 columns or rows"),
+        ("m.csv", b"0" * 300_000, "more than 256,000 characters in line 1: matrices of at most"),
         ("m.json", b"[[0.5]]", "unknown kind: .npy, .npz, .csv, .txt"),
         ("m.csv", b"0.5,0.7\n0.2,0.5\n", r"matrix 'm.csv' has p\[0, 1\] \+ p\[1, 0\]"),
         ("m.csv", b"0.5,0.7,0.1\n0.2,0.5,0.1\n", r"matrix 'm.csv' has shape \(2, 3\)"),
@@ -111,3 +125,52 @@ def test_what_cannot_be_opened(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="cannot be read"):
         from_file(tmp_path / "folder.csv")
+
+
+def test_a_key_is_for_files_with_keys_only(tmp_path):
+    np.savez(tmp_path / "none.npz")
+    with pytest.raises(InputError, match="holds no array"):
+        from_file(tmp_path / "none.npz")
+    np.savetxt(tmp_path / "m.csv", MATRIX, delimiter=",")
+    with pytest.raises(InputError, match="has no arrays with keys"):
+        from_file(tmp_path / "m.csv", key="a")
+
+
+@pytest.mark.parametrize("name", ["large.csv", "large.txt", "large.npy", "large.npz"])
+def test_files_of_2_gib_are_refused_before_they_are_read(tmp_path, name):
+    path = tmp_path / name
+    path.touch()
+    os.truncate(path, 2 << 30)
+    with pytest.raises(InputError, match="holds 2,048 MiB: matrices of at most 512 MiB can"):
+        from_file(path)
+
+
+def test_an_archive_that_unpacks_to_more_than_is_read_is_refused(tmp_path):
+    packed = zipfile.ZipFile(tmp_path / "m.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    with packed as archive, archive.open("p.npy", "w", force_zip64=True) as member:
+        for _ in range(514):
+            member.write(bytes(1 << 20))
+    assert (tmp_path / "m.npz").stat().st_size < 1 << 23
+    with pytest.raises(InputError, match="holds 514 MiB"):
+        from_file(tmp_path / "m.npz")
+
+
+def test_arrays_of_too_many_arms_are_refused(tmp_path):
+    np.save(tmp_path / "m.npy", np.zeros((4001, 2), np.int8))
+    with pytest.raises(InputError, match="has 4,001 columns or rows"):
+        from_file(tmp_path / "m.npy")
+
+
+def test_pipes_and_devices_are_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "zero.csv"):
+        with pytest.raises(InputError, match="it is a pipe or device, not a regular file"):
+            from_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("length", [300, 5000])
+def test_long_names_are_shortened_in_the_sentence(length):
+    with pytest.raises(InputError, match="cannot be read: File name too long") as caught:
+        from_file("x" * length + ".csv")
+    assert len(str(caught.value)) < 400

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from jaxduel.problems import catalogue, generators
+from jaxduel.problems.arms import gaussian
 from jaxduel.problems.dueling import from_matrix
-from jaxduel.problems.report import examine
+from jaxduel.problems.report import ArmsReport, examine
 
 
 def test_facts_of_the_six_rankers():
@@ -80,3 +81,42 @@ def test_a_matrix_of_ties_is_reported_without_a_closest_pair():
 def test_a_cycle_is_named_by_its_triple():
     text = "\n".join(examine(catalogue.load("cyclic")).lines())
     assert "SST               no: p[1, 2] = 0.9 and p[2, 3] = 0.9, but p[1, 3] = 0.1" in text
+
+
+def test_a_submatrix_says_which_arms_it_has():
+    assert examine(catalogue.load("arxiv[1,5,3]")).lines()[1] == (
+        "  arms              0, 1, 2 are arms 1, 5, 3 of arxiv, where the name counts from 1"
+    )
+    arms = ",".join(str(arm) for arm in range(10, 0, -1))
+    assert (
+        examine(catalogue.load(f"copeland500[{arms}]"))
+        .lines()[1]
+        .endswith(
+            "0, 1, 2, 3, 4, 5, 6, 7 and 2 more are arms 10, 9, 8, 7, 6, 5, 4, 3 and 2 more of "
+            "copeland500, where the name counts from 1"
+        )
+    )
+    for name in ("mine", "mine[1]", "mine[a,b]"):
+        lines = examine(from_matrix([[0.5, 0.6], [0.4, 0.5]], name)).lines()
+        assert lines[1].startswith("  Condorcet winner")
+
+
+def test_arms_with_rewards():
+    report = examine(gaussian([0.5, 0.6, 0.4, 0.6], [1, 1, 2, 3], "mine"))
+    assert isinstance(report, ArmsReport)
+    assert report.hardness == pytest.approx(125)
+    assert report.random_regret == pytest.approx(0.075)
+    assert report.lines() == [
+        "mine: arms with Gaussian rewards, K = 4 (arms counted from 0)",
+        "  best              arms 1, 3, mean 0.6",
+        "  deviations        from 1 to 3",
+        "  gaps              from 0.1 to 0.2",
+        "  hardness          sum of 1/gap^2 to the best = 125",
+        "  random play       regret per pull: 0.075",
+    ]
+    assert examine(catalogue.load("bernoulli[0.5,0.5]")).lines() == [
+        "bernoulli[0.5,0.5]: arms with Bernoulli rewards, K = 2 (arms counted from 0)",
+        "  best              arms 0, 1, mean 0.5",
+        "  gaps              none: all means are equal",
+        "  random play       regret per pull: 0",
+    ]

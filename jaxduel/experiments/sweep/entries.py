@@ -112,7 +112,7 @@ class ProblemEntry:
 
     Attributes:
       name: of the catalogue, or arms with rewards such as "gaussian[0.6,0.5]": what
-        `jaxduel.problems.named` takes, paths left aside.
+        `jaxduel.problems.load` takes, paths left aside.
       file: the path of a file that `jaxduel.problems.from_file` reads; made absolute.
       generator: one of `GENERATORS`.
       parameters: by name, values of the generator's parameters to try, a tuple (one value may be

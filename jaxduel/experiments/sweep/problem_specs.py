@@ -68,7 +68,7 @@ def build(spec: ProblemSpec) -> Problem:
     parameters = dict(spec.parameters)
     try:
         if spec.source == "name":
-            return problems.named(spec.what)
+            return problems.load(spec.what)
         if spec.source == "file":
             return problems.from_file(spec.what, **parameters)
         if spec.instance is None:
