@@ -23,7 +23,9 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
             print(f"  {name:<9} {jd.policies.describe(name)}")
             print(f"  {'':<9} {_parameters(name)}")
     if what in ("all", "problems"):
-        print("problems (NAME[1,5,9] takes arms 1, 5 and 9; .npy, .npz, .csv, .txt files do too):")
+        print(
+            "problems (or .npy, .npz, .csv, .txt files; NAME[1,5,9]: arms 1, 5, 9 of them, from 1):"
+        )
         for entry in jd.problems.entries():
             print(f"  {entry.line()}")
         print("  gaussian[0.6,0.5]          arms with normal rewards of those means, deviation 1")

@@ -195,6 +195,8 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
             f"{type(name_or_path).__name__}: jaxduel.problems.from_matrix takes a matrix."
         )
     text = os.fsdecode(name_or_path)
+    if "\0" in text:
+        raise InputError("load: no name of a problem and no path holds a NUL character.")
     path = Path(os.path.expanduser(text))
     is_file = os.path.isfile(path)
     is_path = is_file or path.suffix.lower() in SUFFIXES or os.sep in text
@@ -202,8 +204,6 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
         return _named(text, key)
     if not is_file and (submatrix := _SUBMATRIX.fullmatch(text)):
         return _submatrix(text, key, *submatrix.groups())
-    if "\0" in text:
-        raise InputError("the path of a file holds no NUL character, and this one does.")
     return from_file(path, key)
 
 

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from jaxduel.errors import InputError
 from jaxduel.problems import catalogue, printed
@@ -26,6 +28,20 @@ DESIGNED = [
     "mslr32-noncondorcet",
     "copeland500",
 ]
+PIECES = [
+    "arxiv",
+    "gap",
+    "gaussian",
+    "bernoulli",
+    "[",
+    "]",
+    "[2,1]",
+    "1",
+    "0.6",
+    "1e400",
+    "nan",
+    ",",
+] + ["-", "/", "~", "..", ".csv", ".npz", "\0", "\n", " ", "\udcff", "é", "9" * 400]
 SHIPPED = [entry.name for entry in catalogue.entries() if not entry.downloaded]
 FETCHED = [entry.name for entry in catalogue.entries() if entry.downloaded]
 
@@ -111,8 +127,8 @@ def test_brackets_take_arms_from_one_of_any_name():
         ("nowhere.csv", "'nowhere.csv' does not exist"),
         ("nowhere/matrix.csv", "does not exist"),
         ("~nobody/matrix.csv", "does not exist"),
-        ("a\0b.csv", "holds no NUL character"),
-        ("a\0b", "unknown problem"),
+        ("a\0b.csv", "no path holds a NUL character"),
+        ("~a\0b", "no path holds a NUL character"),
         ("", "unknown problem ''"),
         ("x" * 5000, r"unknown problem 'x+... \(5,000 characters\)'"),
         ("x" * 5000 + ".csv", r"\(5,004 characters\)' cannot be read: File name too long"),
@@ -168,3 +184,16 @@ def test_names_come_before_files_of_this_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arxiv").write_text("no matrix")
     assert catalogue.load("arxiv").num_arms == 6
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=7))
+def test_any_text_is_a_problem_or_one_sentence(pieces):
+    try:
+        assert catalogue.load("".join(pieces)).num_arms >= 2
+    except InputError as error:
+        message = str(error)
+    else:
+        return
+    assert message.endswith((".", "?"))
+    assert len(message) < 900
