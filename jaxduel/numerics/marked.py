@@ -25,6 +25,8 @@ _WORD = 32
 Reading = Callable[[jax.Array], jax.Array]
 
 _FEWEST_SLOTS, _MANY_SLOTS = 64, 256
+_MOST_ENTRIES = 2**30
+"""Entries of one queue: places in it, and slots beyond its end, are int32."""
 
 
 def logits_above_half(
@@ -57,7 +59,7 @@ def logits_above_half(
 @cache
 def _queue(stream: int, reading: Reading) -> Any:
     """`_served` for lanes, such that vmapping it makes more lanes, not a loop in step."""
-    queue = custom_vmap(partial(_served, stream, reading))
+    queue = custom_vmap(partial(_served_in_parts, stream, reading))
 
     @queue.def_vmap
     def _(size: int, batched: list[bool], *lanes: jax.Array) -> tuple[jax.Array, bool]:
@@ -69,6 +71,17 @@ def _queue(stream: int, reading: Reading) -> Any:
         return drawn.reshape(wide[2].shape), True
 
     return queue
+
+
+def _served_in_parts(stream: int, reading: Reading, *lanes: jax.Array) -> jax.Array:
+    """`_served`, with a queue for each of as few parts of the lanes as their entries need."""
+    total, num = lanes[2].shape
+    each = max(_MOST_ENTRIES // num, 1)
+    parts = [
+        _served(stream, reading, *(x[start : start + each] for x in lanes))
+        for start in range(0, total, each)
+    ]
+    return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
 
 def _served(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from jaxduel.numerics import marked
 from jaxduel.numerics.marked import logits_above_half
 from jaxduel.numerics.threefry import Seed
 
@@ -58,6 +59,44 @@ def test_a_lane_draws_the_same_alone_among_others_and_nested(entries):
     shared = jax.jit(jax.vmap(_draw, in_axes=(0, None, None, None)))
     shared = shared(case[0], *_part(case[1:], 3))
     np.testing.assert_allclose(shared[3], together[3], rtol=1e-6)
+
+
+@pytest.mark.parametrize("most", [100, 7 * 47])
+def test_lanes_in_several_queues_draw_the_same(monkeypatch, most):
+    case = _case(48, 7)
+    whole = _draw_lanes(*case)
+    monkeypatch.setattr(marked, "_MOST_ENTRIES", most)
+    marked._queue.cache_clear()
+    parts = jax.jit(jax.vmap(lambda *c: _draw(*c)))(*case)
+    marked._queue.cache_clear()
+    np.testing.assert_allclose(parts, whole, rtol=1e-6)
+
+
+@pytest.mark.parametrize("lanes", [2**18, 2**19, 2**19 + 1, 2**20])
+def test_places_in_queues_fit_32_bits(lanes):
+    """dts+ on 64 arms has 4,096 entries a lane: at 2^19 lanes they are as many as int32 counts."""
+    entries = 64 * 64
+    words = jax.ShapeDtypeStruct((lanes,), jnp.uint32)
+    counts = jax.ShapeDtypeStruct((lanes, entries), jnp.int32)
+    mask = jax.ShapeDtypeStruct(counts.shape, bool)
+    jaxpr = jax.make_jaxpr(jax.vmap(_draw))(Seed(words, words), mask, counts, counts)
+    assert jaxpr.out_avals[0].shape == counts.shape
+    queues = _drawn_of_queues(jaxpr.jaxpr)
+    assert sum(queues) == lanes * entries
+    for size in queues:
+        assert size + marked._slots(size // entries, entries) < 2**31
+
+
+def _drawn_of_queues(jaxpr):
+    """The sizes of the arrays that the loops of a program fill."""
+    sizes = []
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "while":
+            sizes.append(max(x.aval.size for x in equation.outvars))
+        else:
+            inner = [x for x in equation.params.values() if hasattr(x, "jaxpr")]
+            sizes += [size for x in inner for size in _drawn_of_queues(x.jaxpr)]
+    return sizes
 
 
 def test_a_reading_is_returned_instead():
