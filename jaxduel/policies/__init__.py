@@ -10,6 +10,7 @@ from jaxduel.policies.base import Policy as Policy
 from jaxduel.policies.base import Pull as Pull
 from jaxduel.policies.base import PullBatch as PullBatch
 from jaxduel.policies.base import Quiet as Quiet
+from jaxduel.policies.base import StartsFromWins as StartsFromWins
 from jaxduel.policies.batched_successive_elimination import BaSE as BaSE
 from jaxduel.policies.btm import BTM as BTM
 from jaxduel.policies.ccb import CCB as CCB

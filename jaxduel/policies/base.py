@@ -164,6 +164,28 @@ class LearnsLate(Protocol):
         Those of quiet runs are left out where these are skipped; where there are no others, it is
         not called. So to be told only these must not change what the policy does. In a
         simulation it is called after a comparison, never between a quiet run and the comparison
-        after it; `state_from_wins` calls it before the first.
+        after it.
+        """
+        ...
+
+
+@runtime_checkable
+class StartsFromWins(Protocol):
+    """A duel policy that can go on from win counts: what `state_from_wins` needs."""
+
+    def from_wins(self, wins: jax.Array, key: Key) -> State:
+        """The state after exactly the comparisons counted in `wins`, its clock at their number.
+
+        Counts tell neither sides nor order, so this is for policies whose next comparisons have the
+        same law whatever these were. A list that is worked through pass by pass is the exception: a
+        new pass begins. No comparisons give the state of `init`. Works under jit and vmap.
+
+        Args:
+          wins: (K, K) int32, wins of i over j; 0 on the diagonal (an arm against itself is not
+            counted) and for inactive arms.
+          key: what a first state that is random is drawn from.
+
+        Returns:
+          The state, of the shapes and dtypes of `init`.
         """
         ...

@@ -77,6 +77,11 @@ class CWRMED:
         del key
         return rmed_copeland.begin(self, _demand, no_vertex(self.num_arms))
 
+    def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
+        """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
+        del key
+        return rmed_copeland.begin(self, _demand, no_vertex(self.num_arms), wins)
+
     def act(self, state: LoopState, key: Key) -> Duel:
         """Lines 4 to 6: the next pair."""
         del key

@@ -54,6 +54,11 @@ class DTS:
         del key
         return thompson.no_comparisons(self.num_arms)
 
+    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
+        """The comparisons counted in `wins`."""
+        del key
+        return thompson.after_wins(wins)
+
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Lines 4 to 14."""
         seed, active = seed_of(key), jnp.asarray(self.active_arms)

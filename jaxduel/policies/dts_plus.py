@@ -57,6 +57,11 @@ class DTSPlus:
         del key
         return thompson.no_comparisons(self.num_arms)
 
+    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
+        """The comparisons counted in `wins`."""
+        del key
+        return thompson.after_wins(wins)
+
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 with the two steps of section 4.3 in place of line 11."""
         seed, active = seed_of(key), jnp.asarray(self.active_arms)

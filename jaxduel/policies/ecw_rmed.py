@@ -71,6 +71,11 @@ class ECWRMED:
         del key
         return rmed_copeland.begin(self, _demand, None)
 
+    def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
+        """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
+        del key
+        return rmed_copeland.begin(self, _demand, None, wins)
+
     def act(self, state: LoopState, key: Key) -> Duel:
         """Lines 4 to 6: the next pair."""
         del key

@@ -39,6 +39,11 @@ class PureDTS:
         del key
         return thompson.no_comparisons(self.num_arms)
 
+    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
+        """The comparisons counted in `wins`."""
+        del key
+        return thompson.after_wins(wins)
+
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 without lines 4 to 6 and without the condition of line 14."""
         seed, active = seed_of(key), jnp.asarray(self.active_arms)

@@ -139,6 +139,26 @@ def usual_opponent(
     return jnp.where(ahead[best] | ~jnp.any(ahead), best, worst)
 
 
+def queue_after(
+    made: jax.Array, needed: jax.Array | int, members: jax.Array, active_arms: jax.Array
+) -> jax.Array:
+    """L_R where counts are all that is known: a pass over the plausible arms begins.
+
+    As long as no pair has more comparisons than all must have at first, the lists are as at the
+    start: all arms.
+
+    Args:
+      made: int32 of any shape, comparisons of pairs.
+      needed: () int32, how many every pair must have before the first pass.
+      members: (K,) bool, the plausible arms.
+      active_arms: (K,) bool.
+
+    Returns:
+      (K,) bool.
+    """
+    return jnp.where(jnp.any(made > needed), members, active_arms)
+
+
 class Lists(NamedTuple):
     """The lists, and when."""
 

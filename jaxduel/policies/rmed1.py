@@ -81,6 +81,30 @@ class RMED1:
             t=jnp.int32(0),
         )
 
+    def from_wins(self, wins: jax.Array, key: Key) -> RMED1State:
+        """The comparisons counted in `wins`; a pass over the plausible arms begins.
+
+        If pairs lack their first comparison, the initial phase goes on from the first such pair,
+        through all pairs after it.
+        """
+        evidence, divergence = rmed.weigh(wins)
+        t = jnp.sum(wins, dtype=jnp.int32)
+        made, size = wins + wins.T, set_size(self.active_arms)
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        lacking = (made == 0) & (arms[:, None] < arms) & (arms < size)
+        rows = jnp.any(lacking, axis=1)
+        first, initial = lax.argmax(rows, 0, jnp.int32), jnp.any(rows)
+        members = rmed.plausible(divergence, self.active_arms, t, self.scale, self.exponent)
+        return self.init(key)._replace(
+            wins=wins,
+            evidence=evidence,
+            divergence=divergence,
+            first=jnp.where(initial, first, size - 1),
+            second=jnp.where(initial, lax.argmax(lacking[first], 0, jnp.int32), size),
+            queue=rmed.queue_after(made, 1, members, self.active_arms),
+            t=t,
+        )
+
     def act(self, state: RMED1State, key: Key) -> Duel:
         """The next pair of the initial phase, or the next arm of the list and its opponent."""
         del key

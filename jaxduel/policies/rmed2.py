@@ -73,6 +73,13 @@ class RMED2:
         num = self.num_arms
         return RMED2State(rmed_forced.begin(self), information=jnp.zeros((num, num), jnp.float32))
 
+    def from_wins(self, wins: jax.Array, key: Key) -> RMED2State:
+        """The comparisons counted in `wins`; a pass over the plausible arms begins."""
+        del key
+        needed = self._needed(jnp.sum(wins, dtype=jnp.int32) + 1)
+        main = rmed_forced.after_wins(self, wins, needed)
+        return RMED2State(main, rmed_forced.information_of(wins, wins.T))
+
     def act(self, state: RMED2State, key: Key) -> Duel:
         """The first pair that lacks comparisons, or the next arm of the list and its opponent."""
         del key

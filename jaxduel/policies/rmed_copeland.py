@@ -68,12 +68,22 @@ def require_forcing(alpha: Any, beta: Any, where: str) -> None:
     require(beta, lambda b: b >= 0, f"{where}: beta must not be negative")
 
 
-def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> LoopState:
-    """No comparisons; L_C = L_R = all pairs of different arms."""
+def begin(
+    policy: Looping,
+    demand_of: Callable[..., Demand],
+    program: Any,
+    wins: jax.Array | None = None,
+) -> LoopState:
+    """The beginning of a pass after the comparisons counted in `wins`, (K, K) int32; none if None.
+
+    Before the first comparison L_C = L_R = all pairs of different arms. After it they are the pairs
+    that lines 7 to 15 put on the list with these counts.
+    """
     num = policy.num_arms
     active = jnp.asarray(policy.active_arms)
     nothing = jnp.zeros((num, num), jnp.float32)
-    estimates = Estimates(jnp.zeros((num, num), jnp.int32), nothing, nothing)
+    wins = jnp.zeros((num, num), jnp.int32) if wins is None else wins
+    estimates, t = _estimates(wins), jnp.sum(wins, dtype=jnp.int32)
     unknown = Demand(
         winners=jnp.int32(0),
         losses=jnp.zeros(num, jnp.int32),
@@ -86,17 +96,19 @@ def begin(policy: Looping, demand_of: Callable[..., Demand], program: Any) -> Lo
         program=program,
     )
     demand = demand_of(unknown, estimates, active)
-    unlooked = arm_sets.empty_sets(num), jnp.float32(-1)
-    forced, fewest = _lacking(unlooked, estimates, active, line4_at(policy, jnp.int32(1)))
+    demand = demand._replace(trust=trusts(demand.trust, estimates, active, jnp.float32(0)))
+    empty = arm_sets.empty_sets(num)
+    forced, fewest = _lacking((empty, jnp.float32(-1)), estimates, active, line4_at(policy, t + 1))
+    listed, waiting, _ = next_lists(demand, empty, empty, empty, t)
     return LoopState(
         estimates=estimates,
-        demand=demand._replace(trust=trusts(demand.trust, estimates, active, jnp.float32(0))),
+        demand=demand,
         stale=jnp.array(False),
         forced=forced,
         fewest=fewest,
-        queue=_pairs_where(active[:, None] & active),
-        waiting=arm_sets.empty_sets(num),
-        t=jnp.int32(0),
+        queue=jnp.where(t > 0, listed, _pairs_where(active[:, None] & active)),
+        waiting=waiting,
+        t=t,
     )
 
 
@@ -214,13 +226,17 @@ def told(
 ) -> LoopState:
     """The state after withheld outcomes became known."""
     active = jnp.asarray(policy.active_arms)
-    wins = state.estimates.wins + feedback.wins()
-    estimates = Estimates(wins, *lead_and_price(wins, wins.T))
+    estimates = _estimates(state.estimates.wins + feedback.wins())
     demand = demand_of(state.demand, estimates, active)
     demand = demand._replace(trust=trusts(demand.trust, estimates, active, log_of(state.t)))
     return state._replace(
         estimates=estimates, demand=demand, stale=jnp.array(False), fewest=jnp.float32(-1)
     )
+
+
+def _estimates(wins: jax.Array) -> Estimates:
+    """The estimates of win counts alone."""
+    return Estimates(wins, *lead_and_price(wins, wins.T))
 
 
 class Line4(NamedTuple):

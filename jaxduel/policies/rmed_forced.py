@@ -71,6 +71,30 @@ def begin(policy: Forcing) -> MainState:
     )
 
 
+def after_wins(policy: Forcing, wins: jax.Array, needed: jax.Array) -> MainState:
+    """The state after the comparisons counted in `wins`, at the beginning of a pass.
+
+    Args:
+      policy: the policy.
+      wins: (K, K) int32.
+      needed: () int32, how many comparisons every pair must have now.
+    """
+    evidence, divergence = rmed.weigh(wins)
+    active, t = jnp.asarray(policy.active_arms), jnp.sum(wins, dtype=jnp.int32)
+    made = jnp.triu(wins + wins.T)
+    pairs = jnp.triu(active[:, None] & active, 1)
+    members = rmed.plausible(divergence, active, t, policy.scale, policy.exponent)
+    return begin(policy)._replace(
+        wins=wins,
+        evidence=evidence,
+        divergence=divergence,
+        made=made,
+        fewest=jnp.min(jnp.where(pairs, made, _NEVER), axis=1),
+        queue=rmed.queue_after(made, needed, members, active),
+        t=t,
+    )
+
+
 def some_lack(state: MainState, needed: jax.Array) -> jax.Array:
     """Whether some pair lacks comparisons: () bool."""
     return jnp.any(state.fewest < needed)

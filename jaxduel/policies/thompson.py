@@ -46,14 +46,19 @@ class ThompsonState(NamedTuple):
 
 def no_comparisons(num_arms: int) -> ThompsonState:
     """The state before the first comparison."""
-    wins = jnp.zeros((num_arms, num_arms), jnp.int32)
+    return after_wins(jnp.zeros((num_arms, num_arms), jnp.int32))
+
+
+def after_wins(wins: jax.Array) -> ThompsonState:
+    """The state after the comparisons counted in `wins`, (K, K) int32, and no others."""
+    num = len(wins)
     return ThompsonState(
         wins=wins,
         tail=_tails(wins),
-        lead=jnp.zeros(wins.shape, jnp.float32),
-        t=jnp.int32(0),
+        lead=lead_of(wins, wins.T),
+        t=jnp.sum(wins, dtype=jnp.int32),
         ended=jnp.bool_(False),
-        fixed=jnp.zeros((2 * num_arms, num_arms), jnp.int8),
+        fixed=jnp.zeros((2 * num, num), jnp.int8),
         first=jnp.int32(-1),
     )
 
@@ -79,16 +84,7 @@ def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> Thompson
 
 def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     """The state once withheld outcomes are known."""
-    wins = state.wins + feedback.wins()
-    return ThompsonState(
-        wins=wins,
-        tail=_tails(wins),
-        lead=lead_of(wins, wins.T),
-        t=state.t,
-        ended=jnp.bool_(False),
-        fixed=jnp.zeros_like(state.fixed),
-        first=jnp.int32(-1),
-    )
+    return after_wins(state.wins + feedback.wins())._replace(t=state.t)
 
 
 def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Array:

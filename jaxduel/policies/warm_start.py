@@ -9,41 +9,54 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.policies.base import Feedback, LearnsLate
+from jaxduel.policies import registry
+from jaxduel.policies.base import StartsFromWins
 from jaxduel.policies.checks import MAX_HORIZON, require_policy
 
 
 def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any:
-    """The state of a policy that has seen the comparisons counted in `wins`.
+    """The state of a policy that has made exactly the comparisons counted in `wins`.
 
-    It is the state before the first comparison, told of the outcomes at once (`LearnsLate.learn`),
-    its clocks (fields named `t`) at their number. What depends on their order, such as a list that
-    RMED is working through, is as at the start.
+    Checks the counts and calls `policy.from_wins` (`StartsFromWins`), which only policies have
+    whose next comparisons counts determine, whatever the order and the sides. CW-RMED, ECW-RMED,
+    RMED1 and RMED2 begin a new pass over their list.
 
     Args:
-      policy: a policy that can learn late.
+      policy: a policy with the method `from_wins`.
       wins: (K, K) whole numbers, at least 0: how often i beat j; 0 on the diagonal and for inactive
         arms. K is the policy's.
       key: for policies whose first state is random; that of seed 0 if None.
 
+    Returns:
+      The state, its clock at the sum of `wins`.
+
     Raises:
-      InputError: if the policy is none or cannot learn late, or the counts are none of its arms.
+      InputError: if the policy is none or cannot start from counts, or the counts are none of its
+        arms.
     """
     require_policy(policy, "state_from_wins")
-    if not isinstance(policy, LearnsLate):
-        raise InputError(
-            f"{type(policy).__name__} cannot start from win counts: it has no method `learn`."
-        )
+    if not isinstance(policy, StartsFromWins):
+        raise InputError(_refusal(type(policy)))
     counts = _checked(wins, np.asarray(policy.active_arms))  # type: ignore[attr-defined]
-    start = policy.init(jax.random.key(0) if key is None else key)  # type: ignore[attr-defined]
-    total = jnp.int32(counts.sum())
-    table = jnp.asarray(counts, jnp.int32)
-    told = policy.learn(start, Feedback(table, jnp.zeros_like(table)))
+    key = jax.random.key(0) if key is None else key
+    return _started(policy, jnp.asarray(counts, jnp.int32), key)
 
-    def set_clock(path: tuple[Any, ...], leaf: jax.Array) -> jax.Array:
-        return total if getattr(path[-1], "name", None) == "t" else leaf
 
-    return jax.tree_util.tree_map_with_path(set_clock, told)
+@jax.jit
+def _started(policy: StartsFromWins, wins: jax.Array, key: jax.Array) -> Any:
+    """Compiled once per class and size."""
+    return policy.from_wins(wins, key)
+
+
+def _refusal(policy_class: type) -> str:
+    """The sentence for a policy that cannot start from counts."""
+    name = registry.registered_name(policy_class) or policy_class.__name__
+    known = ((name, registry.policy_class(name)) for name in registry.names())
+    able = [name for name, each in known if issubclass(each, StartsFromWins)]
+    return (
+        f"{name} cannot start from win counts, as it has no method `from_wins`: its next "
+        f"comparisons depend on more than counts; {', '.join(able[:-1])} and {able[-1]} can."
+    )
 
 
 def _checked(wins: Any, active: np.ndarray) -> np.ndarray:

@@ -16,7 +16,16 @@ import numpy as np
 from jax import lax
 
 from jaxduel.errors import AssumptionWarning, InputError
-from jaxduel.policies.base import Batch, Duel, FallsQuiet, LearnsLate, Plan, Pull, PullBatch
+from jaxduel.policies.base import (
+    Batch,
+    Duel,
+    FallsQuiet,
+    LearnsLate,
+    Plan,
+    Pull,
+    PullBatch,
+    StartsFromWins,
+)
 from jaxduel.policies.registry import to_32_bits
 from jaxduel.problems import Problem, arithmetic, gaussian
 from jaxduel.simulation import conformance_quiet
@@ -212,6 +221,24 @@ def learns_late(make: Make) -> None:
     )
 
 
+def starts_from_wins(make: Make) -> None:
+    """`from_wins`, if the policy has it, returns the shapes and dtypes of `init`, vmapped or not.
+
+    With 32 bits, whether or not x64 is on.
+    """
+    policy = _policy(make)
+    init = policy.init
+    if not isinstance(policy, StartsFromWins):
+        return
+    for x64 in (False, True):
+        with jax.enable_x64(x64):
+            key, wins = jax.random.key(0), jax.ShapeDtypeStruct((2, _ARMS, _ARMS), jnp.int32)
+            both = jax.eval_shape(jax.vmap(policy.from_wins, in_axes=(0, None)), wins, key)
+            one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), both)
+            before = jax.eval_shape(init, key)
+            _same_shapes(before, one, f"from_wins (x64 {'on' if x64 else 'off'})")
+
+
 def keeps_its_word_when_quiet(make: Make) -> None:
     """What `quiet` skips, if the policy has it, is what the policy would have done.
 
@@ -239,6 +266,7 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
     plays_only_arms_that_exist,
     repeats_itself,
     learns_late,
+    starts_from_wins,
     keeps_its_word_when_quiet,
 )
 
@@ -272,7 +300,7 @@ def _with_philox(policy: Any) -> dict[str, Any]:
 
 
 def _can_be_told_late(policy: Any) -> bool:
-    """Whether it has `learn` and compares pairs one by one: `state_from_wins` asks less."""
+    """Whether it has `learn` and compares pairs one by one."""
     return isinstance(policy, LearnsLate) and type(jax.eval_shape(_first_plan, policy)) is Duel
 
 

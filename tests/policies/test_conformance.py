@@ -70,6 +70,23 @@ def test_suite_finds_padding_that_is_played():
         conformance.check_policy(_make_broken)
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Miscounted(Broken):
+    """Its clock, from win counts, is a number for every arm."""
+
+    def from_wins(self, wins, key):
+        return {"t": jnp.sum(wins, axis=0, dtype=jnp.int32)}
+
+
+def test_suite_finds_a_start_from_wins_of_another_shape():
+    def make(num_arms, horizon, active_arms=None):
+        return Miscounted(num_arms=num_arms, active_arms=jnp.ones(num_arms, bool))
+
+    with pytest.raises(conformance.ConformanceError, match=r"from_wins .* changes state\['t'\]"):
+        conformance.starts_from_wins(make)
+
+
 def _looked_up(t):
     return t + jnp.asarray(np.array([1, 1, 2], np.int32))[t % 3]
 
