@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.policies import arguments
 from jaxduel.policies.base import Policy
 from jaxduel.policies.batched_successive_elimination import BaSE
 from jaxduel.policies.btm import BTM
@@ -38,6 +39,8 @@ from jaxduel.policies.thompson_gaussian import ThompsonGaussian
 from jaxduel.policies.ucb1 import UCB1
 
 _REGISTRY: dict[str, type] = {}
+_MEANT = {"K": "num_arms", "arms": "num_arms", "T": "horizon", "B": "num_batches"}
+"""Names that people use for parameters."""
 
 
 def register(name: str, policy_class: type) -> None:
@@ -46,15 +49,23 @@ def register(name: str, policy_class: type) -> None:
 
     Args:
       name: lower case, as users will write it.
-      policy_class: a frozen dataclass with the methods of `Policy`, and keyword fields `num_arms`
-        and `active_arms`.
+      policy_class: a frozen dataclass, registered with `jax.tree_util.register_dataclass`, with the
+        methods of `Policy`, and keyword fields `num_arms` and `active_arms`. A class that is
+        defined anew under its own name, as where a notebook's cell is run again, replaces the one
+        that was registered before.
 
     Raises:
-      InputError: if the name is taken by another class.
+      InputError: for a class that is no policy, or a name that is taken by another class.
     """
-    if _REGISTRY.get(name, policy_class) is not policy_class:
-        raise InputError(f"the policy name '{name}' is taken by {_REGISTRY[name].__qualname__}.")
+    arguments.require_class(name, policy_class)
+    there = _REGISTRY.get(name, policy_class)
+    if _full_name(there) != _full_name(policy_class):
+        raise InputError(f"the policy name '{name}' is taken by {there.__qualname__}.")
     _REGISTRY[name] = policy_class
+
+
+def _full_name(policy_class: type) -> tuple[str, str]:
+    return policy_class.__module__, policy_class.__qualname__
 
 
 def names() -> tuple[str, ...]:
@@ -68,7 +79,7 @@ def policy_class(name: str) -> type:
     Raises:
       InputError: if there is none; it suggests the nearest name.
     """
-    if name not in _REGISTRY:
+    if not isinstance(name, str) or name not in _REGISTRY:
         raise unknown_name("policy", name, _REGISTRY)
     return _REGISTRY[name]
 
@@ -97,8 +108,8 @@ def parameters(name: str) -> dict[str, Any]:
 
 def make(
     name: str,
-    *,
-    num_arms: int,
+    *misplaced: object,
+    num_arms: int | None = None,
     horizon: int | None = None,
     active_arms: Any = None,
     **values: Any,
@@ -107,11 +118,12 @@ def make(
 
     Args:
       name: one of `names()`.
-      num_arms: K, at least 2.
+      *misplaced: none; all that follows is given by name.
+      num_arms: K, at least 2; must be given.
       horizon: T; policies that do not depend on it ignore it.
       active_arms: (K,) bool, the arms that exist; all by default. Arms that do not must be a
         suffix.
-      **values: parameters of the policy (`parameters(name)`).
+      **values: parameters of the policy (`parameters(name)`), one number each.
 
     Returns:
       The policy, its leaves as NumPy scalars and arrays of 32 bits.
@@ -121,26 +133,46 @@ def make(
     """
     chosen = policy_class(name)
     known = parameters(name)
+    if misplaced:
+        raise InputError(
+            f"make takes what follows the policy's name by name, such as num_arms={misplaced[0]!r}."
+        )
     for key in values:
         if key not in known:
-            raise unknown_name(f"parameter of {name}", key, known)
-    if num_arms < 2:
-        raise InputError(f"{name}: num_arms must be at least 2, not {num_arms}.")
+            accepted = {"num_arms", "active_arms", "horizon", *known}
+            meant = _MEANT.get(key)
+            raise unknown_name(
+                f"parameter of {name}", key, accepted, meant if meant in accepted else None
+            )
+    if num_arms is None:
+        raise InputError(f"{name} needs the parameter 'num_arms'.")
+    num_arms = arguments.require_num_arms(num_arms, name)
     if "horizon" in known and horizon is not None:
         values["horizon"] = horizon
-    missing = [key for key, default in known.items() if default is dataclasses.MISSING]
-    for key in missing:
-        if key not in values:
+    for key, default in known.items():
+        if default is dataclasses.MISSING and values.get(key) is None:
             raise InputError(f"{name} needs the parameter '{key}'.")
-    mask = np.ones(num_arms, bool) if active_arms is None else np.asarray(active_arms, bool)
+    fields = {field.name: field for field in dataclasses.fields(chosen)}
+    values = {
+        key: arguments.require_value(fields[key], value, name) for key, value in values.items()
+    }
+    policy = chosen(num_arms=num_arms, active_arms=_mask(active_arms, num_arms, name), **values)
+    validate(policy)
+    return to_32_bits(policy)
+
+
+def _mask(active_arms: Any, num_arms: int, name: str) -> np.ndarray:
+    """The arms that exist, (K,) bool."""
+    try:
+        mask = np.ones(num_arms, bool) if active_arms is None else np.asarray(active_arms, bool)
+    except (TypeError, ValueError):  # a ragged list
+        mask = np.empty(0, bool)
     if mask.shape != (num_arms,) or mask.sum() < 2 or not mask[: mask.sum()].all():
         raise InputError(
             f"{name}: active_arms must be a mask of {num_arms} arms that begins with at least 2 "
             "active ones and has the inactive ones at the end."
         )
-    policy = chosen(num_arms=int(num_arms), active_arms=mask, **values)
-    validate(policy)
-    return to_32_bits(policy)
+    return mask
 
 
 def validate(policy: Any) -> None:
@@ -155,7 +187,10 @@ def validate(policy: Any) -> None:
 
 
 def to_32_bits(policy: Any) -> Any:
-    """The policy with its leaves as bool, int32 and float32, whatever the global precision is."""
+    """The policy with its leaves as bool, int32 and float32, whatever the global precision is.
+
+    Whole numbers given as floats to fields that are integers become integers exactly.
+    """
 
     def narrow(leaf: Any) -> Any:
         if isinstance(leaf, jax.Array):
@@ -165,7 +200,7 @@ def to_32_bits(policy: Any) -> Any:
             return array.astype(np.int32)
         return array.astype(np.float32) if array.dtype.kind == "f" else array
 
-    return jax.tree.map(narrow, policy)
+    return jax.tree.map(narrow, arguments.with_whole_numbers(policy))
 
 
 for _name, _class in (

@@ -35,6 +35,12 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
         return seed
     if prng not in GENERATORS:
         raise unknown_name("random number generator", prng, GENERATORS)
+    try:
+        exact = int(seed) == seed
+    except (TypeError, ValueError, OverflowError):
+        exact = False
+    if not exact:
+        raise InputError(f"seed must be a whole number or a typed JAX key, not {seed!r}.")
     if not 0 <= int(seed) < 2**32:
         raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
     return jax.random.key(int(seed), impl=prng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
@@ -64,7 +64,10 @@ class Settings:
     def validate(self) -> None:
         """Raises InputError for settings out of range."""
         for name in ("num_seeds", "delay", "lanes", "memory_budget", "table_budget"):
-            require_whole(getattr(self, name), 1, f"{name} must be a whole number of at least 1")
+            value = getattr(self, name)
+            require_whole(value, 1, f"{name} must be a whole number of at least 1")
+            if np.ndim(value) > 0:
+                raise InputError(f"{name} must be one whole number, not {value!r}.")
         require_whole(self.first_seed, 0, "first_seed must be a whole number of at least 0")
         if self.first_seed + self.num_seeds > MAX_HORIZON:
             raise InputError(
@@ -73,6 +76,17 @@ class Settings:
             )
         if self.regret is not None:
             regret.needs_pairs(self.regret)
+        if self.devices is not None and not _are_devices(self.devices):
+            raise InputError(
+                "devices must be a list of JAX's devices, such as jax.devices('gpu'), not "
+                f"{self.devices!r}."
+            )
+
+    def exact(self) -> Settings:
+        """These settings with integers for whole numbers that were given as floats."""
+        names = ("num_seeds", "delay", "lanes", "memory_budget", "table_budget", "first_seed")
+        given = {name: getattr(self, name) for name in names}
+        return replace(self, **{k: v if v is None else int(v) for k, v in given.items()})
 
     @property
     def counts_pairs(self) -> bool:
@@ -203,6 +217,13 @@ def job_of(
     return job._replace(lanes=lanes, slots=events.MOST_SLOTS if platform == "cpu" else lanes)
 
 
+def _are_devices(devices: Any) -> bool:
+    """Whether it is a list of devices, at least one."""
+    if not isinstance(devices, Sequence) or isinstance(devices, str):
+        return False
+    return bool(devices) and all(hasattr(device, "platform") for device in devices)
+
+
 def _devices(settings: Settings) -> list[Device]:
     """Where to run: on all local devices unless some are given."""
     return list(settings.devices) if settings.devices is not None else jax.local_devices()
@@ -233,6 +254,7 @@ def run_cells(
         had.
     """
     settings.validate()
+    settings = settings.exact()
     if times is None:
         times = [settings.checkpoints] * len(policies)
     checked = [
@@ -281,6 +303,8 @@ def horizon_of(policy: Any, horizon: int | None) -> int:
     if chosen is None:
         raise InputError(f"{registry.name_of(policy)} has no horizon of its own: give one.")
     require_horizon(chosen, "simulate")
+    if np.ndim(chosen) > 0:
+        raise InputError(f"simulate: the horizon must be one whole number, not {chosen!r}.")
     if own is not None and chosen > int(own):
         raise InputError(
             f"simulate: the horizon {chosen} exceeds the {int(own)} that the policy was made for."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
 from jaxduel.simulation.devices import Device
@@ -41,6 +42,7 @@ def simulate(
     devices: Sequence[Device] | None = None,
     prng: str = GENERATORS[0],
     progress: bool = False,
+    **unknown: object,
 ) -> Result:
     """Simulates a policy on an instance.
 
@@ -81,6 +83,7 @@ def simulate(
       devices: where blocks run, one at a time on each; all local devices by default.
       prng: "threefry2x32" or "philox4x32" (faster on a CPU, other numbers).
       progress: whether to show a progress bar on standard error.
+      **unknown: none; names that are no arguments are refused.
 
     Returns:
       The result. After Ctrl-C, that of the seeds that had finished, with a warning.
@@ -89,6 +92,7 @@ def simulate(
       InputError: for arguments out of range, before anything is computed.
       KeyboardInterrupt: after Ctrl-C if no seed had finished.
     """
+    _require_known(unknown)
     settings = Settings(
         num_seeds=num_seeds,
         seed=seed,
@@ -159,6 +163,21 @@ def simulate_many(
             f"simulate_many needs as many problems ({len(instances)}) and horizons ({len(ends)}) "
             f"as policies ({len(policies)})."
         )
+    _require_known(settings.keys() - _arguments())
     if settings.get("table_budget") is None:
         settings["table_budget"] = TABLE_BYTES
     return run_cells(policies, instances, ends, Settings(**settings), stacked=True)
+
+
+_MEANT = {"T": "horizon", "seeds": "num_seeds", "runs": "num_seeds", "shuffle": "shuffle_arms"}
+"""Names that people use for arguments."""
+
+
+def _arguments() -> list[str]:
+    return [name for name in inspect.signature(simulate).parameters if name != "unknown"]
+
+
+def _require_known(unknown: Iterable[str]) -> None:
+    """Raises InputError if there is a name that is no argument."""
+    for name in sorted(unknown):
+        raise unknown_name("argument of simulate", name, _arguments(), _MEANT.get(name))

@@ -37,12 +37,30 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
         ({"horizon": 9, "checkpoints": [1.5]}, "whole numbers"),
         ({"horizon": 9, "regret": "copland"}, "unknown regret 'copland'.*did you mean 'copeland'"),
         ({"horizon": 9, "prng": "rbg"}, "unknown random number generator 'rbg'"),
+        ({"horizon": [9, 9]}, "must be one whole number"),
+        ({"horizon": 9, "num_seeds": [2, 3]}, "num_seeds must be one whole number"),
+        ({"horizon": 9, "seeds": 10}, "argument of simulate 'seeds'.*did you mean 'num_seeds'"),
+        ({"horizon": 9, "devices": "gpu"}, "devices must be a list of JAX's devices"),
+        ({"horizon": 9, "devices": []}, "devices must be a list of JAX's devices"),
+        ({"horizon": 9, "seed": 1.5}, "seed must be a whole number or a typed JAX key"),
+        ({"horizon": 9, "seed": "abc"}, "seed must be a whole number or a typed JAX key"),
         ({"horizon": 9, "seed": -1}, r"seed must be from 0 to 2\^32 - 1, not -1"),
     ],
 )
 def test_arguments_of_simulate(arguments, message):
     with pytest.raises(jd.InputError, match=message):
         jd.simulate(RUCB, ARXIV, **arguments)
+
+
+def test_simulate_many_suggests_the_nearest_argument():
+    with pytest.raises(jd.InputError, match="did you mean 'num_seeds'"):
+        jd.simulate_many([RUCB], ARXIV, 9, seeds=10)
+
+
+def test_numbers_of_seeds_may_be_whole_floats():
+    assert (
+        jd.simulate(RUCB, ARXIV, 9.0, 2.0, lanes=2).plays.sum(axis=-1)[:, -1].tolist() == [18] * 2
+    )
 
 
 def test_policy_and_problem_must_be_objects():
@@ -131,7 +149,7 @@ def test_policy_and_problem_must_fit():
         ("rucb", {"alfa": 1}, "unknown parameter of rucb 'alfa'.*did you mean 'alpha'"),
         ("rucb", {"alpha": 0.0}, "rucb: alpha must be positive, not 0"),
         ("rucb", {"alpha": float("nan")}, "rucb: alpha must be positive, not nan"),
-        ("rucb", {"num_arms": 1}, "num_arms must be at least 2"),
+        ("rucb", {"num_arms": 1}, "num_arms must be a whole number of at least 2"),
         ("btm", {}, "btm needs the parameter 'horizon'"),
         ("btm", {"horizon": 2**31}, "btm: the horizon must be a whole number from 1"),
         ("btm", {"horizon": 10, "gamma": 0.5}, "gamma must be at least 1"),

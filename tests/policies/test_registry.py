@@ -1,0 +1,127 @@
+"""`make` and `register` at the boundary: kinds of values, whole numbers, classes that are no
+policies."""
+
+from dataclasses import dataclass, field
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.policies import RUCB, registry
+
+make = jd.policies.make
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("dts", {"alpha": [1, 2]}, "alpha must be a number, not"),
+        ("dts", {"alpha": "0.6"}, "alpha must be a number, not '0.6'"),
+        ("dts", {"alpha": None}, "alpha must be a number, not None"),
+        ("dts", {"alpha": True}, "alpha must be a number, not True"),
+        ("dts", {"alpha": 1e300}, "fits 32 bits, not 1e\\+300"),
+        ("dts", {"alpha": 1e-300}, "fits 32 bits"),
+        ("dts", {"alhpa": 0.6}, "did you mean 'alpha'"),
+        ("dts", {"K": 6}, "did you mean 'num_arms'"),
+        ("dts+", {"over_candidates": 1}, "over_candidates must be True or False, not 1"),
+        ("pcomp", {"num_batches": 2.5, "horizon": 9}, "num_batches must be a whole number"),
+        ("pcomp", {"num_batches": 2, "horizon": [9, 9]}, "horizon must be a whole number"),
+        ("pcomp", {"num_batches": 2, "horizon": 9, "elimination": 3}, "must be text, not 3"),
+        ("pcomp", {"num_batches": 2}, "needs the parameter 'horizon'"),
+        ("scb", {"first_length": 2**40}, "first_length must be"),
+        ("dst", {}, "did you mean 'dts'"),
+        (6, {}, "unknown policy '6'"),
+    ],
+)
+def test_values_that_are_no_parameters_are_refused_in_a_sentence(name, values, sentence):
+    with pytest.raises(jd.InputError, match=sentence):
+        make(name, num_arms=3, **values)
+
+
+@pytest.mark.parametrize("num_arms", [None, "6", 6.5, 1, True, [6], 10**12])
+def test_numbers_of_arms_that_are_none_are_refused(num_arms):
+    with pytest.raises(jd.InputError, match="num_arms"):
+        make("dts", num_arms=num_arms)
+
+
+def test_what_follows_the_name_is_given_by_name():
+    with pytest.raises(jd.InputError, match="by name, such as num_arms=6"):
+        make("dts", 6)
+
+
+def test_whole_numbers_given_as_floats_are_exact():
+    policy = make("pcomp", num_arms=3.0, horizon=123_456_789.0, num_batches=np.float64(2))
+    assert (policy.num_arms, policy.horizon, policy.num_batches) == (3, 123_456_789, 2)
+    assert policy.horizon.dtype == policy.num_batches.dtype == np.int32
+    stacked = jd.policies.PCOMP(
+        num_arms=3, active_arms=np.ones(3, bool), horizon=np.array([123_456_789.0]), num_batches=2
+    )
+    assert registry.to_32_bits(stacked).horizon.tolist() == [123_456_789]
+
+
+# ---- register -----------------------------------------------------------------------------------
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class Fine(RUCB):
+    """A policy under a name of its own."""
+
+
+class NoDataclass:
+    pass
+
+
+@dataclass(kw_only=True)
+class Thawed:
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+
+
+@dataclass(frozen=True)
+class Positional(RUCB):
+    num_arms: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoMethods:
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoPytree(RUCB):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("fine", 6, "is no class"),
+        ("fine", Fine(num_arms=2, active_arms=np.ones(2, bool)), "is no class"),
+        ("fine", NoDataclass, "is no dataclass"),
+        ("fine", Thawed, "is not frozen"),
+        ("fine", Positional, "has no such keyword fields"),
+        ("fine", NoMethods, "has no method init, act, update"),
+        ("fine", NoPytree, "is not registered"),
+        ("", Fine, "a policy's name is"),
+        ("a[b=1]", Fine, "a policy's name is"),
+        ("x" * 5_000, Fine, "5,002 characters"),
+        (7, Fine, "a policy's name is"),
+        ("dts", Fine, "'dts' is taken by DTS"),
+    ],
+)
+def test_what_is_no_policy_is_not_registered(name, value, sentence):
+    with pytest.raises(jd.InputError, match=sentence):
+        jd.policies.register(name, value)
+    assert name not in jd.policies.names() or name == "dts"
+
+
+def test_a_class_defined_anew_replaces_itself(monkeypatch):
+    monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
+    jd.policies.register("fine-2", Fine)
+    again = type("Fine", (Fine,), {"__module__": Fine.__module__, "__doc__": "Again."})
+    again = jax.tree_util.register_dataclass(dataclass(frozen=True, kw_only=True)(again))
+    jd.policies.register("fine-2", again)
+    assert type(make("fine-2", num_arms=2)) is again
