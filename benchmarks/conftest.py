@@ -17,7 +17,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "smallest(*ids): the cases that --smallest runs")
     if config.getoption("--smallest"):
         config.option.benchmark_disable = True
         jax.config.update("jax_num_cpu_devices", 2)
