@@ -117,7 +117,8 @@ def test_run_takes_arms_with_rewards(capsys, law):
     assert code == 0
     policy = jd.policies.make("base", num_arms=3, horizon=10_000, num_batches=3, grid="geometric")
     result = jd.simulate(policy, getattr(jd.problems, law)([0.6, 0.5, 0.4]), num_seeds=3, lanes=3)
-    assert f"base on {law}[0.6,0.5,0.4]: 3 runs of T = 10,000 pulls\n" in text
+    variant = "base[num_batches=3,grid=geometric]"
+    assert f"{variant} on {law}[0.6,0.5,0.4]: 3 runs of T = 10,000 pulls\n" in text
     assert f"pulls regret {result.mean[-1]:.6g}, 95 % interval [" in text
 
 

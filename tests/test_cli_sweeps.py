@@ -55,6 +55,10 @@ def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
     code, text, _ = outcome(capsys, "plot", out, "--x", "t")
     assert code == 0
     assert [line.rpartition(".")[2] for line in text.split()] == ["png", "pdf", "csv"]
+    assert text.splitlines()[0].endswith("/curves-t.png")
+    code, text, _ = outcome(capsys, "plot", out, "--problem", "arxiv", "--policy", "rucb")
+    assert code == 0
+    assert text.splitlines()[0].endswith("/curves-t-problem=arxiv-policy=rucb.png")
 
     grid.write_text(GRID.replace("[60]", "[60, 70]"))
     code, _, error = outcome(capsys, "sweep", grid, "--out", out)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from tyro.conf import UseAppendAction
@@ -28,6 +31,7 @@ def run(
     prng: Literal["threefry2x32", "philox4x32"] = "threefry2x32",
     lanes: Whole | None = None,
     out: Path | None = None,
+    force: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False,
 ) -> int:
     """Simulate a policy on a problem and print its regret.
 
@@ -44,45 +48,68 @@ def run(
       shuffle: whether each run sees the arms in an order of its own.
       prng: random number generator.
       lanes: runs per block; chosen by the simulation if left out.
-      out: NetCDF file for the results; nothing is written if left out.
+      out: NetCDF file (.nc) for the results; nothing is written if left out.
+      force: replace that file even if it is no result of this very command.
     """
-    from jaxduel.experiments.output import atomic_path, require_writable_file
+    from jaxduel.experiments.output import require_writable_file
     from jaxduel.numerics import log_grid
-    from jaxduel.simulation.intervals import interval95
 
-    if out is not None:
-        require_writable_file(out)
     if checkpoints is not None and checkpoints < 1:
         raise InputError(f"checkpoints must be at least 1, not {checkpoints}.")
     instance = jd.problems.load(problem)
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)
     )
-    result = jd.simulate(
-        chosen,
-        instance,
-        horizon,
-        num_seeds=seeds,
-        seed=seed,
-        checkpoints=None if checkpoints is None else log_grid(horizon, checkpoints),
-        regret=regret,
-        shuffle_arms=shuffle,
-        delay=delay,
-        lanes=lanes,
-        prng=prng,
-        progress=True,
-    )
-    mean, sem, std = result.mean[-1], result.sem[-1], result.std[-1]
-    low, high = interval95(mean, sem, result.num_seeds)
-    q25, median, q75 = (result.quantile(q)[-1] for q in (0.25, 0.5, 0.75))
-    steps = "pulls" if isinstance(instance, jd.problems.ArmsProblem) else "comparisons"
-    print(f"{policy} on {instance.name}: {result.num_seeds:,} runs of T = {horizon:,} {steps}")
-    print(f"{result.definition} regret {mean:.6g}, 95 % interval [{low:.6g}, {high:.6g}]")
-    print(f"median {median:.6g}, quartiles {q25:.6g} and {q75:.6g}, standard deviation {std:.6g}")
-    if result.batches is not None:
-        print(f"batches: {result.batches.mean():.4g} on average, {result.batches.max()} at most")
+    how: dict[str, Any] = {
+        "num_seeds": seeds,
+        "seed": seed,
+        "checkpoints": None if checkpoints is None else log_grid(horizon, checkpoints),
+        "regret": regret,
+        "shuffle_arms": shuffle,
+        "delay": delay,
+        "lanes": lanes,
+        "prng": prng,
+    }
     if out is not None:
-        with atomic_path(out) as temporary:
-            result.to_xarray().to_netcdf(temporary, engine="h5netcdf")
-        print(f"written: {out}")
+        _require_replaceable(require_writable_file(out), chosen, instance, horizon, how, force)
+    result = jd.simulate(chosen, instance, horizon, progress=True, **how)
+    for line in result.summary():
+        print(line)
+    if out is not None:
+        options = {
+            "policy": policy, "problem": problem, "horizon": horizon, "seeds": seeds, "seed": seed,
+            "regret": regret, "set": settings, "delay": delay, "checkpoints": checkpoints,
+            "prng": prng, "lanes": lanes, "out": out,
+        }  # fmt: skip
+        command = _command(options, () if shuffle else ("--no-shuffle",))
+        made = {**result.made_by, "command": command}
+        print(f"written: {replace(result, made_by=made).save(out, force=force)}")
     return 0 if result.num_seeds == seeds else INTERRUPTED
+
+
+def _require_replaceable(
+    out: Path,
+    policy: Any,
+    problem: jd.problems.Problem,
+    horizon: int,
+    how: dict[str, Any],
+    force: bool,
+) -> None:
+    """Raises InputError if the file may not be written, before anything is simulated."""
+    from jaxduel.simulation.provenance import request_of
+    from jaxduel.simulation.result_files import require_replaceable
+    from jaxduel.simulation.run import Settings, horizon_of
+
+    asked = Settings(**how)
+    asked.validate()
+    request = request_of(policy, problem, horizon_of(policy, horizon), asked)
+    require_replaceable(out, request, force)
+
+
+def _command(options: dict[str, Any], flags: Sequence[str]) -> str:
+    """The command line that gives these numbers again, with all that can be set."""
+    words = ["jaxduel", "run"]
+    for name, value in options.items():
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [] if one is None else [f"--{name}", str(one)]
+    return shlex.join([*words, *flags])

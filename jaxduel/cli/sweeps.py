@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import jax
 import tyro
@@ -16,6 +16,7 @@ from tyro.conf import Positional
 
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Whole
+from jaxduel.cli.results import plot_results, show_result
 from jaxduel.errors import InputError
 from jaxduel.simulation.devices import Device
 
@@ -108,7 +109,7 @@ def _dry_run(grid: Grid, devices: Sequence[Device]) -> int:
 
 
 def show(
-    folder: Positional[Path],
+    results: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc")],
     problem: Names = (),
     horizon: Times = (),
     policy: Names = (),
@@ -116,10 +117,10 @@ def show(
     columns: Literal["auto", "all", "best"] = "auto",
     csv: Path | None = None,
 ) -> int:
-    """Print what a sweep has found so far: regret at T with its 95 % interval.
+    """Print what a sweep, or a run, has found: regret at T with its 95 % interval.
 
     Args:
-      folder: the sweep's folder, finished or not.
+      results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
       problem: those to show, such as arxiv, or btl for all of a generator; all if left out.
       horizon: those to show.
       policy: those to show, such as dts or dts[alpha=0.6].
@@ -135,7 +136,10 @@ def show(
         "policies": policy,
         "definitions": definition,
     }
-    data = _results(folder)
+    if results.is_file():
+        _require_no_choice({**chosen, "csv": csv})
+        return show_result(results)
+    data = _results(results)
     for line in show_lines(data, columns=columns, width=_width(), **chosen):
         print(line)
     if csv is not None:
@@ -174,7 +178,9 @@ def compare(
 
 
 def plot(
-    folder: Positional[Path],
+    results: Annotated[
+        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc ...")
+    ],
     x: str = "t",
     y: str | None = None,
     facet: str | None = None,
@@ -185,10 +191,10 @@ def plot(
     definition: Names = (),
     out: Path | None = None,
 ) -> int:
-    """Draw a sweep, finished or not: PNG, PDF, and the numbers as CSV.
+    """Draw a sweep, finished or not, or runs: PNG, PDF, and the numbers as CSV.
 
     Args:
-      folder: the sweep's folder.
+      results: the sweep's folder, or files of `jaxduel run --out`.
       x: what is across: t, horizon, K, batches, or a parameter that is a number.
       y: of a heat map, what is up.
       facet: what has axes of its own for each value: problem, K, horizon, definition, policy,
@@ -198,8 +204,18 @@ def plot(
       horizon: those to draw.
       policy: those to draw.
       definition: definitions of regret to draw.
-      out: folder for the files; FOLDER/figures if left out.
+      out: folder for the files; if left out DIR/figures, or the folder of the first file.
     """
+    if results and all(path.is_file() for path in results):
+        chosen = {"problem": problem, "horizon": horizon, "policy": policy}
+        axes = {"x": x != "t", "y": y, "facet": facet, "kind": kind != "curves"}
+        _require_no_choice({**axes, **chosen, "definition": definition})
+        return plot_results(results, out)
+    if len(results) != 1:
+        raise InputError(
+            "jaxduel plot needs the folder of one sweep, or files of `jaxduel run --out` alone."
+        )
+    (folder,) = results
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.experiments.sweep.curves import sweep_figure
 
@@ -217,6 +233,13 @@ def plot(
     for path in figure.write(OutputFolder(folder / "figures" if out is None else out)):
         print(path)
     return 0
+
+
+def _require_no_choice(options: dict[str, Any]) -> None:
+    """Raises InputError where options of sweeps are given for files of runs."""
+    given = [f"--{name.removesuffix('s')}" for name, value in options.items() if value]
+    if given:
+        raise InputError(f"files of runs have one result each: {', '.join(given)} is for sweeps.")
 
 
 def _results(folder: Path) -> xarray.Dataset:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.file_names import named_after
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.sweep.axes import axis_name, value_of
 from jaxduel.experiments.sweep.drawing import Line, draw_curves, draw_maps
@@ -41,7 +42,7 @@ class SweepFigure:
     """A figure of a sweep, not drawn yet.
 
     Attributes:
-      name: of its files, such as "curves-horizon-by-K".
+      name: of its files, such as "curves-horizon-by-K" or "curves-t-problem=arxiv".
       x: the axis across.
       facets: by title, what is drawn there.
       draw: draws it.
@@ -135,8 +136,13 @@ def sweep_figure(
     if chosen_facet == "t" or chosen_facet in used:
         raise InputError(f"'{facet}' cannot be both an axis and the facet.")
     if kind == "heatmap":
-        return _maps(chosen, cells, x, str(y), chosen_facet)
-    return _curves(chosen, cells, x, chosen_facet)
+        figure = _maps(chosen, cells, x, str(y), chosen_facet)
+    else:
+        figure = _curves(chosen, cells, x, chosen_facet)
+    name = named_after(
+        figure.name, problem=problems, T=horizons, policy=policies, regret=definitions
+    )
+    return replace(figure, name=name)
 
 
 def _curves(chosen: Readings, cells: list[Reading], x: str, facet: str | None) -> SweepFigure:

@@ -50,7 +50,7 @@ def test_regret_at_the_horizon_by_arms(data):
     policies = ["pcomp[num_batches=2]", "pcomp[num_batches=8]", "scomp2[num_batches=2]",
                 "scomp2[num_batches=8]", "dts"]  # fmt: skip
     assert labels(figure) == dict.fromkeys(["K = 4", "K = 8", "K = 16"], policies)
-    assert figure.name == "curves-horizon-by-K"
+    assert figure.name == "curves-horizon-by-K-problem=btl"
     line = figure.facets["K = 8"][3]
     final = data["final_regret"].sel(
         policy="scomp2", problem="btl(num_arms=8, instance=0)", parameters="num_batches=8",

@@ -1,0 +1,39 @@
+"""The commands `jaxduel show` and `plot` on files of `jaxduel run --out`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def show_result(path: Path) -> int:
+    """Prints what `jaxduel run` printed, and what made the file."""
+    from jaxduel.simulation import load_result
+
+    result = load_result(path)
+    for line in result.summary():
+        print(line)
+    made = result.made_by
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    print(f"made by: {made['command'] or 'a script'}")
+    print(f"with {versions}; code {made['code']}, seed {result.seed}, {made['lanes']} lanes")
+    return 0
+
+
+def plot_results(paths: Sequence[Path], out: Path | None) -> int:
+    """Draws the results of files in one figure, and says where it is."""
+    from jaxduel.experiments.file_names import named_after
+    from jaxduel.experiments.output import OutputFolder
+    from jaxduel.plotting import pdf, png, result_curves, results_figure, table
+    from jaxduel.simulation import load_result
+
+    results = [load_result(path) for path in paths]
+    apart = len({path.parent for path in paths}) > 1
+    names = [str(path.with_suffix("")) if apart else path.stem for path in paths]
+    name = named_after(f"curves-{','.join(names)}")
+    folder = OutputFolder(paths[0].parent if out is None else out)
+    figure = results_figure(results)
+    numbers = table(result_curves(results))
+    for suffix, content in (("png", png(figure)), ("pdf", pdf(figure)), ("csv", numbers)):
+        print(folder.write(f"{name}.{suffix}", content))
+    return 0
