@@ -23,9 +23,7 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
             print(f"  {name:<9} {jd.policies.describe(name)}")
             print(f"  {'':<9} {_parameters(name)}")
     if what in ("all", "problems"):
-        print(
-            "problems (or .npy, .npz, .csv, .txt files; NAME[1,5,9]: arms 1, 5, 9 of them, from 1):"
-        )
+        print("problems, or .npy, .npz, .csv, .txt files (NAME[1,5,9] takes arms, counted from 1):")
         for entry in jd.problems.entries():
             print(f"  {entry.line()}")
         print("  gaussian[0.6,0.5]          arms with normal rewards of those means, deviation 1")
