@@ -17,7 +17,7 @@ SUFFIXES = (".npy", ".npz", ".csv", ".txt")
 """The endings of the names of files that can be read."""
 
 MAX_ARMS = 4000
-"""The largest matrix that is read from a file: reading and checking it take seconds."""
+"""The largest matrix that is read from a file: its checks take about half a minute."""
 
 MAX_MIB = 512
 """The largest file that is read, in MiB, before and after it is unpacked."""
