@@ -15,6 +15,7 @@ from tqdm import tqdm
 import jaxduel as jd
 from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
 from jaxduel.cli.names import bounds, check, list_names
+from jaxduel.cli.parsing import in_one_sentence
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, plot, show, sweep
@@ -52,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     use_all_cores()
     try:
-        with _plain_warnings():
+        with _plain_warnings(), in_one_sentence(COMMANDS, arguments):
             return tyro.extras.subcommand_cli_from_dict(
                 COMMANDS,
                 prog="jaxduel",
@@ -61,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 config=(tyro.conf.OmitArgPrefixes,),
             )
     except (InputError, SolverError) as error:
-        print(f"jaxduel: error: {error}", file=sys.stderr)
+        line = str(error).replace("\n", "\\n").replace("\r", "\\r")
+        print(f"jaxduel: error: {line}", file=sys.stderr)
         return WRONG_INPUT
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,7 @@ from tyro.conf import Positional
 
 import jaxduel as jd
 from jaxduel.cli.numbers import Whole
+from jaxduel.policies.checks import require_horizon
 
 
 def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]] = "all") -> int:
@@ -58,6 +59,7 @@ def bounds(problem: str, horizon: Whole | None = None, batches: Whole | None = N
       horizon: T, for the bounds of batched policies, together with their number of batches.
       batches: B.
     """
+    require_horizon(horizon, "bounds")
     for line in jd.theory.bounds(jd.problems.load(problem), horizon, batches).lines():
         print(line)
     return 0

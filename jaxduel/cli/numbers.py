@@ -7,18 +7,24 @@ from typing import Annotated, Any
 
 from tyro.constructors import PrimitiveConstructorSpec
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.policies import registry
 
 
 def whole_number(text: str) -> int:
-    """An integer written as 1000000, 1_000_000 or 1e6."""
+    """An integer written as 1000000, 1_000_000 or 1e6.
+
+    Raises:
+      ValueError: for anything else, digits that are not those of ASCII included.
+    """
+    if not text.isascii():
+        raise ValueError(f"'{text}' is not a whole number")
     try:
         return int(text)
     except ValueError:
         number = float(text)
     if "." in text or not number.is_integer():
-        raise ValueError(f"{text} is not a whole number")
+        raise ValueError(f"'{text}' is not a whole number")
     return int(number)
 
 
@@ -34,14 +40,37 @@ Whole = Annotated[
 ]
 
 
-def settings_of(policy: str, settings: Sequence[str]) -> dict[str, Any]:
-    """A policy's parameters from NAME=VALUE: numbers, true, false, or text where it takes text."""
+_OF_THE_RUN = {
+    "horizon": "--horizon gives the horizon",
+    "num_arms": "the number of arms is that of the problem",
+    "active_arms": "the arms are those of the problem",
+}
+
+
+def settings_of(policy: str, settings: Sequence[str], option: str = "--set") -> dict[str, Any]:
+    """A policy's parameters from NAME=VALUE: numbers, true, false, or text where it takes text.
+
+    Args:
+      policy: its name.
+      settings: the settings, each name once.
+      option: by which they were given.
+
+    Raises:
+      InputError: for a setting that cannot be read, or is not the policy's to take.
+    """
     values: dict[str, Any] = {}
     known = registry.parameters(policy)
     for setting in settings:
         name, equals, text = setting.partition("=")
+        where = f"{option} {shorten(setting)}"
         if not (name and equals and text):
-            raise InputError(f"--set {setting}: NAME=VALUE is needed.")
+            raise InputError(f"{where}: NAME=VALUE is needed.")
+        if name in _OF_THE_RUN:
+            raise InputError(f"{where}: {_OF_THE_RUN[name]}.")
+        if name in values:
+            raise InputError(f"{where}: {name} is set twice.")
+        if name not in known:
+            raise unknown_name(f"parameter of {policy}", name, set(known) - set(_OF_THE_RUN))
         if isinstance(known.get(name), str):
             values[name] = text
         elif text.lower() in ("true", "false"):
@@ -50,7 +79,7 @@ def settings_of(policy: str, settings: Sequence[str]) -> dict[str, Any]:
             try:
                 values[name] = _number(text)
             except ValueError:
-                raise InputError(f"--set {setting}: {name} takes a number.") from None
+                raise InputError(f"{where}: {name} takes a number.") from None
     return values
 
 
@@ -58,4 +87,6 @@ def _number(text: str) -> int | float:
     try:
         return whole_number(text)
     except ValueError:
+        if not text.isascii():
+            raise
         return float(text)

@@ -139,6 +139,7 @@ def show(
     if results.is_file():
         _require_no_choice({**chosen, "csv": csv})
         return show_result(results)
+    _require_writable(csv)
     data = _results(results)
     for line in show_lines(data, columns=columns, width=_width(), **chosen):
         print(line)
@@ -167,6 +168,7 @@ def compare(
     """
     from jaxduel.experiments.sweep.compare import compare as compared
 
+    _require_writable(csv)
     found = compared(
         _results(folder), *policies, problems=problem, horizons=horizon, definitions=definition
     )
@@ -252,6 +254,14 @@ def _results(folder: Path) -> xarray.Dataset:
 def _width() -> int:
     """The terminal's, or 100 characters."""
     return max(shutil.get_terminal_size((100, 24)).columns, 60)
+
+
+def _require_writable(path: Path | None) -> None:
+    """Raises InputError for a file that cannot be written, before anything is printed."""
+    from jaxduel.experiments.output import require_writable_file
+
+    if path is not None:
+        require_writable_file(path)
 
 
 def _write(path: Path, text: str) -> None:

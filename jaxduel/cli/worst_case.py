@@ -28,6 +28,7 @@ def worst_case(
     horizon: Whole,
     objective: Literal["regret", "ratio"] = "regret",
     against: str | None = None,
+    against_set: UseAppendAction[tuple[str, ...]] = (),
     settings: Annotated[UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="set")] = (),
     regret: Literal["average", "copeland", "borda", "weak"] | None = None,
     min_gap: float = 0.02,
@@ -49,6 +50,7 @@ def worst_case(
       horizon: T, comparisons per run.
       objective: what is made large: regret, or regret over (lower bound) log T.
       against: another policy; what is made large is then the regret minus that of this one.
+      against_set: a parameter of that other policy as NAME=VALUE; may be repeated.
       settings: a parameter of the policy as NAME=VALUE; may be repeated.
       regret: which regret; the family's own if left out (average; copeland for cycle).
       min_gap: the least lead of the winner's probabilities over 1/2.
@@ -64,16 +66,23 @@ def worst_case(
     """
     from jaxduel.experiments.output import OutputFolder
 
+    if not 0 <= seed < 2**32:
+        raise InputError(f"--seed must be from 0 to 2^32 - 1, not {seed}.")
     folder = None if out is None else OutputFolder(out)
     if against is not None and objective != "regret":
         raise InputError("--against compares regrets: leave out --objective.")
+    if family == "cycle" and regret == "average":
+        raise InputError("--regret average needs a Condorcet winner, and --family cycle has none.")
     space = jd.gradients.space(family, num_arms, min_gap=min_gap, most=most)
     chosen = jd.policies.make(
         policy, num_arms=num_arms, horizon=horizon, **settings_of(policy, settings)
     )
     other = None
     if against is not None:
-        other = jd.policies.make(against, num_arms=num_arms, horizon=horizon)
+        rival = settings_of(against, against_set, "--against-set")
+        other = jd.policies.make(against, num_arms=num_arms, horizon=horizon, **rival)
+    elif against_set:
+        raise InputError("--against-set sets parameters of the policy that --against names.")
     found = jd.gradients.worst_case(
         chosen,
         space,

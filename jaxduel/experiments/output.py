@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten
 
 
 class OutputFolder:
@@ -27,9 +27,9 @@ class OutputFolder:
         self.files: list[Path] = []
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise InputError(
-                f"the output folder '{self.path}' cannot be created: {error.strerror or error}."
+                f"the output folder '{shorten(str(self.path))}' cannot be created: {_why(error)}."
             ) from None
         _require_writable(self.path)
 
@@ -50,10 +50,17 @@ def require_writable_file(path: str | os.PathLike[str]) -> Path:
       InputError: if it cannot be written.
     """
     path = Path(path)
-    if path.is_dir():
-        raise InputError(f"the output '{path}' is a folder: give the name of a file.")
-    if not path.parent.is_dir():
-        raise InputError(f"the output '{path}' cannot be written: there is no folder for it.")
+    said = f"the output '{shorten(str(path))}'"
+    try:
+        if path.is_dir():
+            raise InputError(f"{said} is a folder: give the name of a file.")
+        path.exists()  # fails for a name that is too long
+        if not path.parent.is_dir():
+            raise InputError(f"{said} cannot be written: there is no folder for it.")
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise InputError(f"{said} cannot be written: {_why(error)}.") from None
     _require_writable(path.parent)
     return path
 
@@ -88,6 +95,11 @@ def _require_writable(folder: Path) -> None:
         raise InputError(
             f"the output folder '{folder}' cannot be written: {error.strerror or error}."
         ) from None
+
+
+def _why(error: OSError | ValueError) -> str:
+    """What the system says, without the name of the file."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _umask() -> int:

@@ -29,6 +29,8 @@ from jaxduel.simulation.record import Record
 from jaxduel.simulation.result import Result
 
 _GUARD = Guard()
+_MOST_LANES = 2**20
+"""A block of more would not fit the memory of any device."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,8 @@ class Settings:
             require_whole(value, 1, f"{name} must be a whole number of at least 1")
             if np.ndim(value) > 0:
                 raise InputError(f"{name} must be one whole number, not {value!r}.")
+        if self.lanes is not None and self.lanes > _MOST_LANES:
+            raise InputError(f"lanes must be at most {_MOST_LANES:,}, not {self.lanes:,}.")
         require_whole(self.first_seed, 0, "first_seed must be a whole number of at least 0")
         if self.first_seed + self.num_seeds > MAX_HORIZON:
             raise InputError(

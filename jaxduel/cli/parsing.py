@@ -1,0 +1,100 @@
+"""What the parser of the command line refuses, in one sentence."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tyro import _errors as events
+
+from jaxduel.errors import InputError, shorten
+
+_WANTED = {
+    "INT": "a whole number such as 1000 or 1e6",
+    "FLOAT": "a number",
+    "T": "whole numbers such as 1000 or 1e6",
+    "STR": "text",
+}
+
+
+@contextmanager
+def in_one_sentence(
+    commands: Mapping[str, Callable[..., int]], arguments: Sequence[str]
+) -> Iterator[None]:
+    """Raises InputError where tyro would print a box and exit.
+
+    Args:
+      commands: all commands by name.
+      arguments: the command line.
+    """
+    name = arguments[0] if arguments and arguments[0] in commands else None
+
+    def refuse(event: events.ParseErrorEvent) -> None:
+        if name is None:
+            names = ["--help", "--version"] if arguments[0].startswith("-") else list(commands)
+            kind = "option" if arguments[0].startswith("-") else "command"
+            sentence = _unknown(kind, arguments[0], names)
+        else:
+            sentence = _sentence(event, _options(commands[name]))
+        program = f"jaxduel {name}" if name else "jaxduel"
+        raise InputError(f"{sentence} (see {program} --help).")
+
+    with events.on_parse_error(refuse):
+        yield
+
+
+def _options(command: Callable[..., int]) -> list[str]:
+    """The options of a command, as they are written."""
+    names = [
+        "set" if name == "settings" else name for name in inspect.signature(command).parameters
+    ]
+    return ["--help", *(f"--{name.replace('_', '-')}" for name in names)]
+
+
+def _sentence(event: Any, options: Sequence[str]) -> str:
+    if isinstance(event, events.MissingArgs):
+        strange = [token for token in event.unrecognized_tokens if token.startswith("--")]
+        if strange:
+            return _unknown("option", strange[0], options)
+        missing = ", ".join(_name(each.arg) for each in event.missing_arguments)
+        extra = [f"'{shorten(token)}'" for token in event.unrecognized_tokens[:1]]
+        return f"{missing} must be given" + "".join(f", and {token} is unknown" for token in extra)
+    if isinstance(event, events.UnrecognizedArgs):
+        token = event.tokens[0]
+        if token.startswith("-"):
+            return _unknown("option", token, options)
+        return f"'{shorten(token)}' is one argument too many"
+    if isinstance(event, events.InvalidChoice):
+        choices = ", ".join(sorted(set(event.choices) - {"None"}))
+        return f"{_name(event.argument)} must be one of {choices}, not '{shorten(event.value)}'"
+    if isinstance(event, events.BadValue):
+        return f"{_name(event.argument)} needs a value, or more than are given"
+    if isinstance(event, events.InstantiationFailure) and event.argument is not None:
+        wanted = _wanted(str(event.argument.lowered.metavar))
+        value = re.search(r"'([^']*)'", event.message)
+        given = f", not '{shorten(value[1])}'" if value else ""
+        return f"{_name(event.argument)} takes {wanted}{given}"
+    return "the arguments cannot be read"
+
+
+def _wanted(metavar: str) -> str:
+    """What an option takes, in words, from what tyro prints for it."""
+    names: list[str] = [name for name in re.findall(r"[A-Za-z]+", metavar) if name != "None"]
+    return _WANTED.get(names[0], names[0]) if names else "another value"
+
+
+def _name(argument: Any) -> str:
+    """An option as it is written, or the name of a positional argument."""
+    written = str(argument.lowered.name_or_flags[0])
+    return written if written.startswith("-") else written.rpartition(".")[2].upper()
+
+
+def _unknown(kind: str, token: str, known: Sequence[str]) -> str:
+    written = token.partition("=")[0].replace("_", "-") if kind == "option" else token
+    near = difflib.get_close_matches(written.lower(), known, n=1, cutoff=0.6)
+    hint = f"; did you mean '{near[0]}'?" if near else f": known are {', '.join(known)}"
+    return f"unknown {kind} '{shorten(written)}'{hint}"
