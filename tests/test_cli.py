@@ -245,7 +245,8 @@ def test_an_interrupted_run_is_code_130(capsys, monkeypatch):
 
 def test_the_entry_point_is_installed():
     (entry,) = importlib.metadata.entry_points(group="console_scripts", name="jaxduel")
-    assert entry.load() is main
+    assert entry.value == "jaxduel.__main__:main"
+    entry.load()
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,7 @@ def test_a_process_that_is_killed_loses_no_block(tmp_path, grid, kind):
     grid.write_text(
         GRID.replace("seeds = 6", "seeds = 1200").replace("[60]", "[2000]").replace("= 2", "= 64")
     )
-    command = [sys.executable, "-c", "import sys; from jaxduel.cli import main; sys.exit(main())"]
-    command += ["sweep", str(grid), "--out"]
+    command = [sys.executable, "-m", "jaxduel", "sweep", str(grid), "--out"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     subprocess.run([*command, str(whole)], check=True)
     process = subprocess.Popen([*command, str(broken)], stderr=subprocess.PIPE, text=True)

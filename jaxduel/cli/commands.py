@@ -13,6 +13,7 @@ import tyro
 from tqdm import tqdm
 
 import jaxduel as jd
+from jaxduel import interrupts
 from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
 from jaxduel.cli.names import bounds, check, list_names
 from jaxduel.cli.parsing import in_one_sentence
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"jaxduel: error: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print("jaxduel: interrupted, nothing had finished", file=sys.stderr)
+        interrupts.say_once()
         return INTERRUPTED
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 from tyro.conf import Positional
 
+from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Whole
 
@@ -37,15 +37,15 @@ def reproduce(
     """
     from jaxduel.experiments import papers
 
-    report = papers.load(paper).reproduce(
-        figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True
-    )
+    with interrupts.says("interrupted; what had finished is kept"):
+        report = papers.load(paper).reproduce(
+            figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True
+        )
+        if report.interrupted:
+            interrupts.say_once()
     for line in report.lines:
         print(line)
     print("\nfiles:")
     for file in report.files:
         print(f"  {file}")
-    if report.interrupted:
-        print("jaxduel: interrupted; what had finished is kept", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return INTERRUPTED if report.interrupted else 0

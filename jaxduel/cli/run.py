@@ -12,11 +12,13 @@ import tyro
 from tyro.conf import UseAppendAction
 
 import jaxduel as jd
+from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Whole, settings_of
 from jaxduel.errors import InputError
 
 
+@interrupts.keeps_what_finished()
 def run(
     policy: str,
     problem: str,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +13,7 @@ import tyro
 from tqdm import tqdm
 from tyro.conf import Positional
 
+from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Whole
 from jaxduel.cli.results import plot_results, show_result
@@ -57,26 +57,23 @@ def sweep(
         return _dry_run(described, chosen)
     if out is None:
         raise InputError("jaxduel sweep needs --out DIR, the folder for its results, or --dry-run.")
-    outcome = run_sweep(
-        described,
-        out,
-        extend_seeds=extend_seeds,
-        devices=chosen,
-        scheduler=scheduler,
-        progress=True,
-    )
-    if outcome.complete:
-        print(f"finished: {outcome.blocks:,} blocks in {out}")
-        return 0
     again = ["jaxduel", "sweep", str(grid), "--out", str(out)]
     again += ["--extend-seeds"] if extend_seeds else []
     again += ["--scheduler", scheduler] if scheduler else []
-    print(
-        f"jaxduel: stopped with {outcome.finished:,} of {outcome.blocks:,} blocks stored; to go "
-        f"on: {shlex.join(again)}",
-        file=sys.stderr,
-    )
-    return INTERRUPTED
+    with interrupts.says(f"stopped; stored blocks are kept, to go on: {shlex.join(again)}"):
+        outcome = run_sweep(
+            described,
+            out,
+            extend_seeds=extend_seeds,
+            devices=chosen,
+            scheduler=scheduler,
+            progress=True,
+        )
+        if not outcome.complete:
+            interrupts.say_once()
+            return INTERRUPTED
+    print(f"finished: {outcome.blocks:,} blocks in {out}")
+    return 0
 
 
 def _within(asked: int | None, most: int) -> int:

@@ -11,7 +11,9 @@ from typing import Any, Protocol, TypeVar
 import jax
 import numpy as np
 
+from jaxduel import interrupts
 from jaxduel.experiments.samples import Sample
+from jaxduel.interrupts import Workers
 from jaxduel.policies import make
 from jaxduel.simulation import Result
 from jaxduel.simulation.devices import Device
@@ -228,9 +230,9 @@ def run_tasks(
       `run` returned.
 
     Raises:
-      Exception: what a task raised. The others stop at the end of their chunk, and are waited for,
-        as when the caller closes the iterator or is interrupted: a process that ends while others
-        compute crashes.
+      Exception: what a task raised. The others stop at the end of their chunk, as when the caller
+        closes the iterator.
+      KeyboardInterrupt: after Ctrl-C.
     """
     waiting = list(tasks)
     compiled: dict[tuple[Any, ...], Device] = {}
@@ -255,18 +257,21 @@ def run_tasks(
         except Exception as failure:
             events.put(failure)
 
-    threads = [threading.Thread(target=work, args=(device,), daemon=True) for device in devices]
-    for thread in threads:
-        thread.start()
     left = len(tasks)
-    try:
-        while left:
-            event = events.get()
-            if isinstance(event, Exception):
-                raise event
-            left -= isinstance(event, tuple)
-            yield event
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+    with interrupts.stops(stop):
+        workers = Workers(len(devices), lambda which: work(devices[which]), stop)
+        try:
+            while left:
+                try:
+                    event = events.get(timeout=0.2)
+                except queue.Empty:
+                    if stop.is_set():
+                        raise KeyboardInterrupt from None
+                    continue
+                if isinstance(event, Exception):
+                    raise event
+                left -= isinstance(event, tuple)
+                yield event
+        finally:
+            stop.set()
+            workers.wait()

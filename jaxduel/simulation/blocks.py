@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import jax
@@ -13,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.interrupts import Workers
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.simulation import events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
@@ -21,6 +23,9 @@ from jaxduel.simulation.settling import Settling
 from jaxduel.simulation.tallies import Tallies
 
 STEPS_PER_CALL = 4096
+FEWEST_STEPS = 64
+CALL_SECONDS = 0.5
+"""How long a call of the step loop takes at most, about: it cannot be interrupted."""
 ROUNDS_PER_CALL = 64
 TURNS_PER_CALL = 64
 TAIL_TURNS = 2**17
@@ -92,15 +97,18 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     times = np.asarray(job.cell.checkpoints)
     first_ones: list[Tallies] = []
     settling, begin = Settling(job.lanes, job.slots, job.delay, job.program), 0
+    number = FEWEST_STEPS
     for time in times[0] if stacked else times:
         while begin < time:
             if job.stop.is_set():
                 return None
             look = settling.following(begin) if skips else begin + STEPS_PER_CALL
-            end = min(look, int(time))
+            end, called = min(look, int(time), begin + number), perf_counter()
             bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
             lanes = steps.advance(cell, setups, lanes, *bounds, program=job.program)
             jax.block_until_ready(lanes.tallies.plays)
+            slow = perf_counter() - called > CALL_SECONDS
+            number = max(number // 2, FEWEST_STEPS) if slow else min(2 * number, STEPS_PER_CALL)
             job.tick(end - begin)
             begin = end
             if skips and begin == look and settling.is_over(cell, setups, lanes, begin):
@@ -205,7 +213,8 @@ def run_blocks(
 ) -> int:
     """Runs blocks 0 .. num_blocks - 1, each device taking the next one that nobody has.
 
-    An interrupt (Ctrl-C) stops every device at the end of its chunk.
+    Once `job.stop` is set every device stops at the end of its chunk; one that is in the middle of
+    a compilation is not waited for.
 
     Args:
       runner: what runs a block.
@@ -221,6 +230,7 @@ def run_blocks(
     waiting = iter(range(num_blocks))
     finished: set[int] = set()
     failures: list[BaseException] = []
+    over = threading.Event()
 
     def work(device: Device) -> None:
         with jax.default_device(device):
@@ -238,20 +248,15 @@ def run_blocks(
                     failures.append(failure)
                     job.stop.set()
                     return
-                if record is not None:
-                    with lock:
+                with lock:
+                    if record is not None and not over.is_set():
                         keep(number, record)
                         finished.add(number)
 
-    threads = [threading.Thread(target=work, args=(d,), daemon=True) for d in devices[:num_blocks]]
-    for thread in threads:
-        thread.start()
-    while any(thread.is_alive() for thread in threads):
-        try:
-            for thread in threads:
-                thread.join(timeout=0.2)
-        except KeyboardInterrupt:
-            job.stop.set()
+    used = devices[:num_blocks]
+    Workers(len(used), lambda which: work(used[which]), job.stop).wait()
+    with lock:
+        over.set()
     if failures:
         raise failures[0]
     return next((n for n in range(num_blocks) if n not in finished), num_blocks)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel, FallsQuiet, LearnsLate, Pull, PullBatch
@@ -284,7 +285,8 @@ def run_cells(
             record.keep(number * lanes, own)
 
     total = num_blocks * max(c.horizon for c in checked)
-    with tqdm(total=total, unit=" steps", unit_scale=True, disable=not settings.progress) as bar:
+    shown = tqdm(total=total, unit=" steps", unit_scale=True, disable=not settings.progress)
+    with interrupts.stops(job.stop), shown as bar:
         job = job._replace(tick=bar.update)
         finished = blocks.run_blocks(runner, job, num_blocks, _devices(settings), keep)
     done = min(finished * lanes, settings.num_seeds)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import jax
 
@@ -15,6 +13,7 @@ from jaxduel.experiments.sweep.progress import Progress
 from jaxduel.experiments.sweep.queue import TaskQueue
 from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.interrupts import Workers
 from jaxduel.simulation.devices import Device
 
 _POLL_SECONDS = 0.2
@@ -76,14 +75,7 @@ def run_tasks(
             failures.append(failure)
             stop.set()
 
-    threads = [
-        threading.Thread(target=work, args=(number,), daemon=True) for number in range(len(devices))
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(timeout=0.2)
+    Workers(len(devices), work, stop).wait(patience=float("inf"))
     if failures:
         raise failures[0]
 
@@ -112,31 +104,3 @@ def _await(
         else:
             queue.give_back(task)
     return []
-
-
-@contextmanager
-def stopped_by_signals(stop: threading.Event, say: Callable[[str], None]) -> Iterator[None]:
-    """Within it, the first SIGINT or SIGTERM sets `stop`; a second one interrupts at once.
-
-    It does nothing in threads other than the main one, where signals cannot be caught.
-
-    Args:
-      stop: the event.
-      say: is told what happens.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def caught(number: int, frame: object) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-        say(f"{signal.Signals(number).name}: the blocks in flight are finished first")
-
-    before = {number: signal.signal(number, caught) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 import jax
 
 import jaxduel
+from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, warn_caller
 from jaxduel.experiments.sweep.cells import expand, policy_of, problem_of
 from jaxduel.experiments.sweep.environment import environment
@@ -21,7 +21,7 @@ from jaxduel.experiments.sweep.grid_file import read_grid
 from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
 from jaxduel.experiments.sweep.planning import Group, Task, plan, tasks
 from jaxduel.experiments.sweep.progress import Progress
-from jaxduel.experiments.sweep.runner import run_tasks, stopped_by_signals
+from jaxduel.experiments.sweep.runner import run_tasks
 from jaxduel.experiments.sweep.store import Store
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation.devices import Device
@@ -82,7 +82,7 @@ def run_sweep(
     """
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     stop = threading.Event()
-    with stopped_by_signals(stop, lambda text: print(f"jaxduel: {text}", file=sys.stderr)):
+    with interrupts.stops(stop, terminate=True):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}

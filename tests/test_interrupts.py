@@ -1,0 +1,160 @@
+"""Ctrl-C at any moment: one line, code 130, within seconds, and nothing lost or left behind."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel import interrupts
+
+GRID = """
+seeds = 4096
+lanes = 64
+horizons = [20000]
+[[policies]]
+name = ["rucb", "sparring"]
+[[problems]]
+name = "arxiv"
+"""
+SCRIPT = """
+import jaxduel as jd
+policy = jd.policies.make("sparring", num_arms=6)
+try:
+    jd.simulate(policy, jd.problems.load("arxiv"), 10**9, num_seeds=64)
+except KeyboardInterrupt:
+    print("caught")
+"""
+COMMANDS = {
+    "run": "run --policy dts --problem arxiv --horizon 1e5 --seeds 4000 --out {}/r.nc",
+    "worst-case": "worst-case --policy scomp2 --set num_batches=4 --family btl --num-arms 6 "
+    "--horizon 1e5 --out {}/worst",
+    "sweep": "sweep {}/grid.toml --out {}/results",
+    "reproduce": "reproduce batched-dueling --figure 1a --out {}/figures",
+    "check": "check copeland500",
+}
+LINE = re.compile(r"jaxduel: (interrupted|stopped)[^\n]*\n\Z")
+COMPILATION = 30.0
+"""Seconds that a compilation takes at most on a busy machine."""
+
+
+def interrupted(arguments, seconds):
+    """Exit code, output and errors of a process that is interrupted after some time."""
+    process = subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=120)
+    return process.returncode, out, errors
+
+
+def said_one_line(code, out, errors, begun="jaxduel: "):
+    """Whether the process was interrupted as it should be; or had ended, or had not begun to be
+    jaxduel's: Python takes its time to start."""
+    lines = [line for line in errors.splitlines() if line.startswith(begun)]
+    kept = [line for line in lines if ("interrupted: " in line and "returned" in line)]
+    return code == 130 and len(lines) - len(kept) == 1 and "Traceback" not in errors + out
+
+
+def test_the_first_signal_sets_the_event_and_the_second_interrupts():
+    stop = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+    with interrupts.stops(stop):
+        signal.raise_signal(signal.SIGINT)
+        assert stop.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_other_handlers_of_the_signal_are_left_alone():
+    caught, stop = [], threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: caught.append(1))
+    try:
+        with interrupts.stops(stop):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert caught == [1]
+    assert not stop.is_set()
+
+
+def test_workers_are_waited_for_unless_they_are_stopped_and_busy():
+    stop, release, done = threading.Event(), threading.Event(), []
+    interrupts.Workers(3, done.append, stop).wait()
+    assert sorted(done) == [0, 1, 2]
+    busy = interrupts.Workers(1, lambda _: release.wait(), stop)
+    stop.set()
+    busy.wait(patience=0.01)
+    release.set()
+    busy.wait()
+
+
+@pytest.mark.parametrize("seeds", [64, 100_000])
+def test_simulate_is_interrupted_between_chunks(seeds):
+    """Nothing has finished of the long runs; of many short ones, what had is returned."""
+    policy, arxiv = jd.policies.make("sparring", num_arms=6), jd.problems.load("arxiv")
+    long = seeds == 64
+    horizon = 2**31 - 1 if long else 3000
+    jd.simulate(policy, arxiv, 3000, num_seeds=2, lanes=64)  # compiles
+    threads = threading.active_count()
+    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    if long:
+        with pytest.raises(KeyboardInterrupt):
+            jd.simulate(policy, arxiv, horizon, num_seeds=seeds, lanes=64)
+    else:
+        with pytest.warns(UserWarning, match="interrupted: [0-9]+ of 100000 seeds"):
+            result = jd.simulate(policy, arxiv, horizon, num_seeds=seeds, lanes=64)
+        assert 0 < result.num_seeds < seeds
+        again = jd.simulate(policy, arxiv, horizon, num_seeds=64, lanes=64)
+        np.testing.assert_array_equal(result.regret[:64], again.regret)
+    timer.join()
+    assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize("seconds", [0.15, 0.6, 2.0])
+def test_a_command_ends_in_one_line(tmp_path, seconds):
+    command = COMMANDS["run"].format(tmp_path).split()
+    found = interrupted(["-m", "jaxduel", *command], seconds)
+    assert said_one_line(*found), found
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*COMMANDS, "script"])
+def test_signals_at_random_times(tmp_path, name):
+    """Twenty each, from the first 50 ms (of an idle machine) on."""
+    (tmp_path / "grid.toml").write_text(GRID)
+    arguments = ["-c", SCRIPT]
+    if name != "script":
+        arguments = ["-m", "jaxduel", *COMMANDS[name].replace("{}", str(tmp_path)).split()]
+    times = random.Random(name)
+    late = []
+    for _ in range(20):
+        seconds = times.choice([times.uniform(0.1, 2.0), times.uniform(2.0, 12.0)])
+        began = time.monotonic()
+        code, out, errors = interrupted(arguments, seconds)
+        late.append(time.monotonic() - began - seconds)
+        if name == "script" and seconds < 4.0:  # Python's own traceback while it imports jaxduel
+            assert code in (0, 1, -signal.SIGINT, 130), (seconds, errors)
+            assert "terminate called" not in errors
+        elif name == "script":
+            assert (code, out) == (0, "caught\n"), (seconds, errors)
+        elif code == 0:
+            assert out  # it had ended
+        else:
+            assert said_one_line(code, out, errors), (seconds, code, out, errors)
+            assert LINE.search(errors) or "returned" in errors, errors
+        strays = [p for p in tmp_path.rglob(".*") if not p.is_dir() and "lock" not in p.name]
+        assert not strays or name == "sweep", strays
+    assert max(late) < COMPILATION
+    assert sorted(late)[len(late) // 2] < 3.0
