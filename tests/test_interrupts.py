@@ -104,7 +104,7 @@ def test_simulate_is_interrupted_between_chunks(seeds):
     policy, arxiv = jd.policies.make("sparring", num_arms=6), jd.problems.load("arxiv")
     long = seeds == 64
     horizon = 2**31 - 1 if long else 3000
-    jd.simulate(policy, arxiv, 3000, num_seeds=2, lanes=64)  # compiles
+    jd.simulate(policy, arxiv, 3000, num_seeds=128, lanes=64)  # compiles, on both devices
     threads = threading.active_count()
     timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()

@@ -45,8 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
       argv: the arguments; those of the process if None.
 
     Returns:
-      0; 2 for bad input, or a bound that could not be computed, and 1 where disk or memory do not
-      suffice, after one line on standard error; 130 after Ctrl-C.
+      0; 2 for bad input, a bound that could not be computed or a file that could not be written,
+      and 1 where memory does not suffice, after one line on standard error; 130 after Ctrl-C.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments == ["--version"]:
@@ -62,14 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                 args=arguments or ["--help"],
                 config=(tyro.conf.OmitArgPrefixes,),
             )
-    except (InputError, SolverError) as error:
+    except (InputError, SolverError, StorageError) as error:
         line = str(error).replace("\n", "\\n").replace("\r", "\\r")
         print(f"jaxduel: error: {line}", file=sys.stderr)
         return WRONG_INPUT
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (StorageError, MemoryError, ConnectionError) as error:
+    except (MemoryError, ConnectionError) as error:
         print(f"jaxduel: error: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

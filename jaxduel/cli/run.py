@@ -16,6 +16,7 @@ from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Whole, settings_of
 from jaxduel.errors import InputError
+from jaxduel.files import require_writable_file
 
 
 @interrupts.keeps_what_finished()
@@ -53,7 +54,6 @@ def run(
       out: NetCDF file (.nc) for the results; nothing is written if left out.
       force: replace that file even if it is no result of this very command.
     """
-    from jaxduel.experiments.output import require_writable_file
     from jaxduel.numerics import log_grid
 
     if checkpoints is not None and checkpoints < 1:

@@ -18,6 +18,7 @@ from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Whole
 from jaxduel.cli.results import plot_results, show_result
 from jaxduel.errors import InputError
+from jaxduel.files import require_writable_file, write_whole
 from jaxduel.simulation.devices import Device
 
 if TYPE_CHECKING:
@@ -262,8 +263,4 @@ def _require_writable(path: Path | None) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    from jaxduel.experiments.output import atomic_path, require_writable_file
-
-    with atomic_path(require_writable_file(path)) as temporary:
-        temporary.write_text(text)
-    print(f"written: {path}")
+    print(f"written: {write_whole(require_writable_file(path), text)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.files import write_whole
 from jaxduel.simulation.moments import Moments
 from jaxduel.simulation.provenance import same_request
 from jaxduel.simulation.result import Result, Totals
@@ -104,12 +106,10 @@ def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> 
 
 def write(result: Result, path: Path, force: bool) -> Path:
     """As `Result.save`."""
-    from jaxduel.experiments.output import atomic_path
-
     require_replaceable(path, result.made_by, force)
-    with atomic_path(path) as temporary:
-        dataset_of(result).to_netcdf(temporary, engine="h5netcdf")
-    return path
+    image = io.BytesIO()  # HDF5 crashes the process where it meets a full disk itself
+    dataset_of(result).to_netcdf(image, engine="h5netcdf")
+    return write_whole(path, image.getvalue())
 
 
 def _read(path: Path, tables: bool = True) -> xarray.Dataset:

@@ -11,9 +11,10 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.block_folder import FOLDER, BlockFile, VerifiedFiles, file_name
 from jaxduel.experiments.sweep.blocks import Block, encode_block
 from jaxduel.experiments.sweep.claims import Claim, is_free, try_claim, wait_for_claim
-from jaxduel.experiments.sweep.durable import TEMPORARY, remove_parts, storage_error, write_durably
+from jaxduel.experiments.sweep.durable import storage_error, write_durably
 from jaxduel.experiments.sweep.manifest import FILE, Manifest, decode_manifest, read_manifest
 from jaxduel.experiments.sweep.same import require_same, warn_of_environment
+from jaxduel.files import TEMPORARY, remove_parts
 
 CLAIMS = "claims"
 _POLL_SECONDS = 0.2

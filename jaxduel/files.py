@@ -1,0 +1,110 @@
+"""Files that are written whole, or not at all, and are on disk when the call returns."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from jaxduel import interrupts
+from jaxduel.errors import InputError, StorageError, shorten
+
+TEMPORARY = ".part"
+"""The ending of names of files that are being written."""
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str = "") -> Path:
+    """Writes a file, or replaces it, in one step that survives a kill or a loss of power.
+
+    The content goes to a temporary file in the same folder, which is synchronised with the disk,
+    renamed, and the folder synchronised too.
+
+    Args:
+      path: the file.
+      content: its bytes, or its text.
+      label: begins the name of the temporary file, so that `remove_parts` finds what a killed
+        writer left.
+
+    Returns:
+      The path.
+
+    Raises:
+      StorageError: if it cannot be written (disk full, quota, no permission); nothing is left of
+        it, and what `path` held before is still there.
+    """
+    path = Path(path)
+    try:
+        with interrupts.whole():
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{label}-", suffix=TEMPORARY)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content.encode() if isinstance(content, str) else content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.chmod(name, 0o666 & ~_umask())
+                os.replace(name, path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+            _synchronise(path.parent)
+    except OSError as error:
+        raise StorageError(
+            f"'{shorten(str(path), 400)}' cannot be written: {why(error)}."
+        ) from error
+    return path
+
+
+def remove_parts(folder: Path, label: str) -> None:
+    """Removes what writers of `label` left in the folder when they were killed."""
+    for path in folder.glob(f".{label}-*{TEMPORARY}"):
+        path.unlink(missing_ok=True)
+
+
+def require_writable_file(path: str | os.PathLike[str]) -> Path:
+    """The path of a file that can be written: its folder exists, and it is no folder itself.
+
+    Raises:
+      InputError: if it cannot be written.
+    """
+    path = Path(path)
+    said = f"the output '{shorten(str(path))}'"
+    try:
+        if path.is_dir():
+            raise InputError(f"{said} is a folder: give the name of a file.")
+        path.exists()  # fails for a name that is too long
+        if not path.parent.is_dir():
+            raise InputError(f"{said} cannot be written: there is no folder for it.")
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise InputError(f"{said} cannot be written: {why(error)}.") from None
+    require_writable_folder(path.parent)
+    return path
+
+
+def require_writable_folder(folder: Path) -> None:
+    """Raises InputError unless files can be made in the folder."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return
+    except OSError as error:
+        raise InputError(f"the output folder '{folder}' cannot be written: {why(error)}.") from None
+
+
+def why(error: BaseException | None) -> str:
+    """What the system says, without the name of the file."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _synchronise(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

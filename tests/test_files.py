@@ -1,0 +1,88 @@
+"""Files are written whole or not at all, also where the disk is full."""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import StorageError
+from jaxduel.files import require_writable_file, write_whole
+from tests.test_cli import outcome
+
+RUN = "run --policy rmed1 --problem arxiv --horizon 1e2 --seeds 2 --out {}/r.nc"
+GRID = """
+seeds = 2
+horizons = [60]
+[[policies]]
+name = "rucb"
+[[problems]]
+name = "arxiv"
+"""
+WRITING = {
+    "run": RUN,
+    "worst-case": "worst-case --policy rmed1 --family btl --num-arms 3 --horizon 100 --starts 1 "
+    "--steps 1 --seeds 8 --fresh-seeds 8 --out {}",
+    "sweep": "sweep {}/../grid.toml --out {}",
+    "reproduce": "reproduce batched-mab --figure 1a --runs 2 --out {}",
+}
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "x.txt"
+    assert write_whole(path, "old") == path
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(StorageError, match=r"x.txt' cannot be written: No space left on device\.$"):
+        write_whole(path, b"new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
+def test_a_full_disk_is_one_sentence(name, capsys, tmp_path, monkeypatch):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (tmp_path / "grid.toml").write_text(GRID)
+    monkeypatch.setattr(os, "fsync", full_disk)
+    code, _, errors = outcome(capsys, *WRITING[name].replace("{}", str(folder)).split())
+    assert code == 2
+    (line,) = [line for line in errors.splitlines() if line.startswith("jaxduel: error")]
+    assert "No space left on device" in line
+    assert "Traceback" not in errors
+    left = [path for path in folder.rglob("*") if path.is_file() and "lock" not in path.name]
+    assert left == []
+
+
+@pytest.mark.skipif(shutil.which("mount") is None, reason="needs a file system to fill")
+def test_a_small_file_system_that_is_full(tmp_path):
+    """HDF5 itself ends the process with a segmentation fault there."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        (tmp_path / "filler").write_bytes(b"0" * 50_000)
+        done = subprocess.run(
+            [sys.executable, "-m", "jaxduel", *RUN.format(tmp_path).split()],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.splitlines()[-1].endswith("No space left on device.")
+        assert [path.name for path in tmp_path.iterdir()] == ["filler"]
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_a_file_that_cannot_be_written_is_refused(tmp_path):
+    assert require_writable_file(tmp_path / "r.nc") == tmp_path / "r.nc"
+    with pytest.raises(jd.InputError, match="is a folder"):
+        require_writable_file(tmp_path)
+    with pytest.raises(jd.InputError, match="no folder"):
+        require_writable_file(tmp_path / "missing" / "r.nc")
