@@ -142,6 +142,7 @@ REPRODUCE = with_options(
 WORST_CASE = with_options(
     WORST,
     """
+    --seeds 4294967296
     --policy nope
     --policy ucb1
     --family foo
@@ -169,12 +170,14 @@ WORST_CASE = with_options(
     --against scomp2
     --against dts --against-set alpha=-1
     --against dts --against-set num_arms=3
+    --against ucb1
     --against-set alpha=0.6
     --family cycle --regret average
     --family cycle --num-arms 2
     --out /proc/x
     """,
 )
+WORST_CASE.append([*WORST[:2], "ucb1", *WORST[3:9], *WORST[11:]])
 BASE = """seeds = 8
 horizons = [1e2]
 batches = [2]

@@ -168,10 +168,11 @@ def worst_case(
     else:
         chosen = _checked(starts, drawn(0).size)
     first, num_starts = [space.project(params) for params in chosen], len(chosen)
-    for params in first:
-        parametrised(space.instance, params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
+        for params in first:
+            problem = parametrised(space.instance, params).problem
+            climbed.require_playable(problem, max(num_seeds, fresh_seeds))
         with tqdm(total=num_starts * steps, unit=" steps", disable=not progress) as bar:
             found = tuple(
                 _climb(

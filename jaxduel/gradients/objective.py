@@ -13,9 +13,9 @@ import numpy as np
 from jaxduel.gradients.score import regret_gradient
 from jaxduel.gradients.spaces import Space
 from jaxduel.policies.base import Policy
-from jaxduel.problems import DuelingProblem, from_matrix
+from jaxduel.problems import DuelingProblem, Problem, from_matrix
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import Settings, run_cells
+from jaxduel.simulation.run import CheckedCell, Settings, run_cells
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
 OBJECTIVES = ("regret", "ratio", "difference")
@@ -51,6 +51,14 @@ class Objective:
         bound, slope = float(bound), np.asarray(slope)
         return value / bound, sem / bound, (gradient - value / bound * slope) / bound
 
+    def require_playable(self, problem: Problem, num_seeds: int) -> None:
+        """Raises InputError where `simulate` would, of either policy, before anything runs."""
+        settings = self._settings(num_seeds, 0)
+        settings.validate()
+        for policy in (self.policy, self.against):
+            if policy is not None:
+                CheckedCell(policy, problem, self.horizon, settings.checkpoints, settings)
+
     def problem(self, params: np.ndarray, name: str) -> DuelingProblem:
         """The instance, under that name."""
         with jax.enable_x64(True):
@@ -78,15 +86,18 @@ class Objective:
     def _runs(
         self, policy: Policy, problem: DuelingProblem, num_seeds: int, key: jax.Array
     ) -> np.ndarray:
-        settings = Settings(
+        settings = self._settings(num_seeds, key)
+        (result,) = run_cells([policy], [problem], [self.horizon], settings, stacked=False)
+        return result.regret[:, 0]
+
+    def _settings(self, num_seeds: int, key: int | jax.Array) -> Settings:
+        return Settings(
             num_seeds=num_seeds,
             seed=key,
             regret=self.regret,
             devices=self.devices,
             checkpoints=[self.horizon],
         )
-        (result,) = run_cells([policy], [problem], [self.horizon], settings, stacked=False)
-        return result.regret[:, 0]
 
     def _slope(self, policy: Policy, params: np.ndarray, num_seeds: int, key: jax.Array) -> Any:
         found = regret_gradient(
