@@ -33,11 +33,21 @@ def problems_of(
     return _entries(document, "problems", lambda table: _problem_entries(table, folder))
 
 
+def one_table(table: str) -> GridError:
+    """An error for a single table, [policies], where a list of them is needed."""
+    return GridError(
+        f"[{table}] is a single table: write [[{table}]], in double brackets, above each entry.",
+        table,
+    )
+
+
 def _entries(
     document: Mapping[str, Any], table: str, made: Callable[[dict[str, Any]], list[Any]]
 ) -> tuple[Any, ...]:
     """The entries of a table; errors say which one they are about."""
     tables = document[table]
+    if isinstance(tables, dict):
+        raise one_table(table)
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise GridError(f"{table} must be tables, each under a line [[{table}]].", table)
     entries = []

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.toml_lines import key_lines
+from jaxduel.experiments.sweep.document import one_table
+from jaxduel.experiments.sweep.grid import TABLES, Grid
+from jaxduel.experiments.sweep.toml_lines import key_lines, single_tables
 from jaxduel.experiments.sweep.values import GridError
 
 
@@ -66,15 +68,33 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     except OSError as error:
         raise InputError(f"grid file '{path}' cannot be read: {error.strerror or error}.") from None
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"grid file '{path}' is not valid TOML: {error}.") from None
-    try:
-        return Grid.from_json(document, path.parent)
+        return Grid.from_json(_document(path, text), path.parent)
     except GridError as error:
         line = _line(text, error)
         where = f"grid file '{path}'" if line is None else f"grid file '{path}', line {line}"
         raise InputError(f"{where}: {error}") from None
+
+
+def _document(path: Path, text: str) -> dict[str, Any]:
+    """The tables of the file.
+
+    Raises:
+      InputError: for what is not TOML, such as [policies] besides [[policies]].
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        reason = "its brackets are nested too deeply"
+    except tomllib.TOMLDecodeError as error:
+        reason = str(error)
+        single = single_tables(text) if reason.startswith("Cannot ") else {}
+        for table in TABLES:
+            if table in single:
+                where = f"grid file '{path}', line {single[table]}"
+                raise InputError(f"{where}: {one_table(table)}") from None
+    except ValueError:  # Python reads no longer ones
+        reason = "a number has thousands of digits"
+    raise InputError(f"grid file '{path}' is not valid TOML: {reason}.")
 
 
 def _line(text: str, error: GridError) -> int | None:

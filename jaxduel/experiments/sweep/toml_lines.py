@@ -53,6 +53,16 @@ def key_lines(text: str) -> dict[Place, int]:
     return found
 
 
+def single_tables(text: str) -> dict[str, int]:
+    """Lines, counted from 1, of the first header of each table written [name], not [[name]]."""
+    found: dict[str, int] = {}
+    for line, content in _statements(text):
+        header = _HEADER.match(content)
+        if header is not None and header[1] == "[" and not header[3]:
+            found.setdefault(_bare(header[2]), line)
+    return found
+
+
 def _statements(text: str) -> list[tuple[int, str]]:
     """Lines with their numbers, without those that go on a value begun before."""
     lines = text.split("\n")

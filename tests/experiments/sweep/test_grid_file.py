@@ -98,8 +98,18 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, old, new, line, message):
         ('horizons = 10\npolicies = "dts"\nproblems = []', r"line 2: policies must be tables"),
         (
             'horizons = 10\n[policies]\nname = "dts"\n[problems]\n',
-            "line 2: policies must be tables",
+            r"line 2: .*write \[\[policies\]\]",
         ),
+        (
+            '[policies]\nname = "dts"\n[[policies]]\nname = "rucb"\n',
+            r"line 1: .*write \[\[policies\]\]",
+        ),
+        (
+            '[[problems]]\nname = "arxiv"\n[problems]\nname = "gap"\n',
+            r"line 3: .*write \[\[problems\]\]",
+        ),
+        ("seeds = " + "1" * 5_000, "not valid TOML: a number has thousands of digits"),
+        ("seeds = " + "[" * 5_000, "not valid TOML: its brackets are nested too deeply"),
     ],
 )
 def test_files_that_are_no_grid_are_refused(tmp_path, text, message):
