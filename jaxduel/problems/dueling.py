@@ -237,7 +237,7 @@ def _other_units(matrix: np.ndarray) -> str:
     if np.all((matrix >= 0) & (matrix == np.floor(matrix))):
         return (
             "; divide numbers of wins by the comparisons of their pair "
-            "(jaxduel.policies.state_from_wins lets a policy begin with them)"
+            "(in Python, jaxduel.policies.state_from_wins lets a policy begin with them)"
         )
     return ""
 

@@ -148,12 +148,13 @@ class CheckedCell:
         if pulls and not isinstance(problem, ArmsProblem):
             raise InputError(
                 f"{name} pulls arms that have rewards, and '{problem.name}' is a matrix of "
-                "preferences: jaxduel.problems.gaussian and bernoulli make arms with rewards."
+                "preferences: arms with rewards are such as gaussian[0.6,0.5] or "
+                "bernoulli[0.6,0.5]."
             )
         if not pulls and isinstance(problem, ArmsProblem):
             raise InputError(
-                f"{name} compares arms in pairs, and '{problem.name}' has arms with rewards: "
-                "jaxduel.problems.load and from_matrix make matrices of preferences."
+                f"{name} compares arms in pairs, and '{problem.name}' has arms with rewards: a "
+                "matrix of preferences, such as arxiv or one from a file, is needed."
             )
         if pulls and settings.record_pairs:
             raise InputError(f"{name} pulls single arms: record_pairs must be False.")
