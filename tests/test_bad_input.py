@@ -109,7 +109,7 @@ OPTIONS = [
     ["plot", "res", "--kind", "bar"],
     ["show", "res", "--horizon", "abc"],
     ["show", "res", "--columns", "foo"],
-    ["show", "nope"],
+    *(["show", "nope"], ["show", LONG], ["plot", LONG], ["sweep", LONG]),
     ["show", "adir.csv"],
     ["show", "noext"],
     ["show", "nope", "--csv", "."],
@@ -194,11 +194,11 @@ alpha = [0.51, 0.6]
 name = "arxiv"
 """
 CHANGES = [
-    *(("seeds = 8", f"seeds = {value}") for value in ("0", "-4", "2.5", '"8"', "= 8")),
+    *(("seeds = 8", f"seeds = {value}") for value in ("0", "-4", "2.5", '"8"', "= 8", 400 * "8")),
     *(("seeds = 8", f"seeds = 8\n{line}") for line in ("foo = 1", "delay = 0", "seed = -1")),
     *(("[1e2]", value) for value in ("[0]", "[-1]", "[1e10]", "[1.5]", "[nan]", "[inf]", "[]")),
     *(("[1e2]", value) for value in ('["1e2"]', "7.5", '"x"')),
-    *(("[0.51, 0.6]", value) for value in ("[-1]", '["x"]', "[]", "[[0.5]]", "nan")),
+    *(("[0.51, 0.6]", value) for value in ("[-1]", '["x"]', "[]", "[[0.5]]", "nan", 400 * "8")),
     *(("batches = [2]", value) for value in ("", "batches = [0]", 'batches = ["a"]')),
     *(('["average"]', value) for value in ('["avg"]', '["pulls"]')),
     *(
@@ -210,7 +210,7 @@ CHANGES = [
             *(
                 'generator = "btl"\nnum_arms = 4\nfoo = 3',
                 'name = "mslr5-noncondorcet"',
-                f'name = "{LONG}"',
+                *(f'name = "{LONG}"', f'file = "{LONG}.csv"', 'file = "~nobody/m.csv"'),
             ),
         )
     ),

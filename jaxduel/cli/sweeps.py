@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -134,7 +135,7 @@ def show(
         "policies": policy,
         "definitions": definition,
     }
-    if results.is_file():
+    if os.path.isfile(results):
         _require_no_choice({**chosen, "csv": csv})
         return show_result(results)
     _require_writable(csv)
@@ -206,7 +207,7 @@ def plot(
       definition: definitions of regret to draw.
       out: folder for the files; if left out DIR/figures, or the folder of the first file.
     """
-    if results and all(path.is_file() for path in results):
+    if results and all(map(os.path.isfile, results)):
         chosen = {"problem": problem, "horizon": horizon, "policy": policy}
         axes = {"x": x != "t", "y": y, "facet": facet, "kind": kind != "curves"}
         _require_no_choice({**axes, **chosen, "definition": definition})

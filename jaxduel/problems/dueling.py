@@ -215,7 +215,7 @@ def _numbers(p: Any, name: str) -> np.ndarray:
         raise InputError(
             f"matrix '{name}' has rows of different lengths: a preference matrix is square, (K, K)."
         ) from None
-    if array.dtype.kind in "cOUSmM":
+    if array.dtype.kind in "cOUSTmM" or isinstance(array.dtype, np.dtypes.VoidDType):
         raise InputError(
             f"matrix '{name}' holds entries of type {array.dtype}: real numbers are needed."
         )

@@ -116,7 +116,7 @@ def _read(path: Path, tables: bool = True) -> xarray.Dataset:
     """The data set in a file; without its tables if only its attributes are wanted."""
     import xarray
 
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"there is no file '{path}'.")
     try:
         with xarray.open_dataset(path, engine="h5netcdf") as data:

@@ -85,7 +85,7 @@ def _problem_entries(
 ) -> list[ProblemEntry]:
     given = {key: table.pop(key) for key in PROBLEM_KEYS if key in table}
     if isinstance(given.get("file"), str):
-        given["file"] = Path(folder or "") / Path(given["file"]).expanduser()
+        given["file"] = Path(folder or "") / os.path.expanduser(given["file"])
     if isinstance(given.get("name"), list):
         names = _names(given.pop("name"))
         return [ProblemEntry(name=name, parameters=table, **given) for name in names]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxduel import problems
-from jaxduel.errors import unknown_name
+from jaxduel.errors import shorten, unknown_name
 from jaxduel.experiments.sweep.values import GridError, listed, located, typed
 from jaxduel.policies import registry
 from jaxduel.problems.files import SUFFIXES
@@ -182,14 +182,15 @@ class ProblemEntry:
         return {}
 
     def _filed(self) -> _Kinds:
-        path = Path(str(self.file)).expanduser().absolute()
+        path = Path(os.path.expanduser(str(self.file))).absolute()
+        said = f"file '{shorten(str(path), 300)}'"
         if path.suffix.lower() not in SUFFIXES:
             raise GridError(
-                f"file '{path}' is of an unknown kind: {', '.join(SUFFIXES)} files can be read.",
+                f"{said} is of an unknown kind: {', '.join(SUFFIXES)} files can be read.",
                 "file",
             )
-        if not path.is_file():
-            raise GridError(f"file '{path}' does not exist.", "file")
+        if not os.path.isfile(path):
+            raise GridError(f"{said} does not exist.", "file")
         object.__setattr__(self, "file", str(path))
         return {_KEY: (str, "")} if path.suffix.lower() == ".npz" else {}
 

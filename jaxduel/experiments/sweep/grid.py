@@ -188,7 +188,7 @@ class Grid:
         values = _tuple(getattr(self, field)) if many else (getattr(self, field),)
         for value in values:
             number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not (number and float(value).is_integer() and least <= value <= most):
+            if not (number and least <= value <= most and float(value).is_integer()):
                 bounds = f"{least} to {most}"
                 what = "whole numbers" if many else "a whole number"
                 raise GridError(f"{key} must be {what} from {bounds}, not {value!r}.", key)

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten
 from jaxduel.experiments.sweep.document import one_table
 from jaxduel.experiments.sweep.grid import TABLES, Grid
 from jaxduel.experiments.sweep.toml_lines import key_lines, single_tables
@@ -66,7 +66,8 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     except UnicodeDecodeError:
         raise InputError(f"grid file '{path}' is no text: a TOML file is needed.") from None
     except OSError as error:
-        raise InputError(f"grid file '{path}' cannot be read: {error.strerror or error}.") from None
+        name = shorten(str(path), 300)
+        raise InputError(f"grid file '{name}' cannot be read: {error.strerror or error}.") from None
     try:
         return Grid.from_json(_document(path, text), path.parent)
     except GridError as error:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten
 
 FORMAT = 2
 """The number of the layout of folders that this version writes and reads."""
@@ -129,7 +129,9 @@ def read_manifest(folder: Path) -> Manifest:
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"'{folder}' holds no sweep: it has no {FILE}.") from None
     except OSError as error:
-        raise InputError(f"'{path}' cannot be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"'{shorten(str(path), 300)}' cannot be read: {error.strerror or error}."
+        ) from None
     return decode_manifest(content, folder)
 
 

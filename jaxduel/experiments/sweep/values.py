@@ -55,6 +55,8 @@ def typed(where: str, key: str, value: Any, annotation: Any, default: Any) -> An
             return value
     if isinstance(value, bool | str | tuple):
         raise GridError(f"{where} must be a number, not {value!r}.", key)
+    if isinstance(value, int) and abs(value) >= 2**64:
+        raise GridError(f"{where} must be a number that fits 64 bits.", key)
     if "float" in kind:
         return float(value)
     if "int" in kind:
