@@ -1,6 +1,7 @@
 """Random bad input at four entry points: an InputError in Python, one line on the command line."""
 
 import contextlib
+import inspect
 import io
 import warnings
 
@@ -39,9 +40,13 @@ VALUES = st.one_of(
 
 
 def nearly_right(draw):
-    """A preference matrix with a few entries changed."""
-    matrix = draw(st.sampled_from([MATRIX.tolist(), [[0.5, 0.6], [0.4, 0.5]]]))
-    matrix = [list(row) for row in matrix]
+    """A preference matrix with at most two entries changed."""
+    number = draw(st.integers(2, 5))
+    matrix = np.full((number, number), 0.5)
+    for i, j in zip(*np.triu_indices(number, 1), strict=True):
+        matrix[i, j] = draw(st.floats(0, 1))
+        matrix[j, i] = 1 - matrix[i, j]
+    matrix = matrix.tolist()
     for _ in range(draw(st.integers(0, 2))):
         row = draw(st.sampled_from(matrix))
         place = draw(st.integers(0, len(row) - 1)) if row else 0
@@ -129,13 +134,20 @@ LINES = [
     *(["show", "ok.csv"], ["show", "res"], ["plot", "res"], ["compare", "res", "--policies"]),
     ["reproduce", "nothing", "--figure", "1a", "--runs", "2"],
 ]
-TOKENS = [
-    *COMMANDS,
+OPTIONS = [
     *(f"--{name}" for name in ("policy", "problem", "horizon", "seeds", "seed", "set", "regret")),
     *(f"--{name}" for name in ("delay", "checkpoints", "lanes", "prng", "no-shuffle", "key")),
     *(f"--{name}" for name in ("batches", "family", "num-arms", "against", "against-set", "most")),
     *(f"--{name}" for name in ("starts", "steps", "objective", "min-gap", "fresh-seeds", "csv")),
     *(f"--{name}" for name in ("dry-run", "devices", "scheduler", "kind", "columns", "policies")),
+]
+VALUES_OF_OPTIONS = [
+    *("1", "2", "4", "8", "100", "0.6", "alpha=0.6", "num_batches=2", "dts", "rucb", "pcomp"),
+    *("arxiv", "gap", "cyclic", "copeland", "average", "borda", "btl", "sst", "philox4x32"),
+]
+TOKENS = [
+    *COMMANDS,
+    *OPTIONS,
     *("--", "-", "-h", "--help", "--version", "--foo", "", " ", "=", "0", "-1", "1.5", "1e400"),
     *("nan", "inf", "1e10", "１", "abc", "数", "x" * 5_000, "a\nb", "None", "True", "[1]"),
     *("alpha=0.6", "alpha=", "alpha=nan", "num_batches=0", "horizon=7", "=", "{}", "()", "res"),
@@ -152,9 +164,18 @@ class Simulated(Exception):
 def check_command_line(data):
     words = list(data.draw(st.sampled_from(LINES)))
     for _ in range(data.draw(st.integers(0, 3))):
+        change = data.draw(st.sampled_from(["replaced", "added", "word"]))
+        token = data.draw(st.sampled_from(VALUES_OF_OPTIONS) | st.sampled_from(TOKENS) | ARGUMENTS)
         place = data.draw(st.integers(0, len(words)))
-        token = data.draw(st.sampled_from(TOKENS) | ARGUMENTS)
-        words[place : place + data.draw(st.integers(0, 1))] = [token]
+        options = [n for n, word in enumerate(words) if word.startswith("--")]
+        if change == "replaced" and options:
+            place = data.draw(st.sampled_from(options)) + 1
+        elif change == "added" and words:
+            own = inspect.signature(COMMANDS.get(words[0], main)).parameters
+            own = [f"--{name}".replace("_", "-").replace("settings", "set") for name in own]
+            words.append(data.draw(st.sampled_from(own) | st.sampled_from(OPTIONS)))
+            place = len(words)
+        words[place : place + (change == "replaced")] = [token]
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
