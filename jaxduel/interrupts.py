@@ -24,7 +24,7 @@ DEADLINE = 2.0
 LONGEST_WRITE = 30.0
 """Seconds that a file in the middle of being written is waited for."""
 
-_scopes: list[threading.Event] = []
+_scopes: list[tuple[threading.Event, bool]] = []
 _writing = threading.RLock()
 _is_watched = False
 _message = "interrupted, nothing had finished"
@@ -33,7 +33,9 @@ _said = threading.Lock()
 
 
 @contextmanager
-def stops(stop: threading.Event, *, terminate: bool = False) -> Iterator[None]:
+def stops(
+    stop: threading.Event, *, terminate: bool = False, patient: bool = False
+) -> Iterator[None]:
     """Within it, the first SIGINT sets `stop`; a second one interrupts at once.
 
     In threads other than the main one, and where somebody else handles the signal, it does nothing.
@@ -41,16 +43,17 @@ def stops(stop: threading.Event, *, terminate: bool = False) -> Iterator[None]:
     Args:
       stop: the event.
       terminate: whether SIGTERM does the same.
+      patient: whether a command then takes the time it needs, until a second signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     if _is_watched:
-        _scopes.append(stop)
+        _scopes.append((stop, patient))
         try:
             yield
         finally:
-            _scopes.remove(stop)
+            _scopes.pop()
         return
 
     def caught(number: int, frame: object) -> None:
@@ -129,11 +132,12 @@ def watch() -> None:
 def _answer() -> None:
     """Waits for signals, and ends the process."""
     signal.sigwait({signal.SIGINT})
-    for stop in _scopes:
+    scopes = list(_scopes)
+    for stop, _ in scopes:
         stop.set()
-    if _keeping and _has_run:
+    if (_keeping and _has_run) or any(patient for _, patient in scopes):
         signal.sigwait({signal.SIGINT})
-    elif _scopes:
+    elif scopes:
         time.sleep(DEADLINE)
     _writing.acquire(timeout=LONGEST_WRITE)
     _exit()

@@ -82,7 +82,7 @@ def run_sweep(
     """
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     stop = threading.Event()
-    with interrupts.stops(stop, terminate=True):
+    with interrupts.stops(stop, terminate=True, patient=scheduler is not None):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
