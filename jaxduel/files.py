@@ -49,7 +49,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
             _synchronise(path.parent)
     except OSError as error:
         raise StorageError(
-            f"'{shorten(str(path), 400)}' cannot be written: {why(error)}."
+            f"'{shorten(str(path), 300)}' cannot be written: {why(error)}."
         ) from error
     return path
 
@@ -67,7 +67,7 @@ def require_writable_file(path: str | os.PathLike[str]) -> Path:
       InputError: if it cannot be written.
     """
     path = Path(path)
-    said = f"the output '{shorten(str(path))}'"
+    said = f"the output '{shorten(str(path), 300)}'"
     try:
         if path.is_dir():
             raise InputError(f"{said} is a folder: give the name of a file.")

@@ -26,8 +26,9 @@ class OutputFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:
+            said = shorten(str(self.path), 300)
             raise InputError(
-                f"the output folder '{shorten(str(self.path))}' cannot be created: {why(error)}."
+                f"the output folder '{said}' cannot be created: {why(error)}."
             ) from None
         require_writable_folder(self.path)
 
