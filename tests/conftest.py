@@ -1,9 +1,13 @@
-"""Two CPU devices for the whole test session, so that placement on devices can be tested."""
+"""Two CPU devices for the whole test session, so that placement on devices can be tested; and
+signals that interrupt: workers of pytest-xdist, and the processes they start, ignore SIGINT."""
+
+import signal
 
 import jax
 import pytest
 
 jax.config.update("jax_num_cpu_devices", 2)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -66,13 +66,12 @@ def said_one_line(code, out, errors, begun="jaxduel: "):
 
 def test_the_first_signal_sets_the_event_and_the_second_interrupts():
     stop = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
     with interrupts.stops(stop):
         signal.raise_signal(signal.SIGINT)
         assert stop.is_set()
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_other_handlers_of_the_signal_are_left_alone():
