@@ -86,6 +86,19 @@ def test_other_handlers_of_the_signal_are_left_alone():
     assert not stop.is_set()
 
 
+def test_signals_are_left_alone_in_other_threads():
+    before, seen = signal.getsignal(signal.SIGINT), []
+
+    def inside():
+        with interrupts.stops(threading.Event()):
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=inside)
+    thread.start()
+    thread.join()
+    assert seen == [before]
+
+
 def test_workers_are_waited_for_unless_they_are_stopped_and_busy():
     stop, release, done = threading.Event(), threading.Event(), []
     interrupts.Workers(3, done.append, stop).wait()

@@ -433,6 +433,8 @@ def test_parameters_are_checked():
     assert jd.policies.make("scb", num_arms=2).assumes == ("no ties",)
     with pytest.raises(jd.InputError, match=r"^scb: scale must be positive, not 0\.0\.$"):
         jd.policies.make("scb", num_arms=3, scale=0.0)
-    for length in (1, 2.5, 2**31):
+    with pytest.raises(jd.InputError, match=r"first_length must be a whole number, not 2\.5"):
+        jd.policies.make("scb", num_arms=3, first_length=2.5)
+    for length in (1, 2**31):
         with pytest.raises(jd.InputError, match="first_length must be a whole number from 2 to"):
             jd.policies.make("scb", num_arms=3, first_length=length)

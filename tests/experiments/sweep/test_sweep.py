@@ -1,7 +1,5 @@
 """Sweeps as they run: what is stored, stopped, gone on with, extended, on any devices."""
 
-import threading
-
 import jax
 import numpy as np
 import pytest
@@ -287,19 +285,6 @@ def test_an_estimate_between_trials_is_a_power_of_the_number_of_arms(monkeypatch
     np.testing.assert_allclose(found.seconds, 3 + 2e-6 * work, rtol=1e-6)
     work = 512 * (8_000 + 2 * 2_000 + 8_000 * np.log(125)) * sum(arms)  # RUCB can fall quiet
     np.testing.assert_allclose(found.least, 3 + 2e-6 * work, rtol=1e-6)
-
-
-def test_signals_are_left_alone_in_other_threads():
-    seen = []
-
-    def inside():
-        with runner.stopped_by_signals(threading.Event(), seen.append):
-            seen.append("in")
-
-    thread = threading.Thread(target=inside)
-    thread.start()
-    thread.join()
-    assert seen == ["in"]
 
 
 @pytest.mark.slow
