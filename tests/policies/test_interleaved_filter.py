@@ -112,5 +112,5 @@ def test_learning_late_agrees_and_ignores_past_candidates():
 def test_parameters_are_checked():
     with pytest.raises(jd.InputError, match="variant must be 'if1' or 'if2', not 'if3'"):
         jd.policies.make("interleaved-filter", num_arms=3, horizon=10, variant="if3")
-    with pytest.raises(jd.InputError, match="horizon must be a whole number, not 2.5"):
+    with pytest.raises(jd.InputError, match=r"horizon must be a whole number, not 2\.5"):
         jd.policies.make("interleaved-filter", num_arms=3, horizon=2.5)
