@@ -278,6 +278,12 @@ def test_bad_commands_get_a_sentence(command, capsys):
     refused(list(command), capsys)
 
 
+@pytest.mark.parametrize("option", ["--seeds", "--delay", "--lanes", "--checkpoints"])
+def test_numbers_below_one_are_refused_by_the_option(option, capsys):
+    told = refused([*RUN, option, "0"], capsys)
+    assert f"{option} takes a whole number of at least 1, such as 1000 or 1e6, not '0'" in told
+
+
 @pytest.mark.parametrize("number", range(len(CHANGES)))
 def test_bad_grids_get_a_sentence(number, tmp_path, capsys):
     grid = tmp_path / "grid.toml"

@@ -139,11 +139,11 @@ def test_a_broken_assumption_is_one_line(capsys):
     [
         (("run", "--policy", "rucbb", "--problem", "arxiv", "--horizon", 9), "mean 'rucb'"),
         (("run", "--policy", "rucb", "--problem", "arxv", "--horizon", 9), "mean 'arxiv'"),
-        ((*RUN, "--horizon", 0), "horizon must be a whole number from 1"),
+        ((*RUN, "--horizon", 0), "--horizon takes a whole number of at least 1"),
         ((*RUN, "--horizon", "3e9"), "horizon must be a whole number from 1"),
-        ((*RUN, "--seeds", 0), "num_seeds"),
+        ((*RUN, "--seeds", 0), "--seeds takes a whole number of at least 1"),
         ((*RUN, "--seed", -1), "seed must be from 0"),
-        ((*RUN, "--checkpoints", 0), "checkpoints must be at least 1"),
+        ((*RUN, "--checkpoints", 0), "--checkpoints takes a whole number of at least 1"),
         ((*RUN, "--set", "alpha"), "NAME=VALUE"),
         ((*RUN, "--set", "scale=much"), "takes a number"),
         ((*RUN, "--set", "scael=1"), "mean 'scale'"),
@@ -164,7 +164,7 @@ def test_a_broken_assumption_is_one_line(capsys):
         (("reproduce", "batched-duel"), "mean 'batched-dueling'"),
         (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
         (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),
-        (("reproduce", "batched-dueling", "--runs", 0), "runs must be at least 1"),
+        (("reproduce", "batched-dueling", "--runs", 0), "--runs takes a whole number of at least 1"),
         (("reproduce", "batched-dueling", "--out", __file__), "cannot be created"),
     ],
 )  # fmt: skip

@@ -34,7 +34,7 @@ def test_the_instance_is_written_and_can_be_loaded(tmp_path, capsys):
         (["--family", "btl", "--against", "pcomp", "--objective", "ratio"], "--against compares"),
         (["--family", "btl", "--set", "batches=3"], "batches"),
         (["--family", "cycle", "--num-arms", "2"], "at least 3"),
-        (["--family", "btl", "--steps", "0"], "steps must be a whole number >= 1"),
+        (["--family", "btl", "--steps", "0"], "--steps takes a whole number of at least 1"),
     ],
 )
 def test_bad_input_ends_with_one_sentence(extra, message, capsys):

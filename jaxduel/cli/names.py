@@ -8,7 +8,7 @@ from typing import Literal
 from tyro.conf import Positional
 
 import jaxduel as jd
-from jaxduel.cli.numbers import Whole
+from jaxduel.cli.numbers import Count
 from jaxduel.policies.checks import require_horizon
 
 
@@ -51,7 +51,7 @@ def check(problem: Positional[str], key: str | None = None) -> int:
     return 0
 
 
-def bounds(problem: str, horizon: Whole | None = None, batches: Whole | None = None) -> int:
+def bounds(problem: str, horizon: Count | None = None, batches: Count | None = None) -> int:
     """Print what is proved of the regret on a problem: constants of log T, with their sources.
 
     Args:

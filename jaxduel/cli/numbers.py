@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from tyro.constructors import PrimitiveConstructorSpec
@@ -28,16 +28,26 @@ def whole_number(text: str) -> int:
     return int(number)
 
 
-Whole = Annotated[
-    int,
-    PrimitiveConstructorSpec(
+def _count(words: Sequence[str]) -> int:
+    """A whole number of at least 1."""
+    number = whole_number(words[0])
+    if number < 1:
+        raise ValueError(f"'{number}' is less than 1")
+    return number
+
+
+def _spec(metavar: str, parse: Callable[[Sequence[str]], int]) -> PrimitiveConstructorSpec[int]:
+    return PrimitiveConstructorSpec(
         nargs=1,
-        metavar="INT",
-        instance_from_str=lambda words: whole_number(words[0]),
+        metavar=metavar,
+        instance_from_str=parse,
         is_instance=lambda value: isinstance(value, int),
         str_from_instance=lambda value: [str(value)],
-    ),
-]
+    )
+
+
+Whole = Annotated[int, _spec("INT", lambda words: whole_number(words[0]))]
+Count = Annotated[int, _spec("COUNT", _count)]
 
 
 _OF_THE_RUN = {

@@ -15,6 +15,7 @@ from jaxduel.errors import InputError, shorten
 
 _WANTED = {
     "INT": "a whole number such as 1000 or 1e6",
+    "COUNT": "a whole number of at least 1, such as 1000 or 1e6",
     "FLOAT": "a number",
     "T": "whole numbers such as 1000 or 1e6",
     "STR": "text",

@@ -10,14 +10,14 @@ from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
-from jaxduel.cli.numbers import Whole
+from jaxduel.cli.numbers import Count, Whole
 
 
 def reproduce(
     paper: Positional[str],
     figure: str | None = None,
     full: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False,
-    runs: Whole | None = None,
+    runs: Count | None = None,
     seed: Whole = 0,
     out: Path | None = None,
 ) -> int:

@@ -14,8 +14,7 @@ from tyro.conf import UseAppendAction
 import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
-from jaxduel.cli.numbers import Whole, settings_of
-from jaxduel.errors import InputError
+from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.files import require_writable_file
 
 
@@ -23,16 +22,16 @@ from jaxduel.files import require_writable_file
 def run(
     policy: str,
     problem: str,
-    horizon: Whole,
-    seeds: Whole = 100,
+    horizon: Count,
+    seeds: Count = 100,
     seed: Whole = 0,
     regret: Literal["copeland", "average", "borda", "weak", "pulls"] | None = None,
     settings: Annotated[UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="set")] = (),
-    delay: Whole = 1,
-    checkpoints: Whole | None = None,
+    delay: Count = 1,
+    checkpoints: Count | None = None,
     shuffle: bool = True,
     prng: Literal["threefry2x32", "philox4x32"] = "threefry2x32",
-    lanes: Whole | None = None,
+    lanes: Count | None = None,
     out: Path | None = None,
     force: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False,
 ) -> int:
@@ -56,8 +55,6 @@ def run(
     """
     from jaxduel.numerics import log_grid
 
-    if checkpoints is not None and checkpoints < 1:
-        raise InputError(f"checkpoints must be at least 1, not {checkpoints}.")
     instance = jd.problems.load(problem)
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)

@@ -16,7 +16,7 @@ from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
-from jaxduel.cli.numbers import Whole
+from jaxduel.cli.numbers import Count, Whole
 from jaxduel.cli.results import plot_results, show_result
 from jaxduel.errors import InputError
 from jaxduel.files import require_writable_file, write_whole
@@ -37,7 +37,7 @@ def sweep(
     out: Path | None = None,
     dry_run: Switch = False,
     extend_seeds: Switch = False,
-    devices: Whole | None = None,
+    devices: Count | None = None,
     scheduler: str | None = None,
 ) -> int:
     """Run a grid of policies, problems and horizons, or what is left of it.

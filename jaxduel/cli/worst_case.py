@@ -12,7 +12,7 @@ import tyro
 from tyro.conf import UseAppendAction
 
 import jaxduel as jd
-from jaxduel.cli.numbers import Whole, settings_of
+from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.errors import InputError
 from jaxduel.gradients import WorstCase
 from jaxduel.simulation.intervals import interval95
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def worst_case(
     policy: str,
     family: Literal["btl", "thurstone", "sst", "condorcet", "cycle"],
-    num_arms: Whole,
-    horizon: Whole,
+    num_arms: Count,
+    horizon: Count,
     objective: Literal["regret", "ratio"] = "regret",
     against: str | None = None,
     against_set: UseAppendAction[tuple[str, ...]] = (),
@@ -33,10 +33,10 @@ def worst_case(
     regret: Literal["average", "copeland", "borda", "weak"] | None = None,
     min_gap: float = 0.02,
     most: float = 0.95,
-    starts: Whole = 4,
-    steps: Whole = 60,
-    seeds: Whole = 512,
-    fresh_seeds: Whole = 8_192,
+    starts: Count = 4,
+    steps: Count = 60,
+    seeds: Count = 512,
+    fresh_seeds: Count = 8_192,
     learning_rate: float = 0.1,
     seed: Whole = 0,
     out: Path | None = None,

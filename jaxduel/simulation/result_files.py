@@ -101,7 +101,9 @@ def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> 
         made = None
     if made is None or not same_request(made, request):
         what = "is not a result of jaxduel" if made is None else "has the result of another request"
-        raise InputError(f"'{path}' {what}: give another name, or have it replaced by force.")
+        raise InputError(
+            f"'{path}' {what}: give another name, or --force (force=True in Python) to replace it."
+        )
 
 
 def write(result: Result, path: Path, force: bool) -> Path:

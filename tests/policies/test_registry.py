@@ -39,7 +39,7 @@ def test_values_that_are_no_parameters_are_refused_in_a_sentence(name, values, s
         make(name, num_arms=3, **values)
 
 
-@pytest.mark.parametrize("num_arms", [None, "6", 6.5, 1, True, [6], 10**12])
+@pytest.mark.parametrize("num_arms", [None, "6", 6.5, 1, True, [6], 46_341, 2**31 - 1, 10**12])
 def test_numbers_of_arms_that_are_none_are_refused(num_arms):
     with pytest.raises(jd.InputError, match="num_arms"):
         make("dts", num_arms=num_arms)

@@ -59,6 +59,8 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
       InputError: no such file, or something wrong in it; says in which line.
     """
     path = Path(path)
+    if "\0" in str(path):
+        raise InputError("the name of a grid file cannot have a null character in it.")
     try:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:

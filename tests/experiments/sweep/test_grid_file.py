@@ -120,6 +120,8 @@ def test_files_that_are_no_grid_are_refused(tmp_path, text, message):
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         read_grid(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="null character"):
+        read_grid("grid\0.toml")
     with pytest.raises(InputError, match="cannot be read"):
         read_grid(tmp_path)
     (tmp_path / "grid.toml").write_bytes(b"\xff\xfe\x00")
