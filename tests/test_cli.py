@@ -164,7 +164,7 @@ def test_a_broken_assumption_is_one_line(capsys):
         (("reproduce", "batched-duel"), "mean 'batched-dueling'"),
         (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
         (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),
-        (("reproduce", "batched-dueling", "--runs", 0), "--runs takes a whole number of at least 1"),
+        (("reproduce", "batched-dueling", "--runs", 0), "--runs takes a whole number"),
         (("reproduce", "batched-dueling", "--out", __file__), "cannot be created"),
     ],
 )  # fmt: skip
