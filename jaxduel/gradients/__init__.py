@@ -1,6 +1,7 @@
 """How expected regret depends on the instance: its gradient, without bias from outcomes or through
 relaxed simulators, and families of instances to vary."""
 
+from jaxduel.display import exported as _exported
 from jaxduel.gradients import families as families
 from jaxduel.gradients.ascent import WorstCase as WorstCase
 from jaxduel.gradients.ascent import worst_case as worst_case
@@ -11,3 +12,8 @@ from jaxduel.gradients.score import RegretGradient as RegretGradient
 from jaxduel.gradients.score import regret_gradient as regret_gradient
 from jaxduel.gradients.spaces import Space as Space
 from jaxduel.gradients.spaces import space as space
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return _exported(globals(), modules=("families",))

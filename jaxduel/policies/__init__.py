@@ -1,5 +1,6 @@
 """Policies, one file per algorithm, each a pure state-transition function; and their registry."""
 
+from jaxduel.display import exported as _exported
 from jaxduel.policies.base import WITHHELD as WITHHELD
 from jaxduel.policies.base import Batch as Batch
 from jaxduel.policies.base import Duel as Duel
@@ -43,3 +44,8 @@ from jaxduel.policies.successive_elimination import SuccessiveElimination as Suc
 from jaxduel.policies.thompson_gaussian import ThompsonGaussian as ThompsonGaussian
 from jaxduel.policies.ucb1 import UCB1 as UCB1
 from jaxduel.policies.warm_start import state_from_wins as state_from_wins
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return _exported(globals())

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from jaxduel.display import value_text
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import set_size
 from jaxduel.numerics.crossing import steps_while
@@ -39,6 +40,9 @@ class Grid:
 
     kind: str = field(metadata={"static": True})
     times: Any = None
+
+    def __repr__(self) -> str:
+        return repr(self.kind) if self.times is None else value_text(self.times)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.policies import arguments
+from jaxduel.policies import arguments, display
 from jaxduel.policies.base import Policy
 from jaxduel.policies.batched_successive_elimination import BaSE
 from jaxduel.policies.btm import BTM
@@ -52,7 +52,8 @@ def register(name: str, policy_class: type) -> None:
       policy_class: a frozen dataclass, registered with `jax.tree_util.register_dataclass`, with the
         methods of `Policy`, and keyword fields `num_arms` and `active_arms`. A class that is
         defined anew under its own name, as where a notebook's cell is run again, replaces the one
-        that was registered before.
+        that was registered before. Where its `__repr__` is the one that `dataclass` generates, it
+        gets a shorter one, of what is not at its default, and a table for notebooks.
 
     Raises:
       InputError: for a class that is no policy, or a name that is taken by another class.
@@ -61,6 +62,7 @@ def register(name: str, policy_class: type) -> None:
     there = _REGISTRY.get(name, policy_class)
     if _full_name(there) != _full_name(policy_class):
         raise InputError(f"the policy name '{name}' is taken by {there.__qualname__}.")
+    display.install(policy_class)
     _REGISTRY[name] = policy_class
 
 

@@ -1,6 +1,7 @@
 """What is played: preference matrices, their winners and assumptions, catalogue, generators; arms
 with rewards."""
 
+from jaxduel.display import exported as _exported
 from jaxduel.problems.arms import ArmsProblem as ArmsProblem
 from jaxduel.problems.arms import adaptive_grid_family as adaptive_grid_family
 from jaxduel.problems.arms import bernoulli as bernoulli
@@ -36,3 +37,8 @@ from jaxduel.problems.report import examine as examine
 
 Problem = DuelingProblem | ArmsProblem
 """Whatever can be played."""
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return _exported(globals())

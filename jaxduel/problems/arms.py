@@ -12,10 +12,14 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, unknown_name
 
 ARM_GAP_KINDS = ("pulls",)
 """The kinds of gap that `ArmsProblem.gaps` knows."""
+
+_SHOWN_ARMS = 10
+"""Most arms whose means notebooks show."""
 
 
 @jax.tree_util.register_dataclass
@@ -67,10 +71,42 @@ class ArmsProblem:
         means = np.asarray(self.means, np.float64)
         return means.max() - means
 
+    @property
+    def smallest_gap(self) -> float | None:
+        """The least distance of a mean from the largest; None if all are equal."""
+        below = self.gaps()[self.gaps() > 0]
+        return float(below.min()) if below.size else None
+
     def __repr__(self) -> str:
-        if isinstance(self.means, Tracer):
-            return f"ArmsProblem({self.name!r}, means={self.means!r})"
-        return f"ArmsProblem({self.name!r}, K={self.num_arms}, {self.rewards} rewards)"
+        if not self._is_concrete():
+            return f"ArmsProblem({self.name!r}, means={array_text(self.means)})"
+        return f"ArmsProblem({self.name!r}, K={self.num_arms}, {', '.join(self._facts())})"
+
+    def _repr_html_(self) -> str:
+        """The same facts and, of few arms, their means."""
+        if not self._is_concrete():
+            return html_table(self.name, [["means", array_text(self.means)]])
+        caption = f"{self.name}: K = {self.num_arms}, {', '.join(self._facts())}"
+        if self.num_arms > _SHOWN_ARMS:
+            return html_table(caption, [])
+        columns = {"mean": self.means, "standard deviation": self.std}
+        rows = [
+            [name, *(f"{number:.4g}" for number in values)]
+            for name, values in columns.items()
+            if values is not None
+        ]
+        return html_table(caption, rows, ["arm", *map(str, range(self.num_arms))])
+
+    def _facts(self) -> list[str]:
+        best, gap = self.best_arms, self.smallest_gap
+        return [
+            f"{self.rewards} rewards",
+            f"best arm{'s' * (len(best) > 1)} {listed(best)}",
+            "all means equal" if gap is None else f"smallest gap {gap:.4g}",
+        ]
+
+    def _is_concrete(self) -> bool:
+        return all(map(is_known, jax.tree.leaves(self))) and np.ndim(self.means) == 1
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ArmsProblem):

@@ -8,9 +8,9 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, shorten, unknown_name
 
 GAP_KINDS = ("average", "weak", "copeland", "borda")
@@ -18,6 +18,8 @@ GAP_KINDS = ("average", "weak", "copeland", "borda")
 
 _TOLERANCE = 1e-6
 _BORDA_TIE = 1e-12
+_SHOWN_ARMS = 10
+"""Most arms of a matrix that notebooks show."""
 
 
 @jax.tree_util.register_dataclass
@@ -130,17 +132,40 @@ class DuelingProblem:
             raise InputError(f"'{shown}' names an arm twice: the arms of a submatrix must differ.")
         return DuelingProblem(_frozen(self._host()[np.ix_(arms, arms)]), name)
 
+    @property
+    def smallest_gap(self) -> float | None:
+        """The least |p_ij - 1/2| of the pairs that are not tied; None if all are."""
+        lead = self._host() - 0.5
+        return float(lead[lead > 0].min()) if (lead > 0).any() else None
+
     def __repr__(self) -> str:
         if not self._is_concrete():
-            return f"DuelingProblem({self.name!r}, preferences={self.preferences!r})"
+            shape = array_text(self.preferences)
+            return f"DuelingProblem({self.name!r}, preferences={shape})"
+        facts = [f"K={self.num_arms}", self._winners(), self._closeness()]
+        return f"DuelingProblem({self.name!r}, {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        """The same facts and, of few arms, the matrix."""
+        if not self._is_concrete():
+            return html_table(self.name, [["preferences", array_text(self.preferences)]])
+        facts = [f"K = {self.num_arms}", self._winners(), self._closeness()]
+        caption = f"{self.name}: {', '.join(facts)}"
+        if self.num_arms > _SHOWN_ARMS:
+            return html_table(caption, [])
+        arms = [str(arm) for arm in range(self.num_arms)]
+        rows = [[a, *(f"{p:.4g}" for p in row)] for a, row in zip(arms, self._host(), strict=True)]
+        return html_table(caption, rows, ["", *arms])
+
+    def _winners(self) -> str:
         winners = self.copeland_winners
         if self.condorcet_winner is not None:
-            kind = f"Condorcet winner {winners[0]}"
-        elif len(winners) == 1:
-            kind = f"Copeland winner {winners[0]}"
-        else:
-            kind = f"{len(winners)} Copeland winners"
-        return f"DuelingProblem({self.name!r}, K={self.num_arms}, {kind})"
+            return f"Condorcet winner {winners[0]}"
+        return f"Copeland winner{'s' * (len(winners) > 1)} {listed(winners)}"
+
+    def _closeness(self) -> str:
+        gap = self.smallest_gap
+        return "all pairs tied" if gap is None else f"smallest gap {gap:.4g}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DuelingProblem):
@@ -160,7 +185,7 @@ class DuelingProblem:
     def _is_concrete(self) -> bool:
         matrix = self.preferences
         is_array = isinstance(matrix, np.ndarray | jax.Array)
-        return is_array and not isinstance(matrix, Tracer) and matrix.ndim == 2
+        return is_array and is_known(matrix) and matrix.ndim == 2
 
 
 def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") -> DuelingProblem:

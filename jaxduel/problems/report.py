@@ -8,6 +8,7 @@ from typing import overload
 
 import numpy as np
 
+from jaxduel.display import listed
 from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.assumptions import (
     Violation,
@@ -248,6 +249,4 @@ def _verdict(violation: Violation | None) -> str:
 
 
 def _arms(arms: tuple[int, ...]) -> str:
-    shown = ", ".join(str(arm) for arm in arms[:_SHOWN])
-    more = f" and {len(arms) - _SHOWN} more" if len(arms) > _SHOWN else ""
-    return f"arm{'s' if len(arms) > 1 else ''} {shown}{more}"
+    return f"arm{'s' if len(arms) > 1 else ''} {listed(arms)}"

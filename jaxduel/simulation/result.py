@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxduel.display import html_table
 from jaxduel.simulation.intervals import interval95
 from jaxduel.simulation.moments import Moments
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
@@ -28,7 +29,7 @@ class Totals(NamedTuple):
     most_batches: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """Regret and plays of a policy on an instance, for many seeds.
 
@@ -65,13 +66,13 @@ class Result:
     seed: int | str
     definition: str
     checkpoints: np.ndarray
-    regret: np.ndarray = field(repr=False)
-    plays: np.ndarray = field(repr=False)
-    batches: np.ndarray | None = field(default=None, repr=False)
-    pairs: np.ndarray | None = field(default=None, repr=False)
-    outcomes: np.ndarray | None = field(default=None, repr=False)
-    totals: Totals | None = field(default=None, repr=False)
-    made_by: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    regret: np.ndarray
+    plays: np.ndarray
+    batches: np.ndarray | None = None
+    pairs: np.ndarray | None = None
+    outcomes: np.ndarray | None = None
+    totals: Totals | None = None
+    made_by: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def num_seeds(self) -> int:
@@ -125,17 +126,14 @@ class Result:
 
     def summary(self) -> list[str]:
         """Lines of text: what ran, with all that is not at its default, and regret at T."""
-        mean, sem, std = self.mean[-1], self.sem[-1], self.std[-1]
-        low, high = interval95(mean, sem, self.num_seeds)
         q25, median, q75 = self.quantile(np.array([0.25, 0.5, 0.75]))[:, -1]
-        what = f"{self.variant} on {self.problem}: {self.num_seeds:,} runs of T = {self.horizon:,}"
-        settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
         sample = "" if self.totals is None else f" (of the first {self.num_kept:,} runs)"
+        low, high = self._interval
         lines = [
-            f"{what} {self._steps}{''.join(settings)}",
-            f"{self.definition} regret {mean:.6g}, 95 % interval [{low:.6g}, {high:.6g}]",
+            self._what,
+            f"{self.definition} regret {self.mean[-1]:.6g}, 95 % interval [{low}, {high}]",
             f"median {median:.6g}, quartiles {q25:.6g} and {q75:.6g}{sample}, standard deviation "
-            f"{std:.6g}",
+            f"{self.std[-1]:.6g}",
         ]
         if self.batches is not None:
             mean, most = self.batches.mean(), self.batches.max()
@@ -143,6 +141,41 @@ class Result:
                 mean, most = self.totals.batches / self.num_seeds, self.totals.most_batches
             lines.append(f"batches: {mean:.4g} on average, {most} at most")
         return lines
+
+    def __repr__(self) -> str:
+        low, high = self._interval
+        return (
+            f"<Result: {self._what}, seed {self.seed}\n"
+            f"{self.definition} regret at T {self.mean[-1]:.6g}, 95 % interval [{low}, {high}]>"
+        )
+
+    def _repr_html_(self) -> str:
+        low, high = self._interval
+        rows = [
+            ["policy", self.variant],
+            ["problem", self.problem],
+            ["T", f"{self.horizon:,} {self._steps}"],
+            ["seeds", f"{self.num_seeds:,}, from root seed {self.seed}"],
+            *([name, text] for name, text in changed_settings(self.made_by).items()),
+            [f"{self.definition} regret at T", f"{self.mean[-1]:.6g}"],
+            ["95 % interval", f"[{low}, {high}]"],
+        ]
+        return html_table("Result", rows)
+
+    @property
+    def _what(self) -> str:
+        """What ran, with all that is not at its default."""
+        settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
+        return (
+            f"{self.variant} on {self.problem}: {self.num_seeds:,} runs of T = {self.horizon:,} "
+            f"{self._steps}{''.join(settings)}"
+        )
+
+    @property
+    def _interval(self) -> tuple[str, str]:
+        """The ends of the 95 % interval of regret at T."""
+        low, high = interval95(self.mean[-1], self.sem[-1], self.num_seeds)
+        return f"{low:.6g}", f"{high:.6g}"
 
     def plot(self) -> Figure:
         """Regret against time, with 95 % intervals, as a matplotlib figure."""

@@ -13,6 +13,7 @@ that of one of them or their mean; at probabilities of 0 and 1, where a slope ma
 finite.
 """
 
+from jaxduel.display import exported as _exported
 from jaxduel.theory.arm_bounds import adaptive_grid_minimax_rate as adaptive_grid_minimax_rate
 from jaxduel.theory.arm_bounds import (
     adaptive_grid_problem_dependent_rate as adaptive_grid_problem_dependent_rate,
@@ -51,3 +52,8 @@ from jaxduel.theory.upper_bounds import dts_constant as dts_constant
 from jaxduel.theory.upper_bounds import dts_loglog_constant as dts_loglog_constant
 from jaxduel.theory.upper_bounds import dts_refined_constant as dts_refined_constant
 from jaxduel.theory.upper_bounds import scb_order as scb_order
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return _exported(globals())

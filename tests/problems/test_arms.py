@@ -67,11 +67,28 @@ def test_equality_and_hash():
 
 
 def test_repr_names_the_instance():
-    assert repr(gaussian([1, 2])) == "ArmsProblem('gaussian', K=2, gaussian rewards)"
-    assert repr(one_better_arm(5)) == "ArmsProblem('one-better-arm(5)', K=5, gaussian rewards)"
+    facts = "gaussian rewards, best arm 1, smallest gap 1"
+    assert repr(gaussian([1, 2])) == f"ArmsProblem('gaussian', K=2, {facts})"
+    facts = "bernoulli rewards, best arms 0, 2, smallest gap 0.1"
+    assert repr(bernoulli([0.6, 0.5, 0.6], "b")) == f"ArmsProblem('b', K=3, {facts})"
+    assert repr(gaussian([1, 1])).endswith("best arms 0, 1, all means equal)")
     seen = []
-    jax.jit(lambda problem: seen.append(repr(problem)))(gaussian([1, 2]))
-    assert "gaussian" in seen[0]
+    jax.jit(lambda problem: seen.append((repr(problem), problem._repr_html_())))(gaussian([1, 2]))
+    assert seen[0][0] == "ArmsProblem('gaussian', means=float32[2])"
+    assert "float32[2]" in seen[0][1]
+    stacked = jax.tree.map(lambda leaf: np.stack([leaf, leaf]), gaussian([1, 2]))
+    assert repr(stacked) == "ArmsProblem('gaussian', means=float64[2,2])"
+    placeholder = jax.tree.unflatten(jax.tree.structure(gaussian([1, 2])), [None, None])
+    assert "None" in repr(placeholder)
+
+
+def test_notebooks_show_the_facts_and_few_means():
+    shown = gaussian([1, 2.5], std=3, name="<g>")._repr_html_()
+    assert "&lt;g&gt;: K = 2, gaussian rewards, best arm 1, smallest gap 1.5" in shown
+    for cell in ("<td>2.5</td>", "<td>3</td>", "standard deviation"):
+        assert cell in shown
+    assert "standard deviation" not in bernoulli([0.5, 0.6])._repr_html_()
+    assert "<td>" not in one_better_arm(50)._repr_html_()
 
 
 def test_instances_pass_through_transformations():

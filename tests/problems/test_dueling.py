@@ -200,8 +200,23 @@ def test_equality_hash_and_repr():
     assert one != from_matrix(RANKED, name="other")
     assert one != from_matrix(np.array(RANKED)[:3, :3], name="r")
     assert one != "r"
-    assert repr(one) == "DuelingProblem('r', K=4, Condorcet winner 0)"
-    assert repr(from_matrix(ROCK_PAPER, name="x")) == "DuelingProblem('x', K=3, 3 Copeland winners)"
+    assert repr(one) == "DuelingProblem('r', K=4, Condorcet winner 0, smallest gap 0.1)"
+    cycle = from_matrix(ROCK_PAPER, name="x")
+    assert repr(cycle) == "DuelingProblem('x', K=3, Copeland winners 0, 1, 2, smallest gap 0.2)"
+    tied = from_matrix(np.full((12, 12), 0.5), name="t")
+    winners = "Copeland winners 0, 1, 2, 3, 4, 5, 6, 7 and 4 more"
+    assert repr(tied) == f"DuelingProblem('t', K=12, {winners}, all pairs tied)"
+    assert tied.smallest_gap is None
+
+
+def test_notebooks_show_the_facts_and_a_small_matrix():
+    shown = from_matrix(RANKED, name="<r>")._repr_html_()
+    assert "&lt;r&gt;: K = 4, Condorcet winner 0, smallest gap 0.1" in shown
+    assert shown.count("<td>") == 16
+    assert f"<td>{RANKED[0][1]:.4g}</td>" in shown
+    large = from_matrix(np.full((12, 12), 0.5), name="t")._repr_html_()
+    assert "K = 12" in large
+    assert "<td>" not in large
 
 
 def test_it_is_a_pytree_with_one_leaf():
@@ -231,10 +246,12 @@ def test_it_passes_through_transformations():
     first_row(problem)
     assert len(seen) == 1
     assert seen[0][:2] == (4, "r")
-    assert "DuelingProblem('r', preferences=" in seen[0][2]
+    assert seen[0][2] == "DuelingProblem('r', preferences=float32[4,4])"
     assert seen[0][4]
     stacked = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), problem)
     assert stacked.num_arms == 4
+    assert repr(stacked) == "DuelingProblem('r', preferences=float32[2,4,4])"
+    assert "float32[2,4,4]" in stacked._repr_html_()
     assert jax.vmap(first_row)(stacked).shape == (2, 4)
     gradient = jax.grad(lambda p: p.preferences[0, 1] ** 2)(
         dataclasses.replace(problem, preferences=jnp.array(RANKED))

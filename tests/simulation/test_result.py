@@ -1,10 +1,11 @@
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import jax
 import numpy as np
 import pytest
 import xarray
+from scipy.special import stdtrit
 
 import jaxduel as jd
 from jaxduel.policies.base import Batch, Duel
@@ -143,6 +144,21 @@ def test_a_summary_names_what_is_not_at_its_default():
     assert lines[1].startswith(f"copeland regret {result.mean[-1]:.6g}, 95 % interval [")
     assert simulated("rucb", num_seeds=8).summary()[0].startswith("rucb on arxiv: 8 runs")
     assert simulated(num_seeds=8).summary()[0].startswith("scomp2[num_batches=4] on arxiv")
+
+
+def test_its_repr_names_what_ran_and_its_regret():
+    result = simulated("rucb", num_seeds=8, parameters={"alpha": 0.6}, delay=3)
+    half = stdtrit(7, 0.975) * result.sem[-1]
+    low, high = (f"{result.mean[-1] + side:.6g}" for side in (-half, half))
+    assert repr(result) == (
+        "<Result: rucb[alpha=0.6] on arxiv: 8 runs of T = 300 comparisons, delay=3, seed 5\n"
+        f"copeland regret at T {result.mean[-1]:.6g}, 95 % interval [{low}, {high}]>"
+    )
+    table = replace(result, problem="<a & b>")._repr_html_()
+    for text in ("rucb[alpha=0.6]", "&lt;a &amp; b&gt;", f"[{low}, {high}]", "300 comparisons",
+                 "8, from root seed 5", '<th scope="row">delay</th><td>3</td>'):  # fmt: skip
+        assert text in table
+    assert "interval [nan, nan]" in repr(simulated("rucb", num_seeds=1))
 
 
 @pytest.mark.parametrize(("policy", "definition"), [("scomp2", None), ("rucb", "weak")])

@@ -1,0 +1,45 @@
+"""Tables in HTML, and what tab completion offers."""
+
+from types import ModuleType
+
+import pytest
+
+import jaxduel as jd
+from jaxduel.display import html_table, listed
+
+
+def test_tables_are_escaped():
+    table = html_table("<script>", [["a & b", "<1>"], ["c", '"2"']], ["", "x<y"])
+    assert table == (
+        "<table><caption>&lt;script&gt;</caption>\n"
+        '<tr><th scope="col"></th><th scope="col">x&lt;y</th></tr>\n'
+        '<tr><th scope="row">a &amp; b</th><td>&lt;1&gt;</td></tr>\n'
+        '<tr><th scope="row">c</th><td>&quot;2&quot;</td></tr>\n'
+        "</table>"
+    )
+
+
+def test_long_lists_of_arms_are_cut():
+    assert listed([3, 1]) == "3, 1"
+    assert listed(range(10), most=2) == "0, 1 and 8 more"
+
+
+@pytest.mark.parametrize("room", ["policies", "problems", "theory", "gradients"])
+def test_packages_list_what_users_call(room):
+    package = getattr(jd, room)
+    listed = dir(package)
+    assert listed == sorted(set(listed))
+    values = {name: getattr(package, name) for name in listed}
+    assert not [name for name in listed if name.startswith("_")]
+    modules = [name for name, value in values.items() if isinstance(value, ModuleType)]
+    assert modules == (["families"] if room == "gradients" else [])
+    own = [value for value in values.values() if hasattr(value, "__module__")]
+    assert len(own) > 5
+
+
+def test_what_packages_list_is_what_they_export():
+    assert {"make", "names", "register", "DTS", "RUCB", "Policy"} <= set(dir(jd.policies))
+    assert {"load", "from_matrix", "gaussian", "DuelingProblem"} <= set(dir(jd.problems))
+    assert {"bounds", "copeland_lower_bound", "ecw_constant"} <= set(dir(jd.theory))
+    assert {"worst_case", "regret_gradient", "space"} <= set(dir(jd.gradients))
+    assert {"registry", "arguments", "thompson"}.isdisjoint(dir(jd.policies))
