@@ -22,7 +22,6 @@ from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, plot, show, sweep
 from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
-from jaxduel.simulation.devices import use_all_cores
 
 COMMANDS = {
     "list": list_names,
@@ -52,7 +51,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"jaxduel {jd.__version__}")
         return 0
-    use_all_cores()
     try:
         with _plain_warnings(), in_one_sentence(COMMANDS, arguments):
             return tyro.extras.subcommand_cli_from_dict(

@@ -9,7 +9,6 @@ from tyro.conf import Positional
 
 import jaxduel as jd
 from jaxduel.cli.numbers import Count
-from jaxduel.policies.checks import require_horizon
 
 
 def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]] = "all") -> int:
@@ -33,9 +32,8 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
         from jaxduel.experiments import papers
 
         print("papers:")
-        for name in papers.names():
-            paper = papers.load(name)
-            print(f"  {name:<16} {paper.TITLE}; figures {', '.join(paper.FIGURES)}")
+        for name, title in papers.TITLES.items():
+            print(f"  {name:<16} {title}")
     return 0
 
 
@@ -59,6 +57,8 @@ def bounds(problem: str, horizon: Count | None = None, batches: Count | None = N
       horizon: T, for the bounds of batched policies, together with their number of batches.
       batches: B.
     """
+    from jaxduel.policies.checks import require_horizon
+
     require_horizon(horizon, "bounds")
     for line in jd.theory.bounds(jd.problems.load(problem), horizon, batches).lines():
         print(line)

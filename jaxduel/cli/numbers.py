@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from tyro.constructors import PrimitiveConstructorSpec
 
+import jaxduel as jd
 from jaxduel.errors import InputError, shorten, unknown_name
-from jaxduel.policies import registry
 
 
 def whole_number(text: str) -> int:
@@ -69,7 +69,7 @@ def settings_of(policy: str, settings: Sequence[str], option: str = "--set") -> 
       InputError: for a setting that cannot be read, or is not the policy's to take.
     """
     values: dict[str, Any] = {}
-    known = registry.parameters(policy)
+    known = jd.policies.parameters(policy)
     for setting in settings:
         name, equals, text = setting.partition("=")
         where = f"{option} {shorten(setting)}"

@@ -11,6 +11,7 @@ from tyro.conf import Positional
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Count, Whole
+from jaxduel.cli.start import start_jax
 
 
 def reproduce(
@@ -37,6 +38,7 @@ def reproduce(
     """
     from jaxduel.experiments import papers
 
+    start_jax()
     with interrupts.says("interrupted; what had finished is kept"):
         report = papers.load(paper).reproduce(
             figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True

@@ -15,6 +15,7 @@ import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Count, Whole, settings_of
+from jaxduel.cli.start import start_jax
 from jaxduel.files import require_writable_file
 
 
@@ -55,6 +56,7 @@ def run(
     """
     from jaxduel.numerics import log_grid
 
+    start_jax()
     instance = jd.problems.load(problem)
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)

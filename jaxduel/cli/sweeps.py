@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import jax
 import tyro
 from tqdm import tqdm
 from tyro.conf import Positional
@@ -18,14 +17,15 @@ from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Count, Whole
 from jaxduel.cli.results import plot_results, show_result
+from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
 from jaxduel.files import require_writable_file, write_whole
-from jaxduel.simulation.devices import Device
 
 if TYPE_CHECKING:
     import xarray
 
     from jaxduel.experiments.sweep.grid import Grid
+    from jaxduel.simulation.devices import Device
 
 Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff]
 Names = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...")]
@@ -54,7 +54,8 @@ def sweep(
     from jaxduel.experiments.sweep.sweep import run_sweep
 
     described = read_grid(grid)
-    chosen = jax.local_devices()[: _within(devices, len(jax.local_devices()))]
+    there = start_jax()
+    chosen = there[: _within(devices, len(there))]
     if dry_run:
         return _dry_run(described, chosen)
     if out is None:

@@ -7,18 +7,17 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import jax
 import tyro
 from tyro.conf import UseAppendAction
 
 import jaxduel as jd
 from jaxduel.cli.numbers import Count, Whole, settings_of
+from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
-from jaxduel.gradients import WorstCase
-from jaxduel.simulation.intervals import interval95
 
 if TYPE_CHECKING:
     from jaxduel.experiments.output import OutputFolder
+    from jaxduel.gradients import WorstCase
 
 
 def worst_case(
@@ -66,6 +65,7 @@ def worst_case(
     """
     from jaxduel.experiments.output import OutputFolder
 
+    devices = start_jax()
     if not 0 <= seed < 2**32:
         raise InputError(f"--seed must be from 0 to 2^32 - 1, not {seed}.")
     folder = None if out is None else OutputFolder(out)
@@ -96,7 +96,7 @@ def worst_case(
         learning_rate=learning_rate,
         regret=regret,
         key=seed,
-        devices=jax.local_devices(),
+        devices=devices,
         progress=True,
     )
     for line in _lines(found, policy, against, family):
@@ -110,6 +110,8 @@ def worst_case(
 
 def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> list[str]:
     """What was found, in words."""
+    from jaxduel.simulation.intervals import interval95
+
     what = {
         "regret": f"{found.regret} regret of {policy}",
         "ratio": f"{found.regret} regret of {policy} over (lower bound) log T",

@@ -10,7 +10,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
@@ -244,6 +243,8 @@ def _climb(
     tick: Callable[[], Any],
 ) -> Trajectory:
     """An ascent; it stops where the instance, the objective or its gradient is not a number."""
+    import optax  # here: it takes half a second to import
+
     optimiser = optax.adam(learning_rate)
     state: Any = optimiser.init(jnp.asarray(params))
     path, values, sems = [params], [], []

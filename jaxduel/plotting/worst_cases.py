@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from jaxduel.gradients import WorstCase
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.styles import FONT_SIZE, dress
 from jaxduel.simulation.intervals import interval95
+
+if TYPE_CHECKING:
+    from jaxduel.gradients import WorstCase
 
 _HEIGHT = 2.4
 _FOUND, _OTHER = "#0072B2", "0.6"

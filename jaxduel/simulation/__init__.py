@@ -1,6 +1,5 @@
 """The only loops over time: steps and rounds, over lanes of seeds, in blocks, with checkpoints."""
 
-from jaxduel.simulation.conformance import check_policy as check_policy
 from jaxduel.simulation.result import Result as Result
 from jaxduel.simulation.result_files import load_result as load_result
 from jaxduel.simulation.simulate import simulate as simulate

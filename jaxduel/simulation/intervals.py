@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 
 def t95(groups: int) -> float:
@@ -12,6 +11,8 @@ def t95(groups: int) -> float:
 
     It is 2.26 for 10 independent runs and 1.96 for many.
     """
+    from scipy.special import stdtrit  # here: it takes as long to import as all of jaxduel
+
     return float(stdtrit(groups - 1, 0.975)) if groups > 1 else float("nan")
 
 

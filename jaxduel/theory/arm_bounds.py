@@ -18,7 +18,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from jaxduel.errors import InputError
 
@@ -187,6 +186,8 @@ def _over_gaps(
     lies above that of the last batch. In log gap, the logarithm of the sum curves by at least -2 at
     a maximum if power is 0, -4 if it is 1: half a step beside it, the loss is 1e-4, or 2e-4.
     """
+    from scipy.optimize import minimize_scalar  # here: slow to import, and seldom needed
+
     starts, lengths = _batches(times, num_arms)
     largest = float(_gap(math.sqrt(num_arms) if largest is None else largest, math.sqrt(num_arms)))
 

@@ -19,8 +19,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
 
 from jaxduel.errors import SolverError
 from jaxduel.theory.exploration import Exploration, Family, families, superiors
@@ -54,6 +52,8 @@ def solve(instance: Exploration, winner: int) -> Solution:
     Raises:
       SolverError: HiGHS failed, or left constraints violated.
     """
+    from scipy.optimize import linprog  # here: slow to import, and seldom needed
+
     program = _Program(instance, winner)
     scale = float(np.median(program.costs[program.costs > 0])) if program.costs.any() else 1.0
     answer = linprog(
@@ -124,6 +124,8 @@ class _Program:
     """Minimise costs @ v subject to matrix @ v >= right, 0 <= v <= upper."""
 
     def __init__(self, instance: Exploration, winner: int) -> None:
+        from scipy.sparse import csr_matrix  # here: slow to import, and seldom needed
+
         self._num_arms = len(instance.losses)
         self._winner = winner
         self._inferiors = np.flatnonzero(instance.beats[winner])

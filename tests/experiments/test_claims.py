@@ -3,8 +3,9 @@ import io
 
 import pytest
 
-from jaxduel.experiments import Claim, Measurement, Number, Ratio, claims
-from jaxduel.experiments.claims import above, all_hold, at_least, below, within
+from jaxduel.experiments import claims
+from jaxduel.experiments.claims import Claim, Measurement, above, all_hold, at_least, below, within
+from jaxduel.experiments.estimates import Number, Ratio
 
 
 def ratio(value: float, error: float = 0.01) -> Ratio:

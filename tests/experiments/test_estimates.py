@@ -3,9 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from jaxduel.experiments import Number, Ratio, Sample
 from jaxduel.experiments.estimates import (
     Exact,
+    Number,
+    Ratio,
     apart,
     final_ratio,
     growth,
@@ -14,6 +15,7 @@ from jaxduel.experiments.estimates import (
     std_over_mean,
     std_ratio,
 )
+from jaxduel.experiments.samples import Sample
 from jaxduel.simulation.intervals import t95
 
 

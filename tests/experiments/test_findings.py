@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from jaxduel.experiments import Number, Sample
-from jaxduel.experiments.estimates import std_over_mean
+from jaxduel.experiments.estimates import Number, std_over_mean
 from jaxduel.experiments.findings import Finder, less, more, over, similar, under
+from jaxduel.experiments.samples import Sample
 
 TIMES = np.array([10, 100, 1000])
 

@@ -1,7 +1,7 @@
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import OutputFolder
+from jaxduel.experiments.output import OutputFolder
 
 
 def test_files_are_listed_once_and_replaced(tmp_path):

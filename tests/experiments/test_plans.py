@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Sample
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.plans import DelayPlan, PanelPlan, Setting, all_entries, figure_of
+from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 
 CYCLE_9 = jd.problems.load("noncondorcet-cyclic")  # winners: arms 0, 1, 2

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Sample
-from jaxduel.experiments.samples import standard_error
+from jaxduel.experiments.samples import Sample, standard_error
 from jaxduel.simulation.intervals import interval95, t95
 
 

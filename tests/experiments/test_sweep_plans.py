@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Sample
+from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
 from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 

@@ -2,10 +2,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import jaxduel as jd
 from jaxduel.errors import InputError, SolverError
-from jaxduel.theory import copeland_program
 from jaxduel.theory.copeland_program import largest_shortfall, solve
 from jaxduel.theory.exploration import explore, families
 from tests.theory.instances import brute_force, from_margins, random_instance
@@ -157,8 +157,8 @@ def test_an_unsolved_program_is_an_error(monkeypatch):
         settings["options"] = {"maxiter": 1, "presolve": False}
         return original(*arguments, **settings)
 
-    original = copeland_program.linprog
-    monkeypatch.setattr(copeland_program, "linprog", stopped)
+    original = scipy.optimize.linprog
+    monkeypatch.setattr(scipy.optimize, "linprog", stopped)
     with pytest.raises(SolverError, match="was not solved"):
         jd.theory.copeland_lower_bound(problem)
 
@@ -179,8 +179,8 @@ def test_a_solver_that_misses_a_constraint_is_found_out(monkeypatch):
         answer.x *= 0.5
         return answer
 
-    original = copeland_program.linprog
-    monkeypatch.setattr(copeland_program, "linprog", wrong)
+    original = scipy.optimize.linprog
+    monkeypatch.setattr(scipy.optimize, "linprog", wrong)
     with pytest.raises(SolverError, match=r"misses a constraint by 0\.5"):
         jd.theory.copeland_lower_bound(jd.problems.load("gap"))
 

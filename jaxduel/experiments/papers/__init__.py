@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from jaxduel.errors import unknown_name
-from jaxduel.experiments.reproduction import Report
+from jaxduel.experiments.papers.titles import TITLES as TITLES
 
-_MODULES = {
-    "batched-dueling": "batched_dueling",
-    "double-thompson": "double_thompson",
-    "copeland-dueling": "copeland_dueling",
-    "copeland-rmed": "copeland_rmed",
-    "batched-mab": "batched_mab",
-}
+if TYPE_CHECKING:
+    from jaxduel.experiments.reproduction import Report
 
 
 class Paper(Protocol):
@@ -43,7 +38,7 @@ class Paper(Protocol):
 
 def names() -> tuple[str, ...]:
     """The papers' names, as the command line knows them."""
-    return tuple(_MODULES)
+    return tuple(TITLES)
 
 
 def load(name: str) -> Paper:
@@ -52,7 +47,7 @@ def load(name: str) -> Paper:
     Raises:
       InputError: if there is none of that name; it suggests the nearest.
     """
-    if name not in _MODULES:
-        raise unknown_name("paper", name, _MODULES)
-    module = importlib.import_module(f"jaxduel.experiments.papers.{_MODULES[name]}")
+    if name not in TITLES:
+        raise unknown_name("paper", name, TITLES)
+    module = importlib.import_module(f"jaxduel.experiments.papers.{name.replace('-', '_')}")
     return cast(Paper, module)

@@ -42,6 +42,7 @@ from jaxduel.experiments.claims import (
 )
 from jaxduel.experiments.estimates import Ratio, final_ratio
 from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import PanelPlan, Samples, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import require_request
@@ -49,7 +50,7 @@ from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.problems import DuelingProblem
 
 NAME = "batched-dueling"
-TITLE = "Batched Dueling Bandits (Agarwal, Ghuge and Nagarajan, ICML 2022)"
+TITLE = TITLES["batched-dueling"]
 HORIZON = 100_000
 NUM_BATCHES = 16
 NUM_ARMS = 100

@@ -48,6 +48,7 @@ from jaxduel.experiments.papers.batched_mab_entries import (
 from jaxduel.experiments.papers.batched_mab_maps import QUANTITIES, HeatPlan, summary
 from jaxduel.experiments.papers.batched_mab_study import Study
 from jaxduel.experiments.papers.batched_mab_worst import WorstCase, WorstPlan
+from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import Plan, figure_of
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import require_request
@@ -55,7 +56,7 @@ from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, Sweep
 from jaxduel.experiments.tasks import Competitor, DataSet
 
 NAME = "batched-mab"
-TITLE = "Batched Multi-armed Bandits Problem (Gao, Han, Ren and Zhou, NeurIPS 2019)"
+TITLE = TITLES["batched-mab"]
 HORIZON = 50_000
 SHORTEST = 1_000
 RUNS, FULL_RUNS = 200, 10_000

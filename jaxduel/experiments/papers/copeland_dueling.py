@@ -47,6 +47,7 @@ from jaxduel.experiments.papers.copeland_dueling_claims import (
     TEN,
     measured_claims,
 )
+from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import plans_at_hand, require_request
@@ -54,7 +55,7 @@ from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.problems import DuelingProblem
 
 NAME = "copeland-dueling"
-TITLE = "Copeland Dueling Bandits (Zoghi, Karnin, Whiteson and de Rijke, NIPS 2015)"
+TITLE = TITLES["copeland-dueling"]
 START = 1_000
 
 

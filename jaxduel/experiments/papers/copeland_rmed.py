@@ -53,6 +53,7 @@ from jaxduel.experiments.papers.copeland_rmed_instances import (
     multisol_like,
 )
 from jaxduel.experiments.papers.copeland_rmed_study import MeetingPlan
+from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import plans_at_hand, require_request
@@ -60,10 +61,7 @@ from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.problems import DuelingProblem
 
 NAME = "copeland-rmed"
-TITLE = (
-    "Copeland Dueling Bandit Problem: Regret Lower Bound, Optimal Algorithm, and Computationally "
-    "Efficient Algorithm (Komiyama, Honda and Nakagawa, ICML 2016)"
-)
+TITLE = TITLES["copeland-rmed"]
 SUBMATRICES, FULL_SUBMATRICES = 2_000, 10_000
 
 

@@ -31,13 +31,14 @@ from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.double_thompson_claims import measured_claims
+from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import DelayPlan, PanelPlan, Plan, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import plans_at_hand, require_request
 from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 
 NAME = "double-thompson"
-TITLE = "Double Thompson Sampling for Dueling Bandits (Wu and Liu, NIPS 2016)"
+TITLE = TITLES["double-thompson"]
 DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 
 

@@ -1,5 +1,8 @@
 """A block: what a group's cells did in a fixed range of seeds; as arrays, and as bytes of a NetCDF
-file."""
+file.
+
+The libraries of such files are imported where one is made or read: planning a sweep needs none.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ import io
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5netcdf
-import h5py
 import numpy as np
+
+if TYPE_CHECKING:
+    import h5py
 
 LAYOUT: dict[str, tuple[tuple[str, ...], type]] = {
     "regret_count": ((), np.int64),
@@ -101,6 +105,9 @@ def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str])
       cells: (C,) keys of the cells, its coordinate `cell`.
       definitions: (D,) names, its coordinate `definition`.
     """
+    import h5netcdf
+    import h5py
+
     image = io.BytesIO()
     seeds = np.arange(block.first_seed, block.first_seed + block.seeds, dtype=np.int64)
     with h5py.File(image, "w", track_order=True) as h5, h5netcdf.File(h5, "w") as file:
@@ -131,6 +138,8 @@ def decode_block(content: bytes, skip: Collection[str] = ()) -> Block:
     Raises:
       ValueError: if the bytes are no such file.
     """
+    import h5py
+
     try:
         with h5py.File(io.BytesIO(content)) as file:
             names = [name for name in LAYOUT if name in file and name not in skip]
@@ -147,8 +156,7 @@ def decode_block(content: bytes, skip: Collection[str] = ()) -> Block:
 
 
 def _array(file: h5py.File, name: str) -> np.ndarray:
-    dataset = file[name]
-    assert isinstance(dataset, h5py.Dataset)
+    dataset: Any = file[name]
     return dataset[()]
 
 

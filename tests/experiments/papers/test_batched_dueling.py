@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments import papers, reproduction
 from jaxduel.experiments.papers import batched_dueling as paper
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.reproduction import chosen_panels
+from jaxduel.experiments.samples import Sample
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning"),

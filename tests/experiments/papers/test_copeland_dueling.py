@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments import papers, reproduction
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import copeland_dueling as paper
 from jaxduel.experiments.papers import copeland_dueling_claims as claims
+from jaxduel.experiments.samples import Sample
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 12_000

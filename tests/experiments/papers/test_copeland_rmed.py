@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments import papers, reproduction
 from jaxduel.experiments.papers import copeland_rmed as paper
 from jaxduel.experiments.papers import copeland_rmed_claims as claims
 from jaxduel.experiments.papers.copeland_rmed_constants import (
@@ -22,6 +22,7 @@ from jaxduel.experiments.papers.copeland_rmed_instances import (
     multisol_like,
     random_submatrices,
 )
+from jaxduel.experiments.samples import Sample
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 1_200

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import Sample, papers, reproduction
+from jaxduel.experiments import papers, reproduction
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import double_thompson as paper
 from jaxduel.experiments.papers import double_thompson_claims as claims
 from jaxduel.experiments.plans import delayed
+from jaxduel.experiments.samples import Sample
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 120

@@ -1,0 +1,22 @@
+"""The start of JAX in commands that simulate; other commands, and their help, do without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jaxduel.simulation.devices import Device
+
+
+def start_jax() -> list[Device]:
+    """Starts JAX with one CPU device per core, unless the user chose otherwise.
+
+    Returns:
+      The devices of this process.
+    """
+    import jax
+
+    from jaxduel.simulation.devices import use_all_cores
+
+    use_all_cores()
+    return jax.local_devices()
