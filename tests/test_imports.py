@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "jaxduel"
 FLOORS = (
     ("errors", "interrupts"),
-    ("files",),
+    ("files", "display"),
     ("numerics",),
     ("problems",),
     ("policies",),

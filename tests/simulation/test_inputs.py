@@ -149,7 +149,7 @@ def test_policy_and_problem_must_fit():
         ("rucb", {"alfa": 1}, "unknown parameter of rucb 'alfa'.*did you mean 'alpha'"),
         ("rucb", {"alpha": 0.0}, "rucb: alpha must be positive, not 0"),
         ("rucb", {"alpha": float("nan")}, "rucb: alpha must be positive, not nan"),
-        ("rucb", {"num_arms": 1}, "num_arms must be a whole number of at least 2"),
+        ("rucb", {"num_arms": 1}, "num_arms must be a whole number from 2"),
         ("btm", {}, "btm needs the parameter 'horizon'"),
         ("btm", {"horizon": 2**31}, "btm: the horizon must be a whole number from 1"),
         ("btm", {"horizon": 10, "gamma": 0.5}, "gamma must be at least 1"),
