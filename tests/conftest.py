@@ -1,10 +1,19 @@
 """Two CPU devices for the whole test session, so that placement on devices can be tested; and
 signals that interrupt: workers of pytest-xdist, and the processes they start, ignore SIGINT."""
 
+import os
 import signal
+from pathlib import Path
 
 import jax
 import pytest
+
+_DATA = (
+    "MSLR_Informational_PMat.npz",
+    "MSLR_Navigational_PMat.npz",
+    "MSLR_Perfect_PMat.npz",
+    "sushi16.csv",
+)
 
 jax.config.update("jax_num_cpu_devices", 2)
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,3 +45,12 @@ def full_compilation():
     jax.config.update("jax_disable_most_optimizations", False)
     yield
     jax.config.update("jax_disable_most_optimizations", True)
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """The folder of the files that the package does not ship."""
+    folder = os.environ.get("JAXDUEL_DATA")
+    if not folder or not all((Path(folder) / file).is_file() for file in _DATA):
+        pytest.skip("$JAXDUEL_DATA names no folder with the MSLR and sushi files")
+    return Path(folder)

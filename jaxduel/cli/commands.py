@@ -15,7 +15,7 @@ from tqdm import tqdm
 import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
-from jaxduel.cli.names import bounds, check, list_names
+from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import in_one_sentence
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
@@ -25,6 +25,7 @@ from jaxduel.errors import InputError, SolverError, StorageError
 
 COMMANDS = {
     "list": list_names,
+    "describe": describe,
     "run": run,
     "check": check,
     "bounds": bounds,

@@ -1,39 +1,64 @@
-"""The commands `jaxduel list`, `check` and `bounds`: names, and what is known of a problem."""
+"""The commands `jaxduel list`, `describe`, `check` and `bounds`: names, and what is known of
+policies, problems and papers."""
 
 from __future__ import annotations
 
-from dataclasses import MISSING
+import os
+import shlex
+from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Literal
 
 from tyro.conf import Positional
 
 import jaxduel as jd
+from jaxduel.cli.lines import in_one_line, say
 from jaxduel.cli.numbers import Count
+from jaxduel.errors import InputError, shorten
+
+_LAWS = {
+    "gaussian[0.6,0.5]": "arms with normal rewards of those means, deviation 1",
+    "bernoulli[0.6,0.5]": "arms with rewards 0 and 1 of those means",
+}
+"""Problems that are no names of the catalogue."""
 
 
 def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]] = "all") -> int:
-    """List policies with their parameters, problems, and papers that can be reproduced.
+    """List policies, problems, and papers that can be reproduced; describe says more of each.
 
     Args:
       what: what to list.
     """
-    if what in ("all", "policies"):
-        print("policies (parameters are set with --set NAME=VALUE):")
-        for name in jd.policies.names():
-            print(f"  {name:<9} {jd.policies.describe(name)}")
-            print(f"  {'':<9} {_parameters(name)}")
-    if what in ("all", "problems"):
-        print("problems, or .npy, .npz, .csv, .txt files (NAME[1,5,9] takes arms, counted from 1):")
-        for entry in jd.problems.entries():
-            print(f"  {entry.line()}")
-        print("  gaussian[0.6,0.5]          arms with normal rewards of those means, deviation 1")
-        print("  bernoulli[0.6,0.5]         arms with rewards 0 and 1 of those means")
-    if what in ("all", "papers"):
-        from jaxduel.experiments import papers
+    lists = {"policies": _policies, "problems": _problems, "papers": _papers}
+    for kind, lines in lists.items():
+        if what in ("all", kind):
+            for line in lines():
+                print(in_one_line(line))
+    print("(more of each: jaxduel describe NAME)")
+    return 0
 
-        print("papers:")
-        for name, title in papers.TITLES.items():
-            print(f"  {name:<16} {title}")
+
+def describe(name: Positional[str]) -> int:
+    """Say what there is to know about a policy, a problem, or a paper.
+
+    Args:
+      name: a name (`jaxduel list`), or the file of a problem.
+    """
+    from jaxduel.experiments.papers import TITLES
+
+    if name in jd.policies.names():
+        say(_policy(name))
+    elif name in TITLES:
+        say(_paper(name))
+    elif name in jd.problems.names() or any(mark in name for mark in ("[", ".", os.sep)):
+        say(_problem(name))
+    else:
+        known = (*jd.policies.names(), *jd.problems.names(), *TITLES)
+        near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+        hint = f"did you mean '{near[0]}'? All are" if near else "they are"
+        raise InputError(
+            f"unknown policy, problem or paper '{shorten(name)}': {hint} in jaxduel list."
+        )
     return 0
 
 
@@ -44,8 +69,7 @@ def check(problem: Positional[str], key: str | None = None) -> int:
       problem: a .npy, .npz, .csv or .txt file, or a name (`jaxduel list problems`).
       key: which array of an .npz file.
     """
-    for line in jd.problems.examine(jd.problems.load(problem, key)).lines():
-        print(line)
+    say(jd.problems.examine(jd.problems.load(problem, key)).lines())
     return 0
 
 
@@ -60,17 +84,60 @@ def bounds(problem: str, horizon: Count | None = None, batches: Count | None = N
     from jaxduel.policies.checks import require_horizon
 
     require_horizon(horizon, "bounds")
-    for line in jd.theory.bounds(jd.problems.load(problem), horizon, batches).lines():
-        print(line)
+    say(jd.theory.bounds(jd.problems.load(problem), horizon, batches).lines())
     return 0
 
 
-def _parameters(name: str) -> str:
-    """The parameters of a policy with their defaults; the horizon is an option of its own."""
-    known = jd.policies.parameters(name).items()
-    parts = [
-        key if default is MISSING else f"{key}={default}"
-        for key, default in known
-        if key != "horizon"
-    ]
-    return ", ".join(parts) or "no parameters"
+def _policies() -> Iterator[str]:
+    from jaxduel.policies import report
+
+    for kind, papers in report.by_paper().items():
+        yield f"policies, {kind}:"
+        rows = {", ".join(names): paper for paper, names in papers.items()}
+        width = max(map(len, rows))
+        for names, paper in rows.items():
+            yield f"  {names:<{width}}  {paper}"
+
+
+def _problems() -> Iterator[str]:
+    yield "problems (or files: .npy, .npz, .csv, .txt; NAME[1,5,9] takes arms, from 1):"
+    for entry in jd.problems.entries():
+        yield f"  {entry.name:<25} {f'K={entry.num_arms}':<5} {entry.what}"
+    for name, what in _LAWS.items():
+        yield f"  {name:<25}       {what}"
+
+
+def _papers() -> Iterator[str]:
+    from jaxduel.experiments.papers import TITLES
+
+    yield "papers:"
+    for name, title in TITLES.items():
+        yield f"  {name:<16} {title}"
+
+
+def _policy(name: str) -> Iterator[str]:
+    yield from jd.policies.describe(name).lines()
+    if proved := jd.theory.proved(name):
+        yield f"  proved    {'; '.join(proved)}"
+        yield "  (their values: jaxduel bounds --problem NAME)"
+
+
+def _problem(name: str) -> Iterator[str]:
+    title, *facts = jd.problems.examine(jd.problems.load(name)).lines()
+    yield title
+    for entry in jd.problems.entries():
+        if entry.name == name:
+            yield f"  what              {entry.what}"
+            downloaded = "; downloaded, or found in $JAXDUEL_DATA" if entry.downloaded else ""
+            yield f"  source            {entry.source}{downloaded}"
+    yield from facts
+    yield f"  (what is proved: jaxduel bounds --problem {shlex.quote(name)})"
+
+
+def _paper(name: str) -> Iterator[str]:
+    from jaxduel.experiments import papers
+
+    yield f"{name}: {papers.TITLES[name]}"
+    yield "  figures, for jaxduel reproduce --figure:"
+    for panel, what in papers.load(name).FIGURES.items():
+        yield f"    {panel:<7} {what}"

@@ -26,11 +26,12 @@ from jaxduel.policies.pbr import PBR as PBR
 from jaxduel.policies.pcomp import PCOMP as PCOMP
 from jaxduel.policies.pure_dts import PureDTS as PureDTS
 from jaxduel.policies.rcs import RCS as RCS
-from jaxduel.policies.registry import describe as describe
 from jaxduel.policies.registry import make as make
 from jaxduel.policies.registry import names as names
 from jaxduel.policies.registry import parameters as parameters
 from jaxduel.policies.registry import register as register
+from jaxduel.policies.report import PolicyReport as PolicyReport
+from jaxduel.policies.report import describe as describe
 from jaxduel.policies.rmed1 import RMED1 as RMED1
 from jaxduel.policies.rmed2 import RMED2 as RMED2
 from jaxduel.policies.rmed2fh import RMED2FH as RMED2FH

@@ -81,7 +81,7 @@ def require_value(field: dataclasses.Field[Any], value: Any, where: str) -> Any:
     Raises:
       InputError: for a value that is not of the field's kind.
     """
-    kind = _annotation(field)
+    kind = annotation_of(field)
     if value is None and (field.default is None or "None" in kind):
         return value
     if kind.startswith("int"):
@@ -121,14 +121,15 @@ def with_whole_numbers(policy: Any) -> Any:
         value = getattr(policy, field.name)
         if field.init and isinstance(value, float | np.floating | np.ndarray):
             entries = np.asarray(value)
-            if entries.dtype.kind == "f" and _annotation(field).startswith("int"):
+            if entries.dtype.kind == "f" and annotation_of(field).startswith("int"):
                 whole = np.abs(entries) <= MAX_HORIZON
                 if whole.all() and (entries == np.floor(entries)).all():
                     changed[field.name] = entries.astype(np.int32)
     return dataclasses.replace(policy, **changed) if changed else policy
 
 
-def _annotation(field: dataclasses.Field[Any]) -> str:
+def annotation_of(field: dataclasses.Field[Any]) -> str:
+    """A field's type as it is written."""
     kind: Any = field.type
     return kind if isinstance(kind, str) else inspect.formatannotation(kind)
 

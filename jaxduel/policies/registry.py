@@ -96,11 +96,6 @@ def name_of(policy: Any) -> str:
     return registered_name(type(policy)) or type(policy).__name__
 
 
-def describe(name: str) -> str:
-    """The first line of the policy's docstring."""
-    return (policy_class(name).__doc__ or "").strip().splitlines()[0]
-
-
 def parameters(name: str) -> dict[str, Any]:
     """The policy's parameters and their defaults (`dataclasses.MISSING` where one must be
     given)."""

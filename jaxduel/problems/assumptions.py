@@ -187,6 +187,17 @@ _CHECKS = {
 }
 
 
+def assumption_title(name: str) -> str:
+    """An assumption in words: "a Condorcet winner" for "condorcet".
+
+    Raises:
+      InputError: an unknown assumption.
+    """
+    if name not in _CHECKS:
+        raise unknown_name("assumption", name, _CHECKS)
+    return _CHECKS[name][0]
+
+
 def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[str]:
     """One sentence for each assumption that the instance breaks, with the arms that break it.
 
@@ -199,10 +210,8 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
     """
     sentences = []
     for name in names:
-        if name not in _CHECKS:
-            raise unknown_name("assumption", name, _CHECKS)
-        title, check = _CHECKS[name]
-        violation = check(problem)
+        title = assumption_title(name)
+        violation = _CHECKS[name][1](problem)
         if violation is not None:
             sentences.append(
                 f"'{problem.name}' lacks {title}: {violation.reason} (arms counted from 0)."

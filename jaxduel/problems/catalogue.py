@@ -46,11 +46,6 @@ class CatalogueEntry:
     build: Callable[[], DuelingProblem] = dataclasses.field(repr=False)
     """Makes the instance."""
 
-    def line(self) -> str:
-        """One line for a listing: name, K, what it is, its source, whether it is downloaded."""
-        note = "; downloaded" if self.downloaded else ""
-        return f"{self.name:<26} K={self.num_arms:<4} {self.what} ({self.source}{note})"
-
 
 def _tabulated(
     name: str, table: tuple[tuple[float, ...], ...], what: str, source: str

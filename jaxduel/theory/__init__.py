@@ -43,6 +43,7 @@ from jaxduel.theory.lower_bound import copeland_lower_bound as copeland_lower_bo
 from jaxduel.theory.lower_bound import lower_bound_constant as lower_bound_constant
 from jaxduel.theory.report import BoundsReport as BoundsReport
 from jaxduel.theory.report import bounds as bounds
+from jaxduel.theory.report import proved as proved
 from jaxduel.theory.table import Bound as Bound
 from jaxduel.theory.uniqueness import copeland_optimum_is_unique as copeland_optimum_is_unique
 from jaxduel.theory.uniqueness import ecw_optimum_is_unique as ecw_optimum_is_unique

@@ -20,10 +20,10 @@ from jaxduel.theory.arm_bounds import (
     static_minimax_lower_bound,
 )
 from jaxduel.theory.lai_robbins import lai_robbins_constant
-from jaxduel.theory.table import Bound, bound_unless, shown, table
+from jaxduel.theory.table import ORDER, UNKNOWN, Bound, Theorem, bound_unless, shown, table
 
 _GAO = "Gao et al. 2019,"
-_ORDER = " (an order, not a bound)"
+_LEGEND = '  lower bounds are those of the worst instance; "this gap": of those of the smallest gap'
 _COIN = 0.5
 
 
@@ -58,14 +58,10 @@ class ArmBoundsReport:
         else:
             extent = f"gaps from {self.smallest_gap:.4g} to {max(self.gaps):.4g}"
         title = (
-            f"{self.name}: K = {len(self.gaps)}, {self.rewards} rewards, best arm"
-            f"{'s' if len(self.best_arms) > 1 else ''} {shown(self.best_arms)} "
-            f"(arms counted from 0), {extent}"
+            f"{self.name}: K = {len(self.gaps)}, {self.rewards} rewards, best "
+            f"{shown(self.best_arms)}, {extent}"
         )
-        unit = "  the first constant multiplies log T (natural)"
-        if self.horizon is not None:
-            unit += f"; the others are the regret at T = {self.horizon:,}, M = {self.num_batches}"
-        return [title, unit, *table(self.bounds)]
+        return [title, *table(self.bounds), *([_LEGEND] if self.horizon is not None else [])]
 
 
 def arm_bounds(
@@ -104,40 +100,83 @@ def arm_bounds(
     )
 
 
+def _scale(problem: ArmsProblem) -> float:
+    """The largest standard deviation of an arm, at most."""
+    return _COIN if problem.std is None else float(np.max(np.asarray(problem.std, np.float64)))
+
+
+def _smallest_gap(problem: ArmsProblem) -> float:
+    """The least gap that is not zero, in standard deviations."""
+    gaps = problem.gaps("pulls")
+    return float(gaps[gaps > 0].min()) / _scale(problem)
+
+
+def _equal(problem: ArmsProblem) -> str | None:
+    return None if problem.gaps("pulls").any() else "all arms are equally good"
+
+
+def _foreign(problem: ArmsProblem) -> str | None:
+    if problem.std is None or not np.all(np.asarray(problem.std, np.float64) == _scale(problem)):
+        return "not Gaussian with one standard deviation for all arms"
+    return None
+
+
+def _no_worst_instance(problem: ArmsProblem) -> str | None:
+    """Why Lemma 2 has no worst instance of the smallest gap."""
+    if (why := _foreign(problem) or _equal(problem)) is not None:
+        return why
+    most = math.sqrt(problem.num_arms)
+    if _smallest_gap(problem) <= most:
+        return None
+    return f"the smallest gap is above sqrt(K) standard deviations, {most * _scale(problem):.4g}"
+
+
+def _minimax(problem: ArmsProblem, horizon: int, num_batches: int) -> float:
+    rate = base_minimax_rate(problem.num_arms, horizon, num_batches, logarithms=True)
+    return _scale(problem) * rate
+
+
+def _geometric(problem: ArmsProblem, horizon: int, num_batches: int) -> float:
+    at, gap = (problem.num_arms, horizon, num_batches), _smallest_gap(problem)
+    return _scale(problem) * base_problem_dependent_rate(*at, gap, logarithms=True)
+
+
+ARM_THEOREMS = (
+    Theorem("BaSE, minimax grid", ("base",), "pulls", f"{_GAO} Theorem 4, eq. (4){ORDER}",
+            _minimax, lambda _: None),
+    Theorem("BaSE, geometric grid", ("base",), "pulls", f"{_GAO} Theorem 4, eq. (5){ORDER}",
+            _geometric, _equal),
+)  # fmt: skip
+"""What is proved of policies."""
+
+
 def _batched(problem: ArmsProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:
     if horizon is None or num_batches is None:
-        unknown = "depends on the horizon and the number of batches"
-        names = ("BaSE, minimax grid", "BaSE, geometric grid", "lower bounds of grids")
-        return [Bound(name, "pulls", None, unknown) for name in names]
+        unknown = [theorem.without_horizon() for theorem in ARM_THEOREMS]
+        return [*unknown, Bound("lower bounds of grids", "pulls", None, UNKNOWN)]
     require_batches(horizon, num_batches)
-    at = (problem.num_arms, horizon, num_batches)
-    gaps = problem.gaps("pulls")
-    equal = None if gaps.any() else "all arms are equally good"
-    gap = math.nan if equal else float(gaps[gaps > 0].min())
-    stds = np.full(1, _COIN) if problem.std is None else np.asarray(problem.std, np.float64)
-    std = float(stds.max())
-    foreign = None
-    if problem.std is None or not np.all(stds == std):
-        foreign = "not Gaussian with one standard deviation for all arms"
-    wide = f"the smallest gap is above sqrt(K) standard deviations, {math.sqrt(at[0]) * std:.4g}"
-    obstacle = foreign or equal or (wide if gap > math.sqrt(at[0]) * std else None)
+    std, arms = _scale(problem), problem.num_arms
+    foreign, obstacle = _foreign(problem), _no_worst_instance(problem)
     rows: list[tuple[str, Callable[[], float], str, str | None]] = [
-        ("BaSE, minimax grid", lambda: std * base_minimax_rate(*at, logarithms=True),
-         f"{_GAO} Theorem 4, eq. (4){_ORDER}", None),
-        ("BaSE, geometric grid",
-         lambda: std * base_problem_dependent_rate(*at, gap / std, logarithms=True),
-         f"{_GAO} Theorem 4, eq. (5){_ORDER}", equal),
-        ("lower bound, adaptive grids", lambda: std * adaptive_grid_minimax_rate(*at),
-         f"{_GAO} Theorem 3: the worst instance{_ORDER}", foreign),
+        ("lower bound, adaptive grids",
+         lambda: std * adaptive_grid_minimax_rate(arms, horizon, num_batches),
+         f"{_GAO} Theorem 3{ORDER}", foreign),
     ]  # fmt: skip
     for kind in KINDS:
         times = grid_times(kind, horizon, num_batches)
         rows += [
             (f"lower bound, {kind} grid",
-             lambda times=times: std * static_minimax_lower_bound(times, at[0]),
-             f"{_GAO} Lemma 2: the worst instance", foreign),
+             lambda times=times: std * static_minimax_lower_bound(times, arms),
+             f"{_GAO} Lemma 2", foreign),
             (f"lower bound, {kind} grid, this gap",
-             lambda times=times: std * static_grid_lower_bound(times, at[0], gap / std),
-             f"{_GAO} Lemma 2: the worst instance of the smallest gap", obstacle),
+             lambda times=times: std * static_grid_lower_bound(times, arms, _smallest_gap(problem)),
+             f"{_GAO} Lemma 2", obstacle),
         ]  # fmt: skip
-    return [bound_unless(name, "pulls", value, source, why) for name, value, source, why in rows]
+    unit = f"at T = {horizon:,}, M = {num_batches}"
+    return [
+        *(theorem.of(problem, horizon, num_batches, unit=unit) for theorem in ARM_THEOREMS),
+        *(
+            bound_unless(name, "pulls", value, source, why, unit)
+            for name, value, source, why in rows
+        ),
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import overload
 
 import numpy as np
@@ -11,12 +10,12 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
 from jaxduel.problems.assumptions import tie_violation
-from jaxduel.theory.arms_report import ArmBoundsReport, arm_bounds
+from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
 from jaxduel.theory.batched_bounds import pcomp_bound, require_rounds, scomp2_order, scomp_order
 from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation
 from jaxduel.theory.lower_bound import copeland_lower_bound
-from jaxduel.theory.table import Bound, bound_unless, shown, table
+from jaxduel.theory.table import ORDER, Bound, Theorem, shown, table
 from jaxduel.theory.upper_bounds import (
     ccb_constant,
     dts_constant,
@@ -28,8 +27,7 @@ _KOMIYAMA = "Komiyama et al. 2016, Theorem"
 _RMED = "Komiyama et al. 2015, Theorem"
 _ZOGHI = "Zoghi et al. 2015, Theorem"
 _WU = "Wu and Liu 2016,"
-_BATCHED = "Agarwal et al. 2022, Theorem"
-_ORDER = " (an order, not a bound)"
+_AGARWAL = "Agarwal et al. 2022, Theorem"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,11 +52,10 @@ class BoundsReport:
         title = (
             f"{self.name}: K = {self.num_arms}, C = {len(self.copeland_winners)} Copeland winner"
             f"{'s' if len(self.copeland_winners) > 1 else ''} "
-            f"({shown(self.copeland_winners)}; arms counted from 0), "
+            f"({shown(self.copeland_winners)}), "
             f"L_1 = {self.fewest_losses}, smallest gap {self.smallest_gap:.4g}"
         )
-        unit = "  constants multiply log T (natural); bounds at a T are the regret itself"
-        return [title, unit, *table(self.bounds)]
+        return [title, *table(self.bounds)]
 
 
 @overload
@@ -100,62 +97,83 @@ def bounds(
         copeland_winners=problem.copeland_winners,
         fewest_losses=int(losses.min()),
         smallest_gap=float(apart.min()),
-        bounds=(*_constants(problem), *_batched(problem, horizon, num_batches)),
+        bounds=(
+            *(theorem.of(problem) for theorem in _CONSTANTS),
+            *_batched(problem, horizon, num_batches),
+        ),
     )
 
 
-def _constants(problem: DuelingProblem) -> list[Bound]:
+def proved(policy: str) -> tuple[str, ...]:
+    """The bounds that are proved of a policy's regret, each with its paper and theorem.
+
+    Args:
+      policy: its registered name. `bounds` computes their values for an instance.
+    """
+    known = (*_CONSTANTS, *_BATCHED, *ARM_THEOREMS)
+    return tuple(f"{each.name}: {each.source}" for each in known if policy in each.policies)
+
+
+def _no_condorcet_winner(problem: DuelingProblem) -> str | None:
+    return "no Condorcet winner" if problem.condorcet_winner is None else None
+
+
+def _ties(problem: DuelingProblem) -> str | None:
     tie = tie_violation(problem)
-    tied = None if tie is None else tie.reason
-    cyclic = "no Condorcet winner" if problem.condorcet_winner is None else None
-    rows: tuple[tuple[str, str, Callable[[], float], str, str | None], ...] = (
-        ("lower bound, Copeland", "copeland", lambda: copeland_lower_bound(problem).constant,
-         f"{_KOMIYAMA} 2; CW-RMED attains it", tied),
-        ("ECW-RMED", "copeland", lambda: ecw_allocation(problem).constant,
-         f"{_KOMIYAMA} 4", tied),
-        ("CCB", "copeland", lambda: ccb_constant(problem),
-         f"{_ZOGHI} 3, with the smallest gap", tied),
-        ("SCB", "copeland", lambda: scb_order(problem), f"{_ZOGHI} 5{_ORDER}", tied),
-        ("D-TS", "copeland", lambda: dts_constant(problem),
-         f"{_WU} Proposition 1, alpha = 0.51", tied),
-        ("D-TS, refined", "copeland", lambda: dts_refined_constant(problem),
-         f"{_WU} Theorem 1, alpha = 0.51", tied or _assumption_2(problem)),
-        ("lower bound, Condorcet", "copeland",
-         lambda: condorcet_lower_bound(problem, "copeland"), f"{_RMED} 1, Copeland gaps", cyclic),
-        ("lower bound, Condorcet", "average", lambda: condorcet_lower_bound(problem),
-         f"{_RMED} 1; RMED2 attains it", cyclic),
-        ("RMED1", "average", lambda: rmed1_constant(problem), "Komiyama et al. 2015", cyclic),
-    )  # fmt: skip
-    return [bound_unless(*row) for row in rows]
+    return None if tie is None else tie.reason
 
 
-def _batched(problem: DuelingProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:
-    if (horizon is None) != (num_batches is None):
-        raise InputError("bounds of batched policies need the horizon and the number of batches.")
-    cyclic = "no Condorcet winner" if problem.condorcet_winner is None else None
-    if horizon is None or num_batches is None:
-        unknown = "depends on the horizon and the number of batches"
-        return [Bound(name, "average", None, unknown) for name in ("PCOMP", "SCOMP", "SCOMP2")]
-    require_rounds(horizon, num_batches)
-    at = (problem, horizon, num_batches)
-    when = f" at T = {horizon:,}, B = {num_batches}"
-    disorder = cyclic
-    if disorder is None and sst_violation(problem) is not None:
-        disorder = "no strong stochastic transitivity"
-    if disorder is None and sti_violation(problem) is not None:
-        disorder = "no stochastic triangle inequality"
-    rows: tuple[tuple[str, str, Callable[[], float], str, str | None], ...] = (
-        (f"PCOMP{when}", "average", lambda: pcomp_bound(*at), f"{_BATCHED} 3.1", cyclic),
-        (f"SCOMP{when}", "average", lambda: scomp_order(*at), f"{_BATCHED} 3.2{_ORDER}", disorder),
-        (f"SCOMP2{when}", "average", lambda: scomp2_order(*at), f"{_BATCHED} 3.4{_ORDER}",
-         disorder),
-    )  # fmt: skip
-    return [bound_unless(*row) for row in rows]
-
-
-def _assumption_2(problem: DuelingProblem) -> str | None:
+def _no_assumption_2(problem: DuelingProblem) -> str | None:
+    if (tied := _ties(problem)) is not None:
+        return tied
     try:
         dts_refined_constant(problem)
     except InputError:
         return "its Assumption 2 fails"
     return None
+
+
+def _disorder(problem: DuelingProblem) -> str | None:
+    if (cyclic := _no_condorcet_winner(problem)) is not None:
+        return cyclic
+    if sst_violation(problem) is not None:
+        return "no strong stochastic transitivity"
+    if sti_violation(problem) is not None:
+        return "no stochastic triangle inequality"
+    return None
+
+
+_CONSTANTS = (
+    Theorem("lower bound, Copeland", ("cw-rmed",), "copeland",
+            f"{_KOMIYAMA} 2; CW-RMED attains it",
+            lambda problem: copeland_lower_bound(problem).constant, _ties),
+    Theorem("ECW-RMED", ("ecw-rmed",), "copeland", f"{_KOMIYAMA} 4",
+            lambda problem: ecw_allocation(problem).constant, _ties),
+    Theorem("CCB", ("ccb",), "copeland", f"{_ZOGHI} 3, with the smallest gap", ccb_constant, _ties),
+    Theorem("SCB", ("scb",), "copeland", f"{_ZOGHI} 5{ORDER}", scb_order, _ties),
+    Theorem("D-TS", ("dts",), "copeland", f"{_WU} Proposition 1, alpha = 0.51", dts_constant,
+            _ties),
+    Theorem("D-TS, refined", ("dts", "dts+"), "copeland", f"{_WU} Theorem 1, alpha = 0.51",
+            dts_refined_constant, _no_assumption_2),
+    Theorem("lower bound, Condorcet", (), "copeland", f"{_RMED} 1",
+            lambda problem: condorcet_lower_bound(problem, "copeland"), _no_condorcet_winner),
+    Theorem("lower bound, Condorcet", ("rmed2", "rmed2fh"), "average",
+            f"{_RMED} 1; RMED2, RMED2FH attain it", condorcet_lower_bound, _no_condorcet_winner),
+    Theorem("RMED1", ("rmed1",), "average", "Komiyama et al. 2015", rmed1_constant,
+            _no_condorcet_winner),
+)  # fmt: skip
+_BATCHED = (
+    Theorem("PCOMP", ("pcomp",), "average", f"{_AGARWAL} 3.1", pcomp_bound, _no_condorcet_winner),
+    Theorem("SCOMP", ("scomp",), "average", f"{_AGARWAL} 3.2{ORDER}", scomp_order, _disorder),
+    Theorem("SCOMP2", ("scomp2",), "average", f"{_AGARWAL} 3.4{ORDER}", scomp2_order, _disorder),
+)
+
+
+def _batched(problem: DuelingProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:
+    if (horizon is None) != (num_batches is None):
+        raise InputError("bounds of batched policies need the horizon and the number of batches.")
+    if horizon is None or num_batches is None:
+        return [theorem.without_horizon() for theorem in _BATCHED]
+    require_rounds(horizon, num_batches)
+    unit = f"at T = {horizon:,}, B = {num_batches}"
+    return [theorem.of(problem, horizon, num_batches, unit=unit) for theorem in _BATCHED]

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import Any
 
 _SHOWN = 8
+ORDER = " (an order, not a bound)"
+"""Marks what stands in an O(): no bound."""
+CONSTANT = "as a constant of log T (natural)"
+_NOT = "does not apply: "
+UNKNOWN = "depends on the horizon and the number of batches"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,10 +26,46 @@ class Bound:
     """The constant of log T; of batched policies the bound itself; None if it does not apply."""
     source: str
     """Paper and theorem, and whether it is an order only; or else why it does not apply."""
+    unit: str = CONSTANT
+    """What the value is, in words."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Theorem:
+    """A bound that is proved of some policies, whatever the instance is."""
+
+    name: str
+    """What is bounded."""
+    policies: tuple[str, ...]
+    """The registered names of the policies that have this regret, at most."""
+    regret: str
+    """Of which regret."""
+    source: str
+    """Paper and theorem, and whether it is an order only."""
+    value: Callable[..., float]
+    """The bound, of an instance; of batched policies, of T and the number of batches as well."""
+    obstacle: Callable[[Any], str | None]
+    """Why the theorem says nothing of an instance; None where it does."""
+
+    def of(self, problem: Any, *at: int, unit: str = CONSTANT) -> Bound:
+        """Its line for an instance, and for T and a number of batches where it depends on them."""
+        why = self.obstacle(problem)
+        return bound_unless(
+            self.name, self.regret, lambda: self.value(problem, *at), self.source, why, unit
+        )
+
+    def without_horizon(self) -> Bound:
+        """Its line where T and the number of batches are not known."""
+        return Bound(self.name, self.regret, None, UNKNOWN)
 
 
 def bound_unless(
-    name: str, regret: str, value: Callable[[], float], source: str, obstacle: str | None
+    name: str,
+    regret: str,
+    value: Callable[[], float],
+    source: str,
+    obstacle: str | None,
+    unit: str = CONSTANT,
 ) -> Bound:
     """The line of a bound, computed only if nothing stands in its way.
 
@@ -33,24 +75,38 @@ def bound_unless(
       value: computes the bound.
       source: paper and theorem.
       obstacle: why the bound does not apply, or None.
+      unit: what the value is, in words.
     """
     if obstacle is not None:
-        return Bound(name, regret, None, f"does not apply: {obstacle}")
-    return Bound(name, regret, value(), source)
+        return Bound(name, regret, None, f"{_NOT}{obstacle}", unit)
+    return Bound(name, regret, value(), source, unit)
 
 
 def table(bounds: Sequence[Bound]) -> list[str]:
-    """A heading and a line of text for each of the bounds."""
-    width = max(len(bound.name) for bound in bounds)
-    rows = [f"  {'bound':<{width}}  regret    {'constant':>10}  source"]
+    """A line of text for each of the bounds that apply, under a heading for each kind; then the
+    names of the others, by what stands in their way."""
+    width = max((len(bound.name) for bound in bounds if bound.value is not None), default=0)
+    rows: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for bound in bounds:
-        value = "-" if bound.value is None else f"{bound.value:.6g}"
-        rows.append(f"  {bound.name:<{width}}  {bound.regret:<8}  {value:>10}  {bound.source}")
-    return rows
+        if bound.value is None:
+            others.setdefault(bound.source, []).append(bound.name)
+        else:
+            heading = f"  {bound.regret} regret, {bound.unit}:"
+            row = f"    {bound.name:<{width}}  {bound.value:>10.6g}  {bound.source}"
+            rows.setdefault(heading, []).append(row)
+    lines = [line for heading, group in rows.items() for line in (heading, *group)]
+    for reason, names in others.items():
+        if reason == UNKNOWN:
+            lines.append(f"  add --horizon T --batches B for: {'; '.join(names)}")
+        else:
+            why = reason.removeprefix(_NOT)
+            lines.append(f"  not for this problem ({why}): {'; '.join(dict.fromkeys(names))}")
+    return lines
 
 
 def shown(arms: Sequence[int]) -> str:
-    """The numbers of the first arms, and how many more there are."""
+    """The first arms by their numbers, from 0, and how many more there are."""
     more = len(arms) - _SHOWN
-    listed = ", ".join(str(arm) for arm in arms[:_SHOWN])
+    listed = f"arm{'s' * (len(arms) > 1)} {', '.join(str(arm) for arm in arms[:_SHOWN])}"
     return f"{listed} and {more} more" if more > 0 else listed

@@ -44,9 +44,8 @@ def check(name):
     assert problem.name == name
     assert problem.num_arms == entry.num_arms
     assert from_matrix(problem.preferences, name) == problem
-    for fact in (name, f"K={entry.num_arms}", entry.what, entry.source):
-        assert fact in entry.line()
-    assert ("downloaded" in entry.line()) == entry.downloaded
+    assert entry.what
+    assert entry.source
 
 
 @pytest.mark.parametrize("name", SHIPPED)

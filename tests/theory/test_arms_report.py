@@ -80,19 +80,18 @@ def test_rates_of_bernoulli_arms_have_their_largest_standard_deviation():
 
 
 def test_the_text():
-    title, unit, heading, *rows = jd.theory.bounds(jd.problems.one_better_arm(3), *AT).lines()
-    assert title == (
-        "one-better-arm(3): K = 3, gaussian rewards, best arm 0 (arms counted from 0), "
-        "gaps from 0.1 to 0.1"
-    )
-    assert unit.endswith("log T (natural); the others are the regret at T = 50,000, M = 3")
-    assert heading.split() == ["bound", "regret", "constant", "source"]
-    assert rows[0].split()[:5] == ["lower", "bound,", "asymptotic", "pulls", "40"]
-    assert len(rows) == 4 + len(LOWER)
-    title, unit, *_ = jd.theory.bounds(jd.problems.gaussian([1] * 10)).lines()
-    assert "best arms 0, 1, 2, 3, 4, 5, 6, 7 and 2 more (arms" in title
+    report = jd.theory.bounds(jd.problems.one_better_arm(3), *AT)
+    title, constants, first, rates, *rows, legend = report.lines()
+    assert title == ("one-better-arm(3): K = 3, gaussian rewards, best arm 0, gaps from 0.1 to 0.1")
+    assert constants == "  pulls regret, as a constant of log T (natural):"
+    assert first.split()[:4] == ["lower", "bound,", "asymptotic", "40"]
+    assert rates == "  pulls regret, at T = 50,000, M = 3:"
+    assert len(rows) == 3 + len(LOWER)
+    assert "worst instance" in legend
+    title, *_, unknown = jd.theory.bounds(jd.problems.gaussian([1] * 10)).lines()
+    assert "best arms 0, 1, 2, 3, 4, 5, 6, 7 and 2 more, " in title
     assert title.endswith("no gaps")
-    assert unit.endswith("(natural)")
+    assert unknown.startswith("  add --horizon T --batches B for: BaSE, minimax grid; ")
 
 
 @pytest.mark.parametrize("at", [(100, None), (None, 4), (100, 0), (100, 101), (2**31, 4)])

@@ -16,7 +16,6 @@ def reasons(report):
 def test_every_line_is_the_functions_value():
     problem = jd.problems.btl(jax.random.key(1), 5)
     at = (problem, 10_000, 8)
-    when = " at T = 10,000, B = 8"
     assert values(jd.theory.bounds(*at)) == {
         ("lower bound, Copeland", "copeland"): jd.theory.copeland_lower_bound(problem).constant,
         ("ECW-RMED", "copeland"): jd.theory.ecw_constant(problem),
@@ -29,9 +28,9 @@ def test_every_line_is_the_functions_value():
         ),
         ("lower bound, Condorcet", "average"): jd.theory.condorcet_lower_bound(problem),
         ("RMED1", "average"): jd.theory.rmed1_constant(problem),
-        (f"PCOMP{when}", "average"): jd.theory.pcomp_bound(*at),
-        (f"SCOMP{when}", "average"): jd.theory.scomp_order(*at),
-        (f"SCOMP2{when}", "average"): jd.theory.scomp2_order(*at),
+        ("PCOMP", "average"): jd.theory.pcomp_bound(*at),
+        ("SCOMP", "average"): jd.theory.scomp_order(*at),
+        ("SCOMP2", "average"): jd.theory.scomp2_order(*at),
     }
 
 
@@ -39,14 +38,13 @@ def test_what_does_not_apply_says_why():
     assert reasons(jd.theory.bounds(jd.problems.load("gap"), 100, 4)) == {
         name: "does not apply: no Condorcet winner"
         for name in (
-            "lower bound, Condorcet", "RMED1", "PCOMP at T = 100, B = 4", "SCOMP at T = 100, B = 4",
-            "SCOMP2 at T = 100, B = 4",
+            "lower bound, Condorcet", "RMED1", "PCOMP", "SCOMP", "SCOMP2",
         )
     }  # fmt: skip
     found = reasons(jd.theory.bounds(jd.problems.load("arxiv"), 100, 4))
     assert found["CCB"] == "does not apply: arms 3 and 5 are tied"
-    assert "PCOMP at T = 100, B = 4" not in found
-    assert found["SCOMP at T = 100, B = 4"] == "does not apply: no strong stochastic transitivity"
+    assert "PCOMP" not in found
+    assert found["SCOMP"] == "does not apply: no strong stochastic transitivity"
     found = reasons(jd.theory.bounds(jd.problems.load("arithmetic")))
     assert set(found) == {"PCOMP", "SCOMP", "SCOMP2"}
     steep = jd.problems.from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.6], [0.1, 0.4, 0.5]])
@@ -59,16 +57,35 @@ def test_what_does_not_apply_says_why():
 
 
 def test_the_text():
-    title, unit, heading, *rows = jd.theory.bounds(jd.problems.load("gap")).lines()
-    assert title == (
-        "gap: K = 5, C = 1 Copeland winner (0; arms counted from 0), L_1 = 1, smallest gap 0.01"
-    )
-    assert "log T" in unit
-    assert heading.split() == ["bound", "regret", "constant", "source"]
+    gap = jd.problems.load("gap")
+    title, heading, *rows, others, unknown = jd.theory.bounds(gap).lines()
+    assert title == ("gap: K = 5, C = 1 Copeland winner (arm 0), L_1 = 1, smallest gap 0.01")
+    assert heading == "  copeland regret, as a constant of log T (natural):"
     assert "11.0249" in rows[0]
     assert "1252.51" in rows[1]
+    assert others == ("  not for this problem (no Condorcet winner): lower bound, Condorcet; RMED1")
+    assert unknown == "  add --horizon T --batches B for: PCOMP; SCOMP; SCOMP2"
+    at = jd.theory.bounds(jd.problems.load("arxiv"), 10_000, 8).lines()
+    assert "  average regret, at T = 10,000, B = 8:" in at
     title, *_ = jd.theory.bounds(jd.problems.load("copeland500")).lines()
-    assert "C = 3 Copeland winners (" in title
+    assert "C = 3 Copeland winners (arms 0, 1, 2)" in title
+
+
+def test_what_is_proved_of_a_policy_is_in_the_report():
+    every = jd.theory.bounds(jd.problems.btl(jax.random.key(1), 5), 100, 4).bounds
+    every += jd.theory.bounds(jd.problems.one_better_arm(3), 100, 4).bounds
+    known = {f"{bound.name}: {bound.source}" for bound in every}
+    found = {name: jd.theory.proved(name) for name in jd.policies.names()}
+    assert all(set(texts) <= known for texts in found.values())
+    assert found["dts"] == (
+        "D-TS: Wu and Liu 2016, Proposition 1, alpha = 0.51",
+        "D-TS, refined: Wu and Liu 2016, Theorem 1, alpha = 0.51",
+    )
+    assert found["dts+"] == found["dts"][1:]
+    assert found["rmed2"] == found["rmed2fh"]
+    assert len(found["base"]) == 2
+    assert not found["sparring"]
+    assert len({text for texts in found.values() for text in texts}) == 13
 
 
 @pytest.mark.parametrize("at", [(100, None), (None, 4), (100, 1)])

@@ -1,0 +1,252 @@
+"""What there is to know about a policy at a glance: the text of `jaxduel describe`.
+
+All of it is read from the class: its docstring (the first paragraph, the attributes, what a step
+costs), its fields, its methods, and what `make` says of values out of range.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from typing import Any
+
+from jaxduel.errors import InputError
+from jaxduel.policies import arguments, registry
+from jaxduel.problems.assumptions import assumption_title
+
+_PLAYS = {
+    "Duel": "one comparison at a time",
+    "Batch": "batches of comparisons",
+    "Pull": "one pull at a time, of arms with rewards",
+    "PullBatch": "batches of pulls of arms with rewards",
+}
+_OTHERS = "others"
+"""What policies play whose `act` does not say what it returns."""
+_ABILITIES = {
+    "learn": "learn late (delay)",
+    "quiet": "skip quiet runs",
+    "from_wins": "start from win counts (state_from_wins)",
+}
+"""Of policies that compare one pair at a time, by the method that each needs."""
+_SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z\"])")
+_YEAR = re.compile(r".*?\b(19|20)\d\d\)")
+_COST = re.compile(r"\b[Aa] step( \w+)* costs .*|\bO\(.*\) a step.*")
+_ENTRY = re.compile(r"(\w+): (.*)", re.DOTALL)
+_REFUSALS = (
+    re.compile(r".*\bmust (?:be )?(?P<taken>.*), not .*\.", re.DOTALL),
+    re.compile(r"unknown .*: known are (?P<taken>.*?)(;.*|\.)", re.DOTALL),
+)
+_IMPOSSIBLE = {"int": -1, "float": float("nan")}
+"""What no parameter of a kind takes; of other kinds a text that none takes."""
+_EXAMPLE = {"num_arms": 3, "horizon": 1_000, "num_batches": 2}
+"""Parameters of a small example of any policy."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of a policy."""
+
+    name: str
+    """By which it is set."""
+    default: str | None
+    """As it is written; None if it must be given."""
+    meaning: str
+    """The first sentence that the docstring has on it."""
+    taken: str
+    """The values that are taken, in words; empty where all numbers are, or the meaning says it."""
+
+    def text(self) -> str:
+        """All of it in a line."""
+        taken = f" [{self.taken}]" if self.taken else ""
+        return f"{self.meaning}{taken}"
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyReport:
+    """Facts about a registered policy. Its text is `str(report)`."""
+
+    name: str
+    """By which it is registered."""
+    title: str
+    """What it is, and the paper that it is from."""
+    plays: str | None
+    """What it plans at a time, in words; None where its `act` does not say what it returns."""
+    assumes: tuple[str, ...]
+    """What its guarantee needs of an instance, in words."""
+    can: tuple[str, ...]
+    """What the simulation can do with it; of policies that compare one pair at a time only."""
+    cannot: tuple[str, ...]
+    """What it cannot."""
+    cost: str | None
+    """What a step costs, where the docstring says it."""
+    parameters: tuple[Parameter, ...]
+    """All but the arms."""
+
+    def lines(self) -> list[str]:
+        """The report as text, one fact per line."""
+        rows = [
+            ("plays", self.plays),
+            ("assumes", ", ".join(self.assumes) or "nothing of the instance"),
+            ("can", ", ".join(self.can)),
+            ("cannot", ", ".join(self.cannot)),
+            ("a step", self.cost),
+        ]
+        text = [f"{self.name}: {self.title}"]
+        text += [f"  {label:<8}  {fact}" for label, fact in rows if fact]
+        if not self.parameters:
+            return [*text, "  no parameters"]
+        labels = [
+            each.name if each.default is None else f"{each.name}={each.default}"
+            for each in self.parameters
+        ]
+        width = max(map(len, labels))
+        text.append("  parameters (--set NAME=VALUE), in brackets what they take:")
+        for label, each in zip(labels, self.parameters, strict=True):
+            text.append(f"    {label:<{width}}  {each.text()}")
+        return text
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def describe(name: str) -> PolicyReport:
+    """What there is to know about a policy: its paper, what it assumes, its parameters.
+
+    Args:
+      name: one of `names()`.
+
+    Returns:
+      The report; `print` shows it.
+
+    Raises:
+      InputError: if there is no such policy; it suggests the nearest name.
+    """
+    policy_class = registry.policy_class(name)
+    methods = _ABILITIES if _plan_of(policy_class) == "Duel" else {}
+    able = {method: hasattr(policy_class, method) for method in methods}
+    return PolicyReport(
+        name=name,
+        title=title(name),
+        plays=_PLAYS.get(_plan_of(policy_class)),
+        assumes=_assumptions(name, policy_class),
+        can=tuple(_ABILITIES[method] for method, has in able.items() if has),
+        cannot=tuple(_ABILITIES[method] for method, has in able.items() if not has),
+        cost=_cost(policy_class),
+        parameters=tuple(_parameters(name, policy_class)),
+    )
+
+
+def title(name: str) -> str:
+    """The first paragraph of a policy's docstring, or the name of its class."""
+    policy_class = registry.policy_class(name)
+    if _is_generated(policy_class):
+        return policy_class.__name__
+    return _one_line((inspect.getdoc(policy_class) or "").partition("\n\n")[0])
+
+
+def by_paper() -> dict[str, dict[str, list[str]]]:
+    """The names of all policies by what they play, in words, and by what they are from."""
+    kinds: dict[str, dict[str, list[str]]] = {kind: {} for kind in (*_PLAYS.values(), _OTHERS)}
+    for name in registry.names():
+        kind = kinds[_PLAYS.get(_plan_of(registry.policy_class(name)), _OTHERS)]
+        kind.setdefault(_paper(name), []).append(name)
+    return {kind: papers for kind, papers in kinds.items() if papers}
+
+
+def _paper(name: str) -> str:
+    """The beginning of a policy's title, to the year of its paper, without the policy's name."""
+    whole = title(name)
+    called, _, rest = whole.partition(", ")
+    if rest and _letters(called) == _letters(name):
+        whole = rest
+    year = _YEAR.match(whole)
+    return year[0] if year is not None else whole.removesuffix(".")
+
+
+def _plan_of(policy_class: Any) -> str:
+    """The name of the class of its plans, by the annotation of `act`; empty without one."""
+    plan = inspect.signature(policy_class.act).return_annotation
+    if plan is inspect.Signature.empty:
+        return ""
+    return plan if isinstance(plan, str) else getattr(plan, "__name__", "")
+
+
+def _assumptions(name: str, policy_class: Any) -> tuple[str, ...]:
+    """What it assumes; where that depends on parameters, with the defaults."""
+    assumed = getattr(policy_class, "assumes", ())
+    if isinstance(assumed, property):
+        assumed = _made(name).assumes
+    return tuple(map(assumption_title, assumed))
+
+
+def _cost(policy_class: Any) -> str | None:
+    """What the docstring says that a step costs, to the end of that sentence."""
+    text = _one_line((inspect.getdoc(policy_class) or "").partition("\nAttributes:")[0])
+    found = [_COST.search(sentence) for sentence in _SENTENCE.split(text)]
+    return next((each[0].removesuffix(".") for each in found if each is not None), None)
+
+
+def _parameters(name: str, policy_class: Any) -> list[Parameter]:
+    """All parameters, those that must be given first."""
+    meanings = _meanings(policy_class)
+    found = []
+    for field in dataclasses.fields(policy_class):
+        if field.name in registry.parameters(name):
+            required = field.default is dataclasses.MISSING
+            meaning = _SENTENCE.split(meanings.get(field.name, ""))[0].removesuffix(".")
+            taken = "" if field.name == "horizon" else _taken(name, field)
+            if _plain(taken) in _plain(meaning) or taken == "True or False":
+                taken = ""
+            default = None if required else str(field.default)
+            found.append(Parameter(field.name, default, meaning, taken))
+    return sorted(found, key=lambda each: each.default is not None)
+
+
+def _meanings(policy_class: Any) -> dict[str, str]:
+    """What the docstrings of the class and those that it inherits from say of each attribute."""
+    found: dict[str, str] = {}
+    for base in reversed(policy_class.__mro__):
+        section = inspect.cleandoc(base.__doc__ or "").partition("\nAttributes:\n")[2]
+        block = re.match(r"(?:  .*\n?|\n)*", section)
+        entries = re.split(r"\n  (?=\S)", f"\n{block[0]}" if block else "")
+        matches = [_ENTRY.fullmatch(entry) for entry in entries]
+        found |= {each[1]: _one_line(each[2]) for each in matches if each is not None}
+    return found
+
+
+def _taken(name: str, field: dataclasses.Field[Any]) -> str:
+    """The values that a parameter takes, by what is said of one that it does not."""
+    kind = arguments.annotation_of(field).partition(" ")[0]
+    try:
+        _made(name, **{field.name: _IMPOSSIBLE.get(kind, "?")})
+    except InputError as refusal:
+        found = [pattern.fullmatch(str(refusal)) for pattern in _REFUSALS]
+        taken = next((each["taken"] for each in found if each is not None), "")
+        return taken.replace("not be ", "not ")
+    return ""
+
+
+def _made(name: str, **values: Any) -> Any:
+    """A small example of a policy."""
+    known = {"num_arms", *registry.parameters(name)}
+    usual = {key: value for key, value in _EXAMPLE.items() if key in known}
+    return registry.make(name, **{**usual, **values})
+
+
+def _is_generated(policy_class: Any) -> bool:
+    """Whether the docstring is the signature that `dataclass` puts where there is none."""
+    return (policy_class.__doc__ or "").startswith(f"{policy_class.__name__}(")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W", "", text.lower())
+
+
+def _plain(text: str) -> str:
+    """The words without quotation marks, to compare by."""
+    return re.sub(r"['\"]", "", text)
