@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
+
+from jaxduel import screen
 
 EXIT_CODE = 130
 DEADLINE = 2.0
@@ -106,12 +107,11 @@ def say_once() -> None:
     """Prints the line of an interrupted command, unless it has been printed."""
     if _is_watched and not _said.acquire(blocking=False):
         return
-    bars = getattr(sys.modules.get("tqdm"), "tqdm", None)
-    line = f"jaxduel: {_message}\n"
+    line = f"jaxduel: {_message}"
     if threading.current_thread() is threading.main_thread():
-        print(line, end="", file=sys.stderr, flush=True)
+        screen.say(line)
     else:  # the main thread may be in the middle of printing
-        os.write(2, ("\n" * bool(getattr(bars, "_instances", None)) + line).encode())
+        os.write(2, ("\n" * screen.is_drawn() + line + "\n").encode())
 
 
 def watch() -> None:

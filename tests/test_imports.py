@@ -10,7 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "jaxduel"
 FLOORS = (
-    ("errors", "interrupts"),
+    ("errors", "screen"),
+    ("interrupts", "progress"),
     ("files", "display"),
     ("numerics",),
     ("problems",),

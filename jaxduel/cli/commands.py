@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import tyro
-from tqdm import tqdm
 
 import jaxduel as jd
-from jaxduel import interrupts
+from jaxduel import interrupts, screen
 from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
 from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import in_one_sentence
@@ -85,7 +84,7 @@ def _plain_warnings() -> Iterator[None]:
         text = str(message)
         if text not in seen:
             seen.add(text)
-            tqdm.write(f"jaxduel: warning: {text}", file=sys.stderr)
+            screen.say(f"jaxduel: warning: {text}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from tqdm import tqdm
 from tyro.conf import Positional
 
 from jaxduel import interrupts
@@ -90,6 +89,7 @@ def _dry_run(grid: Grid, devices: Sequence[Device]) -> int:
     from jaxduel.experiments.sweep.calibration import calibrate
     from jaxduel.experiments.sweep.listing import cell_lines, summary
     from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
+    from jaxduel.progress import duration
 
     groups = groups_of(grid, devices[0].platform)
     warn_of_assumptions(groups)
@@ -97,9 +97,7 @@ def _dry_run(grid: Grid, devices: Sequence[Device]) -> int:
         print(line)
     found = calibrate(groups, grid.num_seeds, devices, progress=True)
     on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
-    most, least, compilation = map(
-        tqdm.format_interval, (found.seconds, found.least, found.compilation)
-    )
+    most, least, compilation = map(duration, (found.seconds, found.least, found.compilation))
     quiet = "" if most == least else f" if policies soon fall quiet, {most} if they never do"
     print(
         f"about {least} on {on}{quiet}, {compilation} of it compilation, and "

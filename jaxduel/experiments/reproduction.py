@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,7 +10,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from tqdm import tqdm
 
 from jaxduel import plotting
 from jaxduel.errors import unknown_name
@@ -23,6 +21,7 @@ from jaxduel.experiments.plans import Plan, Samples, Setting, all_entries, figur
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tables import aligned, csv_text
 from jaxduel.experiments.tasks import Task, run_tasks
+from jaxduel.progress import Progress
 
 
 @dataclass
@@ -65,7 +64,7 @@ def carry_out(
     measure: Callable[[Samples], list[Claim]],
     heading: str,
     notes: Sequence[str] = (),
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Report:
     """Simulates what the panels show, each curve once, and writes figures, numbers and claims.
 
@@ -81,7 +80,7 @@ def carry_out(
       measure: the claims of the paper, on the samples that there are.
       heading: first line of the text.
       notes: what else the text should say, such as why a panel is missing.
-      progress: whether to show a progress bar on standard error.
+      progress: as in `jaxduel.simulate`; it counts runs.
 
     Raises:
       InputError: if the subfolder cannot be made, before anything is simulated; or a file cannot be
@@ -102,22 +101,22 @@ def carry_out(
     if report.samples:
         known = f"{len(report.samples)} of {len(tasks)} curves are from {kept.folder}."
         notes = [*notes, known]
-        if progress:
-            tqdm.write(known, file=sys.stderr)
-
-    def write_ready() -> None:
-        for panel in [p for p in todo if _is_ready(p, report.samples)]:
-            _write_panel(panel, panels, todo, setting, report.samples, folder)
-            if progress:
-                tqdm.write(f"figure {panel.name}: done", file=sys.stderr)
 
     total = sum(task.data.num_runs for task in missing)
-    with tqdm(total=total, unit=" runs", disable=not progress, mininterval=0.5) as bar:
+    with Progress("figures", total, "runs", progress) as shown:
+        if report.samples:
+            shown.note(notes[-1])
+
+        def write_ready() -> None:
+            for panel in [p for p in todo if _is_ready(p, report.samples)]:
+                _write_panel(panel, panels, todo, setting, report.samples, folder)
+                shown.note(f"figure {panel.name}: done")
+
         try:
             with closing(run_tasks(_in_order(missing), devices)) as events:
                 for event in events:
                     if isinstance(event, int):
-                        bar.update(event)
+                        shown.tick(event)
                     else:
                         task, sample = event
                         report.samples[task.key] = sample.scaled(setting.factor)

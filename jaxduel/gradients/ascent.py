@@ -11,15 +11,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from jaxduel.errors import AssumptionWarning, InputError, unknown_name, warn_caller
 from jaxduel.gradients.instances import parametrised
 from jaxduel.gradients.objective import OBJECTIVES, Objective
 from jaxduel.gradients.spaces import Space
+from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
 from jaxduel.policies.checks import require, require_policy, require_whole
 from jaxduel.problems import DuelingProblem
+from jaxduel.progress import Progress
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.run import horizon_of
 
@@ -96,7 +97,7 @@ def worst_case(
     regret: str | None = None,
     key: int | jax.Array = 0,
     devices: Sequence[Device] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> WorstCase:
     """Looks for the instance of a space on which a policy is at its worst.
 
@@ -128,7 +129,7 @@ def worst_case(
       regret: the definition; the space's own if None.
       key: root of all randomness.
       devices: as in `jaxduel.simulate`.
-      progress: whether to show a progress bar on standard error.
+      progress: as in `jaxduel.simulate`; it counts runs.
 
     Returns:
       The instance, what it costs on fresh seeds and what the starts did, and the ascents.
@@ -172,33 +173,33 @@ def worst_case(
         for params in first:
             problem = parametrised(space.instance, params).problem
             climbed.require_playable(problem, max(num_seeds, fresh_seeds))
-        with tqdm(total=num_starts * steps, unit=" steps", disable=not progress) as bar:
-            found = tuple(
-                _climb(
-                    climbed,
-                    params,
-                    steps,
-                    num_seeds,
-                    learning_rate,
-                    _key(root, 1, number),
-                    bar.update,
-                )
-                for number, params in enumerate(first)
-            )
-        candidates = [
-            *(ascent.params[-1] for ascent in found),
-            *(ascent.params[_highest(ascent.value)] for ascent in found),
-            *first,
-        ]
-        values, sems = np.array(
-            [
-                climbed.value(params, fresh_seeds, _key(root, 2, number))
-                for number, params in enumerate(candidates)
+        runs = num_starts * steps * num_seeds + (3 * num_starts + 1) * fresh_seeds
+        name = registry.name_of(policy)
+        with Progress(f"worst case of {name}", runs, "runs", progress) as shown:
+
+            def climb(number: int, params: np.ndarray) -> Trajectory:
+                key = _key(root, 1, number)
+                ascent = _climb(climbed, params, steps, num_seeds, learning_rate, key, shown.tick)
+                shown.tick((steps - len(ascent.value)) * num_seeds)
+                return ascent
+
+            def evaluate(params: np.ndarray, *key: int) -> tuple[float, float]:
+                found = climbed.value(params, fresh_seeds, _key(root, *key))
+                shown.tick(fresh_seeds)
+                return found
+
+            found = tuple(climb(number, params) for number, params in enumerate(first))
+            candidates = [
+                *(ascent.params[-1] for ascent in found),
+                *(ascent.params[_highest(ascent.value)] for ascent in found),
+                *first,
             ]
-        ).T
-    best = _highest(values)
-    params = candidates[best]
-    value, sem = climbed.value(params, fresh_seeds, _key(root, 3))
+            values, sems = np.array(
+                [evaluate(params, 2, number) for number, params in enumerate(candidates)]
+            ).T
+            best = _highest(values)
+            params = candidates[best]
+            value, sem = evaluate(params, 3)
     begun, begun_sem = values[-num_starts:], sems[-num_starts:]
     return WorstCase(
         problem=climbed.problem(params, f"worst-{space.name}"),
@@ -240,7 +241,7 @@ def _climb(
     num_seeds: int,
     learning_rate: float,
     key: jax.Array,
-    tick: Callable[[], Any],
+    tick: Callable[[float], Any],
 ) -> Trajectory:
     """An ascent; it stops where the instance, the objective or its gradient is not a number."""
     import optax  # here: it takes half a second to import
@@ -258,7 +259,7 @@ def _climb(
         updates, state = optimiser.update(jnp.asarray(-gradient), state)
         params = objective.space.project(params + np.asarray(updates, np.float64))
         path.append(params)
-        tick()
+        tick(num_seeds)
     if len(values) < steps or not objective.has_numbers(params):
         warn_caller(
             f"an ascent stopped at step {len(values)}, where the instance, the objective or its "

@@ -88,7 +88,7 @@ def regret_gradient(
     delay: int = 1,
     skip_quiet: bool = True,
     devices: Sequence[Device] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> RegretGradient:
     """The gradient of expected regret with respect to what an instance is made from.
 

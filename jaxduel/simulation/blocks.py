@@ -51,6 +51,7 @@ class Job(NamedTuple):
     delay: int
     slots: int
     tick: Callable[[int], Any]
+    compiles: Callable[[], Any]
     stop: threading.Event
 
 
@@ -113,6 +114,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             begin = end
             if skips and begin == look and settling.is_over(cell, setups, lanes, begin):
                 at = begin, len(first_ones)
+                job.compiles()
                 block = events.begin(job.cell, setups, lanes, *at, program=job.program)
                 return _run_events(job, block, begin, first_ones)
         now = steps.recorded(setups, lanes, program=job.program)
@@ -164,6 +166,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
             return None
         chunk = jnp.int32(ROUNDS_PER_CALL)
         lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, program=job.program)
+        job.tick(0)  # it runs
         if stuck:
             raise InputError(
                 f"{type(job.cell.policy).__name__} committed to nothing before the horizon; "

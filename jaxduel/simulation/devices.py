@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 
+from jaxduel.errors import warn_caller
 from jaxduel.simulation.memory_maps import FOR_A_POLICY, most_pieces
 
 Device = Any
 """A `jax.Device`, which type checkers take for a variable."""
 
+_has_warned = False
 _VARIABLE = "JAX_NUM_CPU_DEVICES"
 _FLAG = "xla_force_host_platform_device_count"
 
@@ -25,17 +28,47 @@ def use_all_cores() -> None:
     already (`jax_num_cpu_devices`, or the environment variables JAX_NUM_CPU_DEVICES or XLA_FLAGS),
     or where JAX has started.
 
+    The command line calls it. `simulate` does not, it warns once where cores are idle: how many
+    devices there are is a property of the whole process, on which other code in it relies
+    (`jax.devices()`, shardings, `pmap`), it takes memory for a block on each, and whether JAX has
+    started would decide about it.
+
     Every device has compiled programs of its own, and Linux limits how many pieces of memory they
     may have in all: with its usual 65,530 there are at most 15 devices; `sysctl
     vm.max_map_count=262144` allows 64.
     """
-    chosen = jax.config.jax_num_cpu_devices  # type: ignore[attr-defined]
-    if chosen > 0 or os.environ.get(_VARIABLE) or _FLAG in os.environ.get("XLA_FLAGS", ""):
+    if _is_chosen():
         return
     try:
         jax.config.update("jax_num_cpu_devices", _cores())
     except RuntimeError:  # JAX has started
         return
+
+
+def warn_if_idle(devices: Sequence[Device] | None, num_blocks: int) -> None:
+    """Warns, once in a process, where blocks wait for the only CPU device beside idle cores.
+
+    Args:
+      devices: where the blocks are to run, if the user said so: then nothing is idle by accident.
+      num_blocks: how many there are.
+    """
+    global _has_warned
+    if _has_warned or devices is not None or num_blocks < 2 or _is_chosen():
+        return
+    local = jax.local_devices()
+    if len(local) == 1 and local[0].platform == "cpu" and _cores() > 1:
+        _has_warned = True
+        warn_caller(
+            f"{num_blocks} blocks of seeds run on 1 of {_cores()} cores: call "
+            "jaxduel.use_all_cores() before anything else uses JAX to run on all."
+        )
+
+
+def _is_chosen() -> bool:
+    """Whether the number of CPU devices is the user's choice."""
+    number = jax.config.jax_num_cpu_devices  # type: ignore[attr-defined]
+    flags = os.environ.get("XLA_FLAGS", "")
+    return number > 0 or bool(os.environ.get(_VARIABLE)) or _FLAG in flags
 
 
 def _cores() -> int:

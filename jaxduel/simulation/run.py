@@ -11,7 +11,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tqdm import tqdm
 
 from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
@@ -21,11 +20,12 @@ from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import Device, warn_if_idle
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
 from jaxduel.simulation.memory_maps import Guard
+from jaxduel.simulation.progress import Simulating
 from jaxduel.simulation.record import Record
 from jaxduel.simulation.result import Result
 
@@ -61,7 +61,7 @@ class Settings:
     table_budget: int | None = None
     devices: Sequence[Device] | None = None
     prng: str = GENERATORS[0]
-    progress: bool = False
+    progress: bool | None = False
     stop: threading.Event | None = None
 
     def validate(self) -> None:
@@ -214,6 +214,7 @@ def job_of(
         delay=settings.delay,
         slots=1,
         tick=lambda _: None,
+        compiles=lambda: None,
         stop=settings.stop or threading.Event(),
     )
     lanes = settings.lanes
@@ -285,10 +286,10 @@ def run_cells(
             own = jax.tree.map(itemgetter(i), block) if stacked else block
             record.keep(number * lanes, own)
 
-    total = num_blocks * max(c.horizon for c in checked)
-    shown = tqdm(total=total, unit=" steps", unit_scale=True, disable=not settings.progress)
-    with interrupts.stops(job.stop), shown as bar:
-        job = job._replace(tick=bar.update)
+    warn_if_idle(settings.devices, num_blocks)
+    with interrupts.stops(job.stop), _progress(checked, settings) as shown:
+        steps = num_blocks * int(max(c.grid[-1] for c in checked))
+        job = job._replace(tick=lambda n: shown.tick(n / steps), compiles=shown.compiles)
         finished = blocks.run_blocks(runner, job, num_blocks, _devices(settings), keep)
     done = min(finished * lanes, settings.num_seeds)
     stopped = settings.stop is not None and settings.stop.is_set()
@@ -297,6 +298,16 @@ def run_cells(
     if done < settings.num_seeds:
         warn_caller(f"interrupted: {done} of {settings.num_seeds} seeds are returned.")
     return [record.result(done, lanes) for record in records]
+
+
+def _progress(checked: Sequence[CheckedCell], settings: Settings) -> Simulating:
+    """Progress of simulating cells, counted in comparisons or pulls of all seeds, those of quiet
+    runs that are skipped included."""
+    name = registry.name_of(checked[0].policy)
+    where = f"on {checked[0].problem.name}" if len(checked) == 1 else f"in {len(checked)} cells"
+    unit = "pulls" if checked[0].kind in (Pull, PullBatch) else "comparisons"
+    total = settings.num_seeds * int(sum(c.grid[-1] for c in checked))
+    return Simulating(f"{name} {where}", name, total, unit, settings.progress)
 
 
 def horizon_of(policy: Any, horizon: int | None) -> int:

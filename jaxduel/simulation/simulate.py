@@ -41,7 +41,7 @@ def simulate(
     table_budget: int | None = None,
     devices: Sequence[Device] | None = None,
     prng: str = GENERATORS[0],
-    progress: bool = False,
+    progress: bool | None = None,
     **unknown: object,
 ) -> Result:
     """Simulates a policy on an instance.
@@ -82,7 +82,9 @@ def simulate(
         and deviations are those of all seeds, gathered block by block.
       devices: where blocks run, one at a time on each; all local devices by default.
       prng: "threefry2x32" or "philox4x32" (faster on a CPU, other numbers).
-      progress: whether to show a progress bar on standard error.
+      progress: whether to show on standard error what is compiled, then how far it is, how fast,
+        and how long it takes: True, always (where that is a file, one line a minute); False, never;
+        None, on a terminal or in a notebook, once it has taken two seconds.
       **unknown: none; names that are no arguments are refused.
 
     Returns:
@@ -166,6 +168,7 @@ def simulate_many(
     _require_known(settings.keys() - _arguments())
     if settings.get("table_budget") is None:
         settings["table_budget"] = TABLE_BYTES
+    settings.setdefault("progress", None)
     return run_cells(policies, instances, ends, Settings(**settings), stacked=True)
 
 

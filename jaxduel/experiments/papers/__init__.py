@@ -30,7 +30,7 @@ class Paper(Protocol):
         out: str | Path | None = None,
         seed: int = 0,
         runs: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> Report:
         """Makes the paper's figures and measures its claims."""
         ...

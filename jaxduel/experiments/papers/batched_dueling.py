@@ -93,7 +93,7 @@ def reproduce(
     out: str | Path | None = None,
     seed: int = 0,
     runs: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     *,
     horizon: int = HORIZON,
     num_arms: int = NUM_ARMS,
@@ -106,7 +106,7 @@ def reproduce(
       out: folder for the files; figures/batched-dueling by default.
       seed: root of all randomness.
       runs: how many runs, instead of 10 or 500.
-      progress: whether to show progress on standard error.
+      progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T, 1e5 in the paper.
       num_arms: K of the synthetic data, 100 in the paper.
 

@@ -85,7 +85,7 @@ def reproduce(
     out: str | Path | None = None,
     seed: int = 0,
     runs: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     *,
     horizon: int = HORIZON,
 ) -> Report:
@@ -97,7 +97,7 @@ def reproduce(
       out: folder for the files; figures/batched-mab by default.
       seed: root of all randomness.
       runs: how many runs, instead of 200, 10,000 and 1,000.
-      progress: whether to show progress on standard error.
+      progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T of Figure 1 and of study s2, 5e4 in the paper; panels (c) begin at a hundredth.
 
     Returns:

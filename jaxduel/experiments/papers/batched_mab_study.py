@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from tqdm import tqdm
 
 from jaxduel import policies, problems
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.batched_mab_entries import GRIDS, READINGS, Reading, place
 from jaxduel.experiments.tables import csv_text
 from jaxduel.experiments.tasks import run_tasks
+from jaxduel.progress import Progress
 from jaxduel.simulation import simulate_many
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.intervals import t95
@@ -105,6 +105,7 @@ class _Slice:
             checkpoints=[self.horizon],
             regret="pulls",
             devices=[device],
+            progress=False,
         )
         return np.array([r.mean[-1] for r in results]), np.array([r.sem[-1] for r in results])
 
@@ -115,14 +116,14 @@ class Study:
     Args:
       runs: seeds of each cell.
       seed: root of all randomness.
-      progress: whether to show a progress bar on standard error.
+      progress: as in `jaxduel.simulate`.
 
     Attributes:
       mean, sem: (readings, grids, K, T, M) float64, final regret and its standard error over the
         seeds; NaN where nothing has been simulated.
     """
 
-    def __init__(self, runs: int, seed: int, progress: bool = False) -> None:
+    def __init__(self, runs: int, seed: int, progress: bool | None = None) -> None:
         shape = tuple(map(len, (READINGS, GRIDS, ARMS, HORIZONS, BATCHES)))
         self.runs = runs
         self.mean, self.sem = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -139,12 +140,12 @@ class Study:
         missing = [s for s in slices if np.isnan(self.mean[s.at]).any()]
         missing.sort(key=lambda s: -s.num_arms)
         total = len(missing) * len(BATCHES)
-        bar = tqdm(total=total, unit=" cells", leave=False, disable=not (self._progress and total))
-        with bar, closing(run_tasks(missing, jax.local_devices())) as events:
+        shown = Progress("study s1", total, "cells", self._progress if total else False)
+        with shown, closing(run_tasks(missing, jax.local_devices())) as events:
             for event in events:
                 if not isinstance(event, int):
                     done, (self.mean[done.at], self.sem[done.at]) = event
-                    bar.update(len(BATCHES))
+                    shown.tick(len(BATCHES))
 
     def _key(self, reading: Reading, grid: str, num_arms: int, horizon: int) -> jax.Array:
         names = reading.figure, grid, place(num_arms, horizon)

@@ -90,6 +90,7 @@ class _Row:
                 checkpoints=[self.horizon],
                 regret="pulls",
                 devices=[device],
+                progress=False,
             )
             at = int(np.argmax([result.mean[-1] for result in results]))
             worst.append((results[at].mean[-1], results[at].sem[-1], np.repeat(gaps, 2)[at]))

@@ -244,7 +244,7 @@ def reproduce(
     out: str | Path | None = None,
     seed: int = 0,
     runs: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     *,
     horizon: int | None = None,
 ) -> Report:
@@ -257,7 +257,7 @@ def reproduce(
       out: folder for the files; figures/copeland-rmed by default.
       seed: root of all randomness.
       runs: how many runs on each data set, instead of the default's or the paper's.
-      progress: whether to show progress on standard error.
+      progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T on each data set, instead of the default's.
 
     Returns:

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
-from tqdm import tqdm
 
 from jaxduel.experiments.sweep.planning import Group, Task, rounds_of
 from jaxduel.experiments.sweep.work import carry_out
 from jaxduel.policies import registry
 from jaxduel.policies.base import FallsQuiet
+from jaxduel.progress import Progress
 from jaxduel.simulation.devices import Device
 
 SHORT, LONG = 2_000, 8_000
@@ -56,7 +56,10 @@ class _Costs(NamedTuple):
 
 
 def calibrate(
-    groups: Sequence[Group], num_seeds: int, devices: Sequence[Device], progress: bool = False
+    groups: Sequence[Group],
+    num_seeds: int,
+    devices: Sequence[Device],
+    progress: bool | None = None,
 ) -> Estimate:
     """Runs a part of a block of each policy, with the fewest arms and with the most: once to
     compile, then timed. What it takes is scaled.
@@ -71,7 +74,7 @@ def calibrate(
       groups: of the plan.
       num_seeds: of the grid.
       devices: where the sweep is to run; the trial takes the first.
-      progress: whether to show a bar on standard error.
+      progress: as in `jaxduel.simulate`; it counts trials.
     """
     trials: dict[tuple[str, int], Group] = {}
     for policy in dict.fromkeys(group.policy for group in groups):
@@ -80,8 +83,10 @@ def calibrate(
             there = [group for group in own if group.num_arms == num_arms]
             trials[policy, num_arms] = max(there, key=lambda group: group.rounds)
     known: dict[str, dict[int, _Costs]] = {}
-    for (policy, num_arms), trial in tqdm(trials.items(), unit=" trials", disable=not progress):
-        known.setdefault(policy, {})[num_arms] = _measured(trial, devices[0])
+    with Progress("estimate", len(trials), "trials", progress) as shown:
+        for (policy, num_arms), trial in trials.items():
+            known.setdefault(policy, {})[num_arms] = _measured(trial, devices[0])
+            shown.tick()
     costs = {(g.policy, g.num_arms): _at(known[g.policy], g.num_arms) for g in groups}
     programs = {group.program: group for group in groups}.values()
     compilation = sum(costs[g.policy, g.num_arms].compilation for g in programs)

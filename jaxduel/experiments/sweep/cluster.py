@@ -17,7 +17,7 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.cluster_calls import WORKER, greetings
 from jaxduel.experiments.sweep.cluster_run import LOOK_SECONDS, ClusterRun, warn_of_waiting
 from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.store import Store
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
@@ -27,7 +27,7 @@ def run_on_cluster(
     store: Store,
     tasks: Sequence[Task],
     scheduler: str | Any,
-    progress: Progress,
+    progress: SweepProgress,
     stop: threading.Event,
 ) -> None:
     """Fills a store by the workers of a cluster, as `runner.run_tasks` does with local devices.

@@ -17,7 +17,7 @@ from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.sweep.cluster_calls import greetings, packed, unpacked
 from jaxduel.experiments.sweep.cluster_worker import Answer, digest_of
 from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.queue import TaskQueue
 from jaxduel.experiments.sweep.same import warn_of_environment
 from jaxduel.experiments.sweep.store import Store
@@ -52,7 +52,7 @@ class ClusterRun:
         client: Any,
         store: Store,
         tasks: Sequence[Task],
-        progress: Progress,
+        progress: SweepProgress,
         stop: threading.Event,
     ) -> None:
         self._client, self._store, self._progress, self._stop = client, store, progress, stop

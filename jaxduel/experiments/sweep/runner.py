@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import jax
 
 from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.queue import TaskQueue
 from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.work import carry_out
@@ -23,7 +23,7 @@ def run_tasks(
     store: Store,
     tasks: Sequence[Task],
     devices: Sequence[Device],
-    progress: Progress,
+    progress: SweepProgress,
     stop: threading.Event,
 ) -> None:
     """Fills the store: claims a task, simulates it, stores its block, until all are there.
@@ -85,7 +85,7 @@ def _await(
     lock: threading.Lock,
     elsewhere: list[Task],
     queue: TaskQueue,
-    progress: Progress,
+    progress: SweepProgress,
 ) -> list[Task]:
     """Looks after tasks that others have: those that can be claimed now are queued again.
 

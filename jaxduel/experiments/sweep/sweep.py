@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.grid_file import read_grid
 from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
 from jaxduel.experiments.sweep.planning import Group, Task, plan, tasks
-from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.runner import run_tasks
 from jaxduel.experiments.sweep.store import Store
 from jaxduel.problems import DuelingProblem, broken_assumptions
@@ -54,7 +53,7 @@ def run_sweep(
     extend_seeds: bool = False,
     devices: Sequence[Device] | None = None,
     scheduler: str | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Outcome:
     """Runs a grid, or what is left of it, and stores each block as soon as it is finished.
 
@@ -69,7 +68,7 @@ def run_sweep(
       devices: where blocks run, one at a time on each; all local ones by default.
       scheduler: of a dask cluster that runs the blocks instead
         (`jaxduel.experiments.sweep.cluster`).
-      progress: whether to report progress on standard error.
+      progress: as in `jaxduel.simulate`.
 
     Returns:
       How it ended; not complete after a signal.
@@ -87,7 +86,7 @@ def run_sweep(
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
             store, every = _opened(grid, folder, extend_seeds, kind)
-            with _told(store, every, progress) as shown:
+            with _progress(store, every, progress) as shown:
                 run_tasks(store, every, where, shown, stop)
         else:
             from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
@@ -97,7 +96,7 @@ def run_sweep(
                 if kind is None:
                     raise KeyboardInterrupt
                 store, every = _opened(grid, folder, extend_seeds, kind)
-                with _told(store, every, progress) as shown:
+                with _progress(store, every, progress) as shown:
                     run_on_cluster(store, every, client, shown, stop)
     return Outcome(Path(folder), len(store.finished()), len(every))
 
@@ -126,14 +125,8 @@ def _opened(
     return store, tasks(groups, grid.num_seeds)
 
 
-@contextmanager
-def _told(store: Store, every: Sequence[Task], progress: bool) -> Iterator[Progress]:
-    """Progress, until the end of the block."""
-    shown = Progress(every, store.finished(), store.manifest.seeds, progress)
-    try:
-        yield shown
-    finally:
-        shown.close()
+def _progress(store: Store, every: Sequence[Task], shown: bool | None) -> SweepProgress:
+    return SweepProgress(every, store.finished(), store.manifest.seeds, shown)
 
 
 def groups_of(grid: Grid, platform: str) -> tuple[Group, ...]:

@@ -30,7 +30,7 @@ from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_clust
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.manifest import Manifest, read_manifest
 from jaxduel.experiments.sweep.planning import Task, tasks
-from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
 from tests.experiments.sweep import stored
@@ -74,7 +74,7 @@ def small(tmp_path_factory, quick_compilation):
     return undisturbed(tmp_path_factory.mktemp("undisturbed"), name="interleaved-filter")
 
 
-class Watched(Progress):
+class Watched(SweepProgress):
     """Progress that a test looks at."""
 
     def __init__(self, every, begun=lambda key: None):
@@ -221,7 +221,7 @@ SCRIPT = """
 import pickle, sys, threading
 from jaxduel.experiments.sweep.claims import is_free
 from jaxduel.experiments.sweep.cluster import run_on_cluster
-from jaxduel.experiments.sweep.progress import Progress
+from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.runner import stopped_by_signals
 from jaxduel.experiments.sweep.store import Store
 
@@ -230,7 +230,7 @@ if __name__ == "__main__":
         tasks = pickle.load(file)
     stop = threading.Event()
     with stopped_by_signals(stop, print):
-        progress = Progress(tasks, (), 48, False)
+        progress = SweepProgress(tasks, (), 48, False)
         run_on_cluster(Store.open(sys.argv[1]), tasks, "local:2", progress, stop)
 """
 

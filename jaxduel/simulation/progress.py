@@ -1,0 +1,60 @@
+"""The progress of a simulation: what it compiles, then what share of it ran."""
+
+from __future__ import annotations
+
+import threading
+from typing import Self
+
+from jaxduel.progress import Progress, current
+
+
+class Simulating:
+    """The progress of a simulation; a context.
+
+    Within another `Progress` it tells that one when it compiles, and is not shown itself unless it
+    is to be shown always.
+
+    Args:
+      what, total, unit, shown: as in `Progress`.
+      name: what is compiled.
+    """
+
+    def __init__(self, what: str, name: str, total: float, unit: str, shown: bool | None) -> None:
+        outer = None if shown is True else current()
+        self._told = outer or Progress(what, total, unit, shown)
+        self._own = self._told if outer is None else None
+        self._name, self._total = name, total
+        self._compiling: set[object] = set()
+
+    def __enter__(self) -> Self:
+        if self._own is not None:
+            self._own.__enter__()
+        self._begin(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for who in tuple(self._compiling):
+            self._end(who)
+        if self._own is not None:
+            self._own.__exit__()
+
+    def compiles(self) -> None:
+        """The thread that calls it may compile, until its next tick; before the first tick of any
+        thread the whole simulation does."""
+        self._begin((self, threading.get_ident()))
+
+    def tick(self, share: float) -> None:
+        """Counts a share of the simulation, which ran."""
+        for who in (self, (self, threading.get_ident())):
+            self._end(who)
+        if self._own is not None:
+            self._own.tick(share * self._total)
+
+    def _begin(self, who: object) -> None:
+        self._compiling.add(who)
+        self._told.compiles(self._name, who)
+
+    def _end(self, who: object) -> None:
+        if who in self._compiling:
+            self._compiling.discard(who)
+            self._told.runs(who)

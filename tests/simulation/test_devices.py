@@ -1,0 +1,53 @@
+"""The warning about cores that are idle."""
+
+import warnings
+
+import jax
+import pytest
+
+import jaxduel as jd
+from jaxduel.simulation import devices
+
+ARGUMENTS = {"horizon": 20, "num_seeds": 5, "lanes": 2, "checkpoints": [20]}
+
+
+@pytest.fixture
+def one_device(monkeypatch):
+    """A process with four cores in which nobody chose the number of devices."""
+    monkeypatch.setattr(devices, "_has_warned", False)
+    monkeypatch.setattr(devices, "_is_chosen", lambda: False)
+    monkeypatch.setattr(devices, "_cores", lambda: 4)
+    there = jax.local_devices()
+    monkeypatch.setattr(jax, "local_devices", lambda **_: there[:1])
+    return there[0]
+
+
+def simulated(**others):
+    policy, arxiv = jd.policies.make("rucb", num_arms=6), jd.problems.load("arxiv")
+    return jd.simulate(policy, arxiv, **{**ARGUMENTS, **others})
+
+
+def test_idle_cores_are_warned_of_once(one_device):
+    with pytest.warns(UserWarning, match=r"3 blocks .* 1 of 4 cores: call jaxduel.use_all_cores"):
+        simulated()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulated()
+
+
+@pytest.mark.parametrize("why", ["one block", "given devices", "one core", "chosen"])
+def test_nobody_is_warned_where_no_core_is_idle_by_accident(one_device, monkeypatch, why):
+    others = {"one block": {"num_seeds": 2}, "given devices": {"devices": [one_device]}}
+    if why == "one core":
+        monkeypatch.setattr(devices, "_cores", lambda: 1)
+    if why == "chosen":
+        monkeypatch.setattr(devices, "_is_chosen", lambda: True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulated(**others.get(why, {}))
+
+
+def test_the_number_of_devices_is_chosen_by_jax_and_by_the_environment(monkeypatch):
+    assert devices._is_chosen()  # tests have two
+    monkeypatch.setattr(jax.config, "update", lambda *_: pytest.fail("changed"))
+    devices.use_all_cores()
