@@ -10,10 +10,11 @@ Source: J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
@@ -52,15 +53,36 @@ def block(
     Returns:
       Two uint32 arrays of the shape that all arguments broadcast to.
     """
-    keys = (seed.first, seed.second, seed.first ^ seed.second ^ jnp.uint32(_PARITY))
-    x = keys[0] + jnp.asarray(position).astype(jnp.uint32)
-    y = keys[1] + jnp.asarray(stream).astype(jnp.uint32)
+    position, stream = (jnp.asarray(place).astype(jnp.uint32) for place in (position, stream))
+    return _encrypted(seed.first, seed.second, position, stream)
+
+
+def host_words(key: jax.Array, number: int) -> np.ndarray:
+    """The first words of `jax.random.bits(key, shape)`, computed by NumPy: nothing is compiled.
+
+    Args:
+      key: () typed Threefry key.
+      number: how many.
+
+    Returns:
+      (number,) uint32. JAX's words do not depend on the shape, unless its option
+      `threefry_partitionable` is off: then they are others.
+    """
+    first, second = np.asarray(jax.random.key_data(key))[:, None]
+    x, y = _encrypted(first, second, np.zeros(1, np.uint32), np.arange(number, dtype=np.uint32))
+    return x ^ y
+
+
+def _encrypted(first: Any, second: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Threefry's 20 rounds on two words, uint32 arrays of NumPy or JAX, with a key of two."""
+    keys = (first, second, first ^ second ^ np.uint32(_PARITY))
+    x, y = keys[0] + x, keys[1] + y
     for number in range(5):
         for rotation in _ROTATIONS[number % 2]:
             x = x + y
-            y = x ^ ((y << jnp.uint32(rotation)) | (y >> jnp.uint32(32 - rotation)))
+            y = x ^ ((y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation)))
         x = x + keys[(number + 1) % 3]
-        y = y + keys[(number + 2) % 3] + jnp.uint32(number + 1)
+        y = y + keys[(number + 2) % 3] + np.uint32(number + 1)
     return x, y
 
 

@@ -16,8 +16,10 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxduel.errors import InputError
+from jaxduel.numerics.threefry import host_words
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 
+_PARTITIONABLE = "jax_threefry_partitionable"
 _WEIGHT_RANGE = 1e300
 
 
@@ -224,12 +226,20 @@ def random_sst(key: jax.Array, num_arms: int) -> DuelingProblem:
 def _uniforms(key: jax.Array, shape: tuple[int, ...]) -> np.ndarray:
     """Float64 numbers uniform on the 2^52 midpoints of (0, 1), whatever `jax_enable_x64` says."""
     try:
-        words = np.asarray(jax.random.bits(key, (2, *shape), jnp.uint32)).astype(np.uint64)
+        words = _words(key, (2, *shape)).astype(np.uint64)
     except (TypeError, ValueError):
         raise InputError(
             f"{key!r} is no JAX PRNG key: pass one such as jax.random.key(0)."
         ) from None
     return (((words[0] << 20) | (words[1] >> 12)).astype(np.float64) + 0.5) / 2.0**52
+
+
+def _words(key: jax.Array, shape: tuple[int, ...]) -> np.ndarray:
+    """`jax.random.bits`, without compiling it where that can be avoided."""
+    is_threefry = jax.random.key_impl(key) == "threefry2x32"
+    if key.ndim == 0 and is_threefry and getattr(jax.config, _PARTITIONABLE, True):
+        return host_words(key, math.prod(shape)).reshape(shape)
+    return np.asarray(jax.random.bits(key, shape, jnp.uint32))
 
 
 def _one_winner(num_arms: int, winner: int, gap: float, name: str) -> DuelingProblem:

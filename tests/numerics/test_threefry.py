@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.random import threefry_2x32
 
-from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
+from jaxduel.numerics.threefry import Seed, block, host_words, seed_of, uniform
 
 
 def test_blocks_are_those_of_jax():
@@ -14,6 +14,15 @@ def test_blocks_are_those_of_jax():
     expected = threefry_2x32(key, jnp.concatenate([position, stream]))
     found = block(Seed(key[0], key[1]), position, stream)
     assert np.array_equal(jnp.concatenate(found), expected)
+
+
+def test_words_of_the_host_are_those_of_jax():
+    for key in (jax.random.key(3), jax.random.fold_in(jax.random.key(2**32 - 1), 5)):
+        for shape in ((1,), (2, 7), (2, 3, 5), (40_000,)):
+            expected = np.asarray(jax.random.bits(key, shape, jnp.uint32))
+            found = host_words(key, expected.size)
+            assert found.dtype == np.uint32
+            assert np.array_equal(found.reshape(shape), expected)
 
 
 def test_the_seed_of_a_threefry_key_is_the_key():

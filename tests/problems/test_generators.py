@@ -53,6 +53,17 @@ def test_families_stack():
 
 
 @pytest.mark.parametrize("family", RANDOM)
+def test_the_bits_are_those_of_jax(family, monkeypatch):
+    found = RANDOM[family](jax.random.key(3), 7)
+    monkeypatch.setattr(generators, "_PARTITIONABLE", "jax_enable_x64")  # off
+    assert RANDOM[family](jax.random.key(3), 7) == found
+    raw = jax.random.key_data(jax.random.key(3))
+    assert RANDOM[family](raw, 7) == found
+    other = RANDOM[family](jax.random.key(3, impl="rbg"), 7)
+    assert other != found
+
+
+@pytest.mark.parametrize("family", RANDOM)
 def test_what_is_no_key_is_refused(family):
     for key in (0, None, np.arange(3.0)):
         with pytest.raises(InputError, match="no JAX PRNG key"):
