@@ -131,6 +131,7 @@ LINES = [
     *(RUN, [*RUN[:2], "pcomp", *RUN[3:], "--set", "num_batches=3"], WORST),
     ["run", "--policy", "base", "--problem", "bernoulli[0.6,0.5]", "--horizon", "10"],
     *(["sweep", "grid.toml", "--out", "made"], ["sweep", "grid.toml", "--dry-run"]),
+    ["sweep", "grid.toml", "--dry-run", "--time"],
     *(["show", "ok.csv"], ["show", "res"], ["plot", "res"], ["compare", "res", "--policies"]),
     ["reproduce", "nothing", "--figure", "1a", "--runs", "2"],
 ]
@@ -139,7 +140,10 @@ OPTIONS = [
     *(f"--{name}" for name in ("delay", "checkpoints", "lanes", "prng", "no-shuffle", "key")),
     *(f"--{name}" for name in ("batches", "family", "num-arms", "against", "against-set", "most")),
     *(f"--{name}" for name in ("starts", "steps", "objective", "min-gap", "fresh-seeds", "csv")),
-    *(f"--{name}" for name in ("dry-run", "devices", "scheduler", "kind", "columns", "policies")),
+    *(
+        f"--{name}"
+        for name in ("dry-run", "time", "devices", "scheduler", "kind", "columns", "policies")
+    ),
 ]
 VALUES_OF_OPTIONS = [
     *("1", "2", "4", "8", "100", "0.6", "alpha=0.6", "num_batches=2", "dts", "rucb", "pcomp"),

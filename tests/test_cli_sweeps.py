@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from jaxduel.experiments.sweep import work
+from jaxduel.simulation import rounds, steps
 from tests.test_cli import outcome
 
 GRID = """
@@ -31,14 +33,30 @@ def grid(tmp_path):
     return file
 
 
+def test_a_dry_run_prints_the_plan_and_runs_nothing(capsys, monkeypatch, grid):
+    for module, name in ((work, "run_cells"), (steps, "advance"), (rounds, "advance")):
+        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("simulated"))
+    code, text, errors = outcome(capsys, "sweep", grid, "--dry-run", "--devices", 1)
+    assert (code, errors) == (0, "")
+    assert "rucb(alpha=0.51) on arxiv: T = 60" in text
+    assert "1 program to compile" in text
+    assert "3 blocks for 6 seeds a cell" in text
+    assert "MiB for the blocks that run at once on 1 device" in text
+    assert "about" not in text
+
+
+def test_an_estimate_of_the_time_belongs_to_a_dry_run(capsys, tmp_path, grid):
+    code, text, errors = outcome(capsys, "sweep", grid, "--out", tmp_path / "out", "--time")
+    assert (code, text) == (2, "")
+    assert "goes with --dry-run" in errors
+
+
 @pytest.mark.usefixtures("quick_compilation")
 def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
     out = tmp_path / "results"
-    code, text, _ = outcome(capsys, "sweep", grid, "--dry-run", "--devices", 1)
+    code, text, _ = outcome(capsys, "sweep", grid, "--dry-run", "--time", "--devices", 1)
     assert code == 0
-    assert "rucb(alpha=0.51) on arxiv: T = 60" in text
-    assert "1 program to compile" in text
-    assert "MiB for the blocks that run at once" in text
+    assert re.search(r"\nabout [0-9:]+ on 1 device.*, [0-9:]+ of it compilation\n$", text)
     assert not out.exists()
 
     code, text, _ = outcome(capsys, "sweep", grid, "--out", out, "--devices", 1)

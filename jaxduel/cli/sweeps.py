@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray
 
     from jaxduel.experiments.sweep.grid import Grid
+    from jaxduel.experiments.sweep.planning import Group
     from jaxduel.simulation.devices import Device
 
 Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff]
@@ -35,6 +36,7 @@ def sweep(
     grid: Positional[Path],
     out: Path | None = None,
     dry_run: Switch = False,
+    time: Switch = False,
     extend_seeds: Switch = False,
     devices: Count | None = None,
     scheduler: str | None = None,
@@ -44,7 +46,8 @@ def sweep(
     Args:
       grid: TOML file that describes the grid.
       out: folder for the results: a new one, or that of the same grid, which is gone on with.
-      dry_run: print the cells, and what they take by a short trial of each policy; run nothing.
+      dry_run: print the plan: cells, programs to compile, blocks of seeds, memory; run nothing.
+      time: with --dry-run, also estimate the time, by a short trial of each policy.
       extend_seeds: add the seeds that the grid has more than the folder.
       devices: how many of the local devices to use; all if left out.
       scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
@@ -52,11 +55,13 @@ def sweep(
     from jaxduel.experiments.sweep.grid_file import read_grid
     from jaxduel.experiments.sweep.sweep import run_sweep
 
+    if time and not dry_run:
+        raise InputError("--time estimates how long a sweep takes: it goes with --dry-run.")
     described = read_grid(grid)
     there = start_jax()
     chosen = there[: _within(devices, len(there))]
     if dry_run:
-        return _dry_run(described, chosen)
+        return _dry_run(described, chosen, time)
     if out is None:
         raise InputError("jaxduel sweep needs --out DIR, the folder for its results, or --dry-run.")
     again = ["jaxduel", "sweep", str(grid), "--out", str(out)]
@@ -84,26 +89,31 @@ def _within(asked: int | None, most: int) -> int:
     return most if asked is None else asked
 
 
-def _dry_run(grid: Grid, devices: Sequence[Device]) -> int:
-    """Prints what a grid takes."""
-    from jaxduel.experiments.sweep.calibration import calibrate
-    from jaxduel.experiments.sweep.listing import cell_lines, summary
+def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
+    """Prints what a grid amounts to and, if that is asked for, how long it takes."""
+    from jaxduel.experiments.sweep.listing import cell_lines, memory_line, summary
     from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
-    from jaxduel.progress import duration
 
     groups = groups_of(grid, devices[0].platform)
     warn_of_assumptions(groups)
-    for line in [*cell_lines(groups), *summary(groups, grid.num_seeds)]:
+    memory = memory_line(groups, len(devices))
+    for line in [*cell_lines(groups), *summary(groups, grid.num_seeds), memory]:
         print(line)
-    found = calibrate(groups, grid.num_seeds, devices, progress=True)
+    if time:
+        _print_time(groups, grid.num_seeds, devices)
+    return 0
+
+
+def _print_time(groups: Sequence[Group], num_seeds: int, devices: Sequence[Device]) -> None:
+    """Prints how long a plan takes, by trials."""
+    from jaxduel.experiments.sweep.calibration import calibrate
+    from jaxduel.progress import duration
+
+    found = calibrate(groups, num_seeds, devices, progress=True)
     on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
     most, least, compilation = map(duration, (found.seconds, found.least, found.compilation))
     quiet = "" if most == least else f" if policies soon fall quiet, {most} if they never do"
-    print(
-        f"about {least} on {on}{quiet}, {compilation} of it compilation, and "
-        f"{found.bytes / 2**20:,.0f} MiB for the blocks that run at once"
-    )
-    return 0
+    print(f"about {least} on {on}{quiet}, {compilation} of it compilation")
 
 
 def show(

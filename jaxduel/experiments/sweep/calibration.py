@@ -31,8 +31,6 @@ class Estimate(NamedTuple):
     """The same if those that can fall quiet have begun to."""
     compilation: float
     """Seconds of either for compilation, each program once."""
-    bytes: int
-    """Memory of the blocks that run at once."""
 
 
 class _Work(NamedTuple):
@@ -95,9 +93,8 @@ def calibrate(
         cost, work = costs[group.policy, group.num_arms], _work(group, num_seeds)
         most += cost.early * work.early + cost.late * work.late
         least += cost.early * work.early + cost.late * work.busy
-    largest = sorted((group.bytes for group in groups), reverse=True)[: len(devices)]
     number = len(devices)
-    return Estimate(most / number, least / number, compilation / number, sum(largest))
+    return Estimate(most / number, least / number, compilation / number)
 
 
 def _ends(numbers: Sequence[int]) -> list[int]:

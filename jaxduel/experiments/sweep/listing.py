@@ -32,6 +32,15 @@ def summary(groups: Sequence[Group], num_seeds: int) -> list[str]:
     return lines
 
 
+def memory_line(groups: Sequence[Group], num_devices: int) -> str:
+    """What the largest blocks take that may run at once, one on each device."""
+    largest = sorted((group.bytes for group in groups), reverse=True)[:num_devices]
+    return (
+        f"at most {sum(largest) / 2**20:,.0f} MiB for the blocks that run at once on "
+        f"{_count(range(num_devices), 'device', 'devices')}"
+    )
+
+
 def cell_lines(groups: Sequence[Group]) -> list[str]:
     """All cells, a line for those that differ in their horizons alone, in the order of the grid."""
     horizons: dict[str, list[int]] = {}

@@ -9,7 +9,7 @@ from jaxduel.experiments.sweep.cells import expand
 from jaxduel.experiments.sweep.entries import PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.grid_file import examples, read_grid
-from jaxduel.experiments.sweep.listing import summary
+from jaxduel.experiments.sweep.listing import memory_line, summary
 from jaxduel.experiments.sweep.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
 from jaxduel.experiments.sweep.planning import Group, plan, tasks
 from jaxduel.experiments.sweep.widths import Need, Width, width_of
@@ -60,6 +60,14 @@ def test_the_summary_counts_cells_programs_and_blocks(batched):
     assert "15 programs to compile" in lines[1]
     assert f"{len(tasks(batched, 1000))} blocks for 1,000 seeds a cell: 1.083e+14" in lines[2]
     assert lines[3] == "  pcomp: 325 cells, 5 programs, K = 4, 8, 16, 32, 64"
+
+
+def test_memory_is_that_of_the_largest_blocks(batched):
+    sizes = sorted((group.bytes for group in batched), reverse=True)
+    for devices, words in ((1, "1 device"), (3, "3 devices"), (999, "999 devices")):
+        mebibytes = f"{sum(sizes[:devices]) / 2**20:,.0f} MiB"
+        line = f"at most {mebibytes} for the blocks that run at once on {words}"
+        assert memory_line(batched, devices) == line
 
 
 def test_the_plan_does_not_depend_on_the_number_of_seeds():

@@ -255,7 +255,6 @@ def test_an_estimate_scales_a_trial():
     many = calibrate(groups, 400_000, jax.devices()[:2])
     assert 0 < few.least == few.seconds < many.seconds
     assert few.compilation < few.seconds
-    assert many.bytes == few.bytes > 0  # one group
 
 
 def test_an_estimate_between_trials_is_a_power_of_the_number_of_arms(monkeypatch):
