@@ -217,7 +217,10 @@ def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
     assert code == 0
     assert "six rankers: RMED1" in text
     assert "as we increase the number of batches" in text
-    assert str(tmp_path / "figure-2a.pdf") in text
+    assert f"written to {tmp_path}: figure-2a.png, figure-2a.pdf, " in " ".join(text.split())
+    assert "Not measured here: 6 of 8 claims (2, 3, 4, 5, 7, 8)" in text
+    assert len(text.splitlines()) <= 25
+    assert max(map(len, text.splitlines())) <= 80
     assert "figure 2a" not in errors  # no terminal, and less than a minute
 
 
@@ -232,7 +235,9 @@ def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
     )
     assert code == 130
     assert "what had finished is kept" in errors
-    assert str(tmp_path / "claims.txt") in text
+    assert f"written to {tmp_path}: final-regret.csv, claims.csv, claims.txt" in " ".join(
+        text.split()
+    )
 
 
 def test_an_interrupted_run_is_code_130(capsys, monkeypatch):

@@ -8,20 +8,22 @@ from collections.abc import Iterable
 
 WIDTH = 80
 """Characters, of any terminal: longer lines are hard to read, and logs are no terminal."""
+_LAST = 60
+"""Columns further to the right have too little room for text."""
 _GAP = re.compile(r"\S {2,}(?=\S)")
 
 
 def say(lines: Iterable[str]) -> None:
     """Prints lines, those that are too long in several: what follows stands under the last column
-    (a column begins after two spaces), or four characters further in than the line."""
+    that has room (a column begins after two spaces), or four characters further in."""
     for line in lines:
         print("\n".join(wrapped(line)))
 
 
 def wrapped(line: str) -> list[str]:
     """A line in pieces of at most `WIDTH` characters, as far as its words allow."""
-    gaps = list(_GAP.finditer(line))
-    indent = gaps[-1].end() if gaps else len(line) - len(line.lstrip()) + 4
+    columns = [gap.end() for gap in _GAP.finditer(line) if gap.end() <= _LAST]
+    indent = max(columns, default=len(line) - len(line.lstrip()) + 4)
     pieces = textwrap.wrap(
         line,
         WIDTH,

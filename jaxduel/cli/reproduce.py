@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
+from jaxduel.cli.lines import say
 from jaxduel.cli.numbers import Count, Whole
 from jaxduel.cli.start import start_jax
 
@@ -45,9 +47,15 @@ def reproduce(
         )
         if report.interrupted:
             interrupts.say_once()
-    for line in report.lines:
-        print(line)
-    print("\nfiles:")
-    for file in report.files:
-        print(f"  {file}")
+    say(report.lines)
+    say(_written(report.files))
     return INTERRUPTED if report.interrupted else 0
+
+
+def _written(files: Sequence[Path]) -> Iterator[str]:
+    """The names of files, in a line for each of their folders."""
+    folders: dict[Path, list[str]] = {}
+    for file in files:
+        folders.setdefault(file.parent, []).append(file.name)
+    for folder, names in folders.items():
+        yield f"written to {folder}: {', '.join(names)}"

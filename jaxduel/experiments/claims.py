@@ -12,6 +12,8 @@ from jaxduel.experiments.estimates import Estimate, Ratio
 from jaxduel.experiments.tables import csv_text
 
 Verdict = Literal["confirmed", "not confirmed", "undecided", "not measured"]
+_MARKS = {"confirmed": "yes", "not confirmed": "no", "undecided": "?", "not measured": ""}
+"""Verdicts on measurements, for lines of text."""
 
 
 @dataclass(frozen=True)
@@ -118,24 +120,32 @@ def _decided(yes: bool, no: bool) -> Verdict:
 
 
 def lines(claims: Sequence[Claim]) -> list[str]:
-    """The claims as text: a line for the verdict, one for the criterion, one per measurement."""
+    """The claims as text: a line for the verdict, one for the criterion, one per measurement; and
+    the numbers of those that were not measured."""
     text = [
-        "Claims of the paper, by ratios of mean final regrets with 95 % intervals (Student's t on "
-        "logarithms);",
-        "the ratio of the medians stands beside them. Undecided: the interval holds the limit.",
+        "Claims, by ratios of mean final regrets, [95 % intervals of Student's t on logarithms], "
+        "(ratios of medians); undecided (?): the limit is inside."
     ]
     measurements = [m for claim in claims for m in claim.measurements]
-    where = max([11, *(len(m.where) for m in measurements)])
-    what = max([34, *(len(m.what) for m in measurements)])
+    where = max((len(m.where) for m in measurements), default=0)
+    what = max((len(m.what) for m in measurements), default=0)
+    missing = [n for n, claim in enumerate(claims, start=1) if not claim.measurements]
     for number, claim in enumerate(claims, start=1):
+        if number in missing:
+            continue
         measured = len(claim.measurements)
         part = "" if measured == claim.expected else f" ({measured} of {claim.expected} measured)"
         text.append(f'{number}. {claim.verdict.upper()}{part}: "{claim.quote}" ({claim.source})')
         text.append(f"   criterion: {claim.criterion}")
         for m in claim.measurements:
-            medians = "" if math.isnan(m.medians) else f"  medians {m.medians:.3g}"
-            numbers = f"{m.estimate!s:<24}{medians:<15}"
-            text.append(f"   {m.where:<{where}}  {m.what:<{what}} {numbers}  {m.verdict}")
+            medians = "" if math.isnan(m.medians) else f" ({m.medians:.2g})"
+            of = f"{m.where:<{where}}  {m.what:<{what}}"
+            text.append(f" {_MARKS[m.verdict]:<3} {of}  {m.estimate}{medians}")
+    if missing:
+        text.append(
+            f"Not measured here: {len(missing)} of {len(claims)} claims "
+            f"({', '.join(map(str, missing))}), on what was not simulated."
+        )
     return text
 
 

@@ -98,14 +98,14 @@ def carry_out(
     missing = [task for task in tasks if task.key not in report.samples]
     if missing:
         kept.open()
+    known = f"{len(report.samples)} of {len(tasks)} curves are from {kept.folder}."
     if report.samples:
-        known = f"{len(report.samples)} of {len(tasks)} curves are from {kept.folder}."
-        notes = [*notes, known]
+        heading = f"{heading} {known}"
 
     total = sum(task.data.num_runs for task in missing)
     with Progress("figures", total, "runs", progress) as shown:
         if report.samples:
-            shown.note(notes[-1])
+            shown.note(known)
 
         def write_ready() -> None:
             for panel in [p for p in todo if _is_ready(p, report.samples)]:

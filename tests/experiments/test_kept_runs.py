@@ -195,8 +195,8 @@ def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
     rest = make("parts", 3)
     again = make("parts", 3)
     assert begun == [["rmed1", "rucb"], ["rmed1", "rucb"], ["rucb"], []]
-    assert "1 of 2 curves are from" in rest.lines[1]
-    assert "2 of 2 curves are from" in again.lines[1]
+    assert "1 of 2 curves are from" in rest.lines[0]
+    assert "2 of 2 curves are from" in again.lines[0]
     for report in (rest, again):
         assert list(report.samples) == list(whole.samples)
         for key, sample in whole.samples.items():
