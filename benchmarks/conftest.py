@@ -1,10 +1,13 @@
 """Fixtures of all benchmarks, their smallest size for CI, and a table of results at the end."""
 
+import os
 import platform
 import time
 
 import jax
 import pytest
+
+from jaxduel.simulation.memory_maps import forget_programs
 
 
 def pytest_addoption(parser):
@@ -17,6 +20,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    os.environ["JAXDUEL_CACHE"] = "off"  # programs of an earlier day would be found
     if config.getoption("--smallest"):
         config.option.benchmark_disable = True
         jax.config.update("jax_num_cpu_devices", 2)
@@ -65,7 +69,7 @@ def _from_cold():
     """Every benchmark begins with no compiled programs. With many of others, the simulator would
     forget them (`simulation/memory_maps.py`), perhaps between a first call and one that is timed.
     """
-    jax.clear_caches()
+    forget_programs()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ still being imported. What takes long to import (SciPy, optax, matplotlib, xarra
 it is used, so that `simulate` and what it needs add a quarter to the time of importing JAX.
 """
 
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
     from jaxduel.simulation import load_result as load_result
     from jaxduel.simulation import simulate as simulate
     from jaxduel.simulation import simulate_many as simulate_many
+    from jaxduel.simulation.compilation_cache import (
+        use_compilation_cache as use_compilation_cache,
+    )
     from jaxduel.simulation.conformance import check_policy as check_policy
     from jaxduel.simulation.devices import use_all_cores as use_all_cores
 
     __version__: str
+
+IMPORTED_AT = time.time()
+"""Seconds since 1970: what was changed later may not be what runs."""
 
 _ROOMS = ("gradients", "policies", "problems", "theory")
 _NAMES = {
@@ -39,6 +46,7 @@ _NAMES = {
     "simulate": "simulation",
     "simulate_many": "simulation",
     "use_all_cores": "simulation.devices",
+    "use_compilation_cache": "simulation.compilation_cache",
 }
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import jax
 import pytest
 
+from jaxduel.simulation.memory_maps import forget_programs
+
 _DATA = (
     "MSLR_Informational_PMat.npz",
     "MSLR_Navigational_PMat.npz",
@@ -16,6 +18,7 @@ _DATA = (
 )
 
 jax.config.update("jax_num_cpu_devices", 2)
+os.environ["JAXDUEL_CACHE"] = "off"  # the user's folder stays as it is
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -24,7 +27,7 @@ def _forget_programs():
     """A module's compiled programs go with it: all of them together exceed what a process may
     map (65,530 pieces of memory on Linux), and the compiler crashes."""
     yield
-    jax.clear_caches()
+    forget_programs()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -18,6 +17,8 @@ from jaxduel.interrupts import Workers
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.simulation import events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.compilation_cache import warn_of_failure
+from jaxduel.simulation.compiling import compiled_once, shared
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.settling import Settling
 from jaxduel.simulation.tallies import Tallies
@@ -187,7 +188,7 @@ def _starter(
 ) -> Callable[[Job, int], Any]:
     """`start` of a loop, for all lanes of a block in one compiled call."""
 
-    @partial(jax.jit, static_argnames="program")
+    @compiled_once(name=f"{start.__module__}.{start.__qualname__}", static_argnames="program")
     def started(cell: Cell, root: jax.Array, indices: jax.Array, *, program: Program) -> Any:
         def one(cell: Cell, index: jax.Array, _: None) -> Any:
             return start(cell, root, index, program)
@@ -236,7 +237,7 @@ def run_blocks(
     over = threading.Event()
 
     def work(device: Device) -> None:
-        with jax.default_device(device):
+        with jax.default_device(device), shared(device):
             here = job._replace(
                 cell=jax.device_put(job.cell, device), root=jax.device_put(job.root, device)
             )
@@ -260,6 +261,7 @@ def run_blocks(
     Workers(len(used), lambda which: work(used[which]), job.stop).wait()
     with lock:
         over.set()
+    warn_of_failure()
     if failures:
         raise failures[0]
     return next((n for n in range(num_blocks) if n not in finished), num_blocks)

@@ -17,6 +17,7 @@ from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane, play, tell
 from jaxduel.simulation.tallies import Tallies, count_selves, enter, no_tallies, of_problem
@@ -66,7 +67,7 @@ def begin(
     return each_lane(one, program)(cell, setups, steps)
 
 
-@partial(jax.jit, static_argnames="program")
+@compiled_once(static_argnames="program")
 def chance_to_skip(
     cell: Cell, setups: Setup, lanes: StepLane, t: jax.Array, *, program: Program
 ) -> jax.Array:
@@ -87,7 +88,7 @@ def chance_to_skip(
     return each_lane(one, program)(cell, setups, lanes)
 
 
-@partial(jax.jit, static_argnames="program", donate_argnames="slots")
+@compiled_once(static_argnames="program", donate_argnames="slots")
 def advance(
     cell: Cell, slots: Slots, delay: jax.Array, turns: jax.Array, *, program: Program
 ) -> Slots:
@@ -119,7 +120,7 @@ def advance(
     return slots._replace(lane=lax.fori_loop(0, turns, one, slots.lane))
 
 
-@partial(jax.jit, static_argnames=("number", "program"))
+@compiled_once(static_argnames=("number", "program"))
 def occupy(waiting: EventLane, *, number: int, program: Program) -> Slots:
     """The first seeds of a block in slots."""
 
@@ -130,7 +131,7 @@ def occupy(waiting: EventLane, *, number: int, program: Program) -> Slots:
     return (jax.vmap(one) if program.stacked else one)(waiting)
 
 
-@partial(jax.jit, static_argnames="program", donate_argnames=("waiting", "slots"))
+@compiled_once(static_argnames="program", donate_argnames=("waiting", "slots"))
 def exchange(
     cell: Cell, waiting: EventLane, slots: Slots, following: jax.Array, *, program: Program
 ) -> tuple[EventLane, Slots, jax.Array]:
@@ -179,7 +180,7 @@ def exchange(
     return (jax.vmap(one) if program.stacked else one)(cell, waiting, slots, following)
 
 
-@jax.jit
+@compiled_once
 def census(cell: Cell, block: EventLane, slots: Slots) -> tuple[jax.Array, jax.Array]:
     """How many seeds of a block (of all cells) have all their checkpoints recorded, and how many
     have a slot, of the cell with most: () int32 each."""
@@ -188,7 +189,7 @@ def census(cell: Cell, block: EventLane, slots: Slots) -> tuple[jax.Array, jax.A
     return done, jnp.max(running)
 
 
-@partial(jax.jit, static_argnames="number")
+@compiled_once(static_argnames="number")
 def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
     """The same seeds in fewer slots.
 
@@ -202,7 +203,7 @@ def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
     return jax.tree.map(lambda x: take(x, order), slots)
 
 
-@partial(jax.jit, static_argnames="program")
+@compiled_once(static_argnames="program")
 def recorded(block: EventLane, *, program: Program) -> tuple[Tallies, jax.Array]:
     """What was recorded here, of the problem's arms; and the comparisons simulated here."""
 

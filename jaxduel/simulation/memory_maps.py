@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import jax
@@ -20,6 +21,20 @@ _MOST = Path("/proc/sys/vm/max_map_count")
 _SECONDS = 1.0
 _IN_VAIN = 60.0
 """How many times as long until the next look where forgetting did not help."""
+
+_others: list[Callable[[], None]] = []
+
+
+def also_forget(forget: Callable[[], None]) -> None:
+    """Has `forget` called by `forget_programs`."""
+    _others.append(forget)
+
+
+def forget_programs() -> None:
+    """Forgets all compiled programs: JAX's and the simulator's own."""
+    jax.clear_caches()
+    for forget in _others:
+        forget()
 
 
 class Guard:
@@ -47,7 +62,7 @@ class Guard:
                 return
             self._next = now + self._seconds
             if _are_many():
-                jax.clear_caches()
+                forget_programs()
                 if _are_many():
                     self._next = now + _IN_VAIN * self._seconds
 

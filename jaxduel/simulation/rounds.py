@@ -9,7 +9,7 @@ follow from the plan.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import jax
@@ -19,6 +19,7 @@ from jax import lax
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.tallies import (
     Tallies,
@@ -76,7 +77,7 @@ def _compiled(platform: str) -> Callable[..., Any]:
     which is most of a short study, and the program is no slower.
     """
     options = {"xla_backend_optimization_level": 1} if platform == "cpu" else None
-    return jax.jit(
+    return compiled_once(
         _advance, static_argnames="program", donate_argnames="lanes", compiler_options=options
     )
 
@@ -111,7 +112,7 @@ def _advance(
     return lanes, ~jnp.any(unfinished(cell, setups, lanes)), stuck
 
 
-@partial(jax.jit, static_argnames="program")
+@compiled_once(static_argnames="program")
 def recorded(setups: Setup, lanes: RoundLane, *, program: Program) -> Tallies:
     """What was recorded, of the problem's arms."""
 

@@ -12,6 +12,7 @@ from jax import lax
 from jaxduel.policies.base import WITHHELD, Feedback
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
@@ -50,7 +51,7 @@ def start(
     )
 
 
-@partial(jax.jit, static_argnames="program", donate_argnames="lanes")
+@compiled_once(static_argnames="program", donate_argnames="lanes")
 def advance(
     cell: Cell,
     setups: Setup,
@@ -87,7 +88,7 @@ def advance(
     return lax.fori_loop(begin // STRETCH, (end + STRETCH - 1) // STRETCH, stretch, lanes)
 
 
-@partial(jax.jit, static_argnames="program")
+@compiled_once(static_argnames="program")
 def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
     """What was counted so far, of the problem's arms."""
 

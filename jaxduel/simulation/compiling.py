@@ -1,0 +1,228 @@
+"""Programs that are compiled once: for all devices of a process, and for later processes.
+
+JAX compiles a jitted function anew for every device. Here the first device that needs a program
+compiles it while the others wait, and they load a copy. With `use_compilation_cache` it is kept on
+disk, under a name that is known before the function is traced (`program_names`).
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import weakref
+import zlib
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from functools import partial, update_wrapper
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.simulation import compilation_cache, executables
+from jaxduel.simulation.devices import Device
+from jaxduel.simulation.memory_maps import also_forget
+from jaxduel.simulation.program_folder import ProgramFolder
+from jaxduel.simulation.program_names import Foreign, name_of, name_of_text
+
+
+class _Here(threading.local):
+    device: Device | None = None
+
+
+_here = _Here()
+_functions: weakref.WeakSet[CompiledOnce] = weakref.WeakSet()
+
+
+@contextmanager
+def shared(device: Device) -> Iterator[None]:
+    """Within it, in this thread, functions that are `compiled_once` share programs.
+
+    It has an effect on CPUs only, and where there is somebody to share with: other devices, or a
+    folder (`use_compilation_cache`).
+
+    Args:
+      device: where all arguments are.
+    """
+    alone = compilation_cache.current() is None and len(device.client.local_devices()) == 1
+    before = _here.device
+    _here.device = None if alone or device.platform != "cpu" else device
+    try:
+        yield
+    finally:
+        _here.device = before
+
+
+def _forget() -> None:
+    """Forgets the programs that were compiled here."""
+    for function in list(_functions):
+        function.forget()
+
+
+also_forget(_forget)
+
+
+def compiled_once(
+    function: Callable[..., Any] | None = None, *, name: str | None = None, **options: Any
+) -> Any:
+    """`jax.jit` whose programs are shared, within `shared`; elsewhere it is `jax.jit`.
+
+    Args:
+      function: to be compiled; arguments that are not static are positional, static ones are
+        keywords. It depends on nothing but its arguments, their classes, and the package's code.
+      name: of the function among the package's; its qualified name if None.
+      **options: those of `jax.jit`.
+    """
+    if function is None:
+        return partial(compiled_once, name=name, **options)
+    return CompiledOnce(function, name or f"{function.__module__}.{function.__qualname__}", options)
+
+
+class CompiledOnce:
+    """A function that is `compiled_once`."""
+
+    def __init__(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
+        self._jitted = jax.jit(function, **options)
+        self._identity = name, options
+        self.forget()
+        update_wrapper(self, function)
+        _functions.add(self)
+
+    def forget(self) -> None:
+        """Forgets the programs."""
+        self._ready: dict[Hashable, Callable[..., Any]] = {}
+        self._programs: dict[Hashable, _Program] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, *args: Any, **static: Any) -> Any:
+        """What the function returns for these arguments."""
+        device = _here.device
+        if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+            return self._jitted(*args, **static)
+        leaves, tree = jax.tree.flatten(args)
+        call = device, tree, tuple(map(_kind, leaves)), *static.items()
+        run = self._ready.get(call)
+        if run is None:
+            run = self._ready[call] = self._found(device, leaves, tree, static)
+        return run(*args)
+
+    def _found(
+        self, device: Device, leaves: list[Any], tree: Any, static: dict[str, Any]
+    ) -> Callable[..., Any]:
+        """The program for such arguments, on a device."""
+        kinds = [jax.typeof(leaf) for leaf in leaves]
+        texts = tuple(map(str, kinds))
+        with self._lock:
+            key = tree, texts, *static.items()
+            program = self._programs.setdefault(key, _Program(self._jitted, static))
+        shapes = [
+            jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type) for kind in kinds
+        ]
+        parts = *self._identity, static, tree, texts
+        return program.on(device, parts, jax.tree.unflatten(tree, shapes))
+
+
+class _Program:
+    """A program on all devices.
+
+    Args:
+      jitted: the function.
+      static: its static arguments.
+    """
+
+    def __init__(self, jitted: Callable[..., Any], static: dict[str, Any]) -> None:
+        self._jitted, self._static = jitted, static
+        self._lock = threading.Lock()
+        self._loaded: dict[Device, Callable[..., Any]] = {}
+        self._content: bytes | None = None
+        self._cannot_be_shared = False
+
+    def on(self, device: Device, parts: tuple[Any, ...], shapes: Any) -> Callable[..., Any]:
+        """The program on a device: compiled by the first thread that needs it, loaded by others."""
+        with self._lock:
+            if device not in self._loaded:
+                if self._content is None and not self._cannot_be_shared:
+                    self._find(device, parts, shapes)
+                if device not in self._loaded:
+                    self._loaded[device] = self._copy(device, shapes)
+            return self._loaded[device]
+
+    def _copy(self, device: Device, shapes: Any) -> Callable[..., Any]:
+        """The program from bytes; compiled by JAX itself if that fails."""
+        if self._content is not None:
+            try:
+                return _loaded(self._content, device, shapes)
+            except Exception:
+                self._content, self._cannot_be_shared = None, True
+        return partial(self._jitted, **self._static)
+
+    def _find(self, device: Device, parts: tuple[Any, ...], shapes: Any) -> None:
+        """Reads the program, or compiles it."""
+        folder = compilation_cache.current()
+        lowered = name = None
+        if folder is not None:
+            try:
+                name = name_of(parts, device)
+            except Foreign:
+                lowered = self._lowered(device, shapes)
+                name = name_of_text(lowered.as_text(), device)
+            if self._read(folder, name, device, shapes):
+                return
+        first = device.client.local_devices()[0]
+        compiled = (lowered or self._lowered(device, shapes)).compile()
+        if device == first:
+            self._loaded[device] = compiled
+        try:
+            content = _dumped(compiled)
+        except Exception:
+            self._cannot_be_shared = True
+            return
+        if folder is not None and name is not None:
+            folder.write(name, content)
+        if len(device.client.local_devices()) > 1:
+            self._content = content
+
+    def _read(self, folder: ProgramFolder, name: str, device: Device, shapes: Any) -> bool:
+        """Whether the program was in the folder and is loaded now."""
+        content = folder.read(name)
+        if content is None:
+            return False
+        try:
+            self._loaded[device] = _loaded(content, device, shapes)
+        except Exception:
+            folder.remove(name)
+            return False
+        self._content = content if len(device.client.local_devices()) > 1 else None
+        return True
+
+    def _lowered(self, device: Device, shapes: Any) -> jax.stages.Lowered:
+        """The function traced for the platform's first device, whichever needs it."""
+        before, _here.device = _here.device, None
+        try:
+            with jax.default_device(device.client.local_devices()[0]):
+                jitted: Any = self._jitted
+                return jitted.lower(*shapes, **self._static)
+        finally:
+            _here.device = before
+
+
+def _kind(leaf: Any) -> Hashable:
+    """All that a program depends on of an argument, as quickly as it can be had."""
+    if isinstance(leaf.dtype, np.dtype) and isinstance(leaf, jax.Array):
+        return leaf.aval
+    return leaf.shape, leaf.dtype  # NumPy's, or keys, whose `aval` is made anew each time
+
+
+def _dumped(compiled: jax.stages.Compiled) -> bytes:
+    """A program as bytes, with the structure of what it returns as objects of their classes."""
+    tree = compiled.out_tree
+    objects = pickle.dumps(jax.tree.unflatten(tree, list(range(tree.num_leaves))))
+    if jax.tree.structure(pickle.loads(objects)) != tree:
+        raise ValueError("the structure of the results cannot be kept")
+    return zlib.compress(pickle.dumps((executables.dump(compiled), objects)), 1)
+
+
+def _loaded(content: bytes, device: Device, shapes: Any) -> jax.stages.Compiled:
+    program, objects = pickle.loads(zlib.decompress(content))
+    out_tree = jax.tree.structure(pickle.loads(objects))
+    return executables.load(program, jax.tree.structure((shapes, {})), out_tree, device)

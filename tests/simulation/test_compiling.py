@@ -1,0 +1,284 @@
+"""Programs are compiled once for all devices, and kept for later processes."""
+
+import dataclasses
+import errno
+import os
+import subprocess
+import sys
+import warnings
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.policies.base import Duel
+from jaxduel.simulation import blocks, compilation_cache, program_names
+from jaxduel.simulation.memory_maps import forget_programs
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+LOOPS = ("started", "advance", "recorded", "chance_to_skip", "occupy", "exchange", "census")
+DAMAGES = (
+    lambda content: content[: len(content) // 2],
+    lambda content: np.random.default_rng(0).bytes(len(content)),
+    lambda content: content[:-100] + bytes([content[-100] ^ 1]) + content[-99:],
+)
+
+
+@pytest.fixture(autouse=True)
+def _afresh():
+    """No programs in memory, and none on disk, before and after."""
+    forget_programs()
+    yield
+    jd.use_compilation_cache("off")
+    forget_programs()
+
+
+@pytest.fixture(scope="module")
+def compilations():
+    """The names of the functions of loops, once for each time that one is compiled; and likewise
+    for tracing."""
+    seen = {"backend_compile_duration": [], "jaxpr_trace_duration": []}
+
+    def listen(event, _, fun_name="", **__):
+        name = fun_name.removeprefix("jit(").removesuffix(")").lstrip("_")
+        if name in LOOPS and event.rpartition("/")[2] in seen:
+            seen[event.rpartition("/")[2]].append(name)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    yield seen
+    jax.monitoring.unregister_event_duration_listener(listen)
+
+
+@pytest.fixture
+def compiled(compilations):
+    for names in compilations.values():
+        names.clear()
+    return compilations["backend_compile_duration"]
+
+
+@pytest.fixture
+def traced(compilations, compiled):
+    return compilations["jaxpr_trace_duration"]
+
+
+def run(name="rmed1", horizon=20_000, **settings):
+    problem = jd.problems.load("cyclic")
+    extra = {"num_batches": 4} if name == "pcomp" else {}
+    policy = jd.policies.make(name, num_arms=problem.num_arms, horizon=horizon, **extra)
+    return jd.simulate(policy, problem, horizon, **{"num_seeds": 16, "lanes": 8, **settings})
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.plays, other.plays)
+    np.testing.assert_array_equal(one.regret, other.regret)
+
+
+@pytest.mark.parametrize("name", ["rmed1", "pcomp"])
+def test_devices_share_programs_and_numbers_stay_the_same(name, compiled, monkeypatch):
+    together = run(name)
+    # policies that fall quiet have two loops
+    assert compiled.count("started") == 1
+    assert compiled.count("advance") == compiled.count("recorded") == (1 if name == "pcomp" else 2)
+    compiled.clear()
+    assert_same(run(name, devices=jax.devices()[1:]), together)
+    assert not compiled
+    monkeypatch.setattr(blocks, "shared", lambda device: jax.default_device(device))
+    assert_same(run(name), together)
+    assert compiled.count("advance") >= 2
+
+
+def test_a_device_that_is_not_the_first_compiles_for_the_others(compiled):
+    last = run(devices=jax.devices()[1:])
+    times = len(compiled)
+    assert_same(run(devices=jax.devices()[:1]), last)
+    assert len(compiled) == times > 0
+
+
+def test_programs_that_cannot_be_shared_are_compiled_for_each_device(compiled, monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("not with this version")
+
+    shared = run("pcomp")
+    forget_programs()
+    compiled.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("jaxduel.simulation.executables.load", refuse)
+        assert_same(run("pcomp"), shared)
+        assert compiled.count("advance") == 2
+    forget_programs()
+    monkeypatch.setattr("jaxduel.simulation.executables.dump", refuse)
+    assert_same(run("pcomp"), shared)
+
+
+@pytest.mark.parametrize("name", ["rmed1", "pcomp"])
+def test_kept_programs_are_neither_traced_nor_compiled_again(name, traced, compiled, tmp_path):
+    plain = run(name)
+    forget_programs()
+    jd.use_compilation_cache(tmp_path)
+    compiled.clear()
+    assert_same(run(name), plain)
+    assert len(compiled) > 0
+    assert len(list(tmp_path.rglob("*.program"))) == len(compiled)
+    forget_programs()
+    compiled.clear()
+    traced.clear()
+    assert_same(run(name), plain)
+    assert not compiled
+    assert not [function for function in traced if function != "started"]
+
+
+def test_other_sizes_are_other_programs(compiled, tmp_path):
+    jd.use_compilation_cache(tmp_path)
+    narrow, wide = run("pcomp", lanes=4), run("pcomp", lanes=8)
+    forget_programs()
+    compiled.clear()
+    assert_same(run("pcomp", lanes=4), narrow)
+    assert_same(run("pcomp", lanes=8), wide)
+    assert not compiled
+
+
+def test_damaged_files_are_compiled_anew_and_replaced(compiled, tmp_path):
+    jd.use_compilation_cache(tmp_path)
+    before = run("pcomp")
+    kept = {path: path.read_bytes() for path in tmp_path.rglob("*.program")}
+    assert len(kept) == len(DAMAGES)
+    for damage, (path, content) in zip(DAMAGES, kept.items(), strict=True):
+        path.write_bytes(damage(content))
+    forget_programs()
+    compiled.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same(run("pcomp"), before)
+    assert len(compiled) == len(kept)
+    forget_programs()
+    compiled.clear()
+    assert_same(run("pcomp"), before)
+    assert not compiled
+
+
+def test_files_that_are_whole_but_no_programs_are_replaced(compiled, tmp_path):
+    jd.use_compilation_cache(tmp_path)
+    before = run("pcomp")
+    folder = compilation_cache.current()
+    for path in tmp_path.rglob("*.program"):
+        folder.write(path.stem, b"no program")
+    forget_programs()
+    compiled.clear()
+    assert_same(run("pcomp"), before)
+    assert len(compiled) == len(list(tmp_path.rglob("*.program")))
+    forget_programs()
+    compiled.clear()
+    assert_same(run("pcomp"), before)
+    assert not compiled
+
+
+def test_a_folder_that_cannot_be_made_is_one_warning(tmp_path):
+    plain = run("pcomp")
+    (tmp_path / "file").write_text("")
+    forget_programs()
+    jd.use_compilation_cache(tmp_path / "file" / "folder")
+    with pytest.warns(UserWarning, match=r"cannot be kept in '.*file/folder' \(.*'off'") as seen:
+        assert_same(run("pcomp"), plain)
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    assert compilation_cache.current() is None, "it would be tried, and said, again"
+
+
+def test_a_full_disk_is_one_warning_and_leaves_no_parts(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    plain = run("pcomp")
+    forget_programs()
+    jd.use_compilation_cache(tmp_path)
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.warns(UserWarning, match="No space left") as seen:
+        assert_same(run("pcomp"), plain)
+    assert len(seen) == 1
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+class State(NamedTuple):
+    """Nothing."""
+
+    step: jax.Array
+
+
+def always(name, pair):
+    """A policy class of that name that plays one pair, which its code alone says."""
+
+    def act(self, state, key):
+        return Duel(jnp.int32(pair[0]), jnp.int32(pair[1]))
+
+    methods = {
+        "init": lambda self, key: State(jnp.int32(0)),
+        "act": act,
+        "update": lambda self, state, plan, outcome, key: State(state.step + 1),
+    }
+    fields = [("num_arms", int), ("active_arms", object)]
+    made = dataclasses.make_dataclass(name, fields, namespace=methods, frozen=True)
+    return jax.tree_util.register_dataclass(made, ["active_arms"], ["num_arms"])
+
+
+def test_policies_of_the_user_s_own_are_told_apart_by_what_they_do(compiled, tmp_path):
+    jd.use_compilation_cache(tmp_path)
+    problem = jd.problems.load("cyclic")
+
+    def plays(pair):
+        policy = always("Mine", pair)(problem.num_arms, np.ones(problem.num_arms, bool))
+        result = jd.simulate(policy, problem, 100, 8, lanes=8, shuffle_arms=False)
+        return result.plays[0, -1].tolist()
+
+    assert plays((0, 1)) == [100, 100, 0, 0]
+    compiled.clear()
+    assert plays((2, 3)) == [0, 0, 100, 100]
+    assert compiled.count("advance") == 1
+    forget_programs()
+    compiled.clear()
+    assert plays((0, 1)) == [100, 100, 0, 0]
+    assert plays((2, 3)) == [0, 0, 100, 100]
+    assert not compiled
+
+
+def test_code_that_was_changed_after_the_import_is_not_trusted(compiled, traced, tmp_path):
+    jd.use_compilation_cache(tmp_path)
+    before = run("pcomp")
+    forget_programs()
+    traced.clear()
+    program_names._code.cache_clear()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jd, "IMPORTED_AT", 0.0)
+            assert_same(run("pcomp"), before)
+    finally:
+        program_names._code.cache_clear()
+    assert "advance" in traced
+
+
+RUN = """
+import sys, hashlib
+import jaxduel as jd
+jd.use_compilation_cache(sys.argv[1])
+policy = jd.policies.make("pcomp", num_arms=4, horizon=500, num_batches=3)
+result = jd.simulate(policy, jd.problems.load("cyclic"), 500, num_seeds=20, lanes=16)
+print(hashlib.sha256(result.plays.tobytes()).hexdigest())
+"""
+
+
+def test_processes_share_a_folder(tmp_path):
+    command = [sys.executable, "-W", "error::UserWarning", "-c", RUN, str(tmp_path)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    at_once = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    said = [process.communicate(timeout=300) for process in at_once]
+    files = {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()}
+    said.append(subprocess.Popen(command, **pipes).communicate(timeout=300))
+    assert len({text for text, _ in said}) == 1
+    assert len(said[0][0]) > 60
+    assert {errors for _, errors in said} == {""}
+    assert {path.suffix for path in files} == {".program"}
+    now = {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()}
+    assert now == files, "the last process wrote what was there"
