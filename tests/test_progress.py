@@ -206,6 +206,15 @@ def test_a_simulation_within_another_progress_says_only_what_it_compiles(clock, 
                     inner.tick(0.0)
                     assert outer.line().startswith("dts on arxiv")
                 inner.compiles()
+        with Simulating("rucb on toy", "rucb", 10, "comparisons", None, part=500) as inner:
+            with outer.compiling("dts"):
+                clock.now += 9
+                inner.tick(0.2)  # one runs while another is compiled
+                clock.now += 9
+                assert "10 % of 1k runs" in outer.line()
+                assert "compiling" not in outer.line()
+            inner.tick(0.8)
+        assert "50 % of 1k runs" in outer.line()
         assert outer.line().startswith("dts on arxiv")
         with Simulating("rucb on toy", "rucb", 10, "comparisons", True) as inner:
             inner.tick(0.3)

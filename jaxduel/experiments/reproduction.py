@@ -114,13 +114,9 @@ def carry_out(
 
         try:
             with closing(run_tasks(_in_order(missing), devices)) as events:
-                for event in events:
-                    if isinstance(event, int):
-                        shown.tick(event)
-                    else:
-                        task, sample = event
-                        report.samples[task.key] = sample.scaled(setting.factor)
-                        kept.keep(task, sample)
+                for task, sample in events:
+                    report.samples[task.key] = sample.scaled(setting.factor)
+                    kept.keep(task, sample)
                     write_ready()
             write_ready()
         except KeyboardInterrupt:

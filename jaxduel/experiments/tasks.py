@@ -125,8 +125,8 @@ class Task:
         pairs = self.competitor.record_pairs or other.competitor.record_pairs
         return replace(self, data=data, competitor=replace(self.competitor, record_pairs=pairs))
 
-    def run(self, device: Device, stop: threading.Event, ticks: queue.Queue[Any]) -> Sample:
-        """Simulates, and reports finished runs to `ticks`.
+    def run(self, device: Device, stop: threading.Event) -> Sample:
+        """Simulates; the `Progress` around it counts runs.
 
         Raises:
           Stopped: soon after it was asked to stop.
@@ -136,14 +136,21 @@ class Task:
             if self.competitor.per_horizon:
                 results.append(self._separately(draw, device, stop))
             else:
-                results.append(self._simulate(draw, self.horizon, self.checkpoints, device, stop))
-            ticks.put(draw.num_runs)
+                how = draw.num_runs, device, stop
+                results.append(self._simulate(draw, self.horizon, self.checkpoints, *how))
         name, label = self.competitor.name, self.competitor.label
         return Sample.pooled(name, label, results, separate=self.competitor.per_horizon)
 
     def _simulate(
-        self, draw: Draw, horizon: int, times: np.ndarray, device: Device, stop: threading.Event
+        self,
+        draw: Draw,
+        horizon: int,
+        times: np.ndarray,
+        part: float,
+        device: Device,
+        stop: threading.Event,
     ) -> Result:
+        """A simulation that counts as so many runs."""
         if stop.is_set():
             raise Stopped
         entry = self.competitor
@@ -160,6 +167,7 @@ class Task:
             record_pairs=entry.record_pairs,
             lanes=self.lanes,
             devices=[device],
+            part=part,
             stop=stop,
         )
         try:
@@ -169,16 +177,17 @@ class Task:
 
     def _separately(self, draw: Draw, device: Device, stop: threading.Event) -> Result:
         """Separate runs to each horizon, side by side as checkpoints."""
+        horizons = [h for h in horizons_up_to(self.horizon) if h >= self.checkpoints[0]]
         parts = [
             self._simulate(
                 replace(draw, key=jax.random.fold_in(draw.key, horizon)),
                 horizon,
                 np.array([horizon]),
+                draw.num_runs * horizon / sum(horizons),
                 device,
                 stop,
             )
-            for horizon in horizons_up_to(self.horizon)
-            if horizon >= self.checkpoints[0]
+            for horizon in horizons
         ]
         return replace(
             parts[-1],
@@ -206,8 +215,8 @@ class Runnable(Protocol):
         """What is the same for those that share a compilation."""
         ...
 
-    def run(self, device: Device, stop: threading.Event, ticks: queue.Queue[Any]) -> Any:
-        """Simulates; may report finished runs to `ticks`, and raise `Stopped`."""
+    def run(self, device: Device, stop: threading.Event) -> Any:
+        """Simulates; may raise `Stopped`."""
         ...
 
 
@@ -216,7 +225,7 @@ AnyTask = TypeVar("AnyTask", bound=Runnable)
 
 def run_tasks(
     tasks: Sequence[AnyTask], devices: Sequence[Device]
-) -> Generator[int | tuple[AnyTask, Any]]:
+) -> Generator[tuple[AnyTask, Any]]:
     """Runs tasks, one at a time on each device.
 
     A device prefers tasks whose program it has compiled or nobody has.
@@ -226,8 +235,7 @@ def run_tasks(
       devices: where.
 
     Yields:
-      In the caller's thread: how many more runs have finished, or a finished task with what its
-      `run` returned.
+      In the caller's thread: a finished task, with what its `run` returned.
 
     Raises:
       Exception: what a task raised. The others stop at the end of their chunk, as when the caller
@@ -251,7 +259,7 @@ def run_tasks(
     def work(device: Device) -> None:
         try:
             while not stop.is_set() and (task := take(device)) is not None:
-                events.put((task, task.run(device, stop, events)))
+                events.put((task, task.run(device, stop)))
         except Stopped:
             return
         except Exception as failure:
@@ -270,7 +278,7 @@ def run_tasks(
                     continue
                 if isinstance(event, Exception):
                     raise event
-                left -= isinstance(event, tuple)
+                left -= 1
                 yield event
         finally:
             stop.set()

@@ -11,19 +11,28 @@ from jaxduel.progress import Progress, current
 class Simulating:
     """The progress of a simulation; a context.
 
-    Within another `Progress` it tells that one when it compiles, and is not shown itself unless it
-    is to be shown always.
+    Within another `Progress` it tells that one when it compiles and how far it is, and is not shown
+    itself unless it is to be shown always.
 
     Args:
       what, total, unit, shown: as in `Progress`.
       name: what is compiled.
+      part: how much it is of that other one, in its unit.
     """
 
-    def __init__(self, what: str, name: str, total: float, unit: str, shown: bool | None) -> None:
+    def __init__(
+        self,
+        what: str,
+        name: str,
+        total: float,
+        unit: str,
+        shown: bool | None,
+        part: float = 0.0,
+    ) -> None:
         outer = None if shown is True else current()
         self._told = outer or Progress(what, total, unit, shown)
         self._own = self._told if outer is None else None
-        self._name, self._total = name, total
+        self._name, self._amount = name, total if outer is None else part
         self._compiling: set[object] = set()
 
     def __enter__(self) -> Self:
@@ -47,8 +56,7 @@ class Simulating:
         """Counts a share of the simulation, which ran."""
         for who in (self, (self, threading.get_ident())):
             self._end(who)
-        if self._own is not None:
-            self._own.tick(share * self._total)
+        self._told.tick(share * self._amount)
 
     def _begin(self, who: object) -> None:
         self._compiling.add(who)

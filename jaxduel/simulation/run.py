@@ -36,12 +36,13 @@ _MOST_LANES = 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to run; documented at `simulate`, but for three.
+    """How to run; documented at `simulate`, but for four.
 
     Attributes:
       table_budget: as there, but None keeps the rows of all seeds, whatever they take.
       of_outcomes: what is kept of outcomes if they are recorded, as a function of some rows of
         `Result.outcomes`, itself an array of as many rows; all of them if None.
+      part: how much the run is of the `Progress` around it, in that one's unit.
       stop: once it is set, the run ends with its next chunk; what had finished is dropped.
     """
 
@@ -62,6 +63,7 @@ class Settings:
     devices: Sequence[Device] | None = None
     prng: str = GENERATORS[0]
     progress: bool | None = False
+    part: float = 0.0
     stop: threading.Event | None = None
 
     def validate(self) -> None:
@@ -307,7 +309,7 @@ def _progress(checked: Sequence[CheckedCell], settings: Settings) -> Simulating:
     where = f"on {checked[0].problem.name}" if len(checked) == 1 else f"in {len(checked)} cells"
     unit = "pulls" if checked[0].kind in (Pull, PullBatch) else "comparisons"
     total = settings.num_seeds * int(sum(c.grid[-1] for c in checked))
-    return Simulating(f"{name} {where}", name, total, unit, settings.progress)
+    return Simulating(f"{name} {where}", name, total, unit, settings.progress, settings.part)
 
 
 def horizon_of(policy: Any, horizon: int | None) -> int:

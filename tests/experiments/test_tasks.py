@@ -15,6 +15,7 @@ from jaxduel.experiments.tasks import (
     horizons_up_to,
     run_tasks,
 )
+from jaxduel.progress import Progress
 
 RMED1 = Competitor("rmed1", "RMED1", "rmed1", {})
 TIMES = np.array([10, 50])
@@ -29,9 +30,9 @@ def task(competitor: Competitor = RMED1, instances: int = 2, runs: int = 2) -> T
 
 
 def test_a_task_is_the_simulations_of_its_instances():
-    events = list(run_tasks([task()], jax.local_devices()))
-    assert events[:2] == [2, 2]
-    (done, sample) = events[2]
+    with Progress("tasks", 4, "runs", False) as shown:
+        ((done, sample),) = run_tasks([task()], jax.local_devices())
+        assert "100 % of 4 runs" in shown.line()
     assert done.key == ("toy", "rmed1")
     assert sample.num_groups == 2
     policy = jd.policies.make("rmed1", num_arms=4)
@@ -46,7 +47,7 @@ def test_a_task_is_the_simulations_of_its_instances():
 def test_samples_do_not_depend_on_the_devices():
     regrets = []
     for device in jax.local_devices():
-        (*_, (_, sample)) = run_tasks([task()], [device])
+        ((_, sample),) = run_tasks([task()], [device])
         regrets.append(sample.regret)
     assert len(regrets) > 1
     np.testing.assert_array_equal(*regrets[:2])
@@ -62,7 +63,7 @@ def test_what_goes_wrong_in_a_task_is_raised():
 
 
 def only(asked: Task):
-    (*_, (_, sample)) = run_tasks([asked], jax.local_devices()[:1])
+    ((_, sample),) = run_tasks([asked], jax.local_devices()[:1])
     return sample
 
 
@@ -76,7 +77,8 @@ def test_tasks_in_flight_end_with_the_caller():
     )
     before = threading.active_count()
     with closing(run_tasks([task(), endless], jax.local_devices()[:2])) as events:
-        assert next(events) == 2
+        done, _ = next(events)
+        assert done.horizon == 50
     assert threading.active_count() == before
 
 
@@ -88,7 +90,9 @@ def test_horizons_are_one_and_three_times_powers_of_ten_and_the_last():
 
 def test_a_policy_made_for_a_horizon_has_separate_runs_to_each():
     btm = Competitor("btm", "BTM", "btm", {}, per_horizon=True)
-    sample = only(task(btm, instances=1, runs=3))
+    with Progress("tasks", 3, "runs", False) as shown:
+        sample = only(task(btm, instances=1, runs=3))
+        assert "100 % of 3 runs" in shown.line()
     assert sample.separate
     np.testing.assert_array_equal(sample.checkpoints, [10, 30, 50])
     for at, horizon in enumerate((10, 30, 50)):

@@ -6,7 +6,6 @@ The paper of Gao, Han, Ren and Zhou (NeurIPS 2019) has one line through this gri
 from __future__ import annotations
 
 import itertools
-import queue
 import threading
 from collections.abc import Sequence
 from contextlib import closing
@@ -79,11 +78,9 @@ class _Slice:
         """To how many arms the policy is padded."""
         return next(size for size in _SIZES if size >= self.num_arms)
 
-    def run(
-        self, device: Device, stop: threading.Event, ticks: queue.Queue[Any]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def run(self, device: Device, stop: threading.Event) -> tuple[np.ndarray, np.ndarray]:
         """Mean final regret and its standard error for all numbers of batches: (M,) each."""
-        del stop, ticks  # it takes a second
+        del stop  # it takes a second
         made = [
             policies.make(
                 "base",
@@ -142,10 +139,9 @@ class Study:
         total = len(missing) * len(BATCHES)
         shown = Progress("study s1", total, "cells", self._progress if total else False)
         with shown, closing(run_tasks(missing, jax.local_devices())) as events:
-            for event in events:
-                if not isinstance(event, int):
-                    done, (self.mean[done.at], self.sem[done.at]) = event
-                    shown.tick(len(BATCHES))
+            for done, found in events:
+                self.mean[done.at], self.sem[done.at] = found
+                shown.tick(len(BATCHES))
 
     def _key(self, reading: Reading, grid: str, num_arms: int, horizon: int) -> jax.Array:
         names = reading.figure, grid, place(num_arms, horizon)

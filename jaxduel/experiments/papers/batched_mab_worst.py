@@ -10,7 +10,6 @@ is somewhat above the largest mean.
 from __future__ import annotations
 
 import math
-import queue
 import threading
 from collections.abc import Sequence
 from contextlib import closing
@@ -60,9 +59,8 @@ class _Row:
         """Each has its own."""
         return self.reading, self.grid
 
-    def run(self, device: Device, stop: threading.Event, ticks: queue.Queue[Any]) -> Worst:
+    def run(self, device: Device, stop: threading.Event) -> Worst:
         """Simulates it, one number of batches after the other."""
-        del ticks
         gaps = np.geomspace(LEAST_GAP / math.sqrt(self.horizon), math.sqrt(NUM_ARMS), GAPS)
         instances = [
             instance
@@ -119,10 +117,8 @@ class WorstCase:
             if (reading, grid) not in self._found
         ]
         with closing(run_tasks(missing, jax.local_devices())) as events:
-            for event in events:
-                if not isinstance(event, int):
-                    row, worst = event
-                    self._found[row.reading, row.grid] = worst
+            for row, worst in events:
+                self._found[row.reading, row.grid] = worst
         return {grid: self._found[reading, grid] for grid in GRIDS}
 
     def _key(self, reading: Reading, grid: str) -> jax.Array:

@@ -1,6 +1,7 @@
 import csv
 import io
 import math
+import threading
 
 import jax
 import numpy as np
@@ -65,7 +66,7 @@ def test_cells_are_those_of_simulate_many():
     study = Study(5, seed=3)
     key = jax.random.key(0)
     part = study_module._Slice(TEXT, "geometric", 3, 1_000, 5, key)
-    mean, sem = part.run(jax.local_devices()[0], None, None)  # type: ignore[arg-type]
+    mean, sem = part.run(jax.local_devices()[0], threading.Event())
     mask = np.arange(4) < 3
     policies = [
         jd.policies.make(
