@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import jaxduel as jd
+from jaxduel.cli import COMMANDS
 from jaxduel.cli.lines import in_one_line, wrapped
 from jaxduel.experiments.papers import TITLES
 from tests.test_cli import outcome
@@ -92,6 +93,23 @@ def test_long_lines_go_on_under_their_last_column():
     assert wrapped("title " + "word " * 17)[1] == "    word word"
     assert wrapped("") == [""]
     assert in_one_line("word, " * 20) == "word, " * 11 + "word ..."
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_help_fits_a_screen_of_forty_lines(capsys, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, text, errors = outcome(capsys, *([command] if command else []), "--help")
+    assert (code or 0, errors) == (0, "")
+    lines = text.splitlines()
+    assert len(lines) <= (40 if command else 24)
+    assert max(map(len, lines)) <= 80
+    assert "default: None" not in text
+    assert "default: )" not in text
+    assert command or all(f"\n  {name} " in text for name in COMMANDS)
+
+
+def test_no_arguments_are_a_question_for_help(capsys):
+    assert outcome(capsys) == outcome(capsys, "--help") == outcome(capsys, "-h")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

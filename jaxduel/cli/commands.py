@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -14,6 +15,7 @@ import tyro
 import jaxduel as jd
 from jaxduel import interrupts, screen
 from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
+from jaxduel.cli.lines import say
 from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import in_one_sentence
 from jaxduel.cli.reproduce import reproduce
@@ -22,6 +24,7 @@ from jaxduel.cli.sweeps import compare, plot, show, sweep
 from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
 
+_DESCRIPTION = "Simulates dueling bandits and batched multi-armed bandits."
 COMMANDS = {
     "list": list_names,
     "describe": describe,
@@ -51,13 +54,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"jaxduel {jd.__version__}")
         return 0
+    if arguments in ([], ["-h"], ["--help"]):
+        say(_overview())
+        return 0
     try:
         with _plain_warnings(), in_one_sentence(COMMANDS, arguments):
             return tyro.extras.subcommand_cli_from_dict(
                 COMMANDS,
                 prog="jaxduel",
-                description="Simulates dueling bandits and batched multi-armed bandits.",
-                args=arguments or ["--help"],
+                description=_DESCRIPTION,
+                args=arguments,
                 config=(tyro.conf.OmitArgPrefixes,),
             )
     except (InputError, SolverError, StorageError) as error:
@@ -73,6 +79,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         interrupts.say_once()
         return INTERRUPTED
+
+
+def _overview() -> Iterator[str]:
+    """The help of all commands: the first lines of theirs."""
+    yield "usage: jaxduel COMMAND ..., or jaxduel --version"
+    yield ""
+    yield _DESCRIPTION
+    yield ""
+    for name, command in COMMANDS.items():
+        first, *_ = str(inspect.getdoc(command)).splitlines()
+        yield f"  {name:<10}  {first}"
+    yield ""
+    yield "jaxduel COMMAND --help has its options; for a shell that completes them, source"
+    yield "what jaxduel --tyro-print-completion bash (or zsh, or fish) prints."
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from tyro.conf import Positional
 
 import jaxduel as jd
 from jaxduel.cli.lines import in_one_line, say
-from jaxduel.cli.numbers import Count
+from jaxduel.cli.options import MaybeCount, MaybeName, Name
 from jaxduel.errors import InputError, shorten
 
 _LAWS = {
@@ -24,7 +24,7 @@ _LAWS = {
 
 
 def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]] = "all") -> int:
-    """List policies, problems, and papers that can be reproduced; describe says more of each.
+    """List policies, problems and papers; describe says more of each.
 
     Args:
       what: what to list.
@@ -38,7 +38,7 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
     return 0
 
 
-def describe(name: Positional[str]) -> int:
+def describe(name: Positional[Name]) -> int:
     """Say what there is to know about a policy, a problem, or a paper.
 
     Args:
@@ -62,7 +62,7 @@ def describe(name: Positional[str]) -> int:
     return 0
 
 
-def check(problem: Positional[str], key: str | None = None) -> int:
+def check(problem: Positional[Name], key: MaybeName = None) -> int:
     """Report on a problem: whether it is valid, its winners, assumptions and gaps.
 
     Args:
@@ -73,8 +73,8 @@ def check(problem: Positional[str], key: str | None = None) -> int:
     return 0
 
 
-def bounds(problem: str, horizon: Count | None = None, batches: Count | None = None) -> int:
-    """Print what is proved of the regret on a problem: constants of log T, with their sources.
+def bounds(problem: Name, horizon: MaybeCount = None, batches: MaybeCount = None) -> int:
+    """Print what is proved of the regret on a problem, with sources.
 
     Args:
       problem: name of the problem (`jaxduel list problems`), or a file.

@@ -12,31 +12,30 @@ from tyro.conf import Positional
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.lines import say
-from jaxduel.cli.numbers import Count, Whole
+from jaxduel.cli.numbers import Whole
+from jaxduel.cli.options import MaybeCount, MaybeFolder, Silent, Switch
 from jaxduel.cli.start import start_jax
 
 
 def reproduce(
-    paper: Positional[str],
-    figure: str | None = None,
-    full: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False,
-    runs: Count | None = None,
+    paper: Annotated[Positional[str], tyro.conf.arg(metavar="PAPER")],
+    figure: Annotated[str | None, tyro.conf.arg(metavar="FIGURE|PANEL"), Silent] = None,
+    full: Switch = False,
+    runs: MaybeCount = None,
     seed: Whole = 0,
-    out: Path | None = None,
+    out: MaybeFolder = None,
 ) -> int:
     """Make the figures of a paper and measure what it claims of them.
 
-    Finished curves are kept in the folder's subfolder runs: the same command, given again, goes on
-    where it ended (but for the studies s1 and s2 of batched-mab).
+    Given again, it goes on where it ended (but for s1 and s2 of batched-mab).
 
     Args:
       paper: name of the paper (`jaxduel list papers`).
-      figure: a figure such as 1, or a panel such as 1a; all if left out.
-      full: the long version: batched-dueling with 500 runs instead of the paper's 10, the others
-        with the horizons and runs of their papers, which may take hours.
+      figure: a figure such as 1, or a panel such as 1a (`jaxduel describe PAPER`); all if left out.
+      full: the horizons and runs of the paper (batched-dueling: 500 runs); it may take hours.
       runs: how many runs on each data set, instead of either.
       seed: root of all randomness.
-      out: folder for the files; figures/PAPER if left out.
+      out: folder for files and finished curves; figures/PAPER if left out.
     """
     from jaxduel.experiments import papers
 

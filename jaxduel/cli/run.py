@@ -9,43 +9,45 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
-from tyro.conf import UseAppendAction
 
 import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Count, Whole, settings_of
+from jaxduel.cli.options import MaybeCount, MaybeFile, Name, Settings, Silent, Switch
 from jaxduel.cli.start import start_jax
 from jaxduel.files import require_writable_file
 
 
 @interrupts.keeps_what_finished()
 def run(
-    policy: str,
-    problem: str,
+    policy: Name,
+    problem: Name,
     horizon: Count,
     seeds: Count = 100,
     seed: Whole = 0,
-    regret: Literal["copeland", "average", "borda", "weak", "pulls"] | None = None,
-    settings: Annotated[UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="set")] = (),
+    regret: Annotated[
+        Literal["copeland", "average", "borda", "weak", "pulls"] | None, Silent
+    ] = None,
+    settings: Annotated[Settings, tyro.conf.arg(name="set")] = (),
     delay: Count = 1,
-    checkpoints: Count | None = None,
+    checkpoints: MaybeCount = None,
     shuffle: bool = True,
     prng: Literal["threefry2x32", "philox4x32"] = "threefry2x32",
-    lanes: Count | None = None,
-    out: Path | None = None,
-    force: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False,
+    lanes: MaybeCount = None,
+    out: MaybeFile = None,
+    force: Switch = False,
 ) -> int:
     """Simulate a policy on a problem and print its regret.
 
     Args:
       policy: name of the policy (`jaxduel list policies`).
       problem: name of the problem (`jaxduel list problems`), or a file.
-      horizon: T, comparisons or pulls per run.
+      horizon: T, comparisons or pulls per run, such as 1e5.
       seeds: how many runs.
       seed: root of all randomness.
       regret: which regret; copeland, or pulls for arms with rewards, if left out.
-      settings: a parameter of the policy as NAME=VALUE; may be repeated.
+      settings: a parameter of the policy; may be repeated.
       delay: outcomes reach the policy after every so many comparisons.
       checkpoints: about how many times to record, evenly in log t; 50 if left out.
       shuffle: whether each run sees the arms in an order of its own.

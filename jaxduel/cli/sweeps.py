@@ -14,7 +14,17 @@ from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
-from jaxduel.cli.numbers import Count, Whole
+from jaxduel.cli.options import (
+    MaybeCount,
+    MaybeFile,
+    MaybeFolder,
+    MaybeName,
+    Name,
+    Names,
+    Silent,
+    Switch,
+    Times,
+)
 from jaxduel.cli.results import plot_results, show_result
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
@@ -27,19 +37,15 @@ if TYPE_CHECKING:
     from jaxduel.experiments.sweep.planning import Group
     from jaxduel.simulation.devices import Device
 
-Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff]
-Names = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...")]
-Times = Annotated[tuple[Whole, ...], tyro.conf.arg(metavar="T ...")]
-
 
 def sweep(
     grid: Positional[Path],
-    out: Path | None = None,
+    out: MaybeFolder = None,
     dry_run: Switch = False,
     time: Switch = False,
     extend_seeds: Switch = False,
-    devices: Count | None = None,
-    scheduler: str | None = None,
+    devices: MaybeCount = None,
+    scheduler: MaybeName = None,
 ) -> int:
     """Run a grid of policies, problems and horizons, or what is left of it.
 
@@ -123,7 +129,7 @@ def show(
     policy: Names = (),
     definition: Names = (),
     columns: Literal["auto", "all", "best"] = "auto",
-    csv: Path | None = None,
+    csv: MaybeFile = None,
 ) -> int:
     """Print what a sweep, or a run, has found: regret at T with its 95 % interval.
 
@@ -158,11 +164,11 @@ def show(
 
 def compare(
     folder: Positional[Path],
-    policies: tuple[str, str],
+    policies: Annotated[tuple[str, str], tyro.conf.arg(metavar="NAME NAME")],
     problem: Names = (),
     horizon: Times = (),
     definition: Names = (),
-    csv: Path | None = None,
+    csv: MaybeFile = None,
 ) -> int:
     """Print differences of regret between two policies, paired seed by seed.
 
@@ -189,17 +195,17 @@ def compare(
 
 def plot(
     results: Annotated[
-        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc ...")
+        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc ..."), Silent
     ],
-    x: str = "t",
-    y: str | None = None,
-    facet: str | None = None,
+    x: Name = "t",
+    y: MaybeName = None,
+    facet: MaybeName = None,
     kind: Literal["curves", "heatmap"] = "curves",
     problem: Names = (),
     horizon: Times = (),
     policy: Names = (),
     definition: Names = (),
-    out: Path | None = None,
+    out: MaybeFolder = None,
 ) -> int:
     """Draw a sweep, finished or not, or runs: PNG, PDF, and the numbers as CSV.
 

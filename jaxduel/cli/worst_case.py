@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
-from tyro.conf import UseAppendAction
 
 import jaxduel as jd
 from jaxduel.cli.numbers import Count, Whole, settings_of
+from jaxduel.cli.options import MaybeFolder, MaybeName, Name, Settings, Silent
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
 
@@ -21,15 +20,15 @@ if TYPE_CHECKING:
 
 
 def worst_case(
-    policy: str,
+    policy: Name,
     family: Literal["btl", "thurstone", "sst", "condorcet", "cycle"],
     num_arms: Count,
     horizon: Count,
     objective: Literal["regret", "ratio"] = "regret",
-    against: str | None = None,
-    against_set: UseAppendAction[tuple[str, ...]] = (),
-    settings: Annotated[UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="set")] = (),
-    regret: Literal["average", "copeland", "borda", "weak"] | None = None,
+    against: MaybeName = None,
+    against_set: Settings = (),
+    settings: Annotated[Settings, tyro.conf.arg(name="set")] = (),
+    regret: Annotated[Literal["average", "copeland", "borda", "weak"] | None, Silent] = None,
     min_gap: float = 0.02,
     most: float = 0.95,
     starts: Count = 4,
@@ -38,30 +37,31 @@ def worst_case(
     fresh_seeds: Count = 8_192,
     learning_rate: float = 0.1,
     seed: Whole = 0,
-    out: Path | None = None,
+    out: MaybeFolder = None,
 ) -> int:
-    """Look for the instance on which a policy is at its worst, by the gradient of its regret.
+    """Look for a policy's worst instance, by the gradient of its regret.
+
+    Try jaxduel worst-case --policy rucb --family btl --num-arms 5 --horizon 1e4
 
     Args:
       policy: name of the policy (`jaxduel list policies`).
-      family: where to look; arm 0 is the winner, in cycle arms 0 to 2 are.
-      num_arms: K.
+      family: kind of preferences; arm 0 wins (cycle: 0 to 2).
+      num_arms: K, how many arms.
       horizon: T, comparisons per run.
       objective: what is made large: regret, or regret over (lower bound) log T.
-      against: another policy; what is made large is then the regret minus that of this one.
-      against_set: a parameter of that other policy as NAME=VALUE; may be repeated.
-      settings: a parameter of the policy as NAME=VALUE; may be repeated.
-      regret: which regret; the family's own if left out (average; copeland for cycle).
-      min_gap: the least lead of the winner's probabilities over 1/2.
+      against: another policy, whose regret is subtracted.
+      against_set: a parameter of that policy; may be repeated.
+      settings: a parameter of the policy; may be repeated.
+      regret: which regret; average, for cycle copeland, if left out.
+      min_gap: by how much the winner's probabilities exceed 1/2.
       most: the largest probability.
       starts: how many ascents.
-      steps: of each.
+      steps: how many steps each of them takes.
       seeds: runs for each step.
       fresh_seeds: runs to evaluate instances by.
       learning_rate: of Adam, about how far a parameter moves in a step.
       seed: root of all randomness.
-      out: folder for the instance (CSV), the ascents (CSV) and a figure; nothing is written if
-        left out.
+      out: folder for instance, ascents, figure; none if left out.
     """
     from jaxduel.experiments.output import OutputFolder
 

@@ -1,0 +1,24 @@
+"""Kinds of options, and what the help shows of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import FlagCreatePairsOff, UseAppendAction, arg
+
+from jaxduel.cli.numbers import Count, Whole
+
+Switch = Annotated[bool, FlagCreatePairsOff, arg(help_behavior_hint="")]
+Name = Annotated[str, arg(metavar="NAME")]
+Names = Annotated[tuple[str, ...], arg(metavar="NAME ...", help_behavior_hint="")]
+Times = Annotated[tuple[Whole, ...], arg(metavar="T ...", help_behavior_hint="")]
+Settings = Annotated[
+    UseAppendAction[tuple[str, ...]], arg(metavar="NAME=VALUE", help_behavior_hint="")
+]
+MaybeName = Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")]
+MaybeCount = Annotated[Count | None, arg(metavar="COUNT", help_behavior_hint="")]
+MaybeFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
+MaybeFolder = Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="")]
+Silent = arg(help_behavior_hint="")
+"""Of what may be left out, the help says in words what happens then."""
