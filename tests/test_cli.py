@@ -273,3 +273,26 @@ def test_all_cores_unless_the_user_chose(environment, expected):
         check=True,
     )  # fmt: skip
     assert int(done.stdout) == expected
+
+
+@pytest.mark.parametrize("arguments", [(), ("--no-cache",)])
+def test_a_run_keeps_its_programs_unless_it_is_told_not_to(arguments, tmp_path):
+    folder = tmp_path / "programs"
+    done = subprocess.run(
+        [sys.executable, "-m", "jaxduel", *SCOMP2, "--set", "num_batches=3", *arguments],
+        env={**os.environ, "JAXDUEL_CACHE": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "compiled programs" not in done.stderr
+    assert any(folder.rglob("*.program")) == (not arguments)
+
+
+def test_the_option_that_keeps_no_programs_is_one_of_all_commands(capsys):
+    assert outcome(capsys, "--no-cache", "--version") == (0, f"jaxduel {jd.__version__}\n", "")
+    assert outcome(capsys, "list", "papers", "--no-cache")[0] == 0
+    code, _, error = outcome(capsys, "run", "--no-cahce")
+    assert code == 2
+    assert "did you mean '--no-cache'?" in error

@@ -17,7 +17,7 @@ from jaxduel import interrupts, screen
 from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
 from jaxduel.cli.lines import say
 from jaxduel.cli.names import bounds, check, describe, list_names
-from jaxduel.cli.parsing import in_one_sentence
+from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, plot, show, sweep
@@ -51,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
       and 1 where memory does not suffice, after one line on standard error; 130 after Ctrl-C.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if NO_CACHE in arguments:  # of any command
+        arguments.remove(NO_CACHE)
+        os.environ["JAXDUEL_CACHE"] = "off"
     if arguments == ["--version"]:
         print(f"jaxduel {jd.__version__}")
         return 0
@@ -93,6 +96,7 @@ def _overview() -> Iterator[str]:
     yield ""
     yield "jaxduel COMMAND --help has its options; for a shell that completes them, source"
     yield "what jaxduel --tyro-print-completion bash (or zsh, or fish) prints."
+    yield f"Compiled programs are kept for later: not with {NO_CACHE}, or JAXDUEL_CACHE=off."
 
 
 @contextmanager

@@ -13,6 +13,9 @@ from tyro import _errors as events
 
 from jaxduel.errors import InputError, shorten
 
+NO_CACHE = "--no-cache"
+"""An option of all commands."""
+
 _WANTED = {
     "INT": "a whole number such as 1000 or 1e6",
     "COUNT": "a whole number of at least 1, such as 1000 or 1e6",
@@ -53,7 +56,7 @@ def _options(command: Callable[..., int]) -> list[str]:
     names = [
         "set" if name == "settings" else name for name in inspect.signature(command).parameters
     ]
-    return ["--help", *(f"--{name.replace('_', '-')}" for name in names)]
+    return ["--help", NO_CACHE, *(f"--{name.replace('_', '-')}" for name in names)]
 
 
 def _sentence(event: Any, options: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import evidence_against_half, set_size
@@ -70,7 +71,7 @@ class BatchedSettings:
         require_whole(
             self.num_batches, 1, f"{name}: num_batches must be a whole number of at least 1"
         )
-        if (jnp.asarray(self.num_batches) > jnp.asarray(self.horizon)).any():
+        if (np.asarray(self.num_batches) > np.asarray(self.horizon)).any():
             raise InputError(
                 f"{name}: num_batches must be at most the horizon {self.horizon}, "
                 f"not {self.num_batches}."

@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.errors import InputError
@@ -106,7 +105,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
                 return None
             look = settling.following(begin) if skips else begin + STEPS_PER_CALL
             end, called = min(look, int(time), begin + number), perf_counter()
-            bounds = jnp.int32(begin), jnp.int32(end), jnp.int32(job.delay)
+            bounds = np.int32(begin), np.int32(end), np.int32(job.delay)
             lanes = steps.advance(cell, setups, lanes, *bounds, program=job.program)
             jax.block_until_ready(lanes.tallies.plays)
             slow = perf_counter() - called > CALL_SECONDS
@@ -114,7 +113,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             job.tick(end - begin)
             begin = end
             if skips and begin == look and settling.is_over(cell, setups, lanes, begin):
-                at = begin, len(first_ones)
+                at = np.int32(begin), np.int32(len(first_ones))
                 job.compiles()
                 block = events.begin(job.cell, setups, lanes, *at, program=job.program)
                 return _run_events(job, block, begin, first_ones)
@@ -134,13 +133,13 @@ def _run_events(
     recorded up to then."""
     cell, program, stacked = job.cell, job.program, job.program.stacked
     slots = events.occupy(block, number=min(job.slots, job.lanes), program=program)
-    following = jnp.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], jnp.int32)
-    total, ticked, waited = int(np.max(cell.checkpoints)) - begin, 0, 0
-    done, all_seeds, size = 0, block.t.size, jnp.int32(block.t.shape[-1])
+    following = np.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], np.int32)
+    total, ticked, waited = int(np.max(np.asarray(cell.checkpoints))) - begin, 0, 0
+    done, all_seeds, size = 0, block.t.size, np.int32(block.t.shape[-1])
     while done < all_seeds:
         if job.stop.is_set():
             return None
-        chunk = jnp.int32(job.delay), jnp.int32(TURNS_PER_CALL)
+        chunk = np.int32(job.delay), np.int32(TURNS_PER_CALL)
         slots = events.advance(cell, slots, *chunk, program=program)
         block, slots, following = events.exchange(cell, block, slots, following, program=program)
         done, running = (int(number) for number in events.census(cell, block, slots))
@@ -165,7 +164,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
     while not finished:
         if job.stop.is_set():
             return None
-        chunk = jnp.int32(ROUNDS_PER_CALL)
+        chunk = np.int32(ROUNDS_PER_CALL)
         lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, program=job.program)
         job.tick(0)  # it runs
         if stuck:
@@ -173,7 +172,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
                 f"{type(job.cell.policy).__name__} committed to nothing before the horizon; "
                 "simulate to a horizon that it reaches."
             )
-    job.tick(int(np.max(job.cell.checkpoints)))
+    job.tick(int(np.max(np.asarray(job.cell.checkpoints))))
     record = rounds.recorded(setups, lanes, program=job.program)
     return Recorded(jax.tree.map(np.asarray, record), np.asarray(lanes.batches))
 
@@ -196,9 +195,9 @@ def _starter(
         return each_lane(one, program)(cell, indices, None)
 
     def of_block(job: Job, first: int) -> Any:
-        indices = jnp.arange(job.lanes, dtype=jnp.int32) + jnp.int32(first)
+        indices = np.arange(job.lanes, dtype=np.int32) + np.int32(first)
         if job.program.stacked:
-            indices = jnp.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
+            indices = np.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
         return started(needed(job.cell), job.root, indices, program=job.program)
 
     return of_block

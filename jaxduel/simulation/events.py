@@ -48,8 +48,15 @@ class Slots(NamedTuple):
     lane: EventLane
 
 
+@compiled_once(static_argnames="program")
 def begin(
-    cell: Cell, setups: Setup, steps: StepLane, t: int, recorded: int, *, program: Program
+    cell: Cell,
+    setups: Setup,
+    steps: StepLane,
+    t: jax.Array,
+    recorded: jax.Array,
+    *,
+    program: Program,
 ) -> EventLane:
     """The lanes of a block that the step loop has brought to time t, where so many checkpoints are
     recorded: those before t, and that at t or not."""
@@ -58,9 +65,9 @@ def begin(
         return EventLane(
             setup=setup,
             step=step,
-            t=jnp.int32(t),
+            t=t,
             turns=jnp.int32(0),
-            cursor=jnp.int32(recorded),
+            cursor=recorded,
             record=no_tallies(cell, program, cell.checkpoints.shape[0]),
         )
 

@@ -166,12 +166,13 @@ def instance_of(problem: Problem, num_arms: int) -> Instance:
     """The problem's arrays, padded to `num_arms` with arms that no policy plays."""
     extra = num_arms - problem.num_arms
     if isinstance(problem, ArmsProblem):
-        means = jnp.asarray(np.pad(problem.means, (0, extra)), jnp.float32)
+        means: Any = np.pad(problem.means, (0, extra)).astype(np.float32)
         if problem.std is None:
             return BernoulliArms(means)
-        return GaussianArms(means, jnp.asarray(np.pad(problem.std, (0, extra)), jnp.float32))
-    padded = np.pad(problem.preferences, (0, extra), constant_values=0.5)
-    return Duels(jnp.asarray(padded, jnp.float32))
+        std: Any = np.pad(problem.std, (0, extra)).astype(np.float32)
+        return GaussianArms(means, std)
+    padded: Any = np.pad(problem.preferences, (0, extra), constant_values=0.5)
+    return Duels(padded.astype(np.float32))
 
 
 def sums_of(problem: Problem, gathered: Any) -> np.ndarray:

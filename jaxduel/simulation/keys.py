@@ -7,8 +7,11 @@ and t alone: not on chunks, blocks, devices, the other seeds, or on whether a ru
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
 
@@ -43,6 +46,9 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
         raise InputError(f"seed must be a whole number or a typed JAX key, not {seed!r}.")
     if not 0 <= int(seed) < 2**32:
         raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
+    if prng == "threefry2x32":  # the same key, without programs of its own
+        words: Any = np.array([0, seed], np.uint32)
+        return jax.random.wrap_key_data(words, impl=prng)
     return jax.random.key(int(seed), impl=prng)
 
 

@@ -59,7 +59,7 @@ def start(
 
 
 def advance(
-    cell: Cell, setups: Setup, lanes: RoundLane, rounds: jax.Array, *, program: Program
+    cell: Cell, setups: Setup, lanes: RoundLane, rounds: Any, *, program: Program
 ) -> tuple[RoundLane, jax.Array, jax.Array]:
     """At most `rounds` more rounds of every lane.
 

@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxduel import interrupts
@@ -178,9 +177,9 @@ class CheckedCell:
         the checkpoints to `points` by repeating the last.
         """
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
-        policy = jax.tree.map(jnp.asarray, self.policy)
+        policy = jax.tree.map(np.asarray, self.policy)
         instance = instance_of(self.problem, self.policy.num_arms)
-        return Cell(policy, instance, jnp.asarray(grid))
+        return Cell(policy, instance, grid)
 
 
 def _require_problem(problem: Any) -> None:
@@ -349,4 +348,4 @@ def _stack(checked: Sequence[CheckedCell], points: int, runner: blocks.Runner) -
         raise InputError(
             "simulate_many: policies that make one comparison at a time must share the horizon."
         )
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *cells)
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *cells)

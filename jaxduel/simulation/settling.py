@@ -3,7 +3,6 @@ stands for more steps than it costs."""
 
 from __future__ import annotations
 
-import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.simulation import events
@@ -64,7 +63,7 @@ class Settling:
             different = 1.0 - (self._selves - before) / TRIAL
             if t < self._rests_until or not self._pays(different):
                 return False
-        chance = events.chance_to_skip(cell, setups, lanes, jnp.int32(t), program=self._program)
+        chance = events.chance_to_skip(cell, setups, lanes, np.int32(t), program=self._program)
         self._turns.append(1.0 - np.asarray(chance))
         if len(self._turns) < LOOKS:
             return False

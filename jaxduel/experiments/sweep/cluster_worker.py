@@ -23,6 +23,7 @@ from jaxduel.experiments.sweep.manifest import Manifest
 from jaxduel.experiments.sweep.planning import Task
 from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.simulation.compilation_cache import use_compilation_cache
 from jaxduel.simulation.devices import Device
 
 SECONDS_TO_APPEAR = 10.0
@@ -51,7 +52,9 @@ def digest_of(manifest: Manifest) -> str:
 
 def greet() -> dict[str, str]:
     """What the rounding of a worker's numbers depends on (jax, jaxlib, device: the names that an
-    environment has for them), and the platform that a sweep is planned for."""
+    environment has for them), and the platform that a sweep is planned for. From here on it keeps
+    compiled programs on disk, as the command line does."""
+    use_compilation_cache()
     device = jax.local_devices()[0]
     return {
         "jax": version("jax"),
