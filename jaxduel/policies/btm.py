@@ -35,6 +35,7 @@ class BTM:
     grows, and n_b grows. With P_b = w_b / n_b (1/2 if n_b = 0) and c* = c(min_b n_b), c(n) = scale
     gamma^2 sqrt(log(1/delta) / n) (1 if n = 0): if min P + c* <= max P - c*, the arm with the
     smallest P is removed, and all comparisons with it from the records. The last arm plays itself.
+    A step costs O(K).
 
     Attributes:
       num_arms: K.

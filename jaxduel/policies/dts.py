@@ -31,7 +31,7 @@ class DTS:
 
     The votes are tossed as coins of probability P(theta_ij > 1/2), and second-phase values are
     drawn for those arms alone that exceed 1/2 when several do: the law of the algorithm with fewer
-    numbers (`jaxduel.policies.thompson`).
+    numbers (`jaxduel.policies.thompson`). A step costs O(K^2): a coin for each pair.
 
     Attributes:
       num_arms: K.

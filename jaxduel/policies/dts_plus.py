@@ -29,7 +29,7 @@ class DTSPlus:
     the sample, the first arm is the one of the smallest R_i = sum_{j != i} r_ij / d(theta_ij, 1/2),
     r_ij = zeta* - (zeta_i + zeta_j) / 2, where zeta_i is the sampled Copeland score, d the
     Bernoulli divergence; what is left of ties is broken at random. The theta_ij of tied arms are
-    drawn given the votes.
+    drawn given the votes. A step costs O(K^2): a coin for each pair.
 
     zeta* is the largest score of all arms, as the paper defines it. The authors' program takes the
     largest among the candidates, which may be smaller, and can change the choice.

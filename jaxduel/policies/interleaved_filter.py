@@ -45,7 +45,8 @@ class InterleavedFilter:
 
     The order within a round robin, testing only at its end and the order of 1 and 2 are those of
     the library of RMED's authors. That library keeps the estimates when b changes. It makes no
-    difference: an arm of W has met past candidates only, and none of them comes back.
+    difference: an arm of W has met past candidates only, and none of them comes back. A step costs
+    O(K).
 
     Attributes:
       num_arms: K; the confidence counts the active ones.

@@ -40,7 +40,8 @@ class MultiSBM:
     the number t of the comparison being chosen, whichever machine chooses (`clock="global"`), and
     the index of an arm never played is 1 (`unplayed=1.0`), not infinite.
 
-    A machine's clock also counts plays whose outcome is withheld, its means do not.
+    A machine's clock also counts plays whose outcome is withheld, its means do not. A step costs
+    O(K).
 
     Attributes:
       num_arms: K.

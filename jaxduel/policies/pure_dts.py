@@ -22,7 +22,8 @@ class PureDTS:
 
     The first arm is the one of all arms that beats most in a sample of theta, ties at random; the
     second has the largest theta_i,first in a new one, of all arms, theta_first,first = 1/2. If a
-    Copeland winner is beaten by an arm that is none, its regret is linear.
+    Copeland winner is beaten by an arm that is none, its regret is linear. A step costs O(K^2): a
+    coin for each pair.
 
     Attributes:
       num_arms: K.

@@ -39,7 +39,7 @@ class RCS:
     at random.
 
     The votes are tossed as coins (`jaxduel.policies.thompson`). Of a pair never compared, u = 2,
-    the paper's "x / 0 := 1" applied to both fractions.
+    the paper's "x / 0 := 1" applied to both fractions. A step costs O(K^2): a coin for each pair.
 
     Attributes:
       num_arms: K.

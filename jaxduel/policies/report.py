@@ -31,7 +31,7 @@ _ABILITIES = {
 """Of policies that compare one pair at a time, by the method that each needs."""
 _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z\"])")
 _YEAR = re.compile(r".*?\b(19|20)\d\d\)")
-_COST = re.compile(r"\b[Aa] step( \w+)* costs .*|\bO\(.*\) a step.*")
+_COST = re.compile(r"(\b[Aa] step( \w+)* costs .*?|\bO\([^.]*\) a step.*?)(?=\. |\.?$)")
 _ENTRY = re.compile(r"(\w+): (.*)", re.DOTALL)
 _REFUSALS = (
     re.compile(r".*\bmust (?:be )?(?P<taken>.*), not .*\.", re.DOTALL),
@@ -90,7 +90,7 @@ class PolicyReport:
             ("assumes", ", ".join(self.assumes) or "nothing of the instance"),
             ("can", ", ".join(self.can)),
             ("cannot", ", ".join(self.cannot)),
-            ("a step", self.cost),
+            ("cost", self.cost),
         ]
         text = [f"{self.name}: {self.title}"]
         text += [f"  {label:<8}  {fact}" for label, fact in rows if fact]
@@ -184,7 +184,7 @@ def _cost(policy_class: Any) -> str | None:
     """What the docstring says that a step costs, to the end of that sentence."""
     text = _one_line((inspect.getdoc(policy_class) or "").partition("\nAttributes:")[0])
     found = [_COST.search(sentence) for sentence in _SENTENCE.split(text)]
-    return next((each[0].removesuffix(".") for each in found if each is not None), None)
+    return next((each[0] for each in found if each is not None), None)
 
 
 def _parameters(name: str, policy_class: Any) -> list[Parameter]:

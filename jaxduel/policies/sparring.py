@@ -39,7 +39,8 @@ class Sparring:
     being chosen; here n does not, as in that library and in UCB1. The paper proves nothing of
     Sparring; it wants arms with utilities, of which the Condorcet winner has the largest.
 
-    A machine's clock n also counts plays whose outcome is withheld, its means do not.
+    A machine's clock n also counts plays whose outcome is withheld, its means do not. A step costs
+    O(K).
 
     Attributes:
       num_arms: K.

@@ -38,6 +38,7 @@ class ThompsonGaussian:
 
     The defaults, r = 1 and prior_mean = 0, are Agrawal and Goyal, "Near-optimal regret bounds for
     Thompson sampling" (Journal of the ACM 64, 2017), Algorithm 2: Normal(S / (n + 1), 1 / (n + 1)).
+    A step costs O(K).
 
     Attributes:
       num_arms: K.

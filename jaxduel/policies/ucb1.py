@@ -38,7 +38,8 @@ class UCB1:
         mean_i + sqrt(scale log(tau) / n_i),
 
     the lowest number on ties. n_i counts the pulls of arm i, mean_i averages their rewards, which
-    scale = 2 takes to be within [0, 1], or Gaussian of standard deviation 1 at most.
+    scale = 2 takes to be within [0, 1], or Gaussian of standard deviation 1 at most. A step costs
+    O(K).
 
     Attributes:
       num_arms: K.

@@ -61,6 +61,8 @@ def test_every_policy_is_described_as_it_is(name):
     document = " ".join(inspect.getdoc(type(policy)).split())
     assert document.startswith(found.title)
     assert found.cost is None or found.cost in document
+    steps = isinstance(plan, jd.policies.Duel | jd.policies.Pull)
+    assert (found.cost is not None) == (steps and name != "cw-rmed")  # a program, now and then
 
 
 @pytest.mark.parametrize("name", jd.policies.names())
