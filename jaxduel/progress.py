@@ -43,7 +43,7 @@ class Progress:
       shown: whether it is shown: True, always; False, never; None, on a terminal or in a notebook,
         once it has taken `PATIENCE` seconds.
       done: how much was done before.
-      detail: what else to say, behind the share.
+      detail: what else to say, at the end.
       output: where, instead of on standard error.
       clock: the time in seconds.
       period: seconds between two looks; None, for tests, leaves `look` to the caller.
@@ -174,7 +174,7 @@ class Progress:
             if rate > 0:
                 left = duration((self._total - self._done) / rate)
                 ahead = f", {count(rate)} a second, {left} left"
-            return f"{self._what}: {part}{detail}{ahead}"
+            return f"{self._what}: {part}{ahead}{detail}"
 
     def summary(self) -> str:
         """What was done, and how long it took."""

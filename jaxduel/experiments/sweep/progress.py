@@ -1,4 +1,4 @@
-"""How far a sweep has come: steps of all its seeds, cells and blocks, by whomever they are done."""
+"""How far a sweep has come, by whomever it is done: comparisons or pulls, cells and blocks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SweepProgress:
         total = sum(self._steps(task) for task in every)
         before = sum(self._enter(key) for key in finished)
         self._shown = Progress(
-            "sweep", total, "steps of all seeds", shown, done=before, detail=self._counts
+            "sweep", total, _unit(every), shown, done=before, detail=self._counts
         )
 
     def __enter__(self) -> Self:
@@ -44,11 +44,16 @@ class SweepProgress:
     def __exit__(self, *_: object) -> None:
         self._shown.__exit__()
 
-    def done(self, key: str) -> None:
-        """Counts a task that is finished, by whomever."""
+    def done(self, key: str, *, here: bool = False) -> None:
+        """Counts a task that is finished.
+
+        Args:
+          key: of the task.
+          here: whether it was simulated in this process, which counted its steps one by one.
+        """
         with self._entering:
             steps = self._enter(key)
-        if steps:
+        if not here:
             self._shown.tick(steps)
 
     def _counts(self) -> str:
@@ -70,3 +75,9 @@ class SweepProgress:
     def _steps(self, task: Task) -> int:
         seeds = min(task.group.block_seeds, self._seeds - task.first_seed)
         return seeds * sum(cell.horizon for cell in task.group.cells)
+
+
+def _unit(tasks: Iterable[Task]) -> str:
+    """What the steps are."""
+    units = {"pulls" if "pulls" in task.group.definitions else "comparisons" for task in tasks}
+    return " and ".join(sorted(units))

@@ -56,7 +56,7 @@ def run_tasks(
             block = carry_out(task, store.manifest.seeds, grid["keep"], device)
             with lock:
                 store.add(block)
-        progress.done(task.key)
+        progress.done(task.key, here=True)
         return True
 
     def work(number: int) -> None:

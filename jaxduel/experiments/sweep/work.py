@@ -80,6 +80,7 @@ def _simulate(
         lanes=lanes,
         devices=[device],
         prng=first.prng,
+        part=seeds * sum(cell.horizon for cell in group.cells[which]),
     )
     try:
         with warnings.catch_warnings():

@@ -19,6 +19,7 @@ from jaxduel.experiments.sweep import (
 )
 from jaxduel.experiments.sweep.calibration import calibrate
 from jaxduel.experiments.sweep.planning import tasks
+from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.sweep import groups_of, run_sweep, warn_of_assumptions
 from jaxduel.simulation.regret import regret_from_plays
@@ -78,6 +79,45 @@ def test_the_data_set_is_what_simulate_gives(undisturbed):
             np.testing.assert_allclose(cell.plays_mean[:, :num], alone.plays.mean(axis=0))
             np.testing.assert_allclose(cell.pairs_mean[:, :num, :num], alone.pairs.mean(axis=0))
             assert cell.num_seeds == 10
+
+
+def test_progress_counts_what_runs_here_and_what_others_have_done(tmp_path, monkeypatch):
+    seen = []
+
+    def watched(store, every, where, shown, stop):
+        seen.append(text_of(shown))
+        runner.run_tasks(store, every, where, shown, stop)
+        seen.append(text_of(shown))
+
+    def text_of(shown):
+        return shown._shown.line().partition("] ")[2]
+
+    monkeypatch.setattr("jaxduel.experiments.sweep.sweep.run_tasks", watched)
+    run_sweep(small(), tmp_path, devices=jax.devices()[:1], progress=False)
+    assert seen[0] == "0 % of 8k comparisons, 0 of 4 cells, 0 of 3 blocks"
+    assert seen[1].startswith("100 % of 8k comparisons")
+    assert seen[1].endswith("4 of 4 cells, 3 of 3 blocks")
+
+    every = tasks(groups_of(small(), "cpu"), 10)
+    shown = SweepProgress(every, [every[0].key], 10, False)
+    assert text_of(shown) == "40 % of 8k comparisons, 0 of 4 cells, 1 of 3 blocks"
+    for key, here in ((every[0].key, False), (every[2].key, False), (every[1].key, True)):
+        shown.done(key, here=here)
+    assert text_of(shown) == "60 % of 8k comparisons, 4 of 4 cells, 3 of 3 blocks"
+
+
+def test_progress_names_what_is_counted():
+    arms, pair = ProblemEntry(name="gaussian[0.6,0.5]"), ProblemEntry(name="cyclic")
+    for policies, problems, unit in (
+        (("ucb1",), (arms,), "2k pulls"),
+        (("ucb1", "rucb"), (arms, pair), "4k comparisons and pulls"),
+    ):
+        grid = Grid(
+            policies=tuple(PolicyEntry(name=name) for name in policies), problems=problems,
+            horizons=(200,), num_seeds=10,
+        )  # fmt: skip
+        shown = SweepProgress(tasks(groups_of(grid, "cpu"), 10), (), 10, False)
+        assert f"0 % of {unit}, " in shown._shown.line()
 
 
 def test_a_stopped_sweep_goes_on_to_the_same_bits(undisturbed, tmp_path, monkeypatch):
