@@ -92,6 +92,8 @@ def test_long_lines_go_on_under_their_last_column():
     ]
     assert wrapped("title " + "word " * 17)[1] == "    word word"
     assert wrapped("") == [""]
+    row = "  ".join(["number"] * 20)
+    assert wrapped(row) == [row]
     assert in_one_line("word, " * 20) == "word, " * 11 + "word ..."
 
 

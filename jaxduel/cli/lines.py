@@ -10,6 +10,8 @@ WIDTH = 80
 """Characters, of any terminal: longer lines are hard to read, and logs are no terminal."""
 _LAST = 60
 """Columns further to the right have too little room for text."""
+_MOST = 3
+"""Gaps between columns of lines that are no rows of a table."""
 _GAP = re.compile(r"\S {2,}(?=\S)")
 
 
@@ -21,9 +23,12 @@ def say(lines: Iterable[str]) -> None:
 
 
 def wrapped(line: str) -> list[str]:
-    """A line in pieces of at most `WIDTH` characters, as far as its words allow."""
-    columns = [gap.end() for gap in _GAP.finditer(line) if gap.end() <= _LAST]
-    indent = max(columns, default=len(line) - len(line.lstrip()) + 4)
+    """A line in pieces of at most `WIDTH` characters, as far as its words allow; the row of a table
+    of more than four columns stays in one."""
+    columns = [gap.end() for gap in _GAP.finditer(line)]
+    if len(columns) > _MOST:
+        return [line]
+    indent = max((c for c in columns if c <= _LAST), default=len(line) - len(line.lstrip()) + 4)
     pieces = textwrap.wrap(
         line,
         WIDTH,
