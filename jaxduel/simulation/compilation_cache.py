@@ -30,7 +30,8 @@ def use_compilation_cache(
     a folder; files that are damaged are compiled anew, and where nothing can be written, one
     warning says so.
 
-    JAX's own persistent cache (`jax_compilation_cache_dir`) is another thing, and stays as it is.
+    Where JAX's own persistent cache is in use (`jax_compilation_cache_dir`), simulations are left
+    to it.
 
     Args:
       folder: where programs are kept. If None, the folder that the environment variable

@@ -39,18 +39,25 @@ def shared(device: Device) -> Iterator[None]:
     """Within it, in this thread, functions that are `compiled_once` share programs.
 
     It has an effect on CPUs only, and where there is somebody to share with: other devices, or a
-    folder (`use_compilation_cache`).
+    folder (`use_compilation_cache`). It has none where JAX's own persistent cache is in use: a
+    program that came from there breaks when it is serialized once more (jaxlib 0.10).
 
     Args:
       device: where all arguments are.
     """
     alone = compilation_cache.current() is None and len(device.client.local_devices()) == 1
     before = _here.device
-    _here.device = None if alone or device.platform != "cpu" else device
+    _here.device = None if alone or device.platform != "cpu" or _jax_keeps() else device
     try:
         yield
     finally:
         _here.device = before
+
+
+def _jax_keeps() -> bool:
+    """Whether JAX's own persistent cache is in use."""
+    config: Any = jax.config
+    return bool(config.jax_compilation_cache_dir) and config.jax_enable_compilation_cache
 
 
 def _forget() -> None:

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel
@@ -201,6 +202,23 @@ def test_a_full_disk_is_one_warning_and_leaves_no_parts(tmp_path, monkeypatch):
         assert_same(run("pcomp"), plain)
     assert len(seen) == 1
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_jax_s_own_cache_is_left_alone(tmp_path):
+    plain = run("pcomp")
+    jd.use_compilation_cache(tmp_path / "ours")
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "theirs"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    try:
+        for _ in range(2):  # compiled, then loaded by JAX
+            forget_programs()
+            assert_same(run("pcomp"), plain)
+    finally:
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
+        jax.config.update("jax_compilation_cache_dir", None)
+        reset_cache()
+    assert any((tmp_path / "theirs").iterdir())
+    assert not (tmp_path / "ours").exists()
 
 
 class State(NamedTuple):
