@@ -30,8 +30,8 @@ def use_compilation_cache(
     a folder; files that are damaged are compiled anew, and where nothing can be written, one
     warning says so.
 
-    Where JAX's own persistent cache is in use (`jax_compilation_cache_dir`), simulations are left
-    to it.
+    It is for programs of CPUs. On accelerators, and wherever JAX's own persistent cache is in use
+    (`jax_compilation_cache_dir`), simulations are left to that one.
 
     Args:
       folder: where programs are kept. If None, the folder that the environment variable
