@@ -62,9 +62,10 @@ class Parameter:
         return f"{self.meaning}{taken}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class PolicyReport:
-    """Facts about a registered policy. Its text is `str(report)`."""
+    """Facts about a registered policy; shown as text where it is printed, or left at the end of a
+    notebook's cell."""
 
     name: str
     """By which it is registered."""
@@ -106,7 +107,7 @@ class PolicyReport:
             text.append(f"    {label:<{width}}  {each.text()}")
         return text
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(self.lines())
 
 
@@ -117,10 +118,15 @@ def describe(name: str) -> PolicyReport:
       name: one of `names()`.
 
     Returns:
-      The report; `print` shows it.
+      The report, which is shown as text.
 
     Raises:
       InputError: if there is no such policy; it suggests the nearest name.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.describe("rucb").assumes
+      ('a Condorcet winner',)
     """
     policy_class = registry.policy_class(name)
     methods = _ABILITIES if _plan_of(policy_class) == "Duel" else {}
