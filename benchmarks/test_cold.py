@@ -50,7 +50,7 @@ CASES = {
 def test_cold_and_second_process(rounds, benchmark, size, tmp_path, case):
     program, usual, smallest = CASES[case]
     command = [sys.executable, "-c", program, *size(usual, smallest)]
-    environment = {**os.environ, "JAXDUEL_CACHE": str(tmp_path)}
+    environment = {**os.environ, "JAXDUEL_CACHE": str(tmp_path), "JAX_COMPILATION_CACHE_DIR": ""}
 
     def process():
         return subprocess.run(

@@ -276,8 +276,9 @@ def test_all_cores_unless_the_user_chose(environment, expected):
 
 
 @pytest.mark.parametrize("arguments", [(), ("--no-cache",)])
-def test_a_run_keeps_its_programs_unless_it_is_told_not_to(arguments, tmp_path):
+def test_a_run_keeps_its_programs_unless_it_is_told_not_to(arguments, tmp_path, monkeypatch):
     folder = tmp_path / "programs"
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
     done = subprocess.run(
         [sys.executable, "-m", "jaxduel", *SCOMP2, "--set", "num_batches=3", *arguments],
         env={**os.environ, "JAXDUEL_CACHE": str(folder)},

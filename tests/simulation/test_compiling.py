@@ -32,12 +32,16 @@ DAMAGES = (
 
 
 @pytest.fixture(autouse=True)
-def _afresh():
-    """No programs in memory, and none on disk, before and after."""
+def _afresh(monkeypatch):
+    """No programs in memory, and none on disk, before and after; nor in a cache of JAX's."""
+    theirs = jax.config.jax_compilation_cache_dir
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    jax.config.update("jax_compilation_cache_dir", None)
     forget_programs()
     yield
     jd.use_compilation_cache("off")
     forget_programs()
+    jax.config.update("jax_compilation_cache_dir", theirs)
 
 
 @pytest.fixture(scope="module")
@@ -281,6 +285,7 @@ def test_code_that_was_changed_after_the_import_is_not_trusted(compiled, traced,
 RUN = """
 import sys, hashlib
 import jaxduel as jd
+jd.use_all_cores()
 jd.use_compilation_cache(sys.argv[1])
 policy = jd.policies.make("pcomp", num_arms=4, horizon=500, num_batches=3)
 result = jd.simulate(policy, jd.problems.load("cyclic"), 500, num_seeds=20, lanes=16)
