@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.sums import sum_in_order
+
 _ENOUGH = 64.0
 """Evidence above any log t; what is above it decides nothing."""
 _DEAR = 1e30
@@ -71,7 +73,7 @@ def costs_of(
 
 def evidence_of(lead: jax.Array) -> jax.Array:
     """`Standing.evidence`, the sum of a lead's positive entries along the first axis."""
-    return jnp.sum(jnp.clip(lead, 0.0, _ENOUGH), axis=0)
+    return sum_in_order(jnp.clip(lead, 0.0, _ENOUGH), 0)
 
 
 class Constraint(NamedTuple):
@@ -157,7 +159,7 @@ def tightest(
         below = jnp.where(evidence < last, evidence, 0.0)
         equal = jnp.sum(evidence == last, axis=0, dtype=jnp.int32) - taken
         again = equal > 0
-        rest = jnp.sum(below, axis=0) + jnp.where(again, equal.astype(jnp.float32) * last, 0.0)
+        rest = sum_in_order(below, 0) + jnp.where(again, equal.astype(jnp.float32) * last, 0.0)
         m = dropped - now.fewest + 1
         sum_m = jnp.where(m >= 1, before + smallest(m), 0.0)
         more = jnp.where(m >= 0, sum_m + smallest(m + 1), 0.0)
@@ -252,7 +254,7 @@ def ecw_level(costs: jax.Array, needed: jax.Array, asked: jax.Array, guess: jax.
         cost, before, raised, _ = carry
         chosen = costs <= cost
         count = jnp.sum(chosen, dtype=jnp.int32)
-        total = jnp.sum(jnp.where(chosen, costs, 0.0))
+        total = sum_in_order(jnp.where(chosen, costs, 0.0), 0)
         ratio = total / jnp.maximum(count - spare, 1).astype(jnp.float32)
         ratio = jnp.where(count > spare, ratio, _DEAR)
         ratio = jnp.where(before < 0, ratio, jnp.minimum(ratio, cost))
@@ -293,8 +295,8 @@ def ecw_total(costs: jax.Array, levels: jax.Array) -> jax.Array:
       costs: (K,) float32, of comparing i1 with each i2, infinite where i1 does not lead.
       levels: (K,) float32, the costs of the levels.
     """
-    own = jnp.sum(jnp.where(costs < _DEAR, costs, 0.0))
-    return own + jnp.sum(jnp.maximum(levels, 0.0))
+    own = sum_in_order(jnp.where(costs < _DEAR, costs, 0.0), 0)
+    return own + sum_in_order(jnp.maximum(levels, 0.0), 0)
 
 
 def ecw_due(lead: jax.Array, costs: jax.Array, winner: jax.Array, level: Level) -> jax.Array:

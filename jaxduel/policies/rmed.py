@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import evidence_against_half, set_size
 from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.sums import sum_in_order
 from jaxduel.policies.base import Quiet
 from jaxduel.policies.checks import require
 from jaxduel.policies.counts import Lesson
@@ -32,7 +33,7 @@ def weigh(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
       (K, K) and (K,) float32.
     """
     evidence = jnp.where(wins <= wins.T, evidence_against_half(wins, wins.T), 0.0)
-    return evidence, jnp.sum(evidence, axis=1)
+    return evidence, sum_in_order(evidence, 1)
 
 
 def reweigh(
@@ -57,8 +58,8 @@ def reweigh(
     evidence = evidence.at[i, j].set(jnp.where(w <= losses, against, 0.0), mode="promise_in_bounds")
     evidence = evidence.at[j, i].set(jnp.where(w >= losses, against, 0.0), mode="promise_in_bounds")
     arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
-    divergence = jnp.where(arms == i, jnp.sum(evidence[i]), divergence)
-    return evidence, jnp.where(arms == j, jnp.sum(evidence[j]), divergence)
+    divergence = jnp.where(arms == i, sum_in_order(evidence[i], 0), divergence)
+    return evidence, jnp.where(arms == j, sum_in_order(evidence[j], 0), divergence)
 
 
 def leader(divergence: jax.Array, active_arms: jax.Array) -> jax.Array:
