@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -39,12 +40,13 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
         raise InputError(_refusal(type(policy)))
     counts = _checked(wins, np.asarray(policy.active_arms))  # type: ignore[attr-defined]
     key = jax.random.key(0) if key is None else key
-    return _started(policy, jnp.asarray(counts, jnp.int32), key)
+    return _started(policy, jnp.asarray(counts, jnp.int32), key, policy_class=type(policy))
 
 
-@jax.jit
-def _started(policy: StartsFromWins, wins: jax.Array, key: jax.Array) -> Any:
-    """Compiled once per class and size."""
+@partial(jax.jit, static_argnames="policy_class")
+def _started(policy: StartsFromWins, wins: jax.Array, key: jax.Array, *, policy_class: type) -> Any:
+    """Compiled once per class, which JAX does not tell by the policy alone, and size."""
+    del policy_class
     return policy.from_wins(wins, key)
 
 

@@ -71,9 +71,8 @@ def wrong_law(policy: Any) -> str | None:
     ways = [(cut, False) for cut in _CUTS]
     if isinstance(policy, LearnsLate):
         ways += [(cut, True) for cut in _TOLD]
-    plain, paths = jax.device_get(
-        _both(policy, *map(jnp.array, zip(*ways, strict=True)), jax.random.key(0))
-    )
+    arguments = *map(jnp.array, zip(*ways, strict=True)), jax.random.key(0)
+    plain, paths = jax.device_get(_both(policy, *arguments, policy_class=type(policy)))
     if not paths.valid.all():
         return (
             "quiet returned a run with n not within 0 .. limit, or of an arm that is inactive or "
@@ -95,12 +94,17 @@ def wrong_law(policy: Any) -> str | None:
     return None
 
 
-@jax.jit
+@partial(jax.jit, static_argnames="policy_class")
 def _both(
-    policy: Any, cuts: jax.Array, tells: jax.Array, key: jax.Array
+    policy: Any, cuts: jax.Array, tells: jax.Array, key: jax.Array, *, policy_class: type
 ) -> tuple[jax.Array, _Path]:
     """Comparisons of ordered pairs by plain steps, (lanes, K, K), and paths with quiet runs,
-    (ways, lanes); a way is a cut, and whether `learn` is told."""
+    (ways, lanes); a way is a cut, and whether `learn` is told.
+
+    JAX may take policies of two classes for one (`jaxduel.simulation.cells.Program`), so that the
+    class is an argument.
+    """
+    del policy_class
     keys = jax.random.split(key, _LANES)
     times = lax.iota(jnp.int32, _BEFORE + _AFTER)
 
