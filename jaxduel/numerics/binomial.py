@@ -103,10 +103,13 @@ def _draw(key: Array, n: Array, p: Array) -> Array:
     words = jnp.zeros((2, *n.shape), jnp.uint32)
     words = _if_needed(jnp.any(n > 0), first_words, words)
     draws = jnp.zeros_like(n)
-    pending = jnp.zeros(n.shape[1:], jnp.int32)
     draws = _if_needed(jnp.any(~large & (n > 0)), invert, draws)
-    draws, pending = _if_needed(jnp.any(large), propose, (draws, pending))
-    start = (jnp.ones((), jnp.int32), draws, pending)
+    if n.size == 1:  # the loop is all that is needed: half as much to compile
+        trial, pending = jnp.zeros((), jnp.int32), large[0].astype(jnp.int32)
+    else:
+        trial, pending = jnp.ones((), jnp.int32), jnp.zeros(n.shape[1:], jnp.int32)
+        draws, pending = _if_needed(jnp.any(large), propose, (draws, pending))
+    start = (trial, draws, pending)
     return lax.while_loop(lambda carry: jnp.any(carry[2] != 0), retry, start)[1]
 
 

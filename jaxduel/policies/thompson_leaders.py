@@ -9,11 +9,16 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import set_size
+from jaxduel.numerics.sums import sum_in_order
 
 MOST_CANDIDATES = 3
 """For so many candidates the law is summed up: votes among them fall in at most 2^3 ways."""
 
 _PAIRS = tuple(itertools.combinations(range(MOST_CANDIDATES), 2))
+_PAIRS_OF = tuple(
+    tuple((n, pair) for n, pair in enumerate(_PAIRS) if i in pair) for i in range(MOST_CANDIDATES)
+)
+_OTHERS = tuple(tuple(j for j in range(MOST_CANDIDATES) if j != i) for i in range(MOST_CANDIDATES))
 _UNROLLED = 8
 
 
@@ -45,21 +50,25 @@ def chances_to_lead(tail: jax.Array, candidates: jax.Array, active: jax.Array) -
     arms = [lax.argmax(which[rank], 0, jnp.int32) for rank in range(MOST_CANDIDATES)]
     rows = jnp.stack([tail[arm] for arm in arms])
     exactly, fewer = _shifted_laws(rows, exists, active & ~candidates)
-    among = [rows[i][arms[j]] for i, j in _PAIRS]
-    leads = [jnp.float32(0)] * MOST_CANDIDATES
-    for way in itertools.product((True, False), repeat=len(_PAIRS)):
-        chance, won = jnp.float32(1), [0] * MOST_CANDIDATES
-        for (i, j), wins, s in zip(_PAIRS, way, among, strict=True):
-            fallen = jnp.where(exists[j], _above(s) if wins else _above(-s), 1.0 - wins)
-            chance = chance * fallen
-            won[i if wins else j] += 1
-        for i in range(MOST_CANDIDATES):
-            one, other = (j for j in range(MOST_CANDIDATES) if j != i)
-            f, g = exactly[won[one]][one], exactly[won[other]][other]
-            below_f, below_g = fewer[won[one]][one], fewer[won[other]][other]
-            alone, tied = below_f * below_g, (f * below_g + below_f * g) / 2 + f * g / 3
-            leads[i] = leads[i] + chance * exactly[won[i]][i] * (alone + tied)
-    return jnp.sum(jnp.where(which, jnp.sum(jnp.stack(leads), axis=1)[:, None], 0.0), axis=0)
+    among = jnp.stack([rows[i][arms[j]] for i, j in _PAIRS])
+    second = jnp.stack([exists[j] for _, j in _PAIRS])
+    if_won, if_lost = jnp.where(second, _above(among), 0.0), jnp.where(second, _above(-among), 1.0)
+    ways = lax.iota(jnp.int32, 2 ** len(_PAIRS))[:, None] >> lax.iota(jnp.int32, len(_PAIRS))
+    first_wins = ways & 1 == 0  # (ways, pairs)
+    chances = jnp.prod(jnp.where(first_wins, if_won, if_lost), axis=1)
+    won = jnp.stack(
+        [
+            sum((first_wins[:, n] == (i == pair[0])).astype(jnp.int32) for n, pair in _PAIRS_OF[i])
+            for i in range(MOST_CANDIDATES)
+        ],
+        axis=1,
+    )
+    own, below = exactly[won, ranks], fewer[won, ranks]  # (ways, C, K)
+    f, below_f = (jnp.stack([x[:, one] for one, _ in _OTHERS], axis=1) for x in (own, below))
+    g, below_g = (jnp.stack([x[:, two] for _, two in _OTHERS], axis=1) for x in (own, below))
+    alone, tied = below_f * below_g, (f * below_g + below_f * g) / 2 + f * g / 3
+    leads = sum_in_order(chances[:, None, None] * own * (alone + tied), 0)
+    return jnp.sum(jnp.where(which, sum_in_order(leads, 1)[:, None], 0.0), axis=0)
 
 
 def _above(s: jax.Array) -> jax.Array:
@@ -69,7 +78,7 @@ def _above(s: jax.Array) -> jax.Array:
 
 def _shifted_laws(
     rows: jax.Array, exists: jax.Array, voters: jax.Array
-) -> tuple[list[jax.Array], list[jax.Array]]:
+) -> tuple[jax.Array, jax.Array]:
     """The probabilities that candidates win v votes, and fewer, v = 0 .. K - 1, if they have won 0,
     1, ... elsewhere.
 
@@ -79,7 +88,7 @@ def _shifted_laws(
       voters: (K,) bool, the arms against which votes count.
 
     Returns:
-      Two lists of (C, K) float32.
+      Two (C, C, K) float32 arrays, the votes won elsewhere first.
     """
     num, count = rows.shape[1], rows.shape[0]
 
@@ -92,8 +101,8 @@ def _shifted_laws(
     law, _ = lax.scan(with_vote, nothing, (rows.T, voters), unroll=_UNROLLED)
     below = _later(jnp.cumsum(law, axis=1), 1)
     there = exists[:, None]
-    exactly = [jnp.where(there, _later(law, won), 0.0) for won in range(count)]
-    fewer = [jnp.where(there, _later(below, won), 1.0) for won in range(count)]
+    exactly = jnp.stack([jnp.where(there, _later(law, won), 0.0) for won in range(count)])
+    fewer = jnp.stack([jnp.where(there, _later(below, won), 1.0) for won in range(count)])
     return exactly, fewer
 
 
