@@ -13,7 +13,7 @@ import pytest
 
 import jaxduel as jd
 from benchmarks.clocks import work_seconds
-from jaxduel.simulation import events
+from jaxduel.simulation import events, settling
 
 pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")  # ties of arxiv
 
@@ -137,12 +137,16 @@ def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
         turns.append(slots.seed.size * int(number))
         return advance(cell, slots, delay, number, **settings)
 
-    def seen(cell, setups, steps, t, *rest, **settings):
-        begun.append(t)
-        return begin(cell, setups, steps, t, *rest, **settings)
+    def seen(cell, setups, steps, t, recorded, trial, **settings):
+        if trial:
+            turns.clear()
+        else:
+            begun.append(int(t))
+        return begin(cell, setups, steps, t, recorded, trial, **settings)
 
     monkeypatch.setattr(events, "advance", counted)
     monkeypatch.setattr(events, "begin", seen)
+    monkeypatch.setattr(settling, "WORTH", 0)
     settings = {"lanes": lanes, "record_pairs": True, "devices": jax.devices()[:1]}
     result = benchmark.pedantic(
         lambda: jd.simulate(policy, problem, horizon, lanes, **settings), rounds=1, iterations=1

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -70,15 +71,24 @@ def plan_kind(policy: Any) -> type:
     Raises:
       InputError: if the policy's `act` returns something else.
     """
+    leaves, structure = jax.tree.flatten(policy)
+    shapes = tuple((np.shape(x), jax.dtypes.result_type(x)) for x in leaves)
+    return _kind(type(policy), structure, shapes)
+
+
+@cache
+def _kind(policy_class: type, structure: Any, shapes: tuple[tuple[Any, Any], ...]) -> type:
+    """`plan_kind`, found once: to trace a policy takes longer than to simulate a short run."""
 
     def plan(policy: Any) -> Any:
         key = jax.random.key(0)
         return policy.act(policy.init(key), key)
 
-    kind = type(jax.eval_shape(plan, policy))
+    leaves = [jax.ShapeDtypeStruct(*shape) for shape in shapes]
+    kind = type(jax.eval_shape(plan, jax.tree.unflatten(structure, leaves)))
     if kind not in (Duel, Pull, Batch, PullBatch):
         raise InputError(
-            f"{type(policy).__name__}.act must return a Duel, Pull, Batch or PullBatch, "
+            f"{policy_class.__name__}.act must return a Duel, Pull, Batch or PullBatch, "
             f"not {kind.__name__}."
         )
     return kind
@@ -95,9 +105,9 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     setups, lanes = STEPS.start(job, first)
     cell = _timeless(job.cell)
     stacked, skips = job.program.stacked, job.program.skips
-    times = np.asarray(job.cell.checkpoints)
+    times = np.asarray(job.cell.checkpoints)[..., : int(np.max(np.asarray(job.cell.points)))]
     first_ones: list[Tallies] = []
-    settling, begin = Settling(job.lanes, job.slots, job.delay, job.program), 0
+    settling, begin = Settling(job), 0
     number = FEWEST_STEPS
     for time in times[0] if stacked else times:
         while begin < time:
@@ -112,9 +122,8 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             number = max(number // 2, FEWEST_STEPS) if slow else min(2 * number, STEPS_PER_CALL)
             job.tick(end - begin)
             begin = end
-            if skips and begin == look and settling.is_over(cell, setups, lanes, begin):
-                at = np.int32(begin), np.int32(len(first_ones))
-                job.compiles()
+            if skips and begin == look and settling.is_over(setups, lanes, begin):
+                at = np.int32(begin), np.int32(len(first_ones)), np.bool_(False)
                 block = events.begin(job.cell, setups, lanes, *at, program=job.program)
                 return _run_events(job, block, begin, first_ones)
         now = steps.recorded(setups, lanes, program=job.program)
@@ -132,7 +141,8 @@ def _run_events(
     """The rest of a block, from time `begin` on, with quiet runs skipped; `first_ones` are what was
     recorded up to then."""
     cell, program, stacked = job.cell, job.program, job.program.stacked
-    slots = events.occupy(block, number=min(job.slots, job.lanes), program=program)
+    first, number = np.int32(0), min(job.slots, job.lanes)
+    slots = events.occupy(block, first, number=number, program=program)
     following = np.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], np.int32)
     total, ticked, waited = int(np.max(np.asarray(cell.checkpoints))) - begin, 0, 0
     done, all_seeds, size = 0, block.t.size, np.int32(block.t.shape[-1])
@@ -179,7 +189,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
 
 def _timeless(cell: Cell) -> Cell:
     """What the step loop needs of a cell: it leaves the checkpoints to the host."""
-    return cell._replace(checkpoints=None)
+    return cell._replace(checkpoints=None, points=None)
 
 
 def _starter(

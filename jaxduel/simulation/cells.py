@@ -16,8 +16,10 @@ class Cell(NamedTuple):
     policy: Any
     instance: Instance
     checkpoints: Any
-    """(M,) int32, strictly increasing, the last is the horizon; None in the step loop, where the
-    host keeps them: one compilation serves any number of them."""
+    """(M,) int32, increasing; the last is the horizon, repeated so that M is one of few sizes. None
+    in the step loop, where the host keeps them."""
+    points: Any
+    """() int32: how many of them count; None in the step loop."""
 
 
 class Program(NamedTuple):

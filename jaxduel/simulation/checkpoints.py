@@ -43,6 +43,14 @@ def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
     return times.astype(np.int64)
 
 
+def padded_size(number: int) -> int:
+    """Room for at least so many checkpoints: one of few sizes, as programs depend on it."""
+    size = 64
+    while size < number:
+        size *= 2
+    return size
+
+
 def _length(checkpoints: Any) -> int:
     try:
         return len(checkpoints)

@@ -13,7 +13,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper, wraps
 from typing import Any
 
 import jax
@@ -83,6 +83,37 @@ def compiled_once(
     if function is None:
         return partial(compiled_once, name=name, **options)
     return CompiledOnce(function, name or f"{function.__module__}.{function.__qualname__}", options)
+
+
+def compiled_loop(donate: str) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator: `compiled_once` for the loops over time, f(cell, lanes, ..., program=...).
+
+    On a CPU they are compiled with less optimisation: a tenth to a third less time, the same bits,
+    and they are no slower.
+
+    Args:
+      donate: name of the argument whose memory the loop takes over.
+    """
+
+    def decorate(loop: Callable[..., Any]) -> Any:
+        @cache
+        def on(platform: str) -> Callable[..., Any]:
+            options = {"xla_backend_optimization_level": 1} if platform == "cpu" else None
+            return compiled_once(
+                loop,
+                static_argnames="program",
+                donate_argnames=donate,
+                compiler_options=options,
+            )
+
+        @wraps(loop)
+        def run(cell: Any, lanes: Any, *arguments: Any, program: Any) -> Any:
+            device = next(iter(jax.tree.leaves(lanes)[0].devices()))
+            return on(device.platform)(cell, lanes, *arguments, program=program)
+
+        return run
+
+    return decorate
 
 
 class CompiledOnce:

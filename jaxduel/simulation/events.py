@@ -17,7 +17,7 @@ from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.compiling import compiled_loop, compiled_once
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane, play, tell
 from jaxduel.simulation.tallies import Tallies, count_selves, enter, no_tallies, of_problem
@@ -26,8 +26,6 @@ MOST_SLOTS = 64
 """Seeds side by side on a CPU: more would wait longer for the last ones, fewer cost more each."""
 FEW_SLOTS = 8
 """Slots for the last seeds of a block, if they run for long: they move there once."""
-_DRAWS = 4
-"""Runs that are drawn to see how likely one is."""
 
 
 class EventLane(NamedTuple):
@@ -55,15 +53,30 @@ def begin(
     steps: StepLane,
     t: jax.Array,
     recorded: jax.Array,
+    trial: jax.Array,
     *,
     program: Program,
 ) -> EventLane:
-    """The lanes of a block that the step loop has brought to time t, where so many checkpoints are
-    recorded: those before t, and that at t or not."""
+    """The lanes of a block that the step loop has brought to time t.
+
+    Args:
+      cell: the cell.
+      setups, steps: of the block.
+      t: () int32.
+      recorded: () int32, how many checkpoints are recorded: those before t, and that at t or not.
+      trial: () bool, whether these lanes only try what is to come. Then they draw from streams of
+        their own: a decision by what they show tells nothing about the runs to come.
+      program: the program.
+    """
 
     def one(cell: Cell, setup: Setup, step: StepLane) -> EventLane:
+        def stream(key: jax.Array) -> jax.Array:
+            never_a_time = jax.random.fold_in(key, ~t)
+            return jnp.where(trial, never_a_time, key)
+
+        streams = ("environment", "policy", "quiet", "shares")
         return EventLane(
-            setup=setup,
+            setup=setup._replace(**{name: stream(getattr(setup, name)) for name in streams}),
             step=step,
             t=t,
             turns=jnp.int32(0),
@@ -74,28 +87,7 @@ def begin(
     return each_lane(one, program)(cell, setups, steps)
 
 
-@compiled_once(static_argnames="program")
-def chance_to_skip(
-    cell: Cell, setups: Setup, lanes: StepLane, t: jax.Array, *, program: Program
-) -> jax.Array:
-    """How likely each of a block's lanes, brought by the step loop to time t, would skip its next
-    comparison, by a few draws: (lanes,) float32.
-
-    What is drawn here is drawn for nothing else: what is decided by it tells nothing about the runs
-    to come.
-    """
-
-    def one(cell: Cell, setup: Setup, lane: StepLane) -> jax.Array:
-        def skips(key: jax.Array) -> jax.Array:
-            return cell.policy.quiet(lane.state, jnp.int32(1), key)[1].n
-
-        never_a_time = jax.random.fold_in(setup.quiet, ~t)
-        return jnp.mean(jax.vmap(skips)(jax.random.split(never_a_time, _DRAWS)), dtype=jnp.float32)
-
-    return each_lane(one, program)(cell, setups, lanes)
-
-
-@compiled_once(static_argnames="program", donate_argnames="slots")
+@compiled_loop(donate="slots")
 def advance(
     cell: Cell, slots: Slots, delay: jax.Array, turns: jax.Array, *, program: Program
 ) -> Slots:
@@ -128,12 +120,12 @@ def advance(
 
 
 @compiled_once(static_argnames=("number", "program"))
-def occupy(waiting: EventLane, *, number: int, program: Program) -> Slots:
-    """The first seeds of a block in slots."""
+def occupy(waiting: EventLane, first: jax.Array, *, number: int, program: Program) -> Slots:
+    """Seeds of a block in slots, from number `first` on; the last ones if so many do not follow."""
 
     def one(waiting: EventLane) -> Slots:
-        lane = jax.tree.map(lambda x: x[:number], waiting)
-        return Slots(jnp.arange(number, dtype=jnp.int32), lane)
+        lane = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, first, number), waiting)
+        return Slots(first + jnp.arange(number, dtype=jnp.int32), lane)
 
     return (jax.vmap(one) if program.stacked else one)(waiting)
 
@@ -160,7 +152,7 @@ def exchange(
         cell: Cell, waiting: EventLane, slots: Slots, following: jax.Array
     ) -> tuple[EventLane, Slots, jax.Array]:
         size, lane = waiting.t.shape[0], slots.lane
-        free = lane.cursor == cell.checkpoints.shape[0]
+        free = lane.cursor == cell.points
         home = jnp.where(free, slots.seed, size)
 
         def back(there: jax.Array, here: jax.Array) -> jax.Array:
@@ -191,7 +183,7 @@ def exchange(
 def census(cell: Cell, block: EventLane, slots: Slots) -> tuple[jax.Array, jax.Array]:
     """How many seeds of a block (of all cells) have all their checkpoints recorded, and how many
     have a slot, of the cell with most: () int32 each."""
-    done = jnp.sum(block.cursor == cell.checkpoints.shape[-1], dtype=jnp.int32)
+    done = jnp.sum(block.cursor == cell.points[..., None], dtype=jnp.int32)
     running = jnp.sum(slots.seed < block.t.shape[-1], axis=-1, dtype=jnp.int32)
     return done, jnp.max(running)
 
@@ -235,9 +227,8 @@ def _fall_quiet(
 
 def _reaches(cell: Cell, lane: EventLane, run: Quiet) -> jax.Array:
     """Whether what is left of a run reaches the next checkpoint: () bool."""
-    last = cell.checkpoints.shape[0] - 1
-    upcoming = cell.checkpoints[jnp.minimum(lane.cursor, last)]
-    return (lane.cursor <= last) & (upcoming - lane.t <= run.n)
+    upcoming = cell.checkpoints[jnp.minimum(lane.cursor, cell.checkpoints.shape[0] - 1)]
+    return (lane.cursor < cell.points) & (upcoming - lane.t <= run.n)
 
 
 def _is_left(cell: Cell, _: Setup, loop: tuple[EventLane, Quiet]) -> jax.Array:

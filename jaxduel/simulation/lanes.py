@@ -3,6 +3,7 @@ block."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -15,7 +16,8 @@ ARRAY_BYTES = 256 * 2**10
 """On a CPU, blocks are fastest while each array of their state stays below this size."""
 FEWEST_LANES, MOST_LANES = 64, 512
 """On a CPU: fewer lanes leave the cost of dispatch to too few, more do not lower it any further."""
-ACCELERATOR_LANES = 65_536
+NARROW_LANES, ACCELERATOR_LANES = 1_024, 65_536
+"""The same on accelerators."""
 MEMORY_BYTES = 4 * 2**30
 
 
@@ -46,16 +48,17 @@ def set_up(root: jax.Array, index: jax.Array, active_arms: jax.Array, shuffle: b
     )
 
 
-def default_lanes(lane: Any, platform: str, memory_budget: int | None = None) -> int:
-    """How many seeds a block holds.
+def default_lanes(
+    lane: Any, platform: str, num_seeds: float = math.inf, memory_budget: int | None = None
+) -> int:
+    """The width of a block: one of few, so that few programs are compiled.
 
-    It depends on the shapes of one lane, the platform and the budget, never on how many seeds are
-    asked for: XLA may round differently for different shapes, so a fixed block keeps "same seed,
-    same bits".
+    It is the narrowest that holds all seeds, or the one that is fastest with many of them.
 
     Args:
       lane: a lane, or its shapes.
       platform: "cpu", "gpu", ...
+      num_seeds: how many seeds are asked for; many, if left out.
       memory_budget: most bytes for the state of a block; 4 GiB by default.
 
     Raises:
@@ -70,7 +73,9 @@ def default_lanes(lane: Any, platform: str, memory_budget: int | None = None) ->
     if platform == "cpu":
         largest = max(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lane.state))
         fitting = (ARRAY_BYTES - 1) // largest // 32 * 32
-        wanted = min(max(fitting, FEWEST_LANES), MOST_LANES)
+        width, factor, most = FEWEST_LANES, 2, min(max(fitting, FEWEST_LANES), MOST_LANES)
     else:
-        wanted = ACCELERATOR_LANES
-    return min(wanted, budget // size)
+        width, factor, most = NARROW_LANES, 8, ACCELERATOR_LANES
+    while width < num_seeds:
+        width *= factor
+    return min(width, most, budget // size)

@@ -8,8 +8,6 @@ follow from the plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import jax
@@ -19,7 +17,7 @@ from jax import lax
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.compiling import compiled_loop, compiled_once
 from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.tallies import (
     Tallies,
@@ -58,6 +56,7 @@ def start(
     )
 
 
+@compiled_loop(donate="lanes")
 def advance(
     cell: Cell, setups: Setup, lanes: RoundLane, rounds: Any, *, program: Program
 ) -> tuple[RoundLane, jax.Array, jax.Array]:
@@ -67,24 +66,6 @@ def advance(
       The lanes; () bool whether all have reached their horizon; () bool whether one stopped short
       of it, by committing to nothing.
     """
-    platform = next(iter(setups.arms.devices())).platform
-    return _compiled(platform)(cell, setups, lanes, rounds, program=program)
-
-
-@cache
-def _compiled(platform: str) -> Callable[..., Any]:
-    """The loop for a platform. On a CPU it is compiled with less optimisation: a third of the time,
-    which is most of a short study, and the program is no slower.
-    """
-    options = {"xla_backend_optimization_level": 1} if platform == "cpu" else None
-    return compiled_once(
-        _advance, static_argnames="program", donate_argnames="lanes", compiler_options=options
-    )
-
-
-def _advance(
-    cell: Cell, setups: Setup, lanes: RoundLane, rounds: jax.Array, *, program: Program
-) -> tuple[RoundLane, jax.Array, jax.Array]:
     unfinished = each_lane(lambda cell, _, lane: lane.done < cell.checkpoints[-1], program)
     behind = each_lane(_is_behind, program)
 
@@ -157,9 +138,8 @@ def _is_behind(cell: Cell, setup: Setup | None, lane: RoundLane) -> jax.Array:
     """Whether what is done has passed the next checkpoint."""
     del setup
     times = cell.checkpoints
-    last = times.shape[0] - 1
-    upcoming = times[jnp.minimum(lane.cursor, last)]
-    return (lane.cursor <= last) & (upcoming <= lane.done)
+    upcoming = times[jnp.minimum(lane.cursor, times.shape[0] - 1)]
+    return (lane.cursor < cell.points) & (upcoming <= lane.done)
 
 
 def _record(cell: Cell, played: Played, lane: RoundLane) -> RoundLane:

@@ -179,7 +179,7 @@ class CheckedCell:
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(np.asarray, self.policy)
         instance = instance_of(self.problem, self.policy.num_arms)
-        return Cell(policy, instance, grid)
+        return Cell(policy, instance, grid, np.int32(len(self.grid)))
 
 
 def _require_problem(problem: Any) -> None:
@@ -195,7 +195,7 @@ def job_of(
     checked: Sequence[CheckedCell], settings: Settings, *, stacked: bool, points: int = 1
 ) -> blocks.Job:
     """The job of simulating cells, with its number of lanes; arguments as in `run_cells`."""
-    points = max(points, *(len(c.grid) for c in checked))
+    points = checkpoints.padded_size(max(points, *(len(c.grid) for c in checked)))
     runner = blocks.runner_for(checked[0].kind)
     platform = _devices(settings)[0].platform
     job = blocks.Job(
@@ -221,7 +221,7 @@ def job_of(
     lanes = settings.lanes
     if lanes is None:
         _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
-        lanes = default_lanes(shapes, platform, settings.memory_budget)
+        lanes = default_lanes(shapes, platform, settings.num_seeds, settings.memory_budget)
     return job._replace(lanes=lanes, slots=events.MOST_SLOTS if platform == "cpu" else lanes)
 
 

@@ -1,75 +1,89 @@
-"""When skipping quiet runs begins to pay: the step loop is left once a turn of the event loop
-stands for more steps than it costs."""
+"""Decides when skipping quiet runs becomes faster than stepping."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxduel.simulation import events
-from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane
 
+if TYPE_CHECKING:
+    from jaxduel.simulation.blocks import Job
+
 TURN_COST = 3.0
-"""What a turn costs, about, in steps of as many lanes: 1.5 (CCB) to 5 (D-TS on 16 arms), measured.
+"""The cost of a turn, about, in steps of as many lanes: 1.5 (CCB) to 5 (D-TS on 16 arms), measured.
 """
 TRIAL = 1024
-"""Comparisons between two counts of those that were of an arm with itself."""
-LOOKS = 16
-"""Looks at what would be skipped, within a trial, once so many were that skipping may pay."""
+"""Comparisons between two counts of those that were of an arm with itself; a trial has no more."""
+TRIAL_TURNS = 64
+"""The most turns of a trial."""
+WORTH = 2**27
+"""Comparisons left in a block, times arms, above which the event loop is worth its compilation."""
 _REST = 8
-"""After looks in vain there are none for this part of the time that has passed."""
+"""After a trial in vain there is none for this part of the time that has passed."""
 
 
 class Settling:
     """Watches a block in the step loop.
 
     An arm meets itself in comparisons that cannot be skipped, too, where a policy that tosses coins
-    does so by chance. So the counts say only when to look, and the looks decide. All are at the
-    same times, whatever the checkpoints.
+    does so by chance. So the counts say only when to try, and a trial decides: the event loop goes
+    ahead for some turns, with random numbers that nothing else uses, and the comparisons that these
+    stand for are counted. Trials are at times that do not depend on the checkpoints.
 
     Args:
-      lanes: seeds in the block, of each cell.
-      slots: how many of them run side by side in the event loop.
-      delay: after how many comparisons outcomes are told. If there are any, that ends a run, and
-        all slots wait for the few that are told then, which doubles what a turn costs.
-      program: the program.
+      job: the job. Where outcomes are told late, all slots wait for the few to which some are told,
+        which doubles what a turn costs.
     """
 
-    def __init__(self, lanes: int, slots: int, delay: int, program: Program) -> None:
-        self._program, self._share = program, min(slots, lanes) / lanes
-        late = delay > 1
-        self._cost, self._told = TURN_COST * (2.0 if late else 1.0), 1 / delay if late else 0.0
+    def __init__(self, job: Job) -> None:
+        self._job, self._slots = job, min(job.slots, job.lanes)
+        self._share = self._slots / job.lanes
+        self._cost = TURN_COST * (2.0 if job.delay > 1 else 1.0)
+        self._horizon = int(np.max(np.asarray(job.cell.checkpoints)))
+        self._each = job.cell.points.size * job.lanes * job.cell.policy.num_arms
         self._selves = np.zeros(())
-        self._turns: list[np.ndarray] = []
         self._rests_until = 0
 
     def following(self, t: int) -> int:
-        """The time of the first look, or count, after time t."""
-        step = TRIAL // LOOKS if self._turns else TRIAL
-        return t - t % step + step
+        """The time of the first count after time t."""
+        return t - t % TRIAL + TRIAL
 
-    def is_over(self, cell: Cell, setups: Setup, lanes: StepLane, t: int) -> bool:
+    def is_over(self, setups: Setup, lanes: StepLane, t: int) -> bool:
         """Whether skipping pays from now on; to be asked at all times of `following`.
 
         Args:
-          cell: the cell, its checkpoints not needed.
           setups, lanes: of the block, at time t.
           t: the time.
         """
-        if not self._turns:
-            # a copy: the next chunk of steps is given the lanes' memory
-            before, self._selves = self._selves, np.array(lanes.selves)
-            different = 1.0 - (self._selves - before) / TRIAL
-            if t < self._rests_until or not self._pays(different):
-                return False
-        chance = events.chance_to_skip(cell, setups, lanes, np.int32(t), program=self._program)
-        self._turns.append(1.0 - np.asarray(chance))
-        if len(self._turns) < LOOKS:
+        # a copy: the next chunk of steps is given the lanes' memory
+        before, self._selves = self._selves, np.array(lanes.selves)
+        if t < self._rests_until or (self._horizon - t) * self._each <= WORTH:
             return False
-        turns, self._turns = np.mean(self._turns, axis=0), []
+        if not self._pays(1.0 - (self._selves - before) / TRIAL):
+            return False
         self._rests_until = t + t // _REST
-        return self._pays(turns)
+        return self._pays(self._tried(setups, lanes, t))
+
+    def _tried(self, setups: Setup, lanes: StepLane, t: int) -> np.ndarray:
+        """Turns a comparison of each seed in a trial: (lanes,) or (cells, lanes), at most 1."""
+        job = self._job
+        job.compiles()
+        end = np.full(job.cell.checkpoints.shape, min(t + TRIAL, self._horizon), np.int32)
+        cell = job.cell._replace(checkpoints=end, points=np.zeros(job.cell.points.shape, np.int32))
+        at = np.int32(t), np.int32(0), np.bool_(True)
+        block = events.begin(cell, setups, lanes, *at, program=job.program)
+        turns, chunk = [], (np.int32(job.delay), np.int32(TRIAL_TURNS))
+        for first in range(0, job.lanes, self._slots):
+            start = min(first, job.lanes - self._slots)
+            slots = events.occupy(block, np.int32(start), number=self._slots, program=job.program)
+            lane = events.advance(cell, slots, *chunk, program=job.program).lane
+            each = np.asarray(lane.turns) / (np.asarray(lane.t) - t)
+            turns.append(each[..., first - start :])
+        return np.concatenate(turns, axis=-1)
 
     def _pays(self, turns: np.ndarray) -> bool:
         """Whether that many turns a comparison, (lanes,) or (cells, lanes), cost less than a step.
@@ -78,5 +92,4 @@ class Settling:
         of one seed alone that has more.
         """
         each = np.maximum(np.mean(turns, axis=-1), np.max(turns, axis=-1) * self._share)
-        ended_by_news = np.minimum(each, self._told)
-        return float(np.max(each + ended_by_news)) * self._cost < 1.0
+        return float(np.max(each)) * self._cost < 1.0

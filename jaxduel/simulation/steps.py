@@ -12,7 +12,7 @@ from jax import lax
 from jaxduel.policies.base import WITHHELD, Feedback
 from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.compiling import compiled_loop, compiled_once
 from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
@@ -51,7 +51,7 @@ def start(
     )
 
 
-@compiled_once(static_argnames="program", donate_argnames="lanes")
+@compiled_loop(donate="lanes")
 def advance(
     cell: Cell,
     setups: Setup,

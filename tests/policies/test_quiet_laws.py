@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("quick_compilation")
 def turns(monkeypatch):
     """Skipping begins after 64 comparisons; the comparisons simulated from then on, by block."""
     monkeypatch.setattr(settling, "TRIAL", 64)
-    monkeypatch.setattr(settling, "LOOKS", 1)
+    monkeypatch.setattr(settling, "WORTH", 0)
     monkeypatch.setattr(settling, "TURN_COST", 0.0)
     counted, recorded = [], events.recorded
 

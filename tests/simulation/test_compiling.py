@@ -16,7 +16,7 @@ from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel
-from jaxduel.simulation import blocks, compilation_cache, program_names
+from jaxduel.simulation import blocks, compilation_cache, program_names, settling
 from jaxduel.simulation.memory_maps import forget_programs
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -37,6 +37,7 @@ def _afresh(monkeypatch):
     theirs = jax.config.jax_compilation_cache_dir
     monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
     jax.config.update("jax_compilation_cache_dir", None)
+    monkeypatch.setattr(settling, "WORTH", 0)  # quiet runs are skipped in short simulations
     forget_programs()
     yield
     jd.use_compilation_cache("off")
@@ -71,16 +72,54 @@ def traced(compilations, compiled):
     return compilations["jaxpr_trace_duration"]
 
 
-def run(name="rmed1", horizon=20_000, **settings):
+def run(name="rmed1", horizon=20_000, parameters=None, **settings):
     problem = jd.problems.load("cyclic")
-    extra = {"num_batches": 4} if name == "pcomp" else {}
-    policy = jd.policies.make(name, num_arms=problem.num_arms, horizon=horizon, **extra)
-    return jd.simulate(policy, problem, horizon, **{"num_seeds": 16, "lanes": 8, **settings})
+    extra = {"num_batches": 4} if name in ("pcomp", "scomp2") else {}
+    given = {**extra, **(parameters or {})}
+    policy = jd.policies.make(name, num_arms=problem.num_arms, horizon=horizon, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jd.AssumptionWarning)
+        return jd.simulate(policy, problem, horizon, **{"num_seeds": 16, "lanes": 8, **settings})
 
 
 def assert_same(one, other):
     np.testing.assert_array_equal(one.plays, other.plays)
     np.testing.assert_array_equal(one.regret, other.regret)
+
+
+REQUESTS = (
+    {"horizon": 12_345},
+    {"checkpoints": [1, 7, 1000]},
+    {"checkpoints": range(1, 65)},
+    {"num_seeds": 5},
+    {"seed": 3, "first_seed": 8},
+    {"regret": "average"},
+)
+"""None of these numbers changes a program."""
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "loops"),
+    [
+        ("rucb", [{"alpha": 0.6}, {"alpha": 1}], 2),
+        ("rmed1", [{"scale": 1.0}], 2),
+        ("sparring", [], 1),
+        ("pcomp", [{"num_batches": 7}], 1),
+        ("scomp2", [{"num_batches": 7}], 1),
+    ],
+)
+def test_no_number_changes_a_program(name, parameters, loops, compiled):
+    def others(*requests):
+        compiled.clear()
+        for request in requests:
+            run(name, devices=jax.devices()[:1], **request)
+        return compiled
+
+    assert others({}).count("advance") == loops
+    assert others(*REQUESTS, *({"parameters": values} for values in parameters)) == []
+    if loops == 2:
+        assert others({"delay": 2}).count("advance") <= loops
+        assert others({"delay": 3}, {"delay": 50, "horizon": 9_000}) == []
 
 
 @pytest.mark.parametrize("name", ["rmed1", "pcomp"])

@@ -23,7 +23,7 @@ TIMES = [1, 10, 37, 40, 200, 201, 999, 1000, 2500, 4000]
 def early_and_crowded(monkeypatch):
     """Skipping begins after 40 comparisons at the latest; few slots, exchanged often."""
     monkeypatch.setattr(settling, "TRIAL", 40)
-    monkeypatch.setattr(settling, "LOOKS", 1)
+    monkeypatch.setattr(settling, "WORTH", 0)
     monkeypatch.setattr(settling, "TURN_COST", 0.0)
     monkeypatch.setattr(blocks, "TURNS_PER_CALL", 7)
     monkeypatch.setattr(events, "MOST_SLOTS", 3)
@@ -180,16 +180,16 @@ class Insomniac(Sleeper):
 
 @pytest.fixture
 def beginnings(monkeypatch):
-    """When the event loop began, block by block, at a cost of three steps a turn."""
+    """When the event loop began, block by block, at a cost of three steps a turn; after trials."""
     monkeypatch.setattr(settling, "TURN_COST", 3.0)
-    times, begin = [], events.begin
+    times, trials, begin = [], [], events.begin
 
-    def watched(cell, setups, steps, t, *rest, **settings):
-        times.append(t)
-        return begin(cell, setups, steps, t, *rest, **settings)
+    def watched(cell, setups, steps, t, recorded, trial, **settings):
+        (trials if trial else times).append(int(t))
+        return begin(cell, setups, steps, t, recorded, trial, **settings)
 
     monkeypatch.setattr(events, "begin", watched)
-    return times
+    return times, trials
 
 
 def _insomniac(period, **shares):
@@ -214,7 +214,8 @@ def test_a_long_run_costs_its_informative_comparisons(delay, each, monkeypatch):
     assert (result.plays[..., 0] == awake).all()
     assert (result.plays[..., 1] == 2 * np.array(times) - awake).all()
     # 21 informative comparisons and a last run for each of 8 seeds in 3 slots
-    assert sum(turns) <= each * 3 * 22 + 3 * 7
+    played = sum(number for number in turns if number == blocks.TURNS_PER_CALL)  # not in trials
+    assert played <= each * 3 * 22 + 3 * 7
 
 
 def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
@@ -222,9 +223,10 @@ def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
     problem = jd.problems.arithmetic(2)
 
     def begun(policies, simulate=jd.simulate, **settings):
-        beginnings.clear()
+        times, _ = beginnings
+        times.clear()
         result = _simulate(policies, problem, shuffle_arms=False, simulate=simulate, **settings)
-        return list(beginnings), result
+        return list(times), result
 
     assert begun(_insomniac(4), num_seeds=8)[0] == [40]
     assert begun(_insomniac(2), num_seeds=8)[0] == []
@@ -236,28 +238,38 @@ def test_skipping_waits_until_a_turn_saves_more_than_it_costs(beginnings):
         assert np.sum(result.plays[:, -1, 0] == 4000) == 1
         assert when == times
     assert begun(_insomniac(4, secretive=1.0), num_seeds=8)[0] == []
-    for delay, times in ((4, []), (40, [40])):
+    for delay, times in ((7, []), (40, [40])):
         assert begun(_insomniac(10), num_seeds=8, delay=delay)[0] == times
 
 
-def test_skipping_is_tried_ever_more_seldom(beginnings, monkeypatch):
-    """An arm meets itself, but no run is told: looks come in fives, with rests between them."""
-    monkeypatch.setattr(settling, "LOOKS", 5)
-    times, chance = [], events.chance_to_skip
-
-    def watched(cell, setups, lanes, t, **settings):
-        times.append(int(t))
-        return chance(cell, setups, lanes, t, **settings)
-
-    monkeypatch.setattr(events, "chance_to_skip", watched)
+def test_skipping_is_tried_ever_more_seldom(beginnings):
+    """An arm meets itself, but no run is told: trials come with rests between them."""
     _simulate(_insomniac(4, secretive=1.0), jd.problems.arithmetic(2), num_seeds=8)
-    first = np.array(times[::5])
-    assert (np.reshape(times, (-1, 5)) == first[:, None] + 8 * np.arange(5)).all()
-    rested = (first[:-1] + 32) * 9 // 8
+    times, trials = beginnings
+    first = np.array(trials)
     assert first[0] == 40
-    assert (first[1:] == -(-rested // 40) * 40).all()
+    assert (first[1:] == -(-(first[:-1] * 9 // 8) // 40) * 40).all()
     assert first[-1] > 3500
-    assert beginnings == []
+    assert times == []
+
+
+def test_the_event_loop_is_compiled_where_much_is_left_to_do(beginnings, monkeypatch):
+    """8 seeds of 2 arms: 16 times the comparisons that are left of a seed."""
+    problem = jd.problems.arithmetic(2)
+    for worth, begun in ((16 * 3960 - 1, [40]), (16 * 3960, [])):
+        monkeypatch.setattr(settling, "WORTH", worth)
+        beginnings[0].clear()
+        _simulate(_insomniac(4), problem, num_seeds=8)
+        assert beginnings[0] == begun
+
+
+def test_trials_leave_no_trace(monkeypatch):
+    """What seeds draw does not depend on trials before: they have streams of their own."""
+    policy = jd.policies.make("dts", num_arms=5)
+    monkeypatch.setattr(settling, "TURN_COST", 1e9)
+    tried = _simulate(policy, MSLR5)
+    plain = _simulate(policy, MSLR5, skip_quiet=False)
+    assert np.array_equal(tried.plays, plain.plays)
 
 
 def test_what_cannot_skip_runs_as_ever():

@@ -51,6 +51,37 @@ def test_chunks_blocks_devices_and_checkpoints_do_not_change_a_bit(name, monkeyp
     same(_simulate(name, problem, **SMALL))
 
 
+QUICKLY = ("rmed1", "scomp2", "thompson-gaussian")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICKLY else pytest.param(name, marks=pytest.mark.slow)
+        for name in jd.policies.names()
+    ],
+)
+@pytest.mark.parametrize("num_arms", [5, 16])
+def test_the_width_of_a_block_does_not_change_a_bit(name, num_arms):
+    """XLA sums in orders that depend on the shape, from 256 lanes of 16 arms on, say."""
+    if name in PULLS:
+        problem = jd.problems.gaussian(np.linspace(0.5, 0.1, num_arms))
+    else:
+        problem = jd.problems.random_condorcet(jax.random.key(num_arms), num_arms)
+    horizon = 300 if name == "cw-rmed" else 2000
+    runs = [
+        _simulate(name, problem, horizon, num_seeds=96, lanes=lanes, skip_quiet=False)
+        for lanes in (512, 256, 128, 64)
+    ]
+    for run in runs[1:]:
+        assert np.array_equal(run.plays, runs[0].plays)
+
+
+def test_blocks_are_no_wider_than_needed():
+    for num_seeds, lanes in ((1, 64), (64, 64), (65, 128), (300, 512), (5000, 512)):
+        assert _simulate("rucb", num_seeds=num_seeds, horizon=5).made_by["lanes"] == lanes
+
+
 def test_more_seeds_keep_the_seeds_there_were():
     settings = {"lanes": 4, "devices": jax.devices()[:1]}
     few = _simulate("rmed1", num_seeds=5, **settings)

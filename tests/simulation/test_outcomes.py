@@ -51,7 +51,7 @@ def test_of_a_batched_policy_those_of_earlier_rounds():
 
 def test_outcomes_change_no_other_number_and_quiet_runs_have_none(monkeypatch):
     monkeypatch.setattr(settling, "TRIAL", 50)
-    monkeypatch.setattr(settling, "LOOKS", 1)
+    monkeypatch.setattr(settling, "WORTH", 0)
     monkeypatch.setattr(settling, "TURN_COST", 0.0)
     policy = jd.policies.make("rmed1", num_arms=3, scale=0.1)
     problem = jd.problems.from_matrix([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]])

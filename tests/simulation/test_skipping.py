@@ -37,7 +37,7 @@ RANDOM = {"ccb", "dts", "dts+", "rcs"}
 def early_and_crowded(monkeypatch):
     """Skipping begins after 50 comparisons; the seeds take turns in 24 slots."""
     monkeypatch.setattr(settling, "TRIAL", 50)
-    monkeypatch.setattr(settling, "LOOKS", 1)
+    monkeypatch.setattr(settling, "WORTH", 0)
     monkeypatch.setattr(settling, "TURN_COST", 0.0)
     monkeypatch.setattr(events, "MOST_SLOTS", 24)
 

@@ -91,6 +91,7 @@ def need_of(
         policy,
         instance_of(problem, policy.num_arms),
         jax.ShapeDtypeStruct((num_checkpoints,), jnp.int32),
+        jax.ShapeDtypeStruct((), jnp.int32),
     )
     program = Program(
         policy_class=type(policy),
