@@ -45,4 +45,4 @@ def test_its_commands_exist():
 
     blocks = re.findall(r"```sh\n(.*?)```", README.read_text(), re.DOTALL)
     used = {line.split()[1] for block in blocks for line in block.splitlines()}
-    assert used <= set(COMMANDS)
+    assert used == set(COMMANDS)

@@ -46,8 +46,9 @@ def simulate(
 ) -> Result:
     """Simulates a policy on an instance.
 
-    A seed's numbers depend on `seed`, its index and `lanes`, not on how many seeds run, on which
-    devices, or in which chunks.
+    A seed's numbers depend on `seed` and its index, not on how many seeds run, on which devices of
+    a kind, or in which chunks; those of `ccb`, `dts`, `dts+` and `rcs` with `skip_quiet` also on
+    `lanes`.
 
     Args:
       policy: the policy (`jaxduel.policies.make`, or one of your own).
@@ -63,7 +64,8 @@ def simulate(
         profit from the order in which they are listed.
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
       first_seed: index of the first run: those of an earlier call with fewer runs can be continued,
-        bit for bit where it is a multiple of the earlier call's `lanes`.
+        bit for bit (those of the four policies above where both calls have the same `lanes`, and
+        `first_seed` is a multiple of it).
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
       record_outcomes: whether to record wins of pairs, or rewards, too (`Result.outcomes`).
@@ -72,9 +74,11 @@ def simulate(
         pays. The law is the same. Policies make the same comparisons, bit for bit, unless a run's
         length, and who of several arms meets itself in it, are drawn (`ccb`, `dts`, `dts+`, `rcs`):
         then the draws are others, and depend on when skipping begins, which is decided for a whole
-        block (of all cells, in `simulate_many`).
-      lanes: seeds per block; by default a number that depends on the policy and K alone (64 to 512
-        on a CPU). Fewer lanes finish a few seeds sooner, and may round differently.
+        block (of all cells, in `simulate_many`): by its seeds, and by how much is left to do, as
+        compiling the loop that skips takes as long as many steps.
+      lanes: seeds per block; by default as many as are asked for, among a few numbers up to one
+        that depends on the policy and K (64 to 512 on a CPU). On a CPU, blocks of any width give a
+        seed the same bits; on other devices they may round differently.
       memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by
         default; bounds `lanes`.
       table_budget: most bytes for `Result.regret`, `plays` and `batches`, 2 GiB by default. Where
