@@ -76,6 +76,6 @@ def default_lanes(
         width, factor, most = FEWEST_LANES, 2, min(max(fitting, FEWEST_LANES), MOST_LANES)
     else:
         width, factor, most = NARROW_LANES, 8, ACCELERATOR_LANES
-    while width < num_seeds:
+    while width < min(num_seeds, most):
         width *= factor
     return min(width, most, budget // size)
