@@ -109,7 +109,7 @@ def compiled_loop(donate: str) -> Callable[[Callable[..., Any]], Any]:
         @wraps(loop)
         def run(cell: Any, lanes: Any, *arguments: Any, program: Any) -> Any:
             device = next(iter(jax.tree.leaves(lanes)[0].devices()))
-            hardly = jax.config.jax_disable_most_optimizations  # type: ignore[attr-defined]
+            hardly = jax.config.read("jax_disable_most_optimizations")  # type: ignore[attr-defined]
             less = device.platform == "cpu" and not hardly
             return on(less)(cell, lanes, *arguments, program=program)
 
