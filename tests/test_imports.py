@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "jaxduel"
 FLOORS = (
-    ("errors", "screen"),
+    ("errors", "pytrees", "screen"),
     ("interrupts", "progress"),
     ("files", "display"),
     ("numerics",),

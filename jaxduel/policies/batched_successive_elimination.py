@@ -20,6 +20,7 @@ from jaxduel.policies.arm_elimination import (
 from jaxduel.policies.base import Key, PullBatch
 from jaxduel.policies.checks import require
 from jaxduel.policies.grids import GridSettings, batches_of, next_batch, pulls_of_batch
+from jaxduel.pytrees import register_dataclass
 
 
 class BaSEState(NamedTuple):
@@ -30,7 +31,7 @@ class BaSEState(NamedTuple):
     batch: jax.Array  # () int32: m of the batch that comes next, from 1
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class BaSE(GridSettings):
     """BaSE, "Batched Multi-armed Bandits" (Gao, Han, Ren and Zhou, 2019), Algorithm 1. At most M

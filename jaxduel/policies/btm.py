@@ -12,6 +12,7 @@ from jax import lax
 from jaxduel.numerics import random_member, set_size
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
+from jaxduel.pytrees import register_dataclass
 
 
 class BTMState(NamedTuple):
@@ -24,7 +25,7 @@ class BTMState(NamedTuple):
     num_won: jax.Array  # (K,) int32: w_b, over opponents in W
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class BTM:
     """Beat the Mean, Yue and Joachims (ICML 2011), Algorithm 1, online version.

@@ -25,6 +25,7 @@ from jaxduel.policies.ccb_hypotheses import (
 )
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lead_of, lesson
+from jaxduel.pytrees import register_dataclass
 
 _CHOICES, _KEPT, _LENGTH = 0, 1, 2
 """Streams of random words."""
@@ -53,7 +54,7 @@ class CCBState(NamedTuple):
     t: jax.Array  # () int32: comparisons made
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class CCB:
     """CCB, Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015), Algorithm 1, for Copeland winners.

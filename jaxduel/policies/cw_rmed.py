@@ -15,6 +15,7 @@ from jaxduel.policies.copeland_demand import Demand
 from jaxduel.policies.copeland_evidence import Standing
 from jaxduel.policies.copeland_vertex import TOLERANCE, no_vertex, optimal_vertex, table_of
 from jaxduel.policies.rmed_copeland import LoopState
+from jaxduel.pytrees import register_dataclass
 
 
 def _allocate(demand: Demand, now: Standing) -> Demand:
@@ -31,7 +32,7 @@ def _allocate(demand: Demand, now: Standing) -> Demand:
 _demand = partial(copeland_demand.demand_with, _allocate)
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class CWRMED:
     """CW-RMED, Komiyama, Honda and Nakagawa (ICML 2016), Algorithm 1: asymptotically optimal.

@@ -18,9 +18,10 @@ from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.thompson import ThompsonState
 from jaxduel.policies.thompson_quiet import confident_run
+from jaxduel.pytrees import register_dataclass
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DTSPlus:
     """D-TS+, Wu and Liu (NIPS 2016), section 4.3: ties of votes broken by estimated regret.

@@ -11,11 +11,12 @@ import jax
 from jaxduel.policies import copeland_demand, copeland_quiet, rmed_copeland
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.rmed_copeland import LoopState
+from jaxduel.pytrees import register_dataclass
 
 _demand = partial(copeland_demand.demand_with, copeland_demand.allocate_ecw)
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class ECWRMED:
     """ECW-RMED, Komiyama, Honda and Nakagawa (ICML 2016), Algorithm 1 with Theorem 5.

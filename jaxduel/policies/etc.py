@@ -19,6 +19,7 @@ from jaxduel.policies.arm_elimination import (
 )
 from jaxduel.policies.base import Key, PullBatch
 from jaxduel.policies.grids import GridSettings, batches_of, next_batch, pulls_of_batch
+from jaxduel.pytrees import register_dataclass
 
 
 class ETCState(NamedTuple):
@@ -29,7 +30,7 @@ class ETCState(NamedTuple):
     batch: jax.Array  # () int32: m of the batch that comes next, from 1
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class ETC(GridSettings):
     """Explore-then-commit, "Batched bandit problems" (Perchet, Rigollet, Chassang and Snowberg,

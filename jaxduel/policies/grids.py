@@ -20,6 +20,7 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import set_size
 from jaxduel.numerics.crossing import steps_while
 from jaxduel.policies.checks import require_horizon, require_whole
+from jaxduel.pytrees import register_dataclass
 
 KINDS = ("minimax", "geometric", "arithmetic")
 """The grids that have a name."""
@@ -28,7 +29,7 @@ _GIVEN = "given"
 _GUARD = 1.0 + 1e-13
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, eq=False)
 class Grid:
     """A rule or a list for the ends t_1 < ... < t_M = T of M batches, as a policy holds it.

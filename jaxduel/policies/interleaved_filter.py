@@ -13,6 +13,7 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import random_member, set_size
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
+from jaxduel.pytrees import register_dataclass
 
 VARIANTS = ("if1", "if2")
 
@@ -27,7 +28,7 @@ class InterleavedFilterState(NamedTuple):
     won: jax.Array  # (K,) int32: how many of them b won
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class InterleavedFilter:
     """Interleaved Filter, Yue, Broder, Kleinberg and Joachims (COLT 2009), delta = 1 / (T K^2).

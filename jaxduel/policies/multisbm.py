@@ -12,6 +12,7 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import random_member
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.sbm import require_settings, select
+from jaxduel.pytrees import register_dataclass
 
 CLOCKS = ("own", "global")
 
@@ -25,7 +26,7 @@ class MultiSBMState(NamedTuple):
     left: jax.Array  # () int32: x of the next comparison
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class MultiSBM:
     """MultiSBM, Ailon, Karnin and Joachims (ICML 2014), with UCB machines.

@@ -15,6 +15,7 @@ from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
 from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.pytrees import register_dataclass
 
 _WORD = 32
 
@@ -33,7 +34,7 @@ class PBRState(NamedTuple):
     race: Race
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class PBR:
     """PBR, Busa-Fekete et al. (ICML 2013), racing for the top arm (k = 1) of the Copeland order

@@ -21,9 +21,10 @@ from jaxduel.policies.batched import (
     round_means,
 )
 from jaxduel.policies.checks import require_whole
+from jaxduel.pytrees import register_dataclass
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class PCOMP(BatchedSettings):
     """PCOMP, "Batched Dueling Bandits" (2022), Algorithm 1. At most B batches.

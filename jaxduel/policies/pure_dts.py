@@ -13,9 +13,10 @@ from jaxduel.numerics.threefry import seed_of
 from jaxduel.policies import thompson
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.thompson import ThompsonState
+from jaxduel.pytrees import register_dataclass
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class PureDTS:
     """Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.

@@ -17,6 +17,7 @@ from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.thompson import ThompsonState
 from jaxduel.policies.thompson_quiet import champion_run, likely_votes
+from jaxduel.pytrees import register_dataclass
 
 Counted = Literal["always", "fallback"]
 
@@ -28,7 +29,7 @@ class RCSState(NamedTuple):
     champions: jax.Array  # (K,) int32: how often each arm was champion
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class RCS:
     """RCS, Zoghi, Whiteson, de Rijke and Munos (WSDM 2014), Algorithm 1.

@@ -13,6 +13,7 @@ from jaxduel.numerics import set_size
 from jaxduel.policies import rmed
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.pytrees import register_dataclass
 
 
 class RMED1State(NamedTuple):
@@ -28,7 +29,7 @@ class RMED1State(NamedTuple):
     t: jax.Array  # () int32: comparisons made
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class RMED1:
     """RMED1, Komiyama, Honda, Kashima and Nakagawa (COLT 2015), Algorithms 1 and 2.

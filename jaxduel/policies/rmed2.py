@@ -13,6 +13,7 @@ from jaxduel.policies import rmed, rmed_forced
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require
 from jaxduel.policies.rmed_forced import MainState
+from jaxduel.pytrees import register_dataclass
 
 
 class RMED2State(NamedTuple):
@@ -22,7 +23,7 @@ class RMED2State(NamedTuple):
     information: jax.Array  # (K, K) float32: d(mu_ij, 1/2) where mu_ij < 1/2, else 0
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class RMED2:
     """RMED2, Komiyama, Honda, Kashima and Nakagawa (COLT 2015), Algorithms 1 and 2.

@@ -14,6 +14,7 @@ from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.policies.counts import add_lesson, lesson
 from jaxduel.policies.rmed_forced import MainState
+from jaxduel.pytrees import register_dataclass
 
 
 class RMED2FHState(NamedTuple):
@@ -24,7 +25,7 @@ class RMED2FHState(NamedTuple):
     leader: jax.Array  # () int32: i* at the end of the initial phase
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class RMED2FH:
     """RMED2FH, Komiyama, Honda, Kashima and Nakagawa (COLT 2015): RMED2 with a fixed horizon.

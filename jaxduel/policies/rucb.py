@@ -14,6 +14,7 @@ from jaxduel.numerics.crossing import steps_while
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.pytrees import register_dataclass
 
 
 class RUCBState(NamedTuple):
@@ -25,7 +26,7 @@ class RUCBState(NamedTuple):
     t: jax.Array  # () int32: comparisons made
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class RUCB:
     """RUCB, Zoghi, Whiteson, Munos and de Rijke (ICML 2014), Algorithm 1.

@@ -14,6 +14,7 @@ from jaxduel.numerics import set_size
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
 from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.pytrees import register_dataclass
 
 TESTS = ("condorcet", "copeland")
 
@@ -28,7 +29,7 @@ class SAVAGEState(NamedTuple):
     duel: Duel  # the next comparison: the next pair that remains, or the winner twice
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SAVAGE:
     """SAVAGE, Urvoy, Clerot, Feraud and Naamane (ICML 2013), for a known horizon: delta = 1 / T.

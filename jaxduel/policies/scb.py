@@ -21,6 +21,7 @@ from jaxduel.policies.score_elimination import (
     no_rewards,
     with_decision,
 )
+from jaxduel.pytrees import register_dataclass
 
 _MOST_ROUNDS = 6
 """With T_1 = 2: the sixth, of 2^32 comparisons, never ends."""
@@ -53,7 +54,7 @@ class SCBState(NamedTuple):
     round: Round
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SCB:
     """SCB, Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015), Algorithms 2 and 3 with epsilon = 0.

@@ -23,6 +23,7 @@ from jaxduel.policies.batched import (
 )
 from jaxduel.policies.checks import require
 from jaxduel.policies.pcomp import survivors_of_all_pairs
+from jaxduel.pytrees import register_dataclass
 
 
 class SCOMPState(NamedTuple):
@@ -61,7 +62,7 @@ class SeededSettings(BatchedSettings):
         )
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SCOMP(SeededSettings):
     """SCOMP, "Batched Dueling Bandits" (2022), Algorithm 2. At most B + 1 batches.

@@ -23,6 +23,7 @@ from jaxduel.policies.batched import (
 )
 from jaxduel.policies.pcomp import survivors_of_all_pairs
 from jaxduel.policies.scomp import SeededSettings, sample_seeds
+from jaxduel.pytrees import register_dataclass
 
 
 class SCOMP2State(NamedTuple):
@@ -37,7 +38,7 @@ class SCOMP2State(NamedTuple):
     rounds: jax.Array  # () int32: batches used
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SCOMP2(SeededSettings):
     """SCOMP2, "Batched Dueling Bandits" (2022), Algorithm 3. At most 2 B + 1 batches.

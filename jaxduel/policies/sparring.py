@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.sbm import require_settings, select
+from jaxduel.pytrees import register_dataclass
 
 
 class SparringState(NamedTuple):
@@ -22,7 +23,7 @@ class SparringState(NamedTuple):
     t: jax.Array  # () int32: comparisons made, hence the plays of either machine
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class Sparring:
     """Sparring, Ailon, Karnin and Joachims (ICML 2014), with UCB machines.

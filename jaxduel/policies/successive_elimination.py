@@ -19,6 +19,7 @@ from jaxduel.policies.arm_elimination import (
 )
 from jaxduel.policies.base import Key, PullBatch
 from jaxduel.policies.checks import require, require_horizon
+from jaxduel.pytrees import register_dataclass
 
 
 class SuccessiveEliminationState(NamedTuple):
@@ -28,7 +29,7 @@ class SuccessiveEliminationState(NamedTuple):
     rewards: Rewards
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SuccessiveElimination:
     """Successive elimination, the case M = T of "Batched Multi-armed Bandits" (2019), Section 2.1.

@@ -14,6 +14,7 @@ from jaxduel.numerics import compensated, normal
 from jaxduel.numerics.memory import kept
 from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.checks import require
+from jaxduel.pytrees import register_dataclass
 
 
 class ThompsonGaussianState(NamedTuple):
@@ -26,7 +27,7 @@ class ThompsonGaussianState(NamedTuple):
     carry: jax.Array  # (K,) float32: and what it lacks (`jaxduel.numerics.compensated`)
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class ThompsonGaussian:
     """Thompson sampling with a Gaussian prior and Gaussian rewards of a known standard deviation.

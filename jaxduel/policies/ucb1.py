@@ -13,6 +13,7 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import compensated
 from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.checks import require, require_horizon
+from jaxduel.pytrees import register_dataclass
 
 INDICES = ("horizon", "anytime")
 
@@ -28,7 +29,7 @@ class UCB1State(NamedTuple):
     t: jax.Array  # () int32: pulls made
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class UCB1:
     """UCB1, Auer, Cesa-Bianchi and Fischer (Machine Learning 47, 2002), Figure 1.

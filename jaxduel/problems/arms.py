@@ -14,6 +14,7 @@ from jax.typing import ArrayLike
 
 from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.pytrees import register_dataclass
 
 ARM_GAP_KINDS = ("pulls",)
 """The kinds of gap that `ArmsProblem.gaps` knows."""
@@ -22,7 +23,7 @@ _SHOWN_ARMS = 10
 """Most arms whose means notebooks show."""
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ArmsProblem:
     """A K-armed bandit; arms are numbered 0..K-1.

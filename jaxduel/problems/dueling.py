@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 
 from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, shorten, unknown_name
+from jaxduel.pytrees import register_dataclass
 
 GAP_KINDS = ("average", "weak", "copeland", "borda")
 """The kinds of gap that `DuelingProblem.gaps` knows, named after the regrets that they measure."""
@@ -22,7 +23,7 @@ _SHOWN_ARMS = 10
 """Most arms of a matrix that notebooks show."""
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class DuelingProblem:
     """A K-armed dueling bandit; arms are numbered 0..K-1.
