@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import threading
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +19,10 @@ from jaxduel.problems import ArmsProblem, Problem
 _PACKAGES = ("numerics", "problems", "policies", "simulation")
 """Packages whose code determines simulated numbers."""
 
+_parsing = threading.Lock()
+"""Python 3.11 cannot make two syntax trees at a time."""
 
-@cache
+
 def code_digest(*others: str) -> str:
     """Digest of the code that simulates, from its syntax trees: 16 hexadecimal digits.
 
@@ -29,6 +32,12 @@ def code_digest(*others: str) -> str:
     Args:
       others: paths of further files of the package to include; none for the simulation alone.
     """
+    with _parsing:
+        return _code_digest(others)
+
+
+@cache
+def _code_digest(others: tuple[str, ...]) -> str:
     package = Path(__file__).parents[1]
     files = [file for name in _PACKAGES for file in (package / name).rglob("*.py")]
     content = hashlib.sha256()

@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +56,7 @@ OTHER = {
 
 def digest_in(folder, monkeypatch):
     monkeypatch.setattr(identity, "__file__", str(folder / "simulation" / "identity.py"))
-    return inspect.unwrap(identity.code_digest)()
+    return inspect.unwrap(identity._code_digest)(())
 
 
 @pytest.mark.parametrize("name", ["numerics", "problems", "policies", "simulation"])
@@ -86,6 +88,19 @@ def test_code_digest_of_this_package_without_comments(tmp_path, monkeypatch):
     for file in tmp_path.rglob("*.py"):
         file.write_text(ast.unparse(ast.parse(file.read_text())))
     assert digest_in(tmp_path, monkeypatch) == identity.code_digest()
+
+
+def test_threads_may_ask_at_the_same_time():
+    """In Python 3.11 two threads that make syntax trees at a time fail."""
+    identity._code_digest.cache_clear()
+    begun = threading.Barrier(4)
+
+    def ask(_):
+        begun.wait(60)
+        return identity.code_digest()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(ask, range(4)))) == 1
 
 
 def test_code_digest_with_further_files():
