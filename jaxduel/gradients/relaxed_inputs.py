@@ -46,6 +46,11 @@ def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndar
             f"the relaxed simulator: the horizon {horizon} exceeds the {policy.horizon} that the "
             "policy was made for."
         )
+    if not isinstance(policy, PCOMP) and policy.width is not None and not policy.width > 0:
+        raise InputError(
+            "the relaxed simulator needs a positive width of A', of which a smooth test is a "
+            f"multiple, not {policy.width}."
+        )
     return _sizes(policy, int(horizon))
 
 

@@ -23,8 +23,8 @@ from jax import lax
 from jaxduel.numerics import normal
 from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
-from jaxduel.policies.batched import kl_threshold, margin
-from jaxduel.policies.scomp import sample_seeds
+from jaxduel.policies.batched import Terms, kl_threshold, margin
+from jaxduel.policies.seeded import sample_seeds, switches_by_kl
 
 _NO_COUNT = 1e-3
 """Comparisons below this number are no evidence, and a quotient by them would have no gradient."""
@@ -33,11 +33,21 @@ _NO_WEIGHT = 1e-9
 
 
 class SmoothTests(NamedTuple):
-    """The policy's tests, and how smooth they are."""
+    """The policy's tests in a round, and how smooth they are."""
 
     temperature: jax.Array  # ()
     threshold: jax.Array  # (): of the KL criterion, in nats
     margin: jax.Array  # (): gamma of one comparison; gamma_r = margin / sqrt(c_r)
+
+    @classmethod
+    def of(cls, policy: Any, temperature: jax.Array, terms: Terms) -> SmoothTests:
+        """The tests with K and T as they are in this round."""
+        dtype = temperature.dtype
+        return cls(
+            temperature,
+            kl_threshold(policy, terms).astype(dtype),
+            margin(policy, jnp.int32(1), terms).astype(dtype),
+        )
 
     def passes(self, ratio: jax.Array) -> jax.Array:
         """The weight of "evidence > radius" for their ratio."""
@@ -53,6 +63,8 @@ class RelaxedState(NamedTuple):
     counts: jax.Array  # (K, K) symmetric: comparisons of i and j, all rounds
     remaining: jax.Array  # (): comparisons left of T
     plays: jax.Array  # (K,): a comparison plays two arms
+    candidate: jax.Array  # (K,): SCOMP2's in the round before, 0 in the first
+    terms: Terms  # K and T, ()
 
 
 class Luck(NamedTuple):
@@ -89,11 +101,7 @@ def relaxed_plays(
     places = jnp.where(mask, jax.random.uniform(order_key, (num,), jnp.float32), 2.0)
     order = jnp.argsort(places)
     drift = drift[order][:, order]
-    tests = SmoothTests(
-        jnp.asarray(temperature, dtype),
-        kl_threshold(policy).astype(dtype),
-        margin(policy, jnp.int32(1)).astype(dtype),
-    )
+    temperature = jnp.asarray(temperature, dtype)
     seeds = None
     if not isinstance(policy, PCOMP):
         seeds = sample_seeds(policy, seeds_key).astype(dtype)
@@ -102,11 +110,13 @@ def relaxed_plays(
         state: RelaxedState, turn: tuple[jax.Array, jax.Array, Luck]
     ) -> tuple[RelaxedState, None]:
         before, size, luck = turn
+        tests = SmoothTests.of(policy, temperature, state.terms)
         size = size + (before - size) * state.switched
         if seeds is None:
             return _pcomp_round(policy, tests, state, size, drift, luck), None
         relaxed_round = _scomp_round if isinstance(policy, SCOMP) else _scomp2_round
-        return relaxed_round(policy, tests, state, size, drift, luck, seeds), None
+        after = relaxed_round(policy, tests, state, size, drift, luck, seeds)
+        return _called(state, after, seeds), None
 
     start = RelaxedState(
         active=mask.astype(dtype),
@@ -115,6 +125,8 @@ def relaxed_plays(
         counts=jnp.zeros((num, num), dtype),
         remaining=jnp.asarray(horizon, dtype),
         plays=jnp.zeros(num, dtype),
+        candidate=jnp.zeros(num, dtype),
+        terms=Terms(jnp.sum(mask, dtype=dtype), jnp.asarray(policy.horizon, dtype)),
     )
     batches = 2 if isinstance(policy, SCOMP2) else 1
     luck = _draw(luck_key, (len(sizes) - 1, batches), num, dtype)
@@ -155,17 +167,18 @@ def _scomp_round(
     rates = _all_pairs(active) * (1.0 - seeding * (1.0 - with_seed))
     state, excess = _play(state, rates, size, drift, luck.noise[0])
 
-    def beat_all_seeds(by: float) -> jax.Array:
-        fails = 1.0 - tests.passes(excess / (by * gamma))
+    def beat_all_seeds(ratio: jax.Array) -> jax.Array:
+        fails = 1.0 - tests.passes(ratio)
         return active * jnp.prod(1.0 - seeds[None, :] * fails, axis=1)
 
+    switching, joining = _leads(policy, tests, state, excess, (3.0 * gamma, gamma))
     left = _left(policy, tests, state, excess, size)
     if policy.elimination == "hoeffding":
         surely = tests.passes(excess / (3.0 * gamma))
         left = left + seeding * (_kept(active, active * _escape(seeds, surely)) - left)
-    switch = seeding * _any(beat_all_seeds(3.0))
+    switch = seeding * _any(beat_all_seeds(switching))
     return state._replace(
-        active=left + switch * (beat_all_seeds(1.0) - left), switched=state.switched + switch
+        active=left + switch * (beat_all_seeds(joining) - left), switched=state.switched + switch
     )
 
 
@@ -189,6 +202,9 @@ def _scomp2_round(
     undefeated = seeds * _escape(seeds, tests.passes(excess / gamma))
     weights = _kept(seeds, undefeated) + _NO_WEIGHT * sampled
     candidate = _member(weights, luck.u, tests.temperature)
+    if policy.candidate == "kept":
+        kept = state.candidate * undefeated
+        candidate = kept + (1.0 - jnp.sum(kept)) * candidate
 
     seeding = (1.0 - state.switched) * _any(seeds)
     with_candidate = candidate[:, None] * active[None, :]
@@ -196,19 +212,49 @@ def _scomp2_round(
     rates = _all_pairs(active)
     rates = rates + seeding * (with_candidate - rates)
     state, excess = _play(state, rates, size, drift, luck.noise[1])
-    over_candidate = excess @ candidate
 
-    def beat_candidate(by: float) -> jax.Array:
-        return active * tests.passes(over_candidate / (by * gamma))
+    def beat_candidate(ratio: jax.Array) -> jax.Array:
+        return active * tests.passes(ratio @ candidate)
 
+    switching, joining = _leads(policy, tests, state, excess, (5.0 * gamma, 3.0 * gamma))
     left = _left(policy, tests, state, excess, size)
     if policy.elimination == "hoeffding":
-        escape = 1.0 - tests.passes(-over_candidate / (5.0 * gamma))
+        escape = 1.0 - tests.passes(-(excess @ candidate) / (5.0 * gamma))
         left = left + seeding * (_kept(active, active * escape) - left)
-    switch = seeding * _any(beat_candidate(5.0))
+    switch = seeding * _any(beat_candidate(switching))
     return state._replace(
-        active=left + switch * (beat_candidate(3.0) - left), switched=state.switched + switch
+        active=left + switch * (beat_candidate(joining) - left),
+        switched=state.switched + switch,
+        candidate=candidate,
     )
+
+
+def _leads(
+    policy: Any,
+    tests: SmoothTests,
+    state: RelaxedState,
+    excess: jax.Array,
+    margins: tuple[jax.Array, jax.Array],
+) -> tuple[jax.Array, jax.Array]:
+    """The leads of i against j as multiples of what makes the switch, and of what is needed for A':
+    (K, K) each."""
+    if switches_by_kl(policy):
+        ratio = _evidence_ratio(tests, state)
+        return ratio, ratio if policy.width is None else ratio / policy.width
+    switching, joining = margins
+    joining = joining if policy.width is None else policy.width * switching
+    return excess / switching, excess / joining
+
+
+def _called(before: RelaxedState, after: RelaxedState, sampled: jax.Array) -> RelaxedState:
+    """K and T of line 2 become |A| and what is left of T as far as PCOMP is called in this
+    round."""
+    seeding = (1.0 - before.switched) * _any(sampled * before.active)
+    called = seeding - (1.0 - after.switched) * _any(sampled * after.active)
+    arms = before.terms.arms + called * (jnp.sum(after.active) - before.terms.arms)
+    horizon = before.terms.horizon + called * (after.remaining - before.terms.horizon)
+    # One arm left meets no test; the floor keeps the gradient of a threshold of log 1 finite.
+    return after._replace(terms=Terms(jnp.maximum(arms, 2.0), jnp.maximum(horizon, 1.0)))
 
 
 def _play(
@@ -245,10 +291,15 @@ def _left(
     if policy.elimination == "hoeffding":
         ratio = excess * jnp.sqrt(size) / tests.margin
     else:
-        n = jnp.maximum(state.counts, _NO_COUNT)
-        ratio = _signed_root(state.lead / n) * jnp.sqrt(n / tests.threshold)
+        ratio = _evidence_ratio(tests, state)
     left = state.active * _escape(state.active, tests.passes(ratio))
     return _kept(state.active, left)
+
+
+def _evidence_ratio(tests: SmoothTests, state: RelaxedState) -> jax.Array:
+    """The root of the KL evidence that i beats j, in roots of the threshold: (K, K)."""
+    n = jnp.maximum(state.counts, _NO_COUNT)
+    return _signed_root(state.lead / n) * jnp.sqrt(n / tests.threshold)
 
 
 def _signed_root(x: jax.Array) -> jax.Array:

@@ -2,8 +2,7 @@
 tests.
 
 Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), Section 3 and, for the
-  KL
-criterion, Section 5.
+KL criterion, Section 5.
 """
 
 from __future__ import annotations
@@ -93,6 +92,18 @@ class BatchedState(NamedTuple):
     rounds: jax.Array  # () int32: batches used, those without a comparison not counted
 
 
+class Terms(NamedTuple):
+    """K and T of line 2: those of the run, or those that PCOMP is called with after a switch."""
+
+    arms: jax.Array  # () int32: K
+    horizon: jax.Array  # () int32: T
+
+
+def terms_of(settings: BatchedSettings) -> Terms:
+    """K and T of the whole run."""
+    return Terms(set_size(settings.active_arms), jnp.asarray(settings.horizon, jnp.int32))
+
+
 def comparisons_per_pair(settings: BatchedSettings, batch: jax.Array) -> jax.Array:
     """c_r = max(1, floor(q^r)), exactly: () int32.
 
@@ -111,12 +122,17 @@ def comparisons_per_pair(settings: BatchedSettings, batch: jax.Array) -> jax.Arr
     return size
 
 
-def margin(settings: BatchedSettings, per_pair: jax.Array) -> jax.Array:
-    """gamma_r for c_r = `per_pair`: () float32."""
+def margin(settings: BatchedSettings, per_pair: jax.Array, terms: Terms | None = None) -> jax.Array:
+    """gamma_r for c_r = `per_pair`: () float32.
+
+    The terms are those of the run by default. In floating point (the relaxed simulator's) they may
+    be float64, and so is the result.
+    """
+    terms = terms_of(settings) if terms is None else terms
     if settings.delta is not None:
         log_inverse_delta = -jnp.log(jnp.float32(settings.delta))
     else:
-        log_inverse_delta = _log_pairs(settings) + jnp.log(jnp.float32(settings.horizon))
+        log_inverse_delta = 2.0 * _log(terms.arms) + _log(terms.horizon)
         if settings.elimination == "hoeffding":
             log_inverse_delta += jnp.log(6.0 * jnp.float32(settings.num_batches))
     return jnp.sqrt(log_inverse_delta / (2.0 * per_pair.astype(jnp.float32)))
@@ -158,22 +174,30 @@ def round_means(wins: jax.Array) -> jax.Array:
     return jnp.where(n > 0, wins / jnp.maximum(n, 1), 0.5)
 
 
-def kl_threshold(settings: BatchedSettings) -> jax.Array:
-    """What the evidence of the KL criterion must exceed, in nats: () float32."""
+def kl_threshold(settings: BatchedSettings, terms: Terms | None = None) -> jax.Array:
+    """What the evidence of the KL criterion must exceed, in nats: () float32. Terms as in
+    `margin`."""
+    terms = terms_of(settings) if terms is None else terms
     if settings.threshold is not None:
         return jnp.float32(settings.threshold)
     if settings.elimination == "kl":
-        return _log_pairs(settings)
-    log_horizon = jnp.log(jnp.float32(settings.horizon))
+        return 2.0 * _log(terms.arms)
+    log_horizon = _log(terms.horizon)
     if settings.elimination == "kl-safe":
-        return log_horizon + _log_pairs(settings)
+        return log_horizon + 2.0 * _log(terms.arms)
     return log_horizon
 
 
-def beaten_by_kl(settings: BatchedSettings, active: jax.Array, wins: jax.Array) -> jax.Array:
+def surely_loses(wins: jax.Array, threshold: jax.Array) -> jax.Array:
+    """Arm i has lost to j with evidence above a threshold: (K, K) bool, from all rounds' wins."""
+    return (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold * _TIE)
+
+
+def beaten_by_kl(
+    settings: BatchedSettings, active: jax.Array, wins: jax.Array, terms: Terms | None = None
+) -> jax.Array:
     """The active arms that the KL criterion eliminates: (K,) bool."""
-    threshold = kl_threshold(settings)
-    surely = (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold * _TIE)
+    surely = surely_loses(wins, kl_threshold(settings, terms))
     return active & jnp.any(surely & active[None, :], axis=1)
 
 
@@ -193,6 +217,6 @@ def account(remaining: jax.Array, rounds: jax.Array, plan: Batch) -> tuple[jax.A
     return remaining - played, rounds + (played > 0)
 
 
-def _log_pairs(settings: BatchedSettings) -> jax.Array:
-    """2 log K."""
-    return 2.0 * jnp.log(set_size(settings.active_arms).astype(jnp.float32))
+def _log(number: jax.Array) -> jax.Array:
+    """The logarithm, of an integer in float32."""
+    return jnp.log(number.astype(jnp.promote_types(number.dtype, jnp.float32)))

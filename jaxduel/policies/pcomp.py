@@ -11,6 +11,7 @@ from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched import (
     BatchedSettings,
     BatchedState,
+    Terms,
     account,
     all_pairs,
     beaten_by_kl,
@@ -87,11 +88,15 @@ def survivors_of_all_pairs(
     batch: jax.Array,
     wins: jax.Array,
     round_wins: jax.Array,
+    terms: Terms | None = None,
 ) -> jax.Array:
-    """The arms that are left after a round of all pairs (lines 5 to 7): (K,) bool."""
+    """The arms that are left after a round of all pairs (lines 5 to 7): (K,) bool.
+
+    K and T of line 2 are those of the run by default.
+    """
     if settings.elimination == "hoeffding":
-        gamma = margin(settings, comparisons_per_pair(settings, batch))
+        gamma = margin(settings, comparisons_per_pair(settings, batch), terms)
         beaten = jnp.any((round_means(round_wins) > 0.5 + gamma) & active[:, None], axis=0)
     else:
-        beaten = beaten_by_kl(settings, active, wins)
+        beaten = beaten_by_kl(settings, active, wins, terms)
     return keep_survivors(active, beaten)

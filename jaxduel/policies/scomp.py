@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import random_member, set_size
 from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched import (
-    BatchedSettings,
+    Terms,
     account,
     all_pairs,
     beaten_by_kl,
@@ -20,9 +19,10 @@ from jaxduel.policies.batched import (
     keep_survivors,
     margin,
     round_means,
+    terms_of,
 )
-from jaxduel.policies.checks import require
 from jaxduel.policies.pcomp import survivors_of_all_pairs
+from jaxduel.policies.seeded import SeededSettings, leads, sample_seeds, terms_after
 from jaxduel.pytrees import register_dataclass
 
 
@@ -35,31 +35,7 @@ class SCOMPState(NamedTuple):
     batch: jax.Array  # () int32: r, from 1
     remaining: jax.Array  # () int32: comparisons left of T
     rounds: jax.Array  # () int32: batches used
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeededSettings(BatchedSettings):
-    """`BatchedSettings` and how seeds are sampled.
-
-    Attributes:
-      seed_probability: each arm is a seed with this probability, 1 / sqrt(K) if None (Theorem 3.2);
-        K^(-2/3) gives SCOMP the worst-case bound of Theorem 3.3. An empty sample is replaced by one
-        uniform arm.
-    """
-
-    seed_probability: float | jax.Array | None = None
-
-    assumes: ClassVar[tuple[str, ...]] = ("sst", "sti")
-
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        BatchedSettings.validate(self)
-        name = type(self).__name__.lower()
-        require(
-            self.seed_probability,
-            lambda p: (p >= 0) & (p <= 1),
-            f"{name}: seed_probability must be in [0, 1]",
-        )
+    terms: Terms  # K and T: the run's, then those that PCOMP was called with
 
 
 @register_dataclass
@@ -68,12 +44,12 @@ class SCOMP(SeededSettings):
     """SCOMP, "Batched Dueling Bandits" (2022), Algorithm 2. At most B + 1 batches.
 
     Round r compares every seed with every active arm c_r times (line 5). If an active arm beats all
-    seeds with p_hat > 1/2 + 3 gamma_r, PCOMP takes over on A' = {j : p_hat_ji > 1/2 + gamma_r for
-    all seeds i} with the budget that is left, beginning with batch r again (lines 9 to 15): hence B
-    + 1. Otherwise arms that lose surely are eliminated, from A and from S (lines 6 to 8, or the KL
-    criterion). The switch is tested before the elimination; a round that switches eliminates
-    nothing. Where the seeds have all been eliminated (by the KL criterion, or by a cycle among
-    seeds), PCOMP goes on with A at r + 1.
+    seeds (line 9; see `switch`), PCOMP takes over on A', the arms that lead against all seeds (line
+    10; see `width`), with the budget that is left, beginning with batch r again (lines 11 to 15):
+    hence B + 1. Otherwise arms that lose surely are eliminated, from A and from S (lines 6 to 8, or
+    the KL criterion). The switch is tested before the elimination; a round that switches eliminates
+    nothing. Where the seeds have all been eliminated (each by another arm under the KL criterion,
+    or by a cycle among seeds), PCOMP goes on with A at r + 1.
 
     Attributes: see `SeededSettings` and `BatchedSettings`.
 
@@ -91,6 +67,7 @@ class SCOMP(SeededSettings):
             batch=jnp.int32(1),
             remaining=jnp.asarray(self.horizon, jnp.int32),
             rounds=jnp.int32(0),
+            terms=terms_of(self),
         )
 
     def act(self, state: SCOMPState, key: Key) -> Batch:
@@ -111,35 +88,26 @@ class SCOMP(SeededSettings):
         gamma = margin(self, comparisons_per_pair(self, state.batch))
         mean = round_means(outcome)
 
-        def beats_all_seeds(by: jax.Array) -> jax.Array:
-            return active & jnp.all((mean > 0.5 + by) | ~seeds[None, :], axis=1)
+        def over_all_seeds(ahead: jax.Array) -> jax.Array:
+            return active & jnp.all(ahead | ~seeds[None, :], axis=1)
 
-        switch = seeding & jnp.any(beats_all_seeds(3.0 * gamma))
+        switching, joining = leads(self, state.terms, wins, mean, (3.0 * gamma, gamma))
+        switch = seeding & jnp.any(over_all_seeds(switching))
         if self.elimination == "hoeffding":
             beaten = jnp.any((mean > 0.5 + 3.0 * gamma) & seeds[:, None], axis=0)
         else:
             beaten = beaten_by_kl(self, active, wins)
-        seeded = jnp.where(switch, beats_all_seeds(gamma), keep_survivors(active, beaten))
-        paired = survivors_of_all_pairs(self, active, state.batch, wins, outcome)
+        seeded = jnp.where(switch, over_all_seeds(joining), keep_survivors(active, beaten))
+        paired = survivors_of_all_pairs(self, active, state.batch, wins, outcome, state.terms)
         active = jnp.where(seeding, seeded, paired)
+        seeds = seeds & active & ~switch
         remaining, rounds = account(state.remaining, state.rounds, plan)
         return SCOMPState(
             active=active,
-            seeds=seeds & active & ~switch,
+            seeds=seeds,
             wins=wins,
             batch=state.batch + jnp.where(switch, 0, 1),
             remaining=remaining,
             rounds=rounds,
+            terms=terms_after(state.terms, seeding, seeds, active, remaining),
         )
-
-
-def sample_seeds(settings: SeededSettings, key: Key) -> jax.Array:
-    """The seed set S, never empty (line 3): (K,) bool."""
-    active = jnp.asarray(settings.active_arms)
-    size = set_size(active).astype(jnp.float32)
-    given = settings.seed_probability
-    probability = 1.0 / jnp.sqrt(size) if given is None else jnp.asarray(given, jnp.float32)
-    u = jax.random.uniform(key, (settings.num_arms + 1,), jnp.float32)
-    sampled = active & (u[:-1] < probability)
-    one = jnp.arange(settings.num_arms, dtype=jnp.int32) == random_member(active, u[-1])
-    return jnp.where(jnp.any(sampled), sampled, one)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.errors import unknown_name
 from jaxduel.numerics import random_member, set_size
 from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched import (
+    Terms,
     account,
     all_pairs,
     beaten_by_kl,
@@ -20,9 +23,10 @@ from jaxduel.policies.batched import (
     keep_survivors,
     margin,
     round_means,
+    terms_of,
 )
 from jaxduel.policies.pcomp import survivors_of_all_pairs
-from jaxduel.policies.scomp import SeededSettings, sample_seeds
+from jaxduel.policies.seeded import SeededSettings, leads, sample_seeds, terms_after
 from jaxduel.pytrees import register_dataclass
 
 
@@ -32,10 +36,15 @@ class SCOMP2State(NamedTuple):
     active: jax.Array  # (K,) bool: A, or A' after the switch
     seeds: jax.Array  # (K,) bool: S; empty once PCOMP has taken over
     candidate: jax.Array  # () int32: b_i*_r if it has been chosen in this round, else -1
+    previous: jax.Array  # () int32: the candidate of the round before, -1 in the first
     wins: jax.Array  # (K, K) int32: wins of i over j, all rounds
     batch: jax.Array  # () int32: r, from 1
     remaining: jax.Array  # () int32: comparisons left of T
     rounds: jax.Array  # () int32: batches used
+    terms: Terms  # K and T: the run's, then those that PCOMP was called with
+
+
+CANDIDATES = ("redrawn", "kept")
 
 
 @register_dataclass
@@ -44,20 +53,34 @@ class SCOMP2(SeededSettings):
     """SCOMP2, "Batched Dueling Bandits" (2022), Algorithm 3. At most 2 B + 1 batches.
 
     Round r has two batches. r(1) compares all pairs of seeds c_r times (line 5; a single seed needs
-    no batch); the candidate is uniform among the seeds i that no seed j defeats, p_hat_ji <= 1/2 +
-    gamma_r with the counts of that batch (line 6). If a cycle leaves no seed undefeated, the
-    candidate is uniform among all seeds. r(2) compares the candidate with every other active arm
-    c_r times (line 7). If an arm beats the candidate with p_hat > 1/2 + 5 gamma_r, PCOMP takes over
-    on A' = {j : p_hat_j,candidate > 1/2 + 3 gamma_r}, beginning with batch r again (lines 11 to
-    17): hence 2 B + 1. Otherwise arms that lose surely are eliminated, from A and from S (lines 8
-    to 10, or the KL criterion, which lets any active arm eliminate). Where the seeds are all gone,
-    PCOMP goes on with A at r + 1.
+    no batch); the candidate is one of the seeds i that no seed j defeats, p_hat_ji <= 1/2 + gamma_r
+    with the counts of that batch (line 6). If a cycle leaves no seed undefeated, the candidate is
+    uniform among all seeds. r(2) compares the candidate with every other active arm c_r times (line
+    7). If an arm beats the candidate (line 11; see `switch`), PCOMP takes over on A', the arms that
+    lead against it (line 12; see `width`), beginning with batch r again (lines 13 to 17): hence
+    2 B + 1. Otherwise arms that lose surely are eliminated, from A and from S (lines 8 to 10, or
+    the KL criterion, which lets any active arm eliminate). Where the seeds are all gone, PCOMP goes
+    on with A at r + 1.
 
-    Attributes: see `SeededSettings` and `BatchedSettings`.
+    Attributes:
+      candidate: which one of several undefeated seeds, "any" in line 6.
+        "redrawn": a uniform one in each round.
+        "kept": the one of the round before while it is undefeated, else a uniform one. Its counts
+        against the active arms add up under a KL criterion, while those of a new candidate begin.
+
+    The other attributes are those of `SeededSettings` and `BatchedSettings`.
 
     `init` reads K + 1 uniform numbers of its key as in SCOMP, `update` one (the choice of the
     candidate).
     """
+
+    candidate: str = field(default="redrawn", metadata={"static": True})
+
+    def validate(self) -> None:
+        """Raises InputError for parameters out of range."""
+        SeededSettings.validate(self)
+        if self.candidate not in CANDIDATES:
+            raise unknown_name("candidate", self.candidate, CANDIDATES)
 
     def init(self, key: Key) -> SCOMP2State:
         """Lines 2 and 3."""
@@ -67,10 +90,12 @@ class SCOMP2(SeededSettings):
             active=jnp.asarray(self.active_arms),
             seeds=seeds,
             candidate=_only_seed(seeds),
+            previous=jnp.int32(-1),
             wins=jnp.zeros((num, num), jnp.int32),
             batch=jnp.int32(1),
             remaining=jnp.asarray(self.horizon, jnp.int32),
             rounds=jnp.int32(0),
+            terms=terms_of(self),
         )
 
     def act(self, state: SCOMP2State, key: Key) -> Batch:
@@ -98,16 +123,22 @@ class SCOMP2(SeededSettings):
         defeated = jnp.any((mean > 0.5 + gamma) & seeds[:, None], axis=0)
         undefeated = seeds & ~defeated
         candidate = random_member(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
+        if self.candidate == "kept":
+            keep = (state.previous >= 0) & undefeated[state.previous]
+            candidate = jnp.where(keep, state.previous, candidate)
 
         active, seeds, batch = self._judge(state, wins, outcome, mean, gamma)
+        terms = terms_after(state.terms, jnp.any(state.seeds), seeds, active, remaining)
         return SCOMP2State(
             active=jnp.where(choosing, state.active, active),
             seeds=jnp.where(choosing, state.seeds, seeds),
             candidate=jnp.where(choosing, candidate, _only_seed(seeds)),
+            previous=jnp.where(choosing, state.previous, state.candidate),
             wins=wins,
             batch=jnp.where(choosing, state.batch, batch),
             remaining=remaining,
             rounds=rounds,
+            terms=jax.tree.map(partial(jnp.where, choosing), state.terms, terms),
         )
 
     def _judge(
@@ -120,16 +151,15 @@ class SCOMP2(SeededSettings):
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """A, S and r after batch r(2) or after a batch of PCOMP."""
         active, seeding = state.active, jnp.any(state.seeds)
-        over_candidate = mean[:, state.candidate]
-        switch = seeding & jnp.any(active & (over_candidate > 0.5 + 5.0 * gamma))
+        switching, joining = leads(self, state.terms, wins, mean, (5.0 * gamma, 3.0 * gamma))
+        switch = seeding & jnp.any(active & switching[:, state.candidate])
         if self.elimination == "hoeffding":
             beaten = mean[state.candidate] > 0.5 + 5.0 * gamma
         else:
             beaten = beaten_by_kl(self, active, wins)
-        seeded = jnp.where(
-            switch, active & (over_candidate > 0.5 + 3.0 * gamma), keep_survivors(active, beaten)
-        )
-        paired = survivors_of_all_pairs(self, active, state.batch, wins, round_wins)
+        called = active & joining[:, state.candidate]
+        seeded = jnp.where(switch, called, keep_survivors(active, beaten))
+        paired = survivors_of_all_pairs(self, active, state.batch, wins, round_wins, state.terms)
         active = jnp.where(seeding, seeded, paired)
         seeds = state.seeds & active & ~switch
         return active, seeds, state.batch + jnp.where(switch, 0, 1)

@@ -26,7 +26,9 @@ class Position:
       r: index of the round whose c_r comes next.
       stage: "pcomp", "scomp", "r(1)" or "r(2)": which batch comes next.
       seeds: the set S; empty in the stage "pcomp".
-      candidate: the arm i_r of SCOMP2, known in the stage "r(2)".
+      candidate: the arm i_r of SCOMP2: of this round in the stage "r(2)", of the round before in
+        "r(1)".
+      called: K and T that PCOMP was called with after a switch (line 2 of Algorithm 1).
     """
 
     active: frozenset[int]
@@ -34,6 +36,7 @@ class Position:
     stage: str
     seeds: frozenset[int] = frozenset()
     candidate: int | None = None
+    called: tuple[int, int] | None = None
 
 
 def floor_power(horizon: int, r: int, num_batches: int) -> int:
@@ -87,18 +90,7 @@ class BatchedOracle:
         self.K, self.T, self.B = num_arms, horizon, num_batches
         self.elimination = elimination
         self.rng = rng
-        if threshold is not None:
-            self.threshold = threshold
-        elif elimination == "kl":
-            self.threshold = 2 * math.log(self.K)
-        elif elimination == "kl-safe":
-            self.threshold = math.log(self.T * self.K**2)
-        else:
-            self.threshold = math.log(self.T)
-        # Line 2 of all three: delta. The experiments drop the union over rounds (6 B).
-        self.log_inverse_delta = math.log(self.T * self.K**2)
-        if elimination == "hoeffding":
-            self.log_inverse_delta += math.log(6 * self.B)
+        self.given_threshold = threshold
         # N_ij and wins, cumulative over all rounds and phases.
         self.N = np.zeros((self.K, self.K), dtype=np.int64)
         self.W = np.zeros((self.K, self.K), dtype=np.int64)
@@ -125,9 +117,27 @@ class BatchedOracle:
         """c_r = floor(q^r), q = T^(1/B), at least 1."""
         return floor_power(self.T, r, self.B)
 
-    def gamma(self, r: int) -> float:
-        """gamma_r = sqrt(log(1/delta) / (2 c_r))."""
-        return math.sqrt(self.log_inverse_delta / (2 * self.c(r)))
+    def threshold(self, called: tuple[int, int] | None = None) -> float:
+        """The right-hand side of the kl tests, with the K and T of line 2."""
+        K, T = called or (self.K, self.T)
+        if self.given_threshold is not None:
+            return self.given_threshold
+        if self.elimination == "kl":
+            return 2 * math.log(K)
+        if self.elimination == "kl-safe":
+            return math.log(T * K**2)
+        return math.log(T)
+
+    def gamma(self, r: int, called: tuple[int, int] | None = None) -> float:
+        """gamma_r = sqrt(log(1/delta) / (2 c_r)), delta with the K and T of line 2.
+
+        The experiments drop the union over rounds (6 B).
+        """
+        K, T = called or (self.K, self.T)
+        log_inverse_delta = math.log(T * K**2)
+        if self.elimination == "hoeffding":
+            log_inverse_delta += math.log(6 * self.B)
+        return math.sqrt(log_inverse_delta / (2 * self.c(r)))
 
     def p(self, i: int, j: int) -> float:
         """The estimate of p_ij from the last batch alone (the paper's Eq. 1), 1/2 without data."""
@@ -136,18 +146,20 @@ class BatchedOracle:
 
     # ---- elimination --------------------------------------------------------------------------
 
-    def kl_beaten(self, i: int, active: frozenset[int], choices: Choices) -> bool:
-        """Whether p_ij < 1/2 and N_ij D(p_ij, 1/2) > threshold for an active j, on all data."""
-        for j in sorted(active - {i}):
-            n = int(self.N[i, j])
-            if 2 * self.W[i, j] < n:
-                evidence = n * kl_half(self.W[i, j] / n)
-                if choices.greater(evidence, self.threshold):
-                    return True
-        return False
+    def kl_loses(self, i: int, j: int, threshold: float, choices: Choices) -> bool:
+        """Whether p_ij < 1/2 and N_ij D(p_ij, 1/2) > threshold, on all data."""
+        n = int(self.N[i, j])
+        if 2 * self.W[i, j] >= n:
+            return False
+        return choices.greater(n * kl_half(self.W[i, j] / n), threshold)
 
     def eliminate(
-        self, active: frozenset[int], judges: frozenset[int], margin: float, choices: Choices
+        self,
+        active: frozenset[int],
+        judges: frozenset[int],
+        margin: float,
+        choices: Choices,
+        called: tuple[int, int] | None = None,
     ) -> frozenset[int]:
         """A after the elimination lines (5-7 of Algorithm 1, 6-8 of 2, 8-10 of 3), all at once.
 
@@ -156,6 +168,7 @@ class BatchedOracle:
           judges: who may eliminate under "hoeffding" (A, S or the candidate).
           margin: under "hoeffding", j goes if p_ij > 1/2 + margin for a judge i.
           choices: of this run.
+          called: K and T of line 2, if not those of the run.
 
         Returns:
           What is left of A; all of A where nothing would be left.
@@ -166,7 +179,8 @@ class BatchedOracle:
                 others = sorted(judges - {j})
                 beaten = any(choices.greater(self.p(i, j), 0.5 + margin) for i in others)
             else:
-                beaten = self.kl_beaten(j, active, choices)
+                bar, others = self.threshold(called), sorted(active - {j})
+                beaten = any(self.kl_loses(j, i, bar, choices) for i in others)
             if beaten:
                 gone.add(j)
         left = active - gone

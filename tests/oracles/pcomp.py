@@ -22,8 +22,8 @@ class PCOMP(BatchedOracle):
         return pairs_within(position.active)
 
     def after(self, position: Position, choices: Choices) -> Position:
-        A, r = position.active, position.r
+        A, r, called = position.active, position.r, position.called
         # 5-7: if exists b_i, b_j such that p_ij > 1/2 + gamma_r then A <- A \ {b_j}
-        A = self.eliminate(A, A, self.gamma(r), choices)
+        A = self.eliminate(A, A, self.gamma(r, called), choices, called)
         # 8: r <- r + 1
-        return Position(A, r + 1, "pcomp")
+        return Position(A, r + 1, "pcomp", called=called)

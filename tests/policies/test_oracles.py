@@ -76,11 +76,11 @@ def test_thresholds_and_radii():
         ("kl-log-horizon", math.log(100)),
     ]:
         oracle = PCOMP(5, 100, 2, elimination=elimination)
-        assert oracle.threshold == pytest.approx(threshold)
+        assert oracle.threshold() == pytest.approx(threshold)
         assert oracle.gamma(1) == pytest.approx(math.sqrt(math.log(100 * 25) / 20))
     oracle = PCOMP(5, 100, 2, elimination="hoeffding")
     assert oracle.gamma(2) == pytest.approx(math.sqrt(math.log(6 * 100 * 25 * 2) / 200))
-    assert PCOMP(5, 100, 2, threshold=7.0).threshold == 7.0
+    assert PCOMP(5, 100, 2, threshold=7.0).threshold() == 7.0
 
 
 # ---- batched: by hand ------------------------------------------------------------------------

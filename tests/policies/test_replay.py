@@ -106,11 +106,35 @@ def test_histories_remove_arms(name):
     assert 0.05 < settled.mean() < 0.95
 
 
+PRINTED = {"switch": "hoeffding"}
+BY_ELIMINATION = {"switch": "elimination"}
+BATCHED_READINGS = (
+    ("pcomp", PCOMP, ({},)),
+    (
+        "scomp",
+        SCOMP,
+        (PRINTED, PRINTED | {"width": 0.8}, BY_ELIMINATION, BY_ELIMINATION | {"width": 0.25}),
+    ),
+    (
+        "scomp2",
+        SCOMP2,
+        (
+            PRINTED | {"candidate": "redrawn"},
+            PRINTED | {"candidate": "kept", "width": 0.0},
+            BY_ELIMINATION | {"candidate": "redrawn", "width": 0.6},
+            BY_ELIMINATION | {"candidate": "kept"},
+            BY_ELIMINATION | {"candidate": "kept", "width": 0.0},
+        ),
+    ),
+)
 BATCHES = {
-    f"{name}-{elimination}": (name, oracle, elimination)
-    for name, oracle in (("pcomp", PCOMP), ("scomp", SCOMP), ("scomp2", SCOMP2))
-    for elimination in ("kl", "kl-safe", "hoeffding")
-}
+    "-".join((name, elimination, *map(str, reading.values()))): (
+        name, oracle, {"elimination": elimination, **reading}
+    )
+    for name, oracle, readings in BATCHED_READINGS
+    for number, reading in enumerate(readings)
+    for elimination in (("kl", "kl-safe", "hoeffding") if number == 0 else ("kl",))
+}  # fmt: skip
 MANY, MOST_BATCHES, RUNS = 6, 8, 240
 """Arms that exist or not, batches at most, and histories."""
 GRIDS = [(2, 60, 3), (4, 400, 6), (MANY, 100_000, MOST_BATCHES)]
@@ -120,14 +144,14 @@ GRIDS = [(2, 60, 3), (4, 400, 6), (MANY, 100_000, MOST_BATCHES)]
 @pytest.mark.parametrize(("num_arms", "horizon", "num_batches"), GRIDS)
 @pytest.mark.parametrize("case", BATCHES)
 def test_batches_follow_the_paper(case, num_arms, horizon, num_batches):
-    name, oracle_class, elimination = BATCHES[case]
+    name, oracle_class, reading = BATCHES[case]
     policy = jd.policies.make(
         name,
         num_arms=MANY,
         active_arms=np.arange(MANY) < num_arms,
         horizon=horizon,
         num_batches=num_batches,
-        elimination=elimination,
+        **reading,
     )
     preferences = padded_preferences(num_arms, RUNS, MANY - num_arms)
     keys = jax.random.split(jax.random.key(num_arms), RUNS)
@@ -140,7 +164,7 @@ def test_batches_follow_the_paper(case, num_arms, horizon, num_batches):
     most = {"pcomp": num_batches, "scomp": num_batches + 1, "scomp2": 2 * num_batches + 1}[name]
     for run in range(RUNS):
         seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run, :num_arms])}
-        oracle = oracle_class(num_arms, horizon, num_batches, elimination=elimination, **seeds)
+        oracle = oracle_class(num_arms, horizon, num_batches, **reading, **seeds)
         for r in range(rounds):
             plans = oracle.plan()
             assert any((counts[run, r] == plan).all() for plan in plans), f"run {run}, batch {r}"

@@ -1,0 +1,136 @@
+"""What SCOMP and SCOMP2 share: how seeds are sampled, and when they give way to PCOMP.
+
+Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), Section 3.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.errors import unknown_name
+from jaxduel.numerics import random_member, set_size
+from jaxduel.policies.base import Key
+from jaxduel.policies.batched import BatchedSettings, Terms, kl_threshold, surely_loses
+from jaxduel.policies.checks import require
+
+SWITCHES = ("hoeffding", "elimination")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeededSettings(BatchedSettings):
+    """`BatchedSettings`, how seeds are sampled, and when they give way.
+
+    The text defines the switch twice. Section 3.2: it is made when some arm "eliminates" the
+    candidate (SCOMP: all seeds), and section 5 replaces what elimination is. The pseudo-code
+    prints margins of gamma_r, and section 5 does not name its switch among the lines that it
+    replaces.
+
+    Attributes:
+      switch: what an arm must do to the candidate (SCOMP: to each of the seeds) for PCOMP to take
+        over.
+        "hoeffding": the lines as printed, SCOMP's 9 and 10 and SCOMP2's 11 and 12: p_hat of that
+        round alone above 1/2 + 3 gamma_r (SCOMP2: 5 gamma_r). With K = 100, T = 1e5 and B = 16
+        SCOMP2 cannot switch before r = 10, when a round of phase 1 has 1,300 comparisons for each
+        arm, and a seed set without the best arm costs all of them.
+        "elimination": it must eliminate by the criterion in use, so that under a KL criterion N and
+        p_hat are cumulative. Under "hoeffding" elimination that is the same as the printed lines.
+      width: A' has the arms whose lead is above this share of the lead that makes the switch, from
+        0 (all that are ahead) to 1 (those that switch). A lead counts in margins of gamma_r, or in
+        roots of KL evidence, so that the threshold is multiplied by its square. None: the printed
+        shares where the margins are gamma_r, 1/3 for SCOMP (line 10) and 3/5 for SCOMP2 (line 12);
+        1 where they are KL evidence, for which the text gives no second bar.
+      seed_probability: each arm is a seed with this probability, 1 / sqrt(K) if None (Theorem 3.2);
+        K^(-2/3) gives SCOMP the worst-case bound of Theorem 3.3. An empty sample is replaced by one
+        uniform arm.
+
+    PCOMP is called with A' and what is left of T (SCOMP's line 15, SCOMP2's 17), and its line 2
+    takes K, and T in delta, from them: a KL threshold of 2 log |A'|. A `threshold` or a `delta`
+    that is given holds in both phases: threshold = 2 log K is the reading in which section 5's
+    delta = 1 / (T K^2) does not change. Batches go on with those of the whole run, q^r, ..., q^B.
+    """
+
+    switch: str = field(default="hoeffding", metadata={"static": True})
+    width: float | jax.Array | None = None
+    seed_probability: float | jax.Array | None = None
+
+    assumes: ClassVar[tuple[str, ...]] = ("sst", "sti")
+
+    def validate(self) -> None:
+        """Raises InputError for parameters out of range."""
+        BatchedSettings.validate(self)
+        name = type(self).__name__.lower()
+        if self.switch not in SWITCHES:
+            raise unknown_name("switch", self.switch, SWITCHES)
+        require(self.width, lambda w: (w >= 0) & (w <= 1), f"{name}: width must be in [0, 1]")
+        require(
+            self.seed_probability,
+            lambda p: (p >= 0) & (p <= 1),
+            f"{name}: seed_probability must be in [0, 1]",
+        )
+
+
+def switches_by_kl(settings: SeededSettings) -> bool:
+    """The switch is tested by KL evidence, not by gamma_r."""
+    return settings.switch == "elimination" and settings.elimination != "hoeffding"
+
+
+def leads(
+    settings: SeededSettings,
+    terms: Terms,
+    wins: jax.Array,
+    mean: jax.Array,
+    margins: tuple[jax.Array, jax.Array],
+) -> tuple[jax.Array, jax.Array]:
+    """Which arms lead enough to make the switch, and which enough to be in A'.
+
+    Args:
+      settings: of the policy.
+      terms: K and T.
+      wins: (K, K) int32, all rounds.
+      mean: (K, K) float32, p_hat of the round.
+      margins: the printed margins of the two, multiples of gamma_r.
+
+    Returns:
+      Two (K, K) bool: i leads against j.
+    """
+    if switches_by_kl(settings):
+        threshold = kl_threshold(settings, terms)
+        share = 1.0 if settings.width is None else jnp.float32(settings.width)
+        return surely_loses(wins, threshold).T, surely_loses(wins, share**2 * threshold).T
+    switching, joining = margins
+    joining = joining if settings.width is None else settings.width * switching
+    return mean > 0.5 + switching, mean > 0.5 + joining
+
+
+def sample_seeds(settings: SeededSettings, key: Key) -> jax.Array:
+    """The seed set S, never empty (line 3): (K,) bool."""
+    active = jnp.asarray(settings.active_arms)
+    size = set_size(active).astype(jnp.float32)
+    given = settings.seed_probability
+    probability = 1.0 / jnp.sqrt(size) if given is None else jnp.asarray(given, jnp.float32)
+    u = jax.random.uniform(key, (settings.num_arms + 1,), jnp.float32)
+    sampled = active & (u[:-1] < probability)
+    one = jnp.arange(settings.num_arms, dtype=jnp.int32) == random_member(active, u[-1])
+    return jnp.where(jnp.any(sampled), sampled, one)
+
+
+def terms_after(
+    terms: Terms, seeding: jax.Array, seeds: jax.Array, active: jax.Array, remaining: jax.Array
+) -> Terms:
+    """K and T once the seeds are gone: |A| and what is left of T, of the moment when they went.
+
+    Args:
+      terms: before the round.
+      seeding: () bool, there were seeds before the round.
+      seeds, active: (K,) bool, after it.
+      remaining: () int32, after it.
+    """
+    called = seeding & ~jnp.any(seeds)
+    return Terms(
+        arms=jnp.where(called, set_size(active), terms.arms),
+        horizon=jnp.where(called, jnp.maximum(remaining, 1), terms.horizon),
+    )
