@@ -61,7 +61,7 @@ def test_all_registered_policies_have_a_style():
 
 def test_policies_of_one_figure_differ_in_line_or_marker_too():
     for names in (
-        ("pcomp", "scomp", "scomp2", "rmed1", "rucb", "btm"),
+        ("pcomp", "scomp", "scomp2", "rmed1", "rucb", "rucb[unseen=2]", "btm"),
         ("scomp2[num_batches=2]", "scomp2[num_batches=8]", "scomp2", "rmed1"),
         ("dts", "dts+", "pure-dts", "rucb", "rcs", "ccb", "scb", "ecw-rmed", "savage", "sparring"),
         ("dts", "ecw-rmed", "ecw-rmed[shuffle_arms=false]", "rmed1", "btm"),

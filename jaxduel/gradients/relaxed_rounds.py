@@ -22,7 +22,7 @@ from jax import lax
 
 from jaxduel.numerics import normal
 from jaxduel.numerics.bernoulli import divergence_from_half
-from jaxduel.policies import PCOMP, SCOMP, SCOMP2
+from jaxduel.policies import PCOMP, SCOMP, SCOMP2, scomp, scomp2
 from jaxduel.policies.batched import Terms, kl_threshold, margin
 from jaxduel.policies.seeded import sample_seeds, switches_by_kl
 
@@ -171,7 +171,7 @@ def _scomp_round(
         fails = 1.0 - tests.passes(ratio)
         return active * jnp.prod(1.0 - seeds[None, :] * fails, axis=1)
 
-    switching, joining = _leads(policy, tests, state, excess, (3.0 * gamma, gamma))
+    switching, joining = _leads(policy, tests, state, excess, gamma, scomp.PRINTED)
     left = _left(policy, tests, state, excess, size)
     if policy.elimination == "hoeffding":
         surely = tests.passes(excess / (3.0 * gamma))
@@ -216,7 +216,7 @@ def _scomp2_round(
     def beat_candidate(ratio: jax.Array) -> jax.Array:
         return active * tests.passes(ratio @ candidate)
 
-    switching, joining = _leads(policy, tests, state, excess, (5.0 * gamma, 3.0 * gamma))
+    switching, joining = _leads(policy, tests, state, excess, gamma, scomp2.PRINTED)
     left = _left(policy, tests, state, excess, size)
     if policy.elimination == "hoeffding":
         escape = 1.0 - tests.passes(-(excess @ candidate) / (5.0 * gamma))
@@ -234,16 +234,17 @@ def _leads(
     tests: SmoothTests,
     state: RelaxedState,
     excess: jax.Array,
-    margins: tuple[jax.Array, jax.Array],
+    gamma: jax.Array,
+    printed: tuple[float, float],
 ) -> tuple[jax.Array, jax.Array]:
     """The leads of i against j as multiples of what makes the switch, and of what is needed for A':
     (K, K) each."""
+    switching, joining = printed
+    share = joining / switching if policy.width is None else policy.width
+    ratio = excess / (switching * gamma)
     if switches_by_kl(policy):
         ratio = _evidence_ratio(tests, state)
-        return ratio, ratio if policy.width is None else ratio / policy.width
-    switching, joining = margins
-    joining = joining if policy.width is None else policy.width * switching
-    return excess / switching, excess / joining
+    return ratio, ratio / share
 
 
 def _called(before: RelaxedState, after: RelaxedState, sampled: jax.Array) -> RelaxedState:

@@ -41,6 +41,7 @@ STYLES = {
     "ecw-rmed[shuffle_arms=false]": Style("#B5651D", "--", "H"),
     # confidence bounds: greens
     "rucb": Style("#009E73", "--", "v"),
+    "rucb[unseen=2]": Style("#7FBC41", ":", "<"),
     "rcs": Style("#66C2A5", "-.", "<"),
     "ccb": Style("#117733", ":", ">"),
     "scb": Style("#999933", _LONG_DASH, "8"),

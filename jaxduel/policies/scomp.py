@@ -38,6 +38,10 @@ class SCOMPState(NamedTuple):
     terms: Terms  # K and T: the run's, then those that PCOMP was called with
 
 
+PRINTED = (3.0, 1.0)
+"""Margins of the switch and of A' in gamma_r: lines 9 and 10."""
+
+
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SCOMP(SeededSettings):
@@ -91,7 +95,7 @@ class SCOMP(SeededSettings):
         def over_all_seeds(ahead: jax.Array) -> jax.Array:
             return active & jnp.all(ahead | ~seeds[None, :], axis=1)
 
-        switching, joining = leads(self, state.terms, wins, mean, (3.0 * gamma, gamma))
+        switching, joining = leads(self, state.terms, wins, mean, gamma, PRINTED)
         switch = seeding & jnp.any(over_all_seeds(switching))
         if self.elimination == "hoeffding":
             beaten = jnp.any((mean > 0.5 + 3.0 * gamma) & seeds[:, None], axis=0)

@@ -44,7 +44,10 @@ class SCOMP2State(NamedTuple):
     terms: Terms  # K and T: the run's, then those that PCOMP was called with
 
 
-CANDIDATES = ("redrawn", "kept")
+CANDIDATES = ("kept", "redrawn")
+
+PRINTED = (5.0, 3.0)
+"""Margins of the switch and of A' in gamma_r: lines 11 and 12."""
 
 
 @register_dataclass
@@ -74,7 +77,7 @@ class SCOMP2(SeededSettings):
     candidate).
     """
 
-    candidate: str = field(default="redrawn", metadata={"static": True})
+    candidate: str = field(default="kept", metadata={"static": True})
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
@@ -151,7 +154,7 @@ class SCOMP2(SeededSettings):
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """A, S and r after batch r(2) or after a batch of PCOMP."""
         active, seeding = state.active, jnp.any(state.seeds)
-        switching, joining = leads(self, state.terms, wins, mean, (5.0 * gamma, 3.0 * gamma))
+        switching, joining = leads(self, state.terms, wins, mean, gamma, PRINTED)
         switch = seeding & jnp.any(active & switching[:, state.candidate])
         if self.elimination == "hoeffding":
             beaten = mean[state.candidate] > 0.5 + 5.0 * gamma

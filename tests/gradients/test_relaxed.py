@@ -23,18 +23,25 @@ BTL = 1 / (1 + np.exp([[0, -0.5, -1.0], [0.5, 0, -0.5], [1.0, 0.5, 0]]))
 STEPS = np.array([[0.5, 0.56, 0.66], [0.44, 0.5, 0.6], [0.34, 0.4, 0.5]])
 """Both have strong stochastic transitivity and the triangle inequality."""
 
+PRINTED = {"switch": "hoeffding", "delta": 0.5}
 SEEDED = [
-    ("scomp", {"elimination": "hoeffding", "delta": 0.5}),
-    ("scomp2", {"elimination": "kl-safe", "delta": 0.5}),
+    ("scomp", {"elimination": "hoeffding", **PRINTED}),
+    ("scomp2", {"elimination": "kl-safe", "candidate": "redrawn", **PRINTED}),
 ]
 """A wide delta makes margins narrow: PCOMP takes over in most runs."""
+BY_ELIMINATION = (
+    "scomp2",
+    {"elimination": "kl-safe", "switch": "elimination", "candidate": "kept", "width": 0.6},
+)
 
 OTHER_READINGS = [
     ("pcomp", {"elimination": "hoeffding", "delta": 0.5}),
     ("scomp", {}),
-    ("scomp", {"elimination": "kl-safe", "delta": 0.5}),
+    ("scomp", {"elimination": "kl-safe", **PRINTED}),
+    ("scomp", {"switch": "elimination", "width": 0.5}),
     ("scomp2", {}),
-    ("scomp2", {"elimination": "hoeffding", "delta": 0.5}),
+    ("scomp2", {"elimination": "hoeffding", "candidate": "kept", **PRINTED}),
+    ("scomp2", {"switch": "elimination", "candidate": "redrawn"}),
 ]
 
 
@@ -113,14 +120,16 @@ def _check_limit(name, fields, preferences):
     return cold
 
 
-@pytest.mark.parametrize(("name", "fields"), [("pcomp", {}), SEEDED[1]])
+@pytest.mark.parametrize(("name", "fields"), [("pcomp", {}), SEEDED[1], BY_ELIMINATION])
 def test_tends_to_the_policy_with_normal_sums_as_the_temperature_falls(name, fields):
     for preferences in (BTL, STEPS):
         _check_limit(name, fields, preferences)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "fields"), [("pcomp", {}), *SEEDED, *OTHER_READINGS])
+@pytest.mark.parametrize(
+    ("name", "fields"), [("pcomp", {}), *SEEDED, BY_ELIMINATION, *OTHER_READINGS]
+)
 def test_tends_to_the_simulator_but_for_normal_sums(name, fields):
     """Within 10 %: with 21 comparisons of a pair in round 1, normal sums pass a test with other
     probabilities than binomial ones."""
@@ -140,7 +149,7 @@ def test_tends_to_the_simulator_but_for_normal_sums(name, fields):
 
 @pytest.mark.parametrize(
     ("name", "fields"),
-    [pytest.param(*SEEDED[0], marks=pytest.mark.slow), SEEDED[1]],
+    [pytest.param(*SEEDED[0], marks=pytest.mark.slow), SEEDED[1], BY_ELIMINATION],
 )
 def test_gradient_is_that_of_finite_differences(name, fields):
     policy = _policy(name, horizon=1000, **fields)
@@ -244,6 +253,7 @@ def test_certain_outcomes_and_the_largest_horizon_have_finite_gradients():
         ({"num_seeds": 1}, "num_seeds must be a whole number of at least 2, not 1"),
         ({"params": {"strength": "strong"}}, "params must be real numbers"),
         ({"policy": _policy(num_arms=2, q=1.0)}, "more rounds"),
+        ({"policy": _policy("scomp", 2, width=0.0)}, "needs a positive width"),
     ],
 )
 def test_bad_input_is_one_sentence(change, message):

@@ -22,7 +22,7 @@ class SCOMP(PCOMP):
       switch: "hoeffding" (the printed lines) or "elimination" (section 3.2: an arm that eliminates
         the seeds, by the criterion in use).
       width: A' has the arms ahead by more than this share of what makes the switch: of the margin,
-        or of the root of the kl evidence. None: the printed margins; the same arms under kl.
+        or of the root of the kl evidence. None: the printed share.
       **params: see `BatchedOracle`.
     """
 
@@ -59,13 +59,13 @@ class SCOMP(PCOMP):
 
     def ahead(self, j: int, i: int, r: int, join: bool, choices: Choices) -> bool:
         """Whether b_j is ahead of b_i by what makes the switch, or by what is needed to join A'."""
-        if self.by_kl:
-            share = self.width if join and self.width is not None else 1.0
-            return self.kl_loses(i, j, share**2 * self.threshold(), choices)
         switching, joining = self.printed
-        if self.width is not None:
-            joining = self.width * switching
-        return choices.greater(self.p(j, i), 0.5 + (joining if join else switching) * self.gamma(r))
+        share = joining / switching if self.width is None else self.width
+        if not join:
+            share = 1.0
+        if self.by_kl:
+            return self.kl_loses(i, j, share**2 * self.threshold(), choices)
+        return choices.greater(self.p(j, i), 0.5 + share * switching * self.gamma(r))
 
     def pairs(self, position: Position) -> set[Pair]:
         if position.stage == "pcomp":

@@ -144,3 +144,52 @@ def test_few_seeds_and_the_edges_of_horizon_and_batches_run():
                 most = 2 * num_batches + 1 if name == "scomp2" else num_batches + 1
                 assert result.batches is not None
                 assert result.batches.max() <= min(most, horizon)
+
+
+SEEDED = [("scomp", {}), ("scomp2", {"candidate": "redrawn"}), ("scomp2", {"candidate": "kept"})]
+
+
+@pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
+@pytest.mark.parametrize(("name", "fields"), SEEDED)
+def test_the_switch_by_elimination_is_the_printed_one_where_elimination_is(name, fields):
+    plays = [
+        jd.simulate(
+            _policy(name, 6, 5000, 5, elimination="hoeffding", delta=0.5, switch=switch, **fields),
+            jd.problems.load("arxiv"),
+            num_seeds=64,
+            lanes=64,
+            checkpoints=[5000],
+        ).plays
+        for switch in ("hoeffding", "elimination")
+    ]
+    assert np.array_equal(*plays)
+
+
+@pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
+@pytest.mark.parametrize("width", [None, 0.0])
+@pytest.mark.parametrize(("name", "fields"), SEEDED)
+def test_no_reading_uses_more_rounds_than_the_theorems_allow(name, fields, width):
+    for horizon, num_batches in ((64, 64), (5000, 1), (5000, 3), (5000, 12)):
+        policy = _policy(name, 6, horizon, num_batches, switch="elimination", width=width, **fields)
+        result = jd.simulate(
+            policy, jd.problems.load("arxiv"), num_seeds=128, lanes=128, checkpoints=[horizon]
+        )
+        most = 2 * num_batches + 1 if name == "scomp2" else num_batches + 1
+        assert result.batches is not None
+        assert result.batches.max() <= min(most, horizon)
+        assert (result.plays[:, -1].sum(axis=-1) == 2 * horizon).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("scomp", {"switch": "kl"}, "unknown switch 'kl': known are elimination, hoeffding"),
+        ("scomp", {"width": 1.5}, r"scomp: width must be in \[0, 1\], not 1.5"),
+        ("scomp2", {"width": -0.1}, r"scomp2: width must be in \[0, 1\], not -0.1"),
+        ("scomp2", {"candidate": "first"}, "unknown candidate 'first': known are kept, redrawn"),
+        ("scomp", {"candidate": "kept"}, "unknown parameter of scomp 'candidate'"),
+    ],
+)
+def test_readings_out_of_range_are_refused(name, fields, message):
+    with pytest.raises(jd.InputError, match=message):
+        _policy(name, **fields)

@@ -113,16 +113,16 @@ BATCHED_READINGS = (
     (
         "scomp",
         SCOMP,
-        (PRINTED, PRINTED | {"width": 0.8}, BY_ELIMINATION, BY_ELIMINATION | {"width": 0.25}),
+        (BY_ELIMINATION, PRINTED, PRINTED | {"width": 0.8}, BY_ELIMINATION | {"width": 1.0}),
     ),
     (
         "scomp2",
         SCOMP2,
         (
+            BY_ELIMINATION | {"candidate": "kept"},
             PRINTED | {"candidate": "redrawn"},
             PRINTED | {"candidate": "kept", "width": 0.0},
-            BY_ELIMINATION | {"candidate": "redrawn", "width": 0.6},
-            BY_ELIMINATION | {"candidate": "kept"},
+            BY_ELIMINATION | {"candidate": "redrawn", "width": 1.0},
             BY_ELIMINATION | {"candidate": "kept", "width": 0.0},
         ),
     ),
@@ -175,16 +175,16 @@ def test_batches_follow_the_paper(case, num_arms, horizon, num_batches):
 
 
 def test_batches_of_one_comparison_follow_the_paper():
-    for name, oracle_class in (("pcomp", PCOMP), ("scomp", SCOMP), ("scomp2", SCOMP2)):
+    for name, oracle_class, (reading, *_) in BATCHED_READINGS:
         horizon = 40
-        policy = jd.policies.make(name, num_arms=4, horizon=horizon, num_batches=horizon)
+        policy = jd.policies.make(name, num_arms=4, horizon=horizon, num_batches=horizon, **reading)
         keys = jax.random.split(jax.random.key(0), 50)
         preferences = random_preferences(4, 50, seed=0)
         first, (counts, wins), _ = batch_histories(policy, preferences, keys, 2 * horizon)
         counts, wins = np.asarray(counts), np.asarray(wins)
         for run in range(50):
             seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run])}
-            oracle = oracle_class(4, horizon, horizon, **seeds)
+            oracle = oracle_class(4, horizon, horizon, **reading, **seeds)
             for n, won in zip(counts[run], wins[run], strict=True):
                 assert any((n == plan).all() for plan in oracle.plan())
                 oracle.play(n, won)
