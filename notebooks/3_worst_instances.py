@@ -65,10 +65,20 @@ warnings.simplefilter("ignore", jd.AssumptionWarning)
 # "btl" are Bradley-Terry-Luce instances, which are SST and STI; "sst" is any SST matrix. Arm 0
 # wins; neighbours (in "btl", arm 0 and the others) are at least 0.02 apart, and no probability is
 # above 0.95. Each ascent begins with random instances: log-weights, or increments of logits, that
-# are normal. SCOMP2 eliminates as in the paper's experiments, by the KL criterion.
+# are normal. SCOMP2 eliminates as in the paper's experiments, by the KL criterion, and gives up its
+# seeds as the pseudo-code prints it, by margins of $\gamma_r$ (lines 11 and 12), with a new
+# candidate in each round and the threshold of all arms to the end. The default of jaxduel switches
+# as soon as an arm eliminates the candidate.
 
 # %%
-policy = jd.policies.make("scomp2", num_arms=NUM_ARMS, horizon=HORIZON, num_batches=NUM_BATCHES)
+READING = {
+    "switch": "hoeffding",
+    "candidate": "redrawn",
+    "threshold": 2 * np.log(NUM_ARMS),
+}
+policy = jd.policies.make(
+    "scomp2", num_arms=NUM_ARMS, horizon=HORIZON, num_batches=NUM_BATCHES, **READING
+)
 found = {
     family: jd.gradients.worst_case(
         policy,
@@ -123,6 +133,17 @@ ratio_sem = ratio * np.hypot(worst.sem / worst.value, average_sem / average)
 print(f"the average BTL instance: {average:.1f} +- {average_sem:.1f}, the worst {means.max():.0f}")
 print("gaps of the instance found:", *np.round(worst.problem.gaps("average"), 3))
 print(f"the instance found has {ratio:.1f} +- {ratio_sem:.1f} times its regret")
+by_elimination = jd.simulate(
+    jd.policies.make("scomp2", num_arms=NUM_ARMS, horizon=HORIZON, num_batches=NUM_BATCHES),
+    worst.problem,
+    num_seeds=FRESH_SEEDS,
+    regret="average",
+    checkpoints=[HORIZON],
+)
+print(
+    f"with the default's switch it has {by_elimination.mean[-1]:.0f} +- "
+    f"{by_elimination.sem[-1]:.0f}, median {by_elimination.quantile(0.5)[-1]:.0f}"
+)
 
 # %% [markdown]
 # ### Why it is bad
@@ -146,6 +167,7 @@ def play(problem, seed_probability, num_runs, seed=7):
         horizon=HORIZON,
         num_batches=NUM_BATCHES,
         seed_probability=np.float32(seed_probability),
+        **READING,
     )
     p, best, gaps = problem.preferences, problem.condorcet_winner, problem.gaps("average")
     lost = (gaps[:, None] + gaps) / 2  # of one comparison of a pair
