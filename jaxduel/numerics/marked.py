@@ -25,6 +25,7 @@ _WORD = 32
 Reading = Callable[[jax.Array], jax.Array]
 
 _FEWEST_SLOTS, _MANY_SLOTS = 64, 256
+_MOST_PAIRS = 2**18
 _MOST_ENTRIES = 2**30
 """Entries of one queue: places in it, and slots beyond its end, are int32."""
 
@@ -105,8 +106,7 @@ def _served(
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         number, trial, following, drawn = carry  # the slots' entries by place in the queue
         waiting = number < ends[-1]
-        row = jnp.searchsorted(ends, number, side="right", method="scan")
-        row = jnp.minimum(row, len(ends) - 1).astype(jnp.int32)
+        row = jnp.minimum(_first_beyond(ends, number), len(ends) - 1)
         bit = nth_bit(words[row], number - (ends[row] - counts[row]))
         lane, position = row // per_lane, row % per_lane * _WORD + bit
         here = Seed(first[lane], second[lane])
@@ -129,6 +129,16 @@ def _served(
     )
     drawn = lax.while_loop(lambda carry: jnp.any(carry[0] < ends[-1]), turn, start)[3]
     return drawn.reshape(marked.shape)
+
+
+def _first_beyond(ends: jax.Array, numbers: jax.Array) -> jax.Array:
+    """The index of the first of ascending `ends` above each number, (S,) int32.
+
+    Where they are few, to compare all takes one pass, and a binary search a loop of several.
+    """
+    if len(ends) * len(numbers) > _MOST_PAIRS:
+        return jnp.searchsorted(ends, numbers, side="right", method="scan").astype(jnp.int32)
+    return jnp.sum(ends[:, None] <= numbers, axis=0, dtype=jnp.int32)
 
 
 def _slots(lanes: int, entries: int) -> int:
