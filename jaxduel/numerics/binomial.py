@@ -24,6 +24,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from jaxduel.numerics.threefry import bits, fold_in
+
 T = TypeVar("T")
 
 _SWITCH = 10.0  # mean from which rejection takes over; Hormann's constants need at least this
@@ -128,7 +130,7 @@ def _if_needed(needed: Array, step: Callable[[Array, T], T], value: T) -> T:
 
 def _words(key: Array, trial: Array, shape: tuple[int, ...]) -> Array:
     """Two fresh words per element for the trial-th proposal, uint32 (2, *shape)."""
-    return jax.random.bits(jax.random.fold_in(key, trial), (2, *shape), jnp.uint32)
+    return bits(fold_in(key, trial), (2, *shape))
 
 
 def _invert(words: Array, n: Array, p: Array) -> Array:

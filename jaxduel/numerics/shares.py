@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics.binomial import binomial
+from jaxduel.numerics.threefry import fold_in
 
 
 def shares(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
@@ -31,7 +32,7 @@ def shares(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
         chance = jnp.minimum(left[arm] / jnp.sum(left), 1.0)
         left = jnp.where(arms == arm, 0.0, left)
         chance = jnp.where(jnp.any(left > 0), chance, 1.0)
-        number = binomial(jax.random.fold_in(key, arm), draws, chance)
+        number = binomial(fold_in(key, arm), draws, chance)
         return jnp.where(arms == arm, number, counts), draws - number, left
 
     def goes_on(carry: tuple[jax.Array, ...]) -> jax.Array:

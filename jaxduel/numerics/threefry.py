@@ -2,7 +2,8 @@
 
 JAX's own generator is the same function, but on a CPU it runs as a loop over arrays in memory, at
 three times the cost, and of the two words of a block it keeps one. Here a block is a plain
-expression of a seed and a position, so that a policy can say which word decides what.
+expression of a seed and a position, so that a policy can say which word decides what. `fold_in`,
+`bits` and `uniforms` give the numbers of `jax.random`, with less to compile and less to run.
 
 Source: J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as
 1, 2, 3" (2011).
@@ -10,11 +11,15 @@ Source: J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+
+from jaxduel.numerics.memory import kept
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
@@ -33,11 +38,13 @@ def seed_of(key: jax.Array) -> Seed:
     Args:
       key: () typed JAX key of any implementation. It must not be used for anything else.
     """
-    if jax.random.key_impl(key) == "threefry2x32":
-        words = jax.random.key_data(key)
-    else:
-        words = jax.random.bits(key, (2,), jnp.uint32)
+    words = jax.random.key_data(key) if is_threefry(key) else bits(key, (2,))
     return Seed(words[0], words[1])
+
+
+def is_threefry(key: jax.Array) -> bool:
+    """Whether a typed key is Threefry's."""
+    return jax.random.key_impl(key) == "threefry2x32"
 
 
 def block(
@@ -54,23 +61,87 @@ def block(
       Two uint32 arrays of the shape that all arguments broadcast to.
     """
     position, stream = (jnp.asarray(place).astype(jnp.uint32) for place in (position, stream))
-    return _encrypted(seed.first, seed.second, position, stream)
+    return _traced(seed.first, seed.second, position, stream)
 
 
-def host_words(key: jax.Array, number: int) -> np.ndarray:
-    """The first words of `jax.random.bits(key, shape)`, computed by NumPy: nothing is compiled.
+def fold_in(key: jax.Array, number: jax.Array | int) -> jax.Array:
+    """`jax.random.fold_in`.
 
     Args:
-      key: () typed Threefry key.
+      key: () typed JAX key of any implementation.
+      number: () int32 or uint32.
+    """
+    if not is_threefry(key):
+        return jax.random.fold_in(key, number)
+    words = jnp.stack(block(seed_of(key), 0, number))
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def bits(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    """`jax.random.bits`, whatever JAX's option `threefry_partitionable` is.
+
+    Args:
+      key: () typed JAX key of any implementation. It must not be used for anything else.
+      shape: of at most 2^32 words.
+
+    Returns:
+      uint32 of that shape.
+    """
+    if not is_threefry(key):
+        return jax.random.bits(key, shape, jnp.uint32)
+    numbers = lax.iota(jnp.uint32, math.prod(shape)).reshape(shape)
+    first, second = block(seed_of(key), 0, numbers)
+    return first ^ second
+
+
+def uniforms(key: jax.Array, number: int) -> jax.Array:
+    """`jax.random.uniform(key, (number,))`, for a step of a policy.
+
+    The words are kept in memory: XLA would draw them anew for every reader.
+
+    Args:
+      key: () typed JAX key of any implementation. It must not be used for anything else.
       number: how many.
 
     Returns:
-      (number,) uint32. JAX's words do not depend on the shape, unless its option
-      `threefry_partitionable` is off: then they are others.
+      (number,) float32, multiples of 2^-23 in [0, 1).
     """
-    first, second = np.asarray(jax.random.key_data(key))[:, None]
-    x, y = _encrypted(first, second, np.zeros(1, np.uint32), np.arange(number, dtype=np.uint32))
-    return x ^ y
+    words = bits(key, (number,)) >> jnp.uint32(9)
+    return _in_unit_interval(kept(words, words[0] > jnp.uint32(2**23)))
+
+
+def uniform23(word: jax.Array) -> jax.Array:
+    """A word as `jax.random.uniform` makes a float32 of it: a multiple of 2^-23 in [0, 1)."""
+    return _in_unit_interval(word >> jnp.uint32(9))
+
+
+def host_fold_in(words: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """`fold_in` on data of keys, by NumPy: nothing is compiled.
+
+    Args:
+      words: (..., 2) uint32, data of Threefry keys.
+      number: int32 or uint32, of a shape (not of a scalar) that broadcasts with that of the keys.
+
+    Returns:
+      (..., 2) uint32.
+    """
+    number = number.astype(np.uint32)
+    drawn = _encrypted(words[..., 0], words[..., 1], np.zeros_like(number), number)
+    return np.stack(drawn, axis=-1)
+
+
+def host_bits(words: np.ndarray, number: int) -> np.ndarray:
+    """The first words of `bits`, whatever the shape, by NumPy: nothing is compiled.
+
+    Args:
+      words: (..., 2) uint32, data of Threefry keys.
+      number: how many.
+
+    Returns:
+      (..., number) uint32.
+    """
+    drawn = host_fold_in(words[..., None, :], np.arange(number, dtype=np.uint32))
+    return drawn[..., 0] ^ drawn[..., 1]
 
 
 def _encrypted(first: Any, second: Any, x: Any, y: Any) -> tuple[Any, Any]:
@@ -89,3 +160,11 @@ def _encrypted(first: Any, second: Any, x: Any, y: Any) -> tuple[Any, Any]:
 def uniform(word: jax.Array) -> jax.Array:
     """A word as a float32 in [0, 1), a multiple of 2^-24."""
     return (word >> jnp.uint32(8)).astype(jnp.int32).astype(jnp.float32) * jnp.float32(2.0**-24)
+
+
+_traced = jax.jit(_encrypted)  # once for each shape, where it takes part in many expressions
+
+
+def _in_unit_interval(bits: jax.Array) -> jax.Array:
+    """23 bits as a float32 in [0, 1)."""
+    return bits.astype(jnp.int32).astype(jnp.float32) * jnp.float32(2.0**-23)

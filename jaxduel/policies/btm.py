@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.pytrees import register_dataclass
@@ -80,7 +81,7 @@ class BTM:
 
     def act(self, state: BTMState, key: Key) -> Duel:
         """b and b'."""
-        tie, pick = jax.random.uniform(key, (2,), jnp.float32)
+        tie, pick = uniforms(key, 2)
         fewest = jnp.min(jnp.where(state.working, state.num_played, jnp.iinfo(jnp.int32).max))
         left = random_member(state.working & (state.num_played == fewest), tie)
         opponents = state.working

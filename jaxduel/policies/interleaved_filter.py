@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
 from jaxduel.pytrees import register_dataclass
@@ -76,7 +77,7 @@ class InterleavedFilter:
 
     def init(self, key: Key) -> InterleavedFilterState:
         """The first candidate; nobody has met."""
-        (pick,) = jax.random.uniform(key, (1,), jnp.float32)
+        (pick,) = uniforms(key, 1)
         best = random_member(jnp.asarray(self.active_arms), pick)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         working = self.active_arms & (arms != best)

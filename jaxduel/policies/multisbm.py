@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import random_member
+from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.sbm import require_settings, select
 from jaxduel.pytrees import register_dataclass
@@ -73,7 +74,7 @@ class MultiSBM:
     def init(self, key: Key) -> MultiSBMState:
         """No plays; x_1."""
         num = self.num_arms
-        (pick,) = jax.random.uniform(key, (1,), jnp.float32)
+        (pick,) = uniforms(key, 1)
         return MultiSBMState(
             played=jnp.zeros((num, num), jnp.int32),
             reward=jnp.zeros((num, num), jnp.int32),

@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import random_member, set_size
 from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_lesson, lesson
@@ -78,7 +79,7 @@ class RUCB:
 
     def act(self, state: RUCBState, key: Key) -> Duel:
         """Lines 5 to 13."""
-        coin, pick, tie = jax.random.uniform(key, (3,), jnp.float32)
+        coin, pick, tie = uniforms(key, 3)
         explore = self._explore(state.t + 1)
         candidates, best = self._candidates(state, explore)
         has_best = best >= 0

@@ -12,6 +12,7 @@ from jax import lax
 
 from jaxduel.errors import unknown_name
 from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.threefry import bits, uniform23
 from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched import (
     Terms,
@@ -121,7 +122,7 @@ class SCOMP2(SeededSettings):
         mean = round_means(outcome)
         choosing = jnp.any(state.seeds) & (state.candidate < 0)
 
-        u = jax.random.uniform(key, (), jnp.float32)
+        u = uniform23(bits(key, ()))
         seeds = state.seeds
         defeated = jnp.any((mean > 0.5 + gamma) & seeds[:, None], axis=0)
         undefeated = seeds & ~defeated

@@ -34,6 +34,7 @@ import jax.numpy as jnp
 
 from jaxduel.errors import unknown_name
 from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Key
 from jaxduel.policies.batched import BatchedSettings, Terms, kl_threshold, surely_loses
 from jaxduel.policies.checks import require
@@ -134,7 +135,7 @@ def sample_seeds(settings: SeededSettings, key: Key) -> jax.Array:
     size = set_size(active).astype(jnp.float32)
     given = settings.seed_probability
     probability = 1.0 / jnp.sqrt(size) if given is None else jnp.asarray(given, jnp.float32)
-    u = jax.random.uniform(key, (settings.num_arms + 1,), jnp.float32)
+    u = uniforms(key, settings.num_arms + 1)
     sampled = active & (u[:-1] < probability)
     one = jnp.arange(settings.num_arms, dtype=jnp.int32) == random_member(active, u[-1])
     return jnp.where(jnp.any(sampled), sampled, one)

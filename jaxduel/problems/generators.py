@@ -16,7 +16,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxduel.errors import InputError
-from jaxduel.numerics.threefry import host_words
+from jaxduel.numerics.threefry import host_bits
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 
 _PARTITIONABLE = "jax_threefry_partitionable"
@@ -238,7 +238,8 @@ def _words(key: jax.Array, shape: tuple[int, ...]) -> np.ndarray:
     """`jax.random.bits`, without compiling it where that can be avoided."""
     is_threefry = jax.random.key_impl(key) == "threefry2x32"
     if key.ndim == 0 and is_threefry and getattr(jax.config, _PARTITIONABLE, True):
-        return host_words(key, math.prod(shape)).reshape(shape)
+        words = np.asarray(jax.random.key_data(key))
+        return host_bits(words, math.prod(shape)).reshape(shape)
     return np.asarray(jax.random.bits(key, shape, jnp.uint32))
 
 

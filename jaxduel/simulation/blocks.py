@@ -20,6 +20,7 @@ from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.lanes import set_up
 from jaxduel.simulation.settling import Settling
 from jaxduel.simulation.tallies import Tallies
 
@@ -32,6 +33,7 @@ TURNS_PER_CALL = 64
 TAIL_TURNS = 2**17
 """Turns after which the last few seeds of a block move to fewer slots: compiling the loop for these
 takes about as long. Where regret has a heavy tail, one seed runs ten times as long as others."""
+_KINDS = {kind.__name__: kind for kind in (Duel, Pull, Batch, PullBatch)}
 
 
 class Recorded(NamedTuple):
@@ -68,9 +70,13 @@ class Runner(NamedTuple):
 def plan_kind(policy: Any) -> type:
     """The kind of plan that the policy makes: Duel, Pull, Batch or PullBatch.
 
+    Policies of the package say it, those of users are traced, which takes longer than a short run.
+
     Raises:
       InputError: if the policy's `act` returns something else.
     """
+    if type(policy).__module__.startswith("jaxduel."):
+        return _KINDS[type(policy).act.__annotations__["return"]]
     leaves, structure = jax.tree.flatten(policy)
     shapes = tuple((np.shape(x), jax.dtypes.result_type(x)) for x in leaves)
     return _kind(type(policy), structure, shapes)
@@ -78,7 +84,7 @@ def plan_kind(policy: Any) -> type:
 
 @cache
 def _kind(policy_class: type, structure: Any, shapes: tuple[tuple[Any, Any], ...]) -> type:
-    """`plan_kind`, found once: to trace a policy takes longer than to simulate a short run."""
+    """`plan_kind` by tracing, once."""
 
     def plan(policy: Any) -> Any:
         key = jax.random.key(0)
@@ -86,7 +92,7 @@ def _kind(policy_class: type, structure: Any, shapes: tuple[tuple[Any, Any], ...
 
     leaves = [jax.ShapeDtypeStruct(*shape) for shape in shapes]
     kind = type(jax.eval_shape(plan, jax.tree.unflatten(structure, leaves)))
-    if kind not in (Duel, Pull, Batch, PullBatch):
+    if kind not in _KINDS.values():
         raise InputError(
             f"{policy_class.__name__}.act must return a Duel, Pull, Batch or PullBatch, "
             f"not {kind.__name__}."
@@ -198,17 +204,19 @@ def _starter(
     """`start` of a loop, for all lanes of a block in one compiled call."""
 
     @compiled_once(name=f"{start.__module__}.{start.__qualname__}", static_argnames="program")
-    def started(cell: Cell, root: jax.Array, indices: jax.Array, *, program: Program) -> Any:
-        def one(cell: Cell, index: jax.Array, _: None) -> Any:
-            return start(cell, root, index, program)
+    def started(cell: Cell, keys: jax.Array, *, program: Program) -> Any:
+        def one(cell: Cell, key: jax.Array, _: None) -> Any:
+            return start(cell, key, program)
 
-        return each_lane(one, program)(cell, indices, None)
+        return each_lane(one, program)(cell, keys, None)
 
     def of_block(job: Job, first: int) -> Any:
         indices = np.arange(job.lanes, dtype=np.int32) + np.int32(first)
         if job.program.stacked:
             indices = np.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
-        return started(needed(job.cell), job.root, indices, program=job.program)
+        active = np.asarray(job.cell.policy.active_arms)
+        setups, keys = set_up(job.root, indices, active, job.program.shuffle)
+        return setups, started(needed(job.cell), keys, program=job.program)
 
     return of_block
 

@@ -15,6 +15,7 @@ from jax import lax
 
 from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
+from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_loop, compiled_once
@@ -71,7 +72,7 @@ def begin(
 
     def one(cell: Cell, setup: Setup, step: StepLane) -> EventLane:
         def stream(key: jax.Array) -> jax.Array:
-            never_a_time = jax.random.fold_in(key, ~t)
+            never_a_time = fold_in(key, ~t)
             return jnp.where(trial, never_a_time, key)
 
         streams = ("environment", "policy", "quiet", "shares")
@@ -220,7 +221,7 @@ def _fall_quiet(
     if program.delayed:
         until_told = jnp.minimum(limit, delay - 1 - lane.t % delay)
         limit = jnp.where(_withholds(lane), until_told, limit)
-    key = jax.random.fold_in(setup.quiet, lane.t)
+    key = fold_in(setup.quiet, lane.t)
     state, run = cell.policy.quiet(lane.step.state, limit, key)
     return lane._replace(step=lane.step._replace(state=state)), run
 
@@ -269,7 +270,7 @@ def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
     if run.weights is None:
         return alone
     several = _has_several(run)
-    key = jax.random.fold_in(setup.shares, lane.t)
+    key = fold_in(setup.shares, lane.t)
     return jnp.where(several, shares(key, jnp.where(several, run.n, 0), run.weights), alone)
 
 
@@ -285,8 +286,8 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
     lane, run = loop
     lane = _counted(lane, run, _alone(lane, run))
     number = lane.t + 1
-    key = jax.random.fold_in(setup.policy, number)
-    luck = cell.instance.luck(jax.random.fold_in(setup.environment, number)[None])[0]
+    key = fold_in(setup.policy, number)
+    luck = cell.instance.luck(fold_in(setup.environment, number)[None])[0]
     goes_on = lane.t < cell.checkpoints[-1]
     return lane._replace(
         step=play(cell, setup.arms, key, luck, lane.step),

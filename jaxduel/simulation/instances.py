@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.numerics import binomial, normal
+from jaxduel.numerics.threefry import bits, uniform23
 from jaxduel.policies.base import Batch, Duel, Plan, Pull, PullBatch
 from jaxduel.problems import ArmsProblem, Problem
 
@@ -208,4 +209,4 @@ def plays_of(plan: Plan, num_arms: int) -> jax.Array:
 
 
 def _coins(keys: jax.Array) -> jax.Array:
-    return jax.vmap(lambda key: jax.random.uniform(key, (), jnp.float32))(keys)
+    return uniform23(jax.vmap(lambda key: bits(key, ()))(keys))

@@ -14,10 +14,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.numerics.threefry import bits, fold_in, host_bits, host_fold_in, is_threefry
+from jaxduel.simulation.compiling import compiled_once
 
 ENVIRONMENT, POLICY, INIT, SHUFFLE, QUIET, SHARES = range(6)
 """Streams: outcomes, `act` and `update`, `init`, the order of the arms, the lengths of quiet runs,
 and the arms of those that have several."""
+_STREAMS = 6
 
 GENERATORS = ("threefry2x32", "philox4x32")
 """PRNGs whose numbers do not change under vmap, on any device. ("rbg" shares one key under
@@ -52,6 +55,37 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
     return jax.random.key(int(seed), impl=prng)
 
 
-def stream(root: jax.Array, index: jax.Array, name: int) -> jax.Array:
-    """The key of one stream of the seed with that index."""
-    return jax.random.fold_in(jax.random.fold_in(root, index), name)
+def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax.Array], Any]:
+    """The keys of all streams of some seeds, and random words of their stream SHUFFLE.
+
+    NumPy computes those of Threefry: it is done long before a program for it were compiled.
+
+    Args:
+      root: () typed key.
+      indices: (...) int32, of the seeds.
+      number: how many words each seed has.
+
+    Returns:
+      (...) typed keys for each stream, in the order of their names, and (..., number) uint32.
+    """
+    if not is_threefry(root):
+        return _streams(root, indices, number=number)
+    with jax.ensure_compile_time_eval():  # also where only shapes are asked for
+        data = np.asarray(jax.random.key_data(root))
+    seeds = host_fold_in(data, indices)
+    words = [host_fold_in(seeds, np.full_like(indices, name)) for name in range(_STREAMS)]
+    keys = [jax.random.wrap_key_data(x, impl="threefry2x32") for x in words]  # type: ignore[arg-type]
+    return keys, host_bits(words[SHUFFLE], number)
+
+
+@compiled_once(static_argnames="number")
+def _streams(root: jax.Array, indices: jax.Array, *, number: int) -> tuple[list[jax.Array], Any]:
+    """`streams` of any generator."""
+
+    def of_seed(index: jax.Array) -> tuple[list[jax.Array], jax.Array]:
+        seed = fold_in(root, index)
+        keys = [fold_in(seed, name) for name in range(_STREAMS)]
+        return keys, bits(keys[SHUFFLE], (number,))
+
+    drawn = jax.vmap(of_seed)(indices.ravel())
+    return jax.tree.map(lambda x: x.reshape(*indices.shape, *x.shape[1:]), drawn)

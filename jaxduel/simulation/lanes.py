@@ -7,7 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.simulation import keys
@@ -19,6 +19,8 @@ FEWEST_LANES, MOST_LANES = 64, 512
 NARROW_LANES, ACCELERATOR_LANES = 1_024, 65_536
 """The same on accelerators."""
 MEMORY_BYTES = 4 * 2**30
+_LAST = np.uint32(2**23)
+"""Behind all places of arms, which are multiples of 2^-23 in [0, 1) that many times."""
 
 
 class Setup(NamedTuple):
@@ -31,21 +33,35 @@ class Setup(NamedTuple):
     arms: jax.Array  # (K,) int32: the problem's arm behind each arm of the policy
 
 
-def set_up(root: jax.Array, index: jax.Array, active_arms: jax.Array, shuffle: bool) -> Setup:
-    """The streams of a seed, and its order of the arms (inactive ones stay at the end)."""
-    num = active_arms.shape[0]
+def set_up(
+    root: jax.Array, indices: np.ndarray, active_arms: np.ndarray, shuffle: bool
+) -> tuple[Setup, jax.Array]:
+    """The streams of seeds, and their orders of the arms (inactive ones stay at the end).
+
+    Args:
+      root: () typed key.
+      indices: (L,) int32, of the seeds; (C, L) where there are several cells.
+      active_arms: (K,) bool; (C, K).
+      shuffle: whether each seed has an order of its own.
+
+    Returns:
+      The setups, and the key of each seed for `Policy.init`.
+    """
+    num = active_arms.shape[-1]
+    streams, words = keys.streams(root, indices, num)
     if shuffle:
-        u = jax.random.uniform(keys.stream(root, index, keys.SHUFFLE), (num,), jnp.float32)
-        arms = jnp.argsort(jnp.where(active_arms, u, 2.0)).astype(jnp.int32)
+        places = np.where(active_arms[..., None, :], np.asarray(words) >> np.uint32(9), _LAST)
+        arms = np.argsort(places, axis=-1, kind="stable").astype(np.int32)
     else:
-        arms = jnp.arange(num, dtype=jnp.int32)
-    return Setup(
-        environment=keys.stream(root, index, keys.ENVIRONMENT),
-        policy=keys.stream(root, index, keys.POLICY),
-        quiet=keys.stream(root, index, keys.QUIET),
-        shares=keys.stream(root, index, keys.SHARES),
-        arms=arms,
+        arms = np.broadcast_to(np.arange(num, dtype=np.int32), (*indices.shape, num))
+    setup = Setup(
+        environment=streams[keys.ENVIRONMENT],
+        policy=streams[keys.POLICY],
+        quiet=streams[keys.QUIET],
+        shares=streams[keys.SHARES],
+        arms=jax.device_put(arms),
     )
+    return setup, streams[keys.INIT]
 
 
 def default_lanes(

@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Batch, PullBatch
-from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_loop, compiled_once
-from jaxduel.simulation.lanes import Setup, set_up
+from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import (
     Tallies,
     count,
@@ -41,12 +41,10 @@ class RoundLane(NamedTuple):
     record: Tallies  # at the checkpoints; outcomes without those of the round that they lie in
 
 
-def start(
-    cell: Cell, root: jax.Array, index: jax.Array, program: Program
-) -> tuple[Setup, RoundLane]:
-    """A seed before its first round."""
-    return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), RoundLane(
-        state=cell.policy.init(keys.stream(root, index, keys.INIT)),
+def start(cell: Cell, key: jax.Array, program: Program) -> RoundLane:
+    """A seed before its first round; the key is for `Policy.init`."""
+    return RoundLane(
+        state=cell.policy.init(key),
         round=jnp.int32(0),
         batches=jnp.int32(0),
         done=jnp.int32(0),
@@ -115,9 +113,9 @@ class Played(NamedTuple):
 def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played, jax.Array]:
     """One round of one seed."""
     policy, number = cell.policy, lane.round + 1
-    key = jax.random.fold_in(setup.policy, number)
+    key = fold_in(setup.policy, number)
     plan: Batch | PullBatch = policy.act(lane.state, key)
-    luck = jax.random.fold_in(setup.environment, number)
+    luck = fold_in(setup.environment, number)
     outcome = cell.instance.answers(luck, setup.arms, plan)
 
     counts = plan.counts

@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import WITHHELD, Feedback
-from jaxduel.simulation import keys
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_loop, compiled_once
-from jaxduel.simulation.lanes import Setup, set_up
+from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
 STRETCH = 32
@@ -37,14 +37,12 @@ class StepLane(NamedTuple):
     selves: jax.Array | None  # () int32: comparisons of an arm with itself, where those are skipped
 
 
-def start(
-    cell: Cell, root: jax.Array, index: jax.Array, program: Program
-) -> tuple[Setup, StepLane]:
-    """A seed before its first step."""
+def start(cell: Cell, key: jax.Array, program: Program) -> StepLane:
+    """A seed before its first step; the key is for `Policy.init`."""
     num = cell.policy.num_arms
     table = jnp.zeros((num, num), jnp.int32)
-    return set_up(root, index, jnp.asarray(cell.policy.active_arms), program.shuffle), StepLane(
-        state=cell.policy.init(keys.stream(root, index, keys.INIT)),
+    return StepLane(
+        state=cell.policy.init(key),
         tallies=no_tallies(cell, program),
         pending=Feedback(table, table) if program.delayed else None,
         selves=jnp.int32(0) if program.skips else None,
@@ -101,7 +99,7 @@ def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
 def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array) -> Drawn:
     """The keys and the luck of steps first + 1 .. first + STRETCH of one seed."""
     times = first + jnp.arange(1, STRETCH + 1, dtype=jnp.int32)
-    fold = jax.vmap(jax.random.fold_in, in_axes=(None, 0))
+    fold = jax.vmap(fold_in, in_axes=(None, 0))
     luck = cell.instance.luck(fold(setup.environment, times))
     return Drawn(arms=setup.arms, keys=fold(setup.policy, times), luck=luck)
 

@@ -5,7 +5,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.random import threefry_2x32
 
-from jaxduel.numerics.threefry import Seed, block, host_words, seed_of, uniform
+from jaxduel.numerics.threefry import (
+    Seed,
+    bits,
+    block,
+    fold_in,
+    host_bits,
+    host_fold_in,
+    seed_of,
+    uniform,
+    uniform23,
+    uniforms,
+)
 
 
 def test_blocks_are_those_of_jax():
@@ -16,13 +27,39 @@ def test_blocks_are_those_of_jax():
     assert np.array_equal(jnp.concatenate(found), expected)
 
 
-def test_words_of_the_host_are_those_of_jax():
-    for key in (jax.random.key(3), jax.random.fold_in(jax.random.key(2**32 - 1), 5)):
+KEYS = (jax.random.key(3), jax.random.fold_in(jax.random.key(2**32 - 1), 5))
+PHILOX = jax.random.key(4, impl="philox4x32")
+
+
+def test_bits_are_those_of_jax_here_and_on_the_host():
+    for key in KEYS:
         for shape in ((1,), (2, 7), (2, 3, 5), (40_000,)):
             expected = np.asarray(jax.random.bits(key, shape, jnp.uint32))
-            found = host_words(key, expected.size)
+            np.testing.assert_array_equal(bits(key, shape), expected)
+            found = host_bits(np.asarray(jax.random.key_data(key)), expected.size)
             assert found.dtype == np.uint32
             assert np.array_equal(found.reshape(shape), expected)
+    assert np.array_equal(bits(PHILOX, (5,)), jax.random.bits(PHILOX, (5,), jnp.uint32))
+
+
+def test_uniform_numbers_are_those_of_jax():
+    for key in (*KEYS, PHILOX):
+        expected = jax.random.uniform(key, (300,), jnp.float32)
+        for found in (uniforms(key, 300), uniform23(bits(key, (300,)))):
+            assert found.dtype == jnp.float32
+            assert np.array_equal(found, expected)
+
+
+def test_keys_are_folded_as_by_jax_here_and_on_the_host():
+    numbers = np.array([0, 1, -1, 2**31 - 1, -(2**31)], np.int32)
+    for key in (*KEYS, PHILOX):
+        expected = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, numbers)
+        found = jax.vmap(fold_in, in_axes=(None, 0))(key, numbers)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(*map(jax.random.key_data, (found, expected)))
+        if key is not PHILOX:
+            words = host_fold_in(np.asarray(jax.random.key_data(key)), numbers)
+            assert np.array_equal(words, jax.random.key_data(expected))
 
 
 def test_the_seed_of_a_threefry_key_is_the_key():

@@ -13,6 +13,7 @@ from jaxduel.numerics.seldom import seldom
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel
 from jaxduel.simulation import conformance
+from jaxduel.simulation.blocks import plan_kind
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -26,6 +27,17 @@ NAMED_GRIDS = {name: {"num_batches": 6} for name in ("base", "etc")}
 @pytest.mark.parametrize("name", jd.policies.names())
 def test_registered_policy_conforms(name, check):
     check(partial(jd.policies.make, name, **(NEEDED | NAMED_GRIDS).get(name, {})))
+
+
+@pytest.mark.parametrize("name", jd.policies.names())
+def test_registered_policy_says_what_it_plans(name):
+    needed = (NEEDED | NAMED_GRIDS).get(name, {})
+    policy = jd.policies.make(name, num_arms=3, horizon=100, **needed)
+
+    def plan(key):
+        return policy.act(policy.init(key), key)
+
+    assert plan_kind(policy) is type(jax.eval_shape(plan, jax.random.key(0)))
 
 
 def test_needed_parameters_are_listed_for_every_registered_policy():

@@ -105,8 +105,7 @@ def need_of(
     start: Any = rounds.start if batched else steps.start
 
     def lane(cell: Cell) -> Any:
-        _, started = start(cell, jax.random.key(0), jnp.int32(0), program)
-        return started
+        return start(cell, jax.random.key(0), program)
 
     shapes = jax.eval_shape(lane, cell)
     leaves, state = jax.tree.leaves(shapes), jax.tree.leaves(shapes.state)
