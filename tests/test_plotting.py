@@ -138,6 +138,14 @@ def test_legend_of_long_labels_stays_within_the_column():
     assert box.x1 <= figure.get_window_extent().x1
 
 
+def test_lines_of_a_legend_are_equally_full():
+    panel = Panel([replace(CURVES[0], label=f"policy {number}") for number in range(7)])
+    figure = regret_figure([panel, panel])
+    figure.draw_without_rendering()
+    heights = [round(text.get_window_extent().y0) for text in figure.legends[0].get_texts()]
+    assert sorted(map(heights.count, set(heights))) == [3, 4]
+
+
 def test_axes_have_labels_scales_and_lines_to_compare_with():
     references = [Reference("bound", 12.0), Reference("theory", CURVES[0].mean, CURVES[0].times)]
     panel = Panel(CURVES, references=references, time_scale="log", regret_scale="linear")

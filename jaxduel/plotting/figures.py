@@ -152,6 +152,8 @@ def _add_legend(
     labels = [*(label for label in order if label in found), *(x for x in found if x not in order)]
     handles = {label: found[label] for label in labels}
     columns = min(len(handles), _legend_columns(alone, list(handles)))
+    lines = -(-len(handles) // columns)
+    columns = -(-len(handles) // lines)
     figure.legend(
         list(handles.values()),
         list(handles),
@@ -161,7 +163,7 @@ def _add_legend(
         handlelength=3.2,
         columnspacing=1.2,
     )
-    return -(-len(handles) // columns)
+    return lines
 
 
 def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
