@@ -296,7 +296,7 @@ for variant in [variant for variant in VARIANTS if variant[0] == "pcomp"]:
 #   from 2 to 48 (at a gap of $\gamma_r$ half of the arms go in time), and it is 5.5 to 26 times
 #   below Theorem 3.1 from $B = 3$ on.
 # - **SCOMP2 never wins at $K = 8$.** Told the same $B$, and allowed $2B + 1$ rounds, its worst
-#   regret is 5.5 to 23 times PCOMP's: eliminating at $5\gamma_r$ in place of $\gamma_r$ costs 25
+#   regret is 5.5 to 23.5 times PCOMP's: eliminating at $5\gamma_r$ in place of $\gamma_r$ costs 25
 #   times the comparisons of a pair, which 7 pairs in place of 28 do not save. SCOMP's is 6 to 9
 #   times PCOMP's.
 # - **The criterion of the experiments gives up the worst case.** With it PCOMP's median

@@ -84,7 +84,7 @@ def _batched(policy: str, num_batches: int) -> Competitor:
 _RMED1 = Competitor("rmed1", "RMED1", "rmed1", {"scale": 0.3, "exponent": 1.01})
 _RUCB = Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51, "unseen": 1.0})
 _RUCB_AS_PRINTED = Competitor(
-    "rucb[unseen=2]", "RUCB, unseen: 2", "rucb", {"alpha": 0.51, "unseen": 2.0}
+    "rucb[unseen=2]", "RUCB of its paper", "rucb", {"alpha": 0.51, "unseen": 2.0}
 )
 _BTM = Competitor("btm", "BTM", "btm", {"gamma": 1.3, "scale": 1.0, "self_comparisons": False})
 _FIGURE_1 = (
