@@ -99,6 +99,22 @@ class Finder:
         words = what.format(pair[0].label, pair[1].label) + _until(pair[0])
         return [Measurement(data, words, value, math.nan, judge(value))]
 
+    def growths(
+        self, policy: str, other: str, suffix: str, where: Sequence[str], judge: Judge
+    ) -> list[Measurement]:
+        """The factor by which the mean regret of a policy grows from its own to that of the
+        competitor of its name and `suffix`, over the factor of another policy."""
+        found = []
+        for data in where:
+            pairs = [self._pair(data, name + suffix, name) for name in (policy, other)]
+            if None in pairs:
+                continue
+            (more_1, one), (more_2, two) = (pair for pair in pairs if pair is not None)
+            growth = final_ratio(more_1, one) / final_ratio(more_2, two)
+            words = f"{more_1.label} / {one.label} over {more_2.label} / {two.label}{_until(one)}"
+            found.append(Measurement(data, words, growth, math.nan, judge(growth)))
+        return found
+
     def slopes(self, names: Sequence[str], where: Sequence[str], judge: Judge) -> list[Measurement]:
         """On each data set, the smallest log-log slope of those policies over the last decade."""
         found = []

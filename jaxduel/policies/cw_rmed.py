@@ -58,6 +58,7 @@ class CWRMED:
       active_arms: (K,) bool, the arms that exist.
       alpha: line 4, positive. 3 in the paper.
       beta: line 4, at least 0. 0.01 in the paper's experiments.
+      line4: "retest" or "pass", as for ECW-RMED.
 
     Draws nothing: given the outcomes it is deterministic.
     """
@@ -66,12 +67,13 @@ class CWRMED:
     active_arms: jax.Array
     alpha: float | jax.Array = 3.0
     beta: float | jax.Array = 0.01
+    line4: str = field(default="retest", metadata={"static": True})
 
     assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
-        """Raises InputError unless alpha > 0 and beta >= 0."""
-        rmed_copeland.require_forcing(self.alpha, self.beta, "cw-rmed")
+        """Raises InputError for parameters out of range."""
+        rmed_copeland.require_line4(self, "cw-rmed")
 
     def init(self, key: Key) -> LoopState:
         """No comparisons; all pairs are on the list."""

@@ -21,10 +21,10 @@ _demand = partial(copeland_demand.demand_with, copeland_demand.allocate_ecw)
 class ECWRMED:
     """ECW-RMED, Komiyama, Honda and Nakagawa (ICML 2016), Algorithm 1 with Theorem 5.
 
-    A pass begins with line 4: every pair with n_ij < alpha sqrt(log t), or with |mu_ij - 1/2| <
-    beta / log log t, is compared once (t and the counts are those of the pass's beginning; log log
-    t is taken to be at least 1). Then the pairs of L_C are compared in lexicographic order of
-    (i, j), i >= j, i on the left; after each of them (lines 7 to 15), L_N gets
+    Before each comparison, line 4: while there is a pair with n_ij < alpha sqrt(log t), or with
+    |mu_ij - 1/2| < beta / log log t, the first of them is compared (t is the comparison's number;
+    log log t is taken to be at least 1). Else the next pair of L_C is, in lexicographic order of
+    (i, j), i >= j, i on the left; after each of these (lines 7 to 15), L_N gets
 
     - (i*, i*) of an empirical Copeland winner i* that the counts show to be one, condition (3) (the
       lowest index of several), or if there is none,
@@ -50,22 +50,27 @@ class ECWRMED:
       alpha: line 4, positive. 3 in the paper.
       beta: line 4, at least 0. 0.01 in the paper's experiments (by the authors' rebuttal; its
         first version printed 0.1).
+      line4: "retest" as described, by the paper's words ("at the beginning of each round [...] it
+        immediately draws that pair. Otherwise, it enters the loop"). "pass": asked once at the
+        beginning of a pass, all pairs that lack comparisons then are compared once each. They
+        differ little, but with delays: "retest" compares one pair until outcomes come.
 
     The order of the pairs matters on matrices like "gap", where few comparisons suffice in one
     order of the arms: `simulate(..., shuffle_arms=False)` keeps that of the table. With delayed
-    feedback counts are of known outcomes, and line 4 may repeat a pair. Draws nothing.
+    feedback counts are of known outcomes, so that line 4 may repeat a pair. Draws nothing.
     """
 
     num_arms: int = field(metadata={"static": True})
     active_arms: jax.Array
     alpha: float | jax.Array = 3.0
     beta: float | jax.Array = 0.01
+    line4: str = field(default="retest", metadata={"static": True})
 
     assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
-        """Raises InputError unless alpha > 0 and beta >= 0."""
-        rmed_copeland.require_forcing(self.alpha, self.beta, "ecw-rmed")
+        """Raises InputError for parameters out of range."""
+        rmed_copeland.require_line4(self, "ecw-rmed")
 
     def init(self, key: Key) -> LoopState:
         """No comparisons; all pairs are on the list."""

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.errors import InputError
 from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.seldom import seldom
 from jaxduel.policies import arm_sets
@@ -23,6 +24,9 @@ from jaxduel.policies.copeland_demand import (
     trusts,
 )
 from jaxduel.policies.counts import lesson
+
+LINE4 = ("retest", "pass")
+"""When line 4 asks for pairs to draw: before every comparison, or before every pass."""
 
 
 class Looping(Protocol):
@@ -48,6 +52,11 @@ class Looping(Protocol):
         """Line 4."""
         ...
 
+    @property
+    def line4(self) -> str:
+        """One of `LINE4`."""
+        ...
+
 
 class LoopState(NamedTuple):
     """One seed's state. Lists of pairs are `arm_sets`: set i has the j <= i of pairs (i, j)."""
@@ -55,17 +64,19 @@ class LoopState(NamedTuple):
     estimates: Estimates
     demand: Demand
     stale: jax.Array  # () bool: whether outcomes have come that the demand does not know
-    forced: jax.Array  # (ceil(K / 32), K) uint32: the pairs that line 4 has still to draw
+    forced: jax.Array  # (ceil(K / 32), K) uint32: the pairs that line 4 asks for
     fewest: jax.Array  # () float32: at most the smallest n_ij; -1 if line 4 has to look at all
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
     t: jax.Array  # () int32: comparisons made
 
 
-def require_forcing(alpha: Any, beta: Any, where: str) -> None:
-    """Raises InputError unless alpha > 0 and beta >= 0."""
-    require(alpha, lambda a: a > 0, f"{where}: alpha must be positive")
-    require(beta, lambda b: b >= 0, f"{where}: beta must not be negative")
+def require_line4(policy: Looping, where: str) -> None:
+    """Raises InputError unless alpha > 0, beta >= 0 and `line4` is one of `LINE4`."""
+    require(policy.alpha, lambda a: a > 0, f"{where}: alpha must be positive")
+    require(policy.beta, lambda b: b >= 0, f"{where}: beta must not be negative")
+    if policy.line4 not in LINE4:
+        raise InputError(f"{where}: line4 must be 'retest' or 'pass', not {policy.line4!r}.")
 
 
 def begin(
@@ -132,7 +143,7 @@ def advance(
     demand_of: Callable[..., Demand],
     adjusted: Adjust | None = None,
 ) -> LoopState:
-    """Lines 6 to 18, after a comparison; line 4 of the next pass.
+    """Lines 6 to 18, after a comparison; line 4 before the next one, or the next pass.
 
     Args:
       policy: the policy.
@@ -169,8 +180,9 @@ def advance(
     price = estimates.price[learnt.winner, learnt.loser]
     must_look = (learnt.amount > 0) & _is_close(price, line4)
     known = state.forced & ~drawn, jnp.where(must_look, -1.0, state.fewest)
-    begun = listed & passed & (known[1] < line4.least)
-    forced, fewest = seldom(_lacking, begun, known, estimates, active, line4)
+    asks = jnp.array(True) if policy.line4 == "retest" else listed & passed
+    looks = asks & (known[1] < line4.least)
+    forced, fewest = seldom(_lacking, looks, known, estimates, active, line4)
     return LoopState(
         estimates=estimates,
         demand=demand,
@@ -229,8 +241,15 @@ def told(
     estimates = _estimates(state.estimates.wins + feedback.wins())
     demand = demand_of(state.demand, estimates, active)
     demand = demand._replace(trust=trusts(demand.trust, estimates, active, log_of(state.t)))
+    known = state.forced, jnp.float32(-1)
+    if policy.line4 == "retest":
+        known = _lacking(known, estimates, active, line4_at(policy, state.t + 1))
     return state._replace(
-        estimates=estimates, demand=demand, stale=jnp.array(False), fewest=jnp.float32(-1)
+        estimates=estimates,
+        demand=demand,
+        stale=jnp.array(False),
+        forced=known[0],
+        fewest=known[1],
     )
 
 

@@ -30,7 +30,7 @@ class Lists(NamedTuple):
     L_R: frozenset[Pair]
     L_N: frozenset[Pair]
     position: int  # in L_C
-    forced: tuple[Pair, ...] | None  # what line 4 still draws; None: line 4 comes next
+    forced: tuple[Pair, ...] | None  # what line 4 draws; None: line 4 comes next
 
 
 class ECWRMED(SequentialOracle):
@@ -44,6 +44,8 @@ class ECWRMED(SequentialOracle):
       num_arms: K.
       alpha: every pair is compared alpha sqrt(log t) times.
       beta: pairs closer to 1/2 than beta / log log t are compared once more.
+      line4: "retest": line 4 comes before every comparison. "pass": before every pass, and all
+        that it finds is drawn once.
       rng: see `SequentialOracle`.
     """
 
@@ -52,10 +54,11 @@ class ECWRMED(SequentialOracle):
         num_arms: int,
         alpha: float = 3.0,
         beta: float = 0.01,
+        line4: str = "retest",
         rng: np.random.Generator | None = None,
     ):
         super().__init__(num_arms, rng)
-        self.alpha, self.beta = alpha, beta
+        self.alpha, self.beta, self.line4 = alpha, beta, line4
         self.pairs = [(i, j) for i in range(num_arms) for j in range(i)]
         # 2: L_C, L_R <- all pairs i > j, L_N <- {}
         everything = tuple(self.pairs)
@@ -132,7 +135,7 @@ class ECWRMED(SequentialOracle):
         return log_t > 0 and choices.greater(self.alpha * math.sqrt(log_t), float(self.N[i, j]))
 
     def choose(self, memory: Lists, choices: Choices) -> tuple[Pair, Lists]:
-        # 4: draw all unsettled pairs, once each; which ones, is asked once per pass
+        # 4: draw an unsettled pair; or all, once each, and which ones is asked once per pass
         if memory.forced is None:
             forced = tuple(p for p in self.pairs if self.unsettled(*p, choices))
             memory = memory._replace(forced=forced)
@@ -195,14 +198,16 @@ class ECWRMED(SequentialOracle):
         if memory.forced:
             if self.listed not in (None, memory.L_N):
                 return None
-            return memory._replace(forced=memory.forced[1:])
+            left_over = None if self.line4 == "retest" else memory.forced[1:]
+            return memory._replace(forced=left_over)
         # 14: L_R <- L_R \ {p}
         L_R = memory.L_R - {(left, right)}
         L_N = self.next_list(memory, L_R, choices)
         if L_N is None:
             return None
         if memory.position + 1 < len(memory.L_C):
-            return memory._replace(L_R=L_R, L_N=L_N, position=memory.position + 1)
+            forced = None if self.line4 == "retest" else ()
+            return Lists(memory.L_C, L_R, L_N, memory.position + 1, forced)
         # 18: L_C, L_R <- L_N, L_N <- {}
         return Lists(tuple(sorted(L_N)), L_N, frozenset(), 0, None)
 

@@ -13,10 +13,10 @@ from jaxduel.policies.base import Feedback
 NUM, LANES, WALK = 9, 16, 1_000
 
 
-def make(name, num_active, num_arms=NUM):
+def make(name, num_active, num_arms=NUM, **values):
     """A policy with arms that do not exist."""
     mask = np.arange(num_arms) < num_active
-    return jd.policies.make(name, num_arms=num_arms, active_arms=mask, horizon=20_000)
+    return jd.policies.make(name, num_arms=num_arms, active_arms=mask, horizon=20_000, **values)
 
 
 def padded(preferences, num_arms=NUM):

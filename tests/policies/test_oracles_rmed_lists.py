@@ -12,11 +12,20 @@ from tests.oracles.cw_rmed import CWRMED
 from tests.oracles.ecw_rmed import ECWRMED, Lists
 from tests.policies.oracle_runs import play_out, seen
 
+FORCED, ITSELF = (1, 0), (1, 1)
 
+
+@pytest.mark.parametrize(
+    ("line4", "first"),
+    [
+        ("pass", [FORCED, FORCED, FORCED, ITSELF, FORCED, ITSELF, FORCED, ITSELF]),
+        ("retest", [FORCED] * 5 + [ITSELF] * 3),  # four by line 4, then L_C = {(1, 0)}
+    ],
+)
 @pytest.mark.parametrize("oracle_class", [ECWRMED, CWRMED])
-def test_two_arms_by_hand(oracle_class):
+def test_two_arms_by_hand(oracle_class, line4, first):
     """3 sqrt(log t) is 3.14 at t = 3, 3.81 at 5, 4.18 at 7, 4.45 at 9 and passes 5 at 17."""
-    oracle = oracle_class(2)
+    oracle = oracle_class(2, line4=line4)
     pairs = []
     for _ in range(17):
         (pair,) = oracle.allowed()
@@ -24,13 +33,22 @@ def test_two_arms_by_hand(oracle_class):
         forced = oracle.choose(oracle.memories[0], Choices())[1].forced
         oracle.play(*pair, True, frozenset() if forced else frozenset([(1, 1)]))
         pairs.append(pair)
-    first = [(1, 0), (1, 0), (1, 0), (1, 1), (1, 0), (1, 1), (1, 0), (1, 1)]
-    assert pairs == [*first, *[(1, 1)] * 8, (1, 0)]
+    assert pairs == [*first, *[ITSELF] * 8, FORCED]
+
+
+def test_line_4_is_asked_before_every_comparison():
+    """3 sqrt(log t) is 3.53 at t = 4, 3.81 at 5, 4.02 at 6, 4.99 at 16 and 5.05 at 17."""
+    order = [(1, 0)] * 4 + [(2, 0), (1, 0)] + [(2, 0)] * 4 + [(2, 1)] * 5
+    order += [(3, 0), (1, 0), (2, 0), (2, 1), (3, 0)]
+    oracle = ECWRMED(4)
+    assert play_out(oracle, {(i, j) for i in range(4) for j in range(i)}, 20) == order
+    (memory,) = oracle.memories
+    assert set(memory.L_C) == set(oracle.pairs)
 
 
 def test_line_4_is_asked_once_per_pass():
     """The six pairs of four arms are drawn once, whatever comes out, then the six of L_C."""
-    oracle = ECWRMED(4)
+    oracle = ECWRMED(4, line4="pass")
     order = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
     assert play_out(oracle, {(i, j) for i in range(4) for j in range(i)}, 12) == order * 2
     # 3 beats all others; 1 and 2 comparisons are evidence of 1.39 / log t < 1, of all but L_R
@@ -65,7 +83,7 @@ CONFIDENT = [[0, 60, 60], [0, 0, 60], [0, 0, 0]]
 
 
 def test_pairs_to_come_are_not_listed():
-    oracle = ECWRMED(3)
+    oracle = ECWRMED(3, line4="pass")
     seen(oracle, CONFIDENT, 100)
     memory = Lists(((0, 0), (1, 0)), frozenset({(0, 0), (1, 0)}), frozenset(), 0, ())
     oracle.memories = [memory]
@@ -148,13 +166,13 @@ def test_lists_may_be_told(oracle_class, t, tails):
 
 
 def test_what_is_listed_already_stays():
-    oracle = ECWRMED(4)
+    oracle = ECWRMED(4, line4="pass")
     seen(oracle, EVEN, 10_000)
     old = frozenset({(2, 1), (3, 1)})
     oracle.memories = [Lists(((1, 0), (3, 0)), frozenset({(1, 0), (3, 0)}), old, 0, ())]
     with pytest.raises(AssertionError, match="was not allowed"):
         oracle.play(1, 0, False, frozenset({(0, 0), (1, 0), (2, 0), (2, 1)}))
-    oracle = ECWRMED(4)
+    oracle = ECWRMED(4, line4="pass")
     seen(oracle, EVEN, 10_000)
     oracle.memories = [Lists(((1, 0), (3, 0)), frozenset({(1, 0), (3, 0)}), old, 0, ())]
     listed = old | {(0, 0), (1, 0), (2, 0)}
@@ -163,6 +181,6 @@ def test_what_is_listed_already_stays():
 
 
 def test_lists_are_needed():
-    oracle = CWRMED(3)
+    oracle = CWRMED(3, line4="pass")
     with pytest.raises(AssertionError, match="the lists are needed"):
         play_out(oracle, set(), 4)

@@ -71,12 +71,21 @@ def test_a_run_of_cw_rmed_with_few_arms():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_outcomes_that_come_late(name):
+@pytest.mark.parametrize(
+    ("name", "values"), [*((name, {}) for name in NAMES), ("ecw-rmed", {"line4": "pass"})]
+)
+def test_outcomes_that_come_late(name, values):
     for k, best in ((5, 1), (3, 2), (2, 0)):
         p = padded(steep(k, best))
-        _, n = check_walk(make(name, k), p, delay=60)
+        _, n = check_walk(make(name, k, **values), p, delay=60)
         assert np.mean(n > 0) > 0.1
+
+
+@pytest.mark.slow
+def test_a_run_where_line_4_is_asked_once_per_pass():
+    p = padded(random_preferences(5, LANES, seed=5))
+    _, n = check_walk(make("ecw-rmed", 5, line4="pass"), p)
+    assert np.mean(n > 0) > 0.2
 
 
 def _check_plays(policy, preferences, times, lanes):

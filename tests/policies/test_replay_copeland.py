@@ -30,6 +30,7 @@ CASES = {
     "pbr-5": ("pbr", PBR, {"horizon": 2}, 5),
     "ecw-rmed-2": ("ecw-rmed", ECWRMED, {}, 2),
     "ecw-rmed-4": ("ecw-rmed", ECWRMED, {}, 4),
+    "ecw-rmed, passes": ("ecw-rmed", ECWRMED, {"line4": "pass"}, 4),
     "ecw-rmed, others": ("ecw-rmed", ECWRMED, {"alpha": 0.5, "beta": 0.0}, 3),
 }
 SIZES = {"ccb": (100, 120), "pbr": (200, 200), "ecw-rmed": (60, 100)}
@@ -74,17 +75,19 @@ def _pairs(words):
     )
 
 
-@pytest.mark.parametrize("num_arms", [2, 4, 5])
-def test_cw_rmed_lists_what_some_optimum_asks_for(num_arms):
+@pytest.mark.parametrize(
+    ("num_arms", "line4"), [(2, "retest"), (4, "retest"), (5, "retest"), (4, "pass")]
+)
+def test_cw_rmed_lists_what_some_optimum_asks_for(num_arms, line4):
     num, steps = 12, 100
-    policy = _policy("cw-rmed", num_arms)
+    policy = _policy("cw-rmed", num_arms, line4=line4)
     preferences = padded_preferences(num_arms, num, MOST - num_arms)
     keys = jax.random.split(jax.random.key(num_arms), num)
     left, right, won, (forced, before), (queue, waiting), stalls = jax.tree.map(
         np.asarray, _listing_histories(policy, preferences, keys, steps)
     )
     for run in range(num):
-        oracle = CWRMED(num_arms)
+        oracle = CWRMED(num_arms, line4=line4)
         for t in range(steps):
             pair = int(left[run, t]), int(right[run, t])
             assert pair in oracle.allowed(), f"run {run}, step {t + 1}"
