@@ -102,7 +102,7 @@ REQUESTS = (
     ("name", "parameters", "loops"),
     [
         ("rucb", [{"alpha": 0.6}, {"alpha": 1}], 2),
-        ("rmed1", [{"scale": 1.0}], 2),
+        pytest.param("rmed1", [{"scale": 1.0}], 2, marks=pytest.mark.slow),
         ("sparring", [], 1),
         ("pcomp", [{"num_batches": 7}], 1),
         ("scomp2", [{"num_batches": 7}], 1),
@@ -122,7 +122,7 @@ def test_no_number_changes_a_program(name, parameters, loops, compiled):
         assert others({"delay": 3}, {"delay": 50, "horizon": 9_000}) == []
 
 
-@pytest.mark.parametrize("name", ["rmed1", "pcomp"])
+@pytest.mark.parametrize("name", [pytest.param("rmed1", marks=pytest.mark.slow), "pcomp"])
 def test_devices_share_programs_and_numbers_stay_the_same(name, compiled, monkeypatch):
     together = run(name)
     # policies that fall quiet have two loops
@@ -159,7 +159,7 @@ def test_programs_that_cannot_be_shared_are_compiled_for_each_device(compiled, m
     assert_same(run("pcomp"), shared)
 
 
-@pytest.mark.parametrize("name", ["rmed1", "pcomp"])
+@pytest.mark.parametrize("name", [pytest.param("rmed1", marks=pytest.mark.slow), "pcomp"])
 def test_kept_programs_are_neither_traced_nor_compiled_again(name, traced, compiled, tmp_path):
     plain = run(name)
     forget_programs()
