@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.memory import kept
 from jaxduel.numerics.threefry import Seed, seed_of
 from jaxduel.policies import thompson
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
@@ -75,7 +76,8 @@ class RCS:
         seed = seed_of(key)
         left, _ = self._champion(seed, state)
         upper = self._upper_bounds(state, left, thompson.log_bound(self.alpha, state.record))
-        return Duel(left, random_member(upper == jnp.max(upper), thompson.tie_break(seed, 1)))
+        right = random_member(upper == jnp.max(upper), thompson.tie_break(seed, 1))
+        return Duel(left, kept(right, right < 0))  # else drawn anew wherever it is an index
 
     def update(self, state: RCSState, plan: Duel, outcome: jax.Array, key: Key) -> RCSState:
         """Counts the outcome and the champion."""

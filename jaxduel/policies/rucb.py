@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import random_member, set_size
 from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.memory import kept
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
@@ -91,7 +92,8 @@ class RUCB:
         upper = self._optimism(state.wins[:, left], state.wins[left], explore)
         upper = jnp.where(arms == left, -jnp.inf, upper)
         rival = random_member(upper == jnp.max(upper), tie)
-        return Duel(left, jnp.where(self._certainty(state, left) > explore, left, rival))
+        right = jnp.where(self._certainty(state, left) > explore, left, rival)
+        return Duel(left, kept(right, right < 0))  # else drawn anew wherever it is an index
 
     def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
         """Counts the outcome; B of the next step is derived from this step's."""
