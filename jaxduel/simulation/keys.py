@@ -70,9 +70,7 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
     """
     if not is_threefry(root):
         return _streams(root, indices, number=number)
-    with jax.ensure_compile_time_eval():  # also where only shapes are asked for
-        data = np.asarray(jax.random.key_data(root))
-    seeds = host_fold_in(data, indices)
+    seeds = host_fold_in(np.asarray(jax.random.key_data(root)), indices)
     words = [host_fold_in(seeds, np.full_like(indices, name)) for name in range(_STREAMS)]
     keys = [jax.random.wrap_key_data(x, impl="threefry2x32") for x in words]  # type: ignore[arg-type]
     return keys, host_bits(words[SHUFFLE], number)

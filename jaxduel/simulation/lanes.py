@@ -48,7 +48,8 @@ def set_up(
       The setups, and the key of each seed for `Policy.init`.
     """
     num = active_arms.shape[-1]
-    streams, words = keys.streams(root, indices, num)
+    with jax.ensure_compile_time_eval():  # also where only shapes are asked for
+        streams, words = keys.streams(root, indices, num)
     if shuffle:
         places = np.where(active_arms[..., None, :], np.asarray(words) >> np.uint32(9), _LAST)
         arms = np.argsort(places, axis=-1, kind="stable").astype(np.int32)
