@@ -6,7 +6,10 @@ The folder is the only state that they share: no block passes through the schedu
 from __future__ import annotations
 
 import logging
+import math
+import os
 import re
+import signal
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,6 +24,8 @@ from jaxduel.experiments.sweep.progress import SweepProgress
 from jaxduel.experiments.sweep.store import Store
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
+_PATIENCE_SECONDS = 1.0
+"""How long blocks in flight may take on processes that end with the run, once it is stopped."""
 
 
 def run_on_cluster(
@@ -29,6 +34,7 @@ def run_on_cluster(
     scheduler: str | Any,
     progress: SweepProgress,
     stop: threading.Event,
+    patience: float = math.inf,
 ) -> None:
     """Fills a store by the workers of a cluster, as `runner.run_tasks` does with local devices.
 
@@ -43,6 +49,7 @@ def run_on_cluster(
         beneath `if __name__ == "__main__":`.
       progress: is told of every finished block.
       stop: once it is set, the blocks in flight are finished and no others begun.
+      patience: seconds that they may take then; `patience_of` the scheduler.
 
     Raises:
       InputError: if dask.distributed is not installed, no scheduler answers, a worker has another
@@ -53,10 +60,17 @@ def run_on_cluster(
       ConnectionError: if the scheduler was lost; the message is one sentence.
     """
     if not isinstance(scheduler, str):
-        ClusterRun(scheduler, store, tasks, progress, stop).run()
+        ClusterRun(scheduler, store, tasks, progress, stop, patience).run()
         return
     with connect(scheduler) as client:
-        ClusterRun(client, store, tasks, progress, stop).run()
+        ClusterRun(client, store, tasks, progress, stop, patience).run()
+
+
+def patience_of(scheduler: str | Any) -> float:
+    """Seconds that blocks in flight have once a sweep is stopped: without end where workers outlive
+    it, and compile and simulate for others."""
+    is_local = isinstance(scheduler, str) and _LOCAL.fullmatch(scheduler)
+    return _PATIENCE_SECONDS if is_local else math.inf
 
 
 @contextmanager
@@ -125,6 +139,8 @@ def platform_of(client: Any, stop: threading.Event) -> dict[str, str] | None:
 def _local_cluster(num_workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
+    tornado = logging.getLogger("tornado")
+    level = tornado.level
     with (
         tempfile.TemporaryDirectory(prefix="jaxduel-", ignore_cleanup_errors=True) as scratch,
         LocalCluster(
@@ -139,4 +155,12 @@ def _local_cluster(num_workers: int) -> Iterator[Any]:
             preload=[WORKER],
         ) as cluster,
     ):
-        yield cluster
+        tornado.setLevel(logging.CRITICAL)  # it reports that workers are gone
+        try:
+            yield cluster
+        finally:  # closed, they would end what they compute first
+            for nanny in cluster.workers.values():
+                nanny.auto_restart = False
+                if nanny.pid:
+                    os.kill(nanny.pid, signal.SIGKILL)
+    tornado.setLevel(level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import queue
 import threading
@@ -45,6 +46,7 @@ class ClusterRun:
       tasks: all of the sweep.
       progress: is told of every finished block.
       stop: once it is set, the blocks in flight are finished and no others begun.
+      patience: seconds that they may take then.
     """
 
     def __init__(
@@ -54,7 +56,9 @@ class ClusterRun:
         tasks: Sequence[Task],
         progress: SweepProgress,
         stop: threading.Event,
+        patience: float,
     ) -> None:
+        self._patience = patience
         self._client, self._store, self._progress, self._stop = client, store, progress, stop
         self._sweep = (os.path.abspath(store.folder), digest_of(store.manifest))
         finished = store.finished()
@@ -72,9 +76,13 @@ class ClusterRun:
 
     def run(self) -> None:
         """Runs the sweep, or what is left of it; what it raises is in `run_on_cluster`."""
-        looked = -LOOK_SECONDS
+        looked, until = -LOOK_SECONDS, math.inf
         try:
             while self._flights or (self._left and not self._ending):
+                if self._stop.is_set():
+                    until = min(until, time.monotonic() + self._patience)
+                if time.monotonic() >= until:
+                    break
                 if time.monotonic() - looked >= LOOK_SECONDS:
                     self._look_at_workers()
                     self._look_elsewhere()

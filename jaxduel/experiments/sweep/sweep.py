@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ import jax
 import jaxduel
 from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, warn_caller
+from jaxduel.experiments.sweep import cluster
 from jaxduel.experiments.sweep.cells import expand, policy_of, problem_of
 from jaxduel.experiments.sweep.environment import environment
 from jaxduel.experiments.sweep.grid import Grid
@@ -59,7 +61,8 @@ def run_sweep(
 
     It may be killed at any moment and run again: blocks that are stored are kept, and the data set
     (`jaxduel.open_sweep`) is the same, bit for bit, as that of an undisturbed run. Any number of
-    processes may work on one folder. The first SIGINT or SIGTERM finishes the blocks in flight.
+    processes may work on one folder. The first SIGINT or SIGTERM begins no more blocks; those in
+    flight are finished, in a command or on `local:N` if it takes no longer than two seconds.
 
     Args:
       grid: the grid, or the TOML file that describes it.
@@ -81,7 +84,8 @@ def run_sweep(
     """
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     stop = threading.Event()
-    with interrupts.stops(stop, terminate=True, patient=scheduler is not None):
+    patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
+    with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
@@ -89,15 +93,13 @@ def run_sweep(
             with _progress(store, every, progress) as shown:
                 run_tasks(store, every, where, shown, stop)
         else:
-            from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
-
-            with connect(scheduler) as client:
-                kind = platform_of(client, stop)
+            with cluster.connect(scheduler) as client:
+                kind = cluster.platform_of(client, stop)
                 if kind is None:
                     raise KeyboardInterrupt
                 store, every = _opened(grid, folder, extend_seeds, kind)
                 with _progress(store, every, progress) as shown:
-                    run_on_cluster(store, every, client, shown, stop)
+                    cluster.run_on_cluster(store, every, client, shown, stop, patience)
     return Outcome(Path(folder), len(store.finished()), len(every))
 
 

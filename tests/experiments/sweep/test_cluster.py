@@ -219,17 +219,16 @@ def held(store, number):
 
 SCRIPT = """
 import pickle, sys, threading
-from jaxduel.experiments.sweep.claims import is_free
+from jaxduel import interrupts
 from jaxduel.experiments.sweep.cluster import run_on_cluster
 from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.runner import stopped_by_signals
 from jaxduel.experiments.sweep.store import Store
 
 if __name__ == "__main__":
     with open(sys.argv[2], "rb") as file:
         tasks = pickle.load(file)
     stop = threading.Event()
-    with stopped_by_signals(stop, print):
+    with interrupts.stops(stop):
         progress = SweepProgress(tasks, (), 48, False)
         run_on_cluster(Store.open(sys.argv[1]), tasks, "local:2", progress, stop)
 """
