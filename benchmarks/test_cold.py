@@ -34,18 +34,22 @@ def run(policy, seeds):
     return [*command, seeds, "--horizon", "1e5"], [*command, "2", "--horizon", "1e2"]
 
 
+def study(horizon, seeds, *policies):
+    """The arguments of a script, in its usual size and its smallest."""
+    return [str(horizon), str(seeds), *policies], ["100", "2", policies[-1]]
+
+
 CASES = {
-    "run dts": (COMMAND, *run("dts", "500")),
-    "run rucb": (COMMAND, *run("rucb", "100")),
-    "three policies": (
+    "`run`, `rucb`, 100 runs to 1e5": (COMMAND, *run("rucb", "100")),
+    "`run`, `dts`, 500 runs to 1e5": (COMMAND, *run("dts", "500")),
+    "`simulate`, `dts`, 100 runs to 1e5": (STUDY, *study(100_000, 100, "dts")),
+    "`simulate`, `dts`, `rucb` and `rmed1`, 500 runs to 1e6": (
         STUDY,
-        ["1000000", "500", "dts", "rucb", "rmed1"],
-        ["100", "2", "rmed1"],
+        *study(1_000_000, 500, "dts", "rucb", "rmed1"),
     ),
 }
 
 
-@pytest.mark.smallest("run rucb")
 @pytest.mark.parametrize("case", CASES)
 def test_cold_and_second_process(rounds, benchmark, size, tmp_path, case):
     program, usual, smallest = CASES[case]
