@@ -158,9 +158,14 @@ def _local_cluster(num_workers: int) -> Iterator[Any]:
         tornado.setLevel(logging.CRITICAL)  # it reports that workers are gone
         try:
             yield cluster
-        finally:  # closed, they would end what they compute first
-            for nanny in cluster.workers.values():
-                nanny.auto_restart = False
-                if nanny.pid:
-                    os.kill(nanny.pid, signal.SIGKILL)
+        finally:
+            _kill(cluster)
     tornado.setLevel(level)
+
+
+def _kill(cluster: Any) -> None:
+    """Ends the worker processes at once: closed, they would end what they compute first."""
+    for nanny in cluster.workers.values():
+        nanny.auto_restart = False
+        if nanny.pid:
+            os.kill(nanny.pid, signal.SIGKILL)
