@@ -46,10 +46,10 @@ class BatchedSettings:
         "kl-safe": the same with log(1 / delta) = log(T K^2), the threshold that has a guarantee.
         "kl-log-horizon": the same with log T.
       threshold: a number to use in place of the KL threshold, in nats.
-      q: growth of the batches, T^(1/B) if None: c_r = max(1, floor(q^r)) comparisons of a pair in
-        round r.
-      delta: gamma_r = sqrt(log(1 / delta) / (2 c_r)); if None, 1 / (6 T K^2 B) for "hoeffding" (the
-        theory) and 1 / (T K^2) for the KL criteria (the experiments).
+      q: growth of the batches, T^(1/B) if None. Round r has c_r = max(1, floor(q^r)) comparisons of
+        a pair.
+      delta: gamma_r = sqrt(log(1 / delta) / (2 c_r)). If None, 1 / (6 T K^2 B) for "hoeffding"
+        (the theory) and 1 / (T K^2) for the KL criteria (the experiments).
     """
 
     num_arms: int = field(metadata={"static": True})

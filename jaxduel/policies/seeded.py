@@ -53,20 +53,19 @@ class SeededSettings(BatchedSettings):
     prints margins of gamma_r, and section 5 does not name them among the lines that it replaces.
 
     Attributes:
-      switch: what an arm must do to the candidate (SCOMP: to each of the seeds) for PCOMP to take
-        over.
+      switch: what makes PCOMP take over. An arm must do it to the candidate (SCOMP: to each seed).
         "elimination": it must eliminate, by the criterion in use; under a KL criterion N and p_hat
         are cumulative (section 3.2).
         "hoeffding": the lines as printed, SCOMP's 9 and 10 and SCOMP2's 11 and 12: p_hat of that
         round alone above 1/2 + 3 gamma_r (SCOMP2: 5 gamma_r). With K = 100, T = 1e5 and B = 16
         SCOMP2 cannot do it before r = 10, after 2.5e5 comparisons: never.
         Where elimination is "hoeffding" the two are the same.
-      width: A' has the arms whose lead is above this share of the lead that makes the switch, from
-        0 (all that are ahead) to 1 (those that switch). A lead counts in margins of gamma_r, or in
-        roots of KL evidence, so that the threshold is multiplied by its square. None: the printed
-        shares, 1/3 for SCOMP (lines 9 and 10) and 3/5 for SCOMP2 (lines 11 and 12). That evidence
-        has them too is ours: the text has no second bar for it, and 1 adds none.
-      seed_probability: each arm is a seed with this probability, 1 / sqrt(K) if None (Theorem 3.2);
+      width: the share of the switch's lead that joins A'. From 0 (all arms that are ahead) to 1
+        (those that switch). A lead counts in margins of gamma_r, or in roots of KL evidence, so
+        that the threshold is multiplied by its square. None: the printed shares, 1/3 for SCOMP
+        (lines 9 and 10) and 3/5 for SCOMP2 (lines 11 and 12). That evidence has them too is ours:
+        the text has no second bar for it, and 1 adds none.
+      seed_probability: chance of each arm to be a seed, 1 / sqrt(K) if None. That is Theorem 3.2;
         K^(-2/3) gives SCOMP the worst-case bound of Theorem 3.3. An empty sample is replaced by one
         uniform arm.
 

@@ -7,15 +7,15 @@ import pytest
 
 from tests.oracles.ccb import CCB
 from tests.oracles.cw_rmed import CWRMED
-from tests.oracles.ecw_rmed import ECWRMED
+from tests.oracles.ecw_rmed import ECWRMED, Lists
 from tests.oracles.pbr import PBR
 from tests.policies.oracle_runs import Recorded
 
 
-def lists_of(oracle: ECWRMED) -> frozenset[tuple[int, int]]:
-    """L_N before line 18, of a real run."""
+def listed_by(oracle: ECWRMED, before: Lists) -> frozenset[tuple[int, int]]:
+    """L_N before line 18, of a real run after one more comparison."""
     (memory,) = oracle.memories
-    return memory.L_R if memory.forced is None else memory.L_N
+    return memory.L_N if memory.L_C is before.L_C else memory.L_R
 
 
 MAKE = {
@@ -41,9 +41,10 @@ def test_a_real_run_is_always_allowed(name, num_arms):
             ((left, right),) = player.allowed()
             assert (left, right) in judge.allowed()
             won = bool(rng.random() < p[left, right])
+            (before,) = player.memories
             player.play(left, right, won)
             if isinstance(judge, CWRMED) and isinstance(player, CWRMED):
-                judge.play(left, right, won, lists_of(player))
+                judge.play(left, right, won, listed_by(player, before))
             else:
                 judge.play(left, right, won)
             assert player.memories[0] in judge.memories

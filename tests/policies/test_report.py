@@ -107,7 +107,7 @@ def test_facts_of_some_policies():
     assert jd.policies.describe("pure-dts").lines()[-1] == "  no parameters"
     first, *_, last = jd.policies.describe("scomp").parameters
     assert (first.name, first.default) == ("horizon", None)
-    assert last.meaning.startswith("each arm is a seed with this probability")
+    assert last.meaning.startswith("chance of each arm to be a seed")
 
 
 def test_policies_by_paper():
