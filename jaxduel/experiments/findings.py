@@ -119,13 +119,31 @@ class Finder:
         """On each data set, the smallest log-log slope of those policies over the last decade."""
         found = []
         for data in where:
-            there = [self._samples[data, n] for n in names if (data, n) in self._samples]
-            if len(there) == len(names) and all(sample.spans_a_decade for sample in there):
-                flattest = min(there, key=lambda sample: slope(sample).value)
+            flattest = self._flattest(data, names)
+            if flattest is not None:
                 value = slope(flattest)
                 words = f"slope of log R, {flattest.label}{_until(flattest)}"
                 found.append(Measurement(data, words, value, math.nan, judge(value)))
         return found
+
+    def rising(self, names: Sequence[str], other: str, where: Sequence[str]) -> list[Measurement]:
+        """On each data set, whether the ratio of regrets of the flattest of those policies and of
+        another still rises over the last decade: the difference of their log-log slopes."""
+        found = []
+        for data in where:
+            flattest, base = self._flattest(data, names), self._flattest(data, (other,))
+            if flattest is not None and base is not None:
+                value = slope(flattest) - slope(base)
+                words = f"slope of log R, {flattest.label} minus {base.label}{_until(flattest)}"
+                found.append(Measurement(data, words, value, math.nan, above(value, 0.0)))
+        return found
+
+    def _flattest(self, data: str, names: Sequence[str]) -> Sample | None:
+        """Of those policies the one whose regret grows least over the last decade, if all play."""
+        there = [self._samples[data, n] for n in names if (data, n) in self._samples]
+        if len(there) < len(names) or not all(sample.spans_a_decade for sample in there):
+            return None
+        return min(there, key=lambda sample: slope(sample).value)
 
     def shares(self, name: str, data: str) -> np.ndarray | None:
         """Each run's shares of the comparisons of a Copeland winner with itself, largest first.

@@ -5,13 +5,12 @@ Ratios are of mean regrets, at the horizon of the data set unless another time i
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 
 from jaxduel.experiments.claims import Claim, Measurement, above, all_hold, at_least, below
-from jaxduel.experiments.estimates import Number, apart
+from jaxduel.experiments.estimates import Number, apart, mean_of
 from jaxduel.experiments.findings import Finder, less, over
 from jaxduel.experiments.plans import Samples
 
@@ -20,6 +19,7 @@ NUM_TEN, NUM_SOME = 10, 30
 TEN, SOME, MANY = f"copeland-cycle-{NUM_TEN}", f"copeland-cycle-{NUM_SOME}", "copeland500"
 FOR_A_HORIZON = ("savage", "pbr")
 SCALED = "scb[scale=0.51]"
+CURVES = 1_000
 OTHERS = ("scb", SCALED, *FOR_A_HORIZON, "rucb")
 
 
@@ -46,8 +46,9 @@ def measured_claims(samples: Samples) -> list[Claim]:
         Claim(
             "Consequently, the regret curves are not monotonically increasing",
             "section 6, Figure 1 (of SAVAGE, PBR and RankEl)",
-            "for SAVAGE or PBR, mean regret to some horizon is below that to the one before",
-            tuple(m for name in FOR_A_HORIZON for m in _largest_drop(samples, name)),
+            "for SAVAGE or PBR, more than half of 1,000 curves fall somewhere, each the means of 1 "
+            "to 10 runs (how many the paper has is not said)",
+            tuple(m for name in FOR_A_HORIZON for m in _falling(samples, name)),
             len(FOR_A_HORIZON),
             at_least(1),
         ),
@@ -88,16 +89,22 @@ def measured_claims(samples: Samples) -> list[Claim]:
     ]
 
 
-def _largest_drop(samples: Samples, name: str) -> list[Measurement]:
-    """The smallest ratio of mean regrets to two successive horizons, whose runs are independent."""
+def _falling(samples: Samples, name: str) -> list[Measurement]:
+    """The share of bootstrap curves that fall somewhere; runs to different horizons are
+    independent."""
     sample = samples.get((FIVE, name))
     if sample is None or len(sample.checkpoints) < 2:
         return []
-    ends = [sample.until(int(time)) for time in sample.checkpoints]
-    pairs = [(apart(after, before), after) for before, after in itertools.pairwise(ends)]
-    least, after = min(pairs, key=lambda pair: pair[0].value)
-    what = f"{sample.label}, R(T = {after.checkpoints[-1]:,}) / R(the horizon before)"
-    return [Measurement(FIVE, what, least, math.nan, less(least))]
+    rng = np.random.default_rng(0)
+    regret = np.asarray(sample.regret)
+    runs, times = regret.shape
+    falls = np.zeros(CURVES)
+    for number in range(CURVES):
+        drawn = rng.integers(runs, size=(rng.integers(1, 11), times))
+        falls[number] = np.any(np.diff(regret[drawn, np.arange(times)].mean(axis=0)) < 0)
+    share = mean_of(falls)
+    what = f"{sample.label}, share of curves that fall"
+    return [Measurement(FIVE, what, share, math.nan, above(share, 0.5))]
 
 
 def _power(samples: Samples, name: str) -> Number | None:

@@ -93,7 +93,7 @@ _COMPETITORS = {
     "rucb": Competitor("rucb", "RUCB", "rucb", _ALPHA, quick=True),
     "rcs": Competitor("rcs", "RCS", "rcs", _ALPHA),
     "ccb": Competitor("ccb", "CCB", "ccb", _ALPHA),
-    "scb": Competitor("scb", "SCB", "scb", {}),
+    "scb": Competitor("scb", "SCB", "scb", {"scale": 0.51, "first_length": 1_000}),
     "rmed1": Competitor("rmed1", "RMED1", "rmed1", {"scale": 0.3, "exponent": 1.01}, quick=True),
     "ecw-rmed": Competitor("ecw-rmed", "ECW-RMED", "ecw-rmed", {}),
     "dts": Competitor("dts", "D-TS", "dts", _ALPHA),

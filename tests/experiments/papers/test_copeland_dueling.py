@@ -130,13 +130,21 @@ def good() -> dict[tuple[str, str], Sample]:
     }
 
 
+def test_a_curve_of_independent_horizons_with_equal_means_falls_every_other_time():
+    level = {(claims.FIVE, "savage"): sample("savage", (1, 500, 500))}
+    (claim,) = [c for c in claims.measured_claims(level) if "monotonically" in c.quote]
+    (measured,) = claim.measurements
+    assert measured.estimate.value == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(claims.CURVES))
+    assert measured.estimate.error == pytest.approx(0.5 / np.sqrt(claims.CURVES), rel=0.02)
+
+
 def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
     found = claims.measured_claims(good)
     assert [c.quote for c in found if c.verdict != "confirmed"] == []
     assert all(len(claim.measurements) == claim.expected for claim in found)
     (drop,) = [c for c in found if "monotonically" in c.quote]
-    assert drop.measurements[0].estimate.value == pytest.approx(0.9, rel=1e-6)
-    assert "T = 100,000" in drop.measurements[0].what
+    assert [m.verdict for m in drop.measurements] == ["confirmed", "not confirmed"]
+    assert drop.measurements[0].estimate.value > 0.99
     (large,) = [c for c in found if "large-scale" in c.quote]
     assert large.measurements[0].ratio.value == pytest.approx(0.75)
     assert "t = 10,000" in large.measurements[0].what
