@@ -66,6 +66,12 @@ def quiet_runs(rows):
     ]
 
 
+def cold_starts(rows):
+    return [["a new process", "nothing kept", "programs kept"]] + [
+        [case, *map(digits, seconds)] for case, *seconds in rows
+    ]
+
+
 def batches(rows):
     seconds = {(name, arms, horizon): value for name, arms, horizon, value in rows}
     horizons = sorted({horizon for _, _, horizon in seconds})
@@ -109,6 +115,12 @@ SECTIONS = {
     ),
     "batches of comparisons": Section("test_batched.py::test_runs", *_BATCHES),
     "batches of pulls": Section("test_arms.py::test_runs", *_BATCHES),
+    "cold starts": Section(
+        "test_cold.py::test_cold_and_second_process",
+        ("case",),
+        ("processor seconds, cold", "second process"),
+        cold_starts,
+    ),
 }
 
 
