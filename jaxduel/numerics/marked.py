@@ -25,7 +25,7 @@ _WORD = 32
 Reading = Callable[[jax.Array], jax.Array]
 
 _FEWEST_SLOTS, _MANY_SLOTS = 64, 256
-_MOST_PAIRS = 2**18
+_MOST_PAIRS = 2**15
 _MOST_ENTRIES = 2**30
 """Entries of one queue: places in it, and slots beyond its end, are int32."""
 
