@@ -46,7 +46,7 @@ COMPILATION = 30.0
 
 
 def interrupted(arguments, seconds):
-    """Exit code, output and errors of a process that is interrupted after some time.
+    """Exit code, output, errors, and seconds to its end of a process that is interrupted.
 
     In a script, before `simulate` has begun, JAX swallows a signal that comes while it collects
     garbage, and Python says so: then it is sent again, as one would.
@@ -56,13 +56,16 @@ def interrupted(arguments, seconds):
     )
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
+    began = time.monotonic()
     try:
         out, errors = process.communicate(timeout=60)
     except subprocess.TimeoutExpired as still:
-        assert b"_xla_gc_callback" in (still.stderr or b"")
+        if b"_xla_gc_callback" not in (still.stderr or b""):
+            raise
         process.send_signal(signal.SIGINT)
+        began = time.monotonic()
         out, errors = process.communicate(timeout=60)
-    return process.returncode, out, errors
+    return process.returncode, out, errors, time.monotonic() - began
 
 
 def said_one_line(code, out, errors, begun="jaxduel: "):
@@ -146,7 +149,7 @@ def test_simulate_is_interrupted_between_chunks(seeds):
 @pytest.mark.parametrize("seconds", [0.15, 0.6, 2.0])
 def test_a_command_ends_in_one_line(tmp_path, seconds):
     command = COMMANDS["run"].format(tmp_path).split()
-    found = interrupted(["-m", "jaxduel", *command], seconds)
+    *found, _ = interrupted(["-m", "jaxduel", *command], seconds)
     assert said_one_line(*found), found
     assert not list(tmp_path.iterdir())
 
@@ -163,9 +166,8 @@ def test_signals_at_random_times(tmp_path, name):
     late = []
     for _ in range(20):
         seconds = times.choice([times.uniform(0.1, 2.0), times.uniform(2.0, 12.0)])
-        began = time.monotonic()
-        code, out, errors = interrupted(arguments, seconds)
-        late.append(time.monotonic() - began - seconds)
+        code, out, errors, needed = interrupted(arguments, seconds)
+        late.append(needed)
         if name == "script" and seconds < 4.0:  # Python's own traceback while it imports jaxduel
             assert code in (0, 1, -signal.SIGINT, 130), (seconds, errors)
             assert "terminate called" not in errors
@@ -178,5 +180,5 @@ def test_signals_at_random_times(tmp_path, name):
             assert LINE.search(errors) or "returned" in errors, errors
         strays = [p for p in tmp_path.rglob(".*") if not p.is_dir() and "lock" not in p.name]
         assert not strays or name == "sweep", strays
-    assert max(late) < COMPILATION or name == "script"
+    assert max(late) < COMPILATION
     assert sorted(late)[len(late) // 2] < 3.0

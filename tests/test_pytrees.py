@@ -1,6 +1,6 @@
 """Pytrees of dataclasses."""
 
-from dataclasses import dataclass, field
+from dataclasses import field, make_dataclass
 from itertools import combinations
 
 import jax
@@ -11,20 +11,12 @@ import jaxduel as jd
 from jaxduel.pytrees import register_dataclass
 
 
-@register_dataclass
-@dataclass(frozen=True)
-class One:
-    leaf: object
-    size: int = field(metadata={"static": True})
-    other: object = None
+def of_fields_alike(name):
+    fields = [("leaf", object), ("size", int, field(metadata={"static": True})), ("other", object)]
+    return register_dataclass(make_dataclass(name, fields, frozen=True))
 
 
-@register_dataclass
-@dataclass(frozen=True)
-class Another:
-    leaf: object
-    size: int = field(metadata={"static": True})
-    other: object = None
+One, Another = map(of_fields_alike, ("One", "Another"))
 
 
 def test_static_fields_are_structure_and_the_others_leaves():
@@ -41,10 +33,10 @@ def test_static_fields_are_structure_and_the_others_leaves():
 
 
 def test_structures_name_their_class():
-    one, another = (jax.tree.structure(cls(1.0, 3)) for cls in (One, Another))
+    one, another = (jax.tree.structure(cls(1.0, 3, None)) for cls in (One, Another))
     assert one != another
     with pytest.raises(ValueError, match="Another"):
-        jax.tree.map(jnp.add, One(1.0, 3), Another(1.0, 3))
+        jax.tree.map(jnp.add, One(1.0, 3, 0.0), Another(1.0, 3, 0.0))
 
 
 def test_registered_policies_differ_in_structure():

@@ -106,12 +106,12 @@ class Finder:
         competitor of its name and `suffix`, over the factor of another policy."""
         found = []
         for data in where:
-            pairs = [self._pair(data, name + suffix, name) for name in (policy, other)]
-            if None in pairs:
+            mine, theirs = (self._pair(data, name + suffix, name) for name in (policy, other))
+            if mine is None or theirs is None:
                 continue
-            (more_1, one), (more_2, two) = (pair for pair in pairs if pair is not None)
-            growth = final_ratio(more_1, one) / final_ratio(more_2, two)
-            words = f"{more_1.label} / {one.label} over {more_2.label} / {two.label}{_until(one)}"
+            growth = final_ratio(*mine) / final_ratio(*theirs)
+            words = " over ".join(f"{late.label} / {base.label}" for late, base in (mine, theirs))
+            words += _until(mine[1])
             found.append(Measurement(data, words, growth, math.nan, judge(growth)))
         return found
 

@@ -43,7 +43,7 @@ def seed_of(key: jax.Array) -> Seed:
 
 
 def is_threefry(key: jax.Array) -> bool:
-    """Whether a typed key is Threefry's."""
+    """True for a typed key of Threefry."""
     return jax.random.key_impl(key) == "threefry2x32"
 
 

@@ -1,9 +1,10 @@
 """What a policy is: a pure state-transition function over fixed-shape arrays.
 
-A policy is a frozen dataclass registered with `jax.tree_util.register_dataclass`. Numbers that one
-may want to sweep are leaves, so a policy can be stacked and vmapped; the number of arms and
-switches are static. The methods describe ONE seed: no batch axis, ever. The loops of
-`jaxduel.simulation` add seeds, hyper-parameters and instances with `jax.vmap`.
+A policy is a frozen dataclass registered as a pytree, by `jaxduel.pytrees` in the package; for
+one of your own `jax.tree_util.register_dataclass` does. Numbers that one may want to sweep are
+leaves, so a policy can be stacked and vmapped; the number of arms and switches are static. The
+methods describe ONE seed: no batch axis, ever. The loops of `jaxduel.simulation` add seeds,
+hyper-parameters and instances with `jax.vmap`.
 
 Arms are numbered 0..K-1. `active_arms`, a (K,) bool leaf of every policy, says which of them exist:
 arms that pad an instance to a larger K form a suffix of inactive arms and are never played.

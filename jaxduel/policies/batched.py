@@ -122,13 +122,8 @@ def comparisons_per_pair(settings: BatchedSettings, batch: jax.Array) -> jax.Arr
     return size
 
 
-def margin(settings: BatchedSettings, per_pair: jax.Array, terms: Terms | None = None) -> jax.Array:
-    """gamma_r for c_r = `per_pair`: () float32.
-
-    The terms are those of the run by default. In floating point (the relaxed simulator's) they may
-    be float64, and so is the result.
-    """
-    terms = terms_of(settings) if terms is None else terms
+def margin(settings: BatchedSettings, per_pair: jax.Array, terms: Terms) -> jax.Array:
+    """gamma_r for c_r = `per_pair`: () float32; float64 where the terms are."""
     if settings.delta is not None:
         log_inverse_delta = -jnp.log(jnp.float32(settings.delta))
     else:
@@ -174,10 +169,9 @@ def round_means(wins: jax.Array) -> jax.Array:
     return jnp.where(n > 0, wins / jnp.maximum(n, 1), 0.5)
 
 
-def kl_threshold(settings: BatchedSettings, terms: Terms | None = None) -> jax.Array:
-    """What the evidence of the KL criterion must exceed, in nats: () float32. Terms as in
-    `margin`."""
-    terms = terms_of(settings) if terms is None else terms
+def kl_threshold(settings: BatchedSettings, terms: Terms) -> jax.Array:
+    """The evidence above which the KL criterion eliminates, in nats: () float32; float64 where the
+    terms are."""
     if settings.threshold is not None:
         return jnp.float32(settings.threshold)
     if settings.elimination == "kl":
@@ -194,7 +188,7 @@ def surely_loses(wins: jax.Array, threshold: jax.Array) -> jax.Array:
 
 
 def beaten_by_kl(
-    settings: BatchedSettings, active: jax.Array, wins: jax.Array, terms: Terms | None = None
+    settings: BatchedSettings, active: jax.Array, wins: jax.Array, terms: Terms
 ) -> jax.Array:
     """The active arms that the KL criterion eliminates: (K,) bool."""
     surely = surely_loses(wins, kl_threshold(settings, terms))

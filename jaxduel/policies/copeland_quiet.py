@@ -39,14 +39,13 @@ def quiet(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[LoopStat
       limit: () int32, the most comparisons that the run may have.
     """
     demand, end = state.demand, state.t + limit
-    always = jnp.array(policy.line4 == "retest")
     soonest = jnp.min(demand.due)
     arm, right = rmed_copeland.first(state.queue)
     able = (arm == right) & ~rmed_copeland.some(state.forced) & ~state.stale
     itself = arm_sets.only(arm, arm, policy.num_arms)
 
     def calm(t: jax.Array) -> jax.Array:
-        """Whether line 4 has not to look before comparison t + 1."""
+        """Line 4 finds no pair before comparison t + 1 without looking: () bool."""
         following = jnp.minimum(t, _LAST - 1) + 1
         return state.fewest >= rmed_copeland.line4_at(policy, following).least
 
@@ -62,7 +61,7 @@ def quiet(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[LoopStat
         t = t + steps_while(lambda t: (reach >= rmed_copeland.log_of(t)) & calm(t), t, still)
         number = jnp.minimum(t, end - 1) + 1
         new = rmed_copeland.next_lists(demand, queue, waiting, itself, number)
-        plays = (t < end) & (~(new[2] | always) | calm(number))
+        plays = (t < end) & (~rmed_copeland.line4_comes(policy, new[2]) | calm(number))
         lists = _Lists(
             jnp.where(plays, new[0], queue), jnp.where(plays, new[1], waiting), t + plays
         )

@@ -53,11 +53,12 @@ class ECWRMED:
       line4: "retest" as described, by the paper's words ("at the beginning of each round [...] it
         immediately draws that pair. Otherwise, it enters the loop"). "pass": asked once at the
         beginning of a pass, all pairs that lack comparisons then are compared once each. They
-        differ little, but with delays: "retest" compares one pair until outcomes come.
+        differ little, but with delays, where counts are of known outcomes: "retest" compares one
+        pair until outcomes come.
 
     The order of the pairs matters on matrices like "gap", where few comparisons suffice in one
-    order of the arms: `simulate(..., shuffle_arms=False)` keeps that of the table. With delayed
-    feedback counts are of known outcomes, so that line 4 may repeat a pair. Draws nothing.
+    order of the arms: `simulate(..., shuffle_arms=False)` keeps that of the table. Draws
+    nothing.
     """
 
     num_arms: int = field(metadata={"static": True})

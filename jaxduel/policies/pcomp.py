@@ -20,6 +20,7 @@ from jaxduel.policies.batched import (
     keep_survivors,
     margin,
     round_means,
+    terms_of,
 )
 from jaxduel.policies.checks import require_whole
 from jaxduel.pytrees import register_dataclass
@@ -73,8 +74,9 @@ class PCOMP(BatchedSettings):
         del key
         wins = state.wins + outcome
         remaining, rounds = account(state.remaining, state.rounds, plan)
+        terms = terms_of(self)
         return BatchedState(
-            active=survivors_of_all_pairs(self, state.active, state.batch, wins, outcome),
+            active=survivors_of_all_pairs(self, state.active, state.batch, wins, outcome, terms),
             wins=wins,
             batch=state.batch + 1,
             remaining=remaining,
@@ -88,12 +90,9 @@ def survivors_of_all_pairs(
     batch: jax.Array,
     wins: jax.Array,
     round_wins: jax.Array,
-    terms: Terms | None = None,
+    terms: Terms,
 ) -> jax.Array:
-    """The arms that are left after a round of all pairs (lines 5 to 7): (K,) bool.
-
-    K and T of line 2 are those of the run by default.
-    """
+    """The arms that are left after a round of all pairs (lines 5 to 7): (K,) bool."""
     if settings.elimination == "hoeffding":
         gamma = margin(settings, comparisons_per_pair(settings, batch), terms)
         beaten = jnp.any((round_means(round_wins) > 0.5 + gamma) & active[:, None], axis=0)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.errors import InputError
+from jaxduel.errors import unknown_name
 from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.seldom import seldom
 from jaxduel.policies import arm_sets
@@ -26,7 +26,7 @@ from jaxduel.policies.copeland_demand import (
 from jaxduel.policies.counts import lesson
 
 LINE4 = ("retest", "pass")
-"""When line 4 asks for pairs to draw: before every comparison, or before every pass."""
+"""Readings of line 4: it comes before every comparison, or before every pass."""
 
 
 class Looping(Protocol):
@@ -76,7 +76,7 @@ def require_line4(policy: Looping, where: str) -> None:
     require(policy.alpha, lambda a: a > 0, f"{where}: alpha must be positive")
     require(policy.beta, lambda b: b >= 0, f"{where}: beta must not be negative")
     if policy.line4 not in LINE4:
-        raise InputError(f"{where}: line4 must be 'retest' or 'pass', not {policy.line4!r}.")
+        raise unknown_name("line4", policy.line4, LINE4)
 
 
 def begin(
@@ -180,8 +180,7 @@ def advance(
     price = estimates.price[learnt.winner, learnt.loser]
     must_look = (learnt.amount > 0) & _is_close(price, line4)
     known = state.forced & ~drawn, jnp.where(must_look, -1.0, state.fewest)
-    asks = jnp.array(True) if policy.line4 == "retest" else listed & passed
-    looks = asks & (known[1] < line4.least)
+    looks = line4_comes(policy, listed & passed) & (known[1] < line4.least)
     forced, fewest = seldom(_lacking, looks, known, estimates, active, line4)
     return LoopState(
         estimates=estimates,
@@ -263,6 +262,11 @@ class Line4(NamedTuple):
 
     least: jax.Array  # alpha sqrt(log t)
     dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0
+
+
+def line4_comes(policy: Looping, passed: jax.Array) -> jax.Array:
+    """Line 4 comes before the next comparison, given whether a pass has ended: () bool."""
+    return passed | (policy.line4 == "retest")
 
 
 def line4_at(policy: Looping, t: jax.Array) -> Line4:

@@ -89,7 +89,7 @@ class SCOMP(SeededSettings):
         active, seeds = state.active, state.seeds
         seeding = jnp.any(seeds)
         wins = state.wins + outcome
-        gamma = margin(self, comparisons_per_pair(self, state.batch))
+        gamma = margin(self, comparisons_per_pair(self, state.batch), state.terms)
         mean = round_means(outcome)
 
         def over_all_seeds(ahead: jax.Array) -> jax.Array:
@@ -98,9 +98,9 @@ class SCOMP(SeededSettings):
         switching, joining = leads(self, state.terms, wins, mean, gamma, PRINTED)
         switch = seeding & jnp.any(over_all_seeds(switching))
         if self.elimination == "hoeffding":
-            beaten = jnp.any((mean > 0.5 + 3.0 * gamma) & seeds[:, None], axis=0)
+            beaten = jnp.any(switching & seeds[:, None], axis=0)
         else:
-            beaten = beaten_by_kl(self, active, wins)
+            beaten = beaten_by_kl(self, active, wins, state.terms)
         seeded = jnp.where(switch, over_all_seeds(joining), keep_survivors(active, beaten))
         paired = survivors_of_all_pairs(self, active, state.batch, wins, outcome, state.terms)
         active = jnp.where(seeding, seeded, paired)

@@ -118,7 +118,7 @@ class SCOMP2(SeededSettings):
         """Line 6, lines 8 to 15, or lines 5 to 8 of PCOMP."""
         wins = state.wins + outcome
         remaining, rounds = account(state.remaining, state.rounds, plan)
-        gamma = margin(self, comparisons_per_pair(self, state.batch))
+        gamma = margin(self, comparisons_per_pair(self, state.batch), state.terms)
         mean = round_means(outcome)
         choosing = jnp.any(state.seeds) & (state.candidate < 0)
 
@@ -158,9 +158,9 @@ class SCOMP2(SeededSettings):
         switching, joining = leads(self, state.terms, wins, mean, gamma, PRINTED)
         switch = seeding & jnp.any(active & switching[:, state.candidate])
         if self.elimination == "hoeffding":
-            beaten = mean[state.candidate] > 0.5 + 5.0 * gamma
+            beaten = switching[state.candidate]
         else:
-            beaten = beaten_by_kl(self, active, wins)
+            beaten = beaten_by_kl(self, active, wins, state.terms)
         called = active & joining[:, state.candidate]
         seeded = jnp.where(switch, called, keep_survivors(active, beaten))
         paired = survivors_of_all_pairs(self, active, state.batch, wins, round_wins, state.terms)

@@ -1,4 +1,4 @@
-"""What SCOMP and SCOMP2 share: how seeds are sampled, and when they give way to PCOMP.
+"""Seeds of SCOMP and SCOMP2: how they are sampled, and when they give way to PCOMP.
 
 Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), Section 3.2.
 
@@ -108,7 +108,7 @@ def leads(
     gamma: jax.Array,
     printed: tuple[float, float],
 ) -> tuple[jax.Array, jax.Array]:
-    """Which arms lead enough to make the switch, and which enough to be in A'.
+    """The leads that make the switch, and those that are enough to be in A'.
 
     Args:
       settings: of the policy.

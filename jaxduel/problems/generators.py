@@ -16,7 +16,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxduel.errors import InputError
-from jaxduel.numerics.threefry import host_bits
+from jaxduel.numerics.threefry import host_bits, is_threefry
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 
 _PARTITIONABLE = "jax_threefry_partitionable"
@@ -236,8 +236,7 @@ def _uniforms(key: jax.Array, shape: tuple[int, ...]) -> np.ndarray:
 
 def _words(key: jax.Array, shape: tuple[int, ...]) -> np.ndarray:
     """`jax.random.bits`, without compiling it where that can be avoided."""
-    is_threefry = jax.random.key_impl(key) == "threefry2x32"
-    if key.ndim == 0 and is_threefry and getattr(jax.config, _PARTITIONABLE, True):
+    if is_threefry(key) and key.ndim == 0 and getattr(jax.config, _PARTITIONABLE, True):
         words = np.asarray(jax.random.key_data(key))
         return host_bits(words, math.prod(shape)).reshape(shape)
     return np.asarray(jax.random.bits(key, shape, jnp.uint32))

@@ -17,10 +17,9 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics.threefry import bits, fold_in, host_bits, host_fold_in, is_threefry
 from jaxduel.simulation.compiling import compiled_once
 
-ENVIRONMENT, POLICY, INIT, SHUFFLE, QUIET, SHARES = range(6)
+ENVIRONMENT, POLICY, INIT, SHUFFLE, QUIET, SHARES = _STREAMS = range(6)
 """Streams: outcomes, `act` and `update`, `init`, the order of the arms, the lengths of quiet runs,
 and the arms of those that have several."""
-_STREAMS = 6
 
 GENERATORS = ("threefry2x32", "philox4x32")
 """PRNGs whose numbers do not change under vmap, on any device. ("rbg" shares one key under
@@ -71,7 +70,7 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
     if not is_threefry(root):
         return _streams(root, indices, number=number)
     seeds = host_fold_in(np.asarray(jax.random.key_data(root)), indices)
-    words = [host_fold_in(seeds, np.full_like(indices, name)) for name in range(_STREAMS)]
+    words = [host_fold_in(seeds, np.full_like(indices, name)) for name in _STREAMS]
     keys = [jax.random.wrap_key_data(x, impl="threefry2x32") for x in words]  # type: ignore[arg-type]
     return keys, host_bits(words[SHUFFLE], number)
 
@@ -82,7 +81,7 @@ def _streams(root: jax.Array, indices: jax.Array, *, number: int) -> tuple[list[
 
     def of_seed(index: jax.Array) -> tuple[list[jax.Array], jax.Array]:
         seed = fold_in(root, index)
-        keys = [fold_in(seed, name) for name in range(_STREAMS)]
+        keys = [fold_in(seed, name) for name in _STREAMS]
         return keys, bits(keys[SHUFFLE], (number,))
 
     drawn = jax.vmap(of_seed)(indices.ravel())

@@ -147,7 +147,7 @@ class BatchedOracle:
     # ---- elimination --------------------------------------------------------------------------
 
     def kl_loses(self, i: int, j: int, threshold: float, choices: Choices) -> bool:
-        """Whether p_ij < 1/2 and N_ij D(p_ij, 1/2) > threshold, on all data."""
+        """p_ij < 1/2 and N_ij D(p_ij, 1/2) > threshold, on all data."""
         n = int(self.N[i, j])
         if 2 * self.W[i, j] >= n:
             return False

@@ -58,7 +58,7 @@ class SCOMP(PCOMP):
         return Position(active, r, "pcomp", called=(len(active), max(1, self.T - self.used)))
 
     def ahead(self, j: int, i: int, r: int, join: bool, choices: Choices) -> bool:
-        """Whether b_j is ahead of b_i by what makes the switch, or by what is needed to join A'."""
+        """b_j is ahead of b_i by what makes the switch, or by what is needed to join A'."""
         switching, joining = self.printed
         share = joining / switching if self.width is None else self.width
         if not join:

@@ -14,6 +14,7 @@ from jaxduel.policies.batched import (
     commit,
     comparisons_per_pair,
     keep_survivors,
+    terms_of,
 )
 from tests.oracles.batched import floor_power
 
@@ -83,8 +84,8 @@ def test_evidence_equal_to_the_threshold_does_not_eliminate():
         policy = _policy(num_arms=num_arms)
         active = jnp.ones(num_arms, bool)
         wins = jnp.zeros((num_arms, num_arms), jnp.int32).at[1, 0].set(losses)
-        assert not beaten_by_kl(policy, active, wins).any()
-        beaten = beaten_by_kl(policy, active, wins.at[1, 0].add(1))
+        assert not beaten_by_kl(policy, active, wins, terms_of(policy)).any()
+        beaten = beaten_by_kl(policy, active, wins.at[1, 0].add(1), terms_of(policy))
         assert np.flatnonzero(beaten).tolist() == [0]
 
 
@@ -92,7 +93,7 @@ def test_only_active_arms_eliminate_and_thresholds_are_in_order():
     wins = jnp.zeros((4, 4), jnp.int32).at[1, 0].set(60).at[0, 1].set(30)
     active = jnp.array([True, False, True, True])
     policy = _policy()
-    assert not beaten_by_kl(policy, active, wins).any()
+    assert not beaten_by_kl(policy, active, wins, terms_of(policy)).any()
     active = jnp.ones(4, bool)
     evidence = 5.09
     for elimination, threshold in (
@@ -100,10 +101,12 @@ def test_only_active_arms_eliminate_and_thresholds_are_in_order():
         ("kl-log-horizon", np.log(1000)),
         ("kl-safe", np.log(1000 * 16)),
     ):
-        gone = bool(beaten_by_kl(_policy(elimination=elimination), active, wins)[0])
+        policy = _policy(elimination=elimination)
+        gone = bool(beaten_by_kl(policy, active, wins, terms_of(policy))[0])
         assert gone == (evidence > threshold)
-    assert not beaten_by_kl(_policy(threshold=5.2), active, wins).any()
-    assert beaten_by_kl(_policy(threshold=5.0), active, wins)[0]
+    for threshold, gone in ((5.2, False), (5.0, True)):
+        policy = _policy(threshold=threshold)
+        assert beaten_by_kl(policy, active, wins, terms_of(policy)).tolist() == [gone, *[False] * 3]
 
 
 def test_an_elimination_that_would_leave_nobody_is_not_made():

@@ -96,12 +96,11 @@ def _falling(samples: Samples, name: str) -> list[Measurement]:
     if sample is None or len(sample.checkpoints) < 2:
         return []
     rng = np.random.default_rng(0)
-    regret = np.asarray(sample.regret)
-    runs, times = regret.shape
+    runs, times = sample.regret.shape
     falls = np.zeros(CURVES)
     for number in range(CURVES):
         drawn = rng.integers(runs, size=(rng.integers(1, 11), times))
-        falls[number] = np.any(np.diff(regret[drawn, np.arange(times)].mean(axis=0)) < 0)
+        falls[number] = np.any(np.diff(sample.regret[drawn, np.arange(times)].mean(axis=0)) < 0)
     share = mean_of(falls)
     what = f"{sample.label}, share of curves that fall"
     return [Measurement(FIVE, what, share, math.nan, above(share, 0.5))]

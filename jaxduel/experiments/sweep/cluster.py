@@ -25,7 +25,7 @@ from jaxduel.experiments.sweep.store import Store
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
 _PATIENCE_SECONDS = 1.0
-"""How long blocks in flight may take on processes that end with the run, once it is stopped."""
+"""Time for blocks in flight on processes that end with the run, once it is stopped."""
 
 
 def run_on_cluster(
@@ -139,9 +139,8 @@ def platform_of(client: Any, stop: threading.Event) -> dict[str, str] | None:
 def _local_cluster(num_workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
-    tornado = logging.getLogger("tornado")
-    level = tornado.level
     with (
+        _silent(logging.getLogger("tornado")),  # it reports that workers are gone
         tempfile.TemporaryDirectory(prefix="jaxduel-", ignore_cleanup_errors=True) as scratch,
         LocalCluster(
             n_workers=num_workers,
@@ -155,12 +154,20 @@ def _local_cluster(num_workers: int) -> Iterator[Any]:
             preload=[WORKER],
         ) as cluster,
     ):
-        tornado.setLevel(logging.CRITICAL)  # it reports that workers are gone
         try:
             yield cluster
         finally:
             _kill(cluster)
-    tornado.setLevel(level)
+
+
+@contextmanager
+def _silent(logger: logging.Logger) -> Iterator[None]:
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _kill(cluster: Any) -> None:

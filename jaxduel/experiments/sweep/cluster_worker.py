@@ -97,8 +97,8 @@ def perform(folder: str, manifest: str, task: Task) -> Answer:
 
 
 def dask_setup(worker: Any) -> None:
-    """Prepares a process that `local:N` starts: a terminal's Ctrl-C is for the client, which lets
-    its workers finish; and accelerators are left alone."""
+    """Prepares a process that `local:N` starts: a terminal's Ctrl-C is for the client, which ends
+    its workers; and accelerators are left alone."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     jax.config.update("jax_platforms", "cpu")
