@@ -64,8 +64,8 @@ class LoopState(NamedTuple):
     estimates: Estimates
     demand: Demand
     stale: jax.Array  # () bool: whether outcomes have come that the demand does not know
-    forced: jax.Array  # (ceil(K / 32), K) uint32: the pairs that line 4 asks for
-    fewest: jax.Array  # () float32: at most the smallest n_ij; -1 if line 4 has to look at all
+    forced: jax.Array  # (ceil(K / 32), K) uint32: pairs that line 4 asks for, surely the first
+    fewest: jax.Array  # () float32: at most the n_ij of all others; -1 if line 4 has to look
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
     t: jax.Array  # () int32: comparisons made
@@ -177,11 +177,9 @@ def advance(
     drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
     queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
     line4 = line4_at(policy, t + 1)
-    price = estimates.price[learnt.winner, learnt.loser]
-    must_look = (learnt.amount > 0) & _is_close(price, line4)
-    known = state.forced & ~drawn, jnp.where(must_look, -1.0, state.fewest)
-    looks = line4_comes(policy, listed & passed) & (known[1] < line4.least)
-    forced, fewest = seldom(_lacking, looks, known, estimates, active, line4)
+    forced, fewest, unsure = _after(policy, state, plan, estimates, line4)
+    looks = line4_comes(policy, listed & passed) & unsure
+    forced, fewest = seldom(_lacking, looks, (forced, fewest), estimates, active, line4)
     return LoopState(
         estimates=estimates,
         demand=demand,
@@ -284,22 +282,45 @@ def _pairs_where(mask: jax.Array) -> jax.Array:
     return arm_sets.sets_where(mask & (arms[:, None] < arms))
 
 
+def _after(
+    policy: Looping, state: LoopState, drawn: Duel, estimates: Estimates, line4: Line4
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The pairs of line 4 once `drawn` has been compared, by what is known of that pair alone.
+
+    A pair that lacks comparisons stays to be compared again, or was compared once for this pass.
+
+    Returns:
+      `forced`; `fewest`; and whether all pairs must be looked at, () bool: one that is not `forced`
+      may lack comparisons, or the first that is no longer does.
+    """
+    itself = arm_sets.only(drawn.right, drawn.left, policy.num_arms)
+    n, close = _needs(estimates.lead[drawn], estimates.price[drawn], line4)
+    again, different = policy.line4 == "retest", drawn.left != drawn.right
+    stays = again & different & ((n < line4.least) | close)
+    forced = jnp.where(stays, state.forced | itself, state.forced & ~itself)
+    fewest = jnp.where(some(state.forced), jnp.minimum(state.fewest, n), state.fewest)
+    fewest = jnp.where(stays | ~different, state.fewest, jnp.where(close, -1.0, fewest))
+    following = first(forced)
+    n, close = _needs(estimates.lead[following], estimates.price[following], line4)
+    idle = again & some(forced) & (n >= line4.least) & ~close
+    return forced, fewest, idle | (fewest < line4.least)
+
+
 def _lacking(
     _: tuple[jax.Array, jax.Array], estimates: Estimates, active: jax.Array, line4: Line4
 ) -> tuple[jax.Array, jax.Array]:
-    """The pairs of line 4 and, if there are none, the smallest n_ij.
+    """The pairs of line 4, and the smallest n_ij of all others.
 
-    There will be none while that is enough, as long as no outcome makes a pair close: otherwise the
+    They are all while that is enough, as long as no outcome makes a pair close: otherwise the
     second condition only gets weaker with t.
     """
-    lead, price = estimates.lead, estimates.price
-    n = jnp.where(price <= 0, -price, jnp.abs(lead) * price)
-    pairs = _pairs_where(((n < line4.least) | _is_close(price, line4)) & active[:, None] & active)
+    n, close = _needs(estimates.lead, estimates.price, line4)
     different = ~jnp.eye(len(active), dtype=bool) & active[:, None] & active
-    fewest = jnp.min(jnp.where(different, n, jnp.inf))
-    return pairs, jnp.where(some(pairs), -1.0, fewest)
+    lacking = ((n < line4.least) | close) & different
+    return _pairs_where(lacking), jnp.min(jnp.where(different & ~lacking, n, jnp.inf))
 
 
-def _is_close(price: jax.Array, line4: Line4) -> jax.Array:
-    """Whether |mu_ij - 1/2| < beta / log log t, of `Estimates.price`: bool."""
-    return (price > line4.dear) | ((price <= 0) & (line4.dear < jnp.inf))
+def _needs(lead: jax.Array, price: jax.Array, line4: Line4) -> tuple[jax.Array, jax.Array]:
+    """n_ij of pairs, and whether |mu_ij - 1/2| < beta / log log t, from parts of `Estimates`."""
+    n = jnp.where(price <= 0, -price, jnp.abs(lead) * price)
+    return n, (price > line4.dear) | ((price <= 0) & (line4.dear < jnp.inf))
