@@ -19,7 +19,7 @@ from jaxduel.simulation import events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import Device, placed
 from jaxduel.simulation.lanes import set_up
 from jaxduel.simulation.settling import Settling
 from jaxduel.simulation.tallies import Tallies
@@ -150,6 +150,7 @@ def _run_events(
     first, number = np.int32(0), min(job.slots, job.lanes)
     slots = events.occupy(block, first, number=number, program=program)
     following = np.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], np.int32)
+    following = placed(following, job.root)
     total, ticked, waited = int(np.max(np.asarray(cell.checkpoints))) - begin, 0, 0
     done, all_seeds, size = 0, block.t.size, np.int32(block.t.shape[-1])
     while done < all_seeds:
@@ -216,7 +217,8 @@ def _starter(
             indices = np.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
         active = np.asarray(job.cell.policy.active_arms)
         setups, keys = set_up(job.root, indices, active, job.program.shuffle)
-        return setups, started(needed(job.cell), keys, program=job.program)
+        lanes = started(needed(job.cell), keys, program=job.program)
+        return setups, placed(lanes, job.root)  # where `init` needs none of its arguments
 
     return of_block
 

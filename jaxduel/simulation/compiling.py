@@ -13,11 +13,12 @@ import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial, update_wrapper, wraps
+from functools import cache, partial, update_wrapper
 from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from jaxduel.simulation import compilation_cache, executables
 from jaxduel.simulation.devices import Device
@@ -70,7 +71,11 @@ also_forget(_forget)
 
 
 def compiled_once(
-    function: Callable[..., Any] | None = None, *, name: str | None = None, **options: Any
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    lasting: bool = False,
+    **options: Any,
 ) -> Any:
     """`jax.jit` whose programs are shared, within `shared`; elsewhere it is `jax.jit`.
 
@@ -78,57 +83,67 @@ def compiled_once(
       function: to be compiled; arguments that are not static are positional, static ones are
         keywords. It depends on nothing but its arguments, their classes, and the package's code.
       name: of the function among the package's; its qualified name if None.
+      lasting: it may run for so long that it pays to compile it well.
       **options: those of `jax.jit`.
     """
     if function is None:
-        return partial(compiled_once, name=name, **options)
-    return CompiledOnce(function, name or f"{function.__module__}.{function.__qualname__}", options)
+        return partial(compiled_once, name=name, lasting=lasting, **options)
+    name = name or f"{function.__module__}.{function.__qualname__}"
+    return CompiledOnce(function, name, lasting, options)
 
 
-def compiled_loop(donate: str) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator: `compiled_once` for the loops over time, f(cell, lanes, ..., program=...).
+Settings = tuple[tuple[str, Any], ...]
+"""Options of the compiler."""
 
-    On a CPU they are compiled with less optimisation: a tenth to a third less time, and the same
-    bits. The loops of most policies run as fast or faster (RMED1, BTM); those of UCB1 at K = 16 and
-    of RMED2FH at K = 5 take up to twice as long, of Gaussian Thompson sampling half more. JAX's own
-    option `jax_disable_most_optimizations` goes further.
+_LASTING: Settings = (("xla_backend_optimization_level", 1),)
+"""On a CPU: a tenth to a third less time for compilation, and the same bits. The loops of most
+policies run as fast or faster (RMED1, BTM, CCB); those of UCB1 at K = 16 and of RMED2FH at K = 5
+take up to twice as long, of Gaussian Thompson sampling half more."""
 
-    Args:
-      donate: name of the argument whose memory the loop takes over.
-    """
+_QUICK: Settings = (*_LASTING, ("xla_cpu_use_fusion_emitters", False))
+"""Half the time for compilation, again with the same bits, by XLA's older code generator. The loop
+from one informative comparison to the next is as fast, within a tenth; steps with few arms take
+half more, batches with many twice as long."""
 
-    def decorate(loop: Callable[..., Any]) -> Any:
-        @cache
-        def on(less: bool) -> Callable[..., Any]:
-            options = {"xla_backend_optimization_level": 1} if less else None
-            return compiled_once(
-                loop,
-                static_argnames="program",
-                donate_argnames=donate,
-                compiler_options=options,
-            )
 
-        @wraps(loop)
-        def run(cell: Any, lanes: Any, *arguments: Any, program: Any) -> Any:
-            device = next(iter(jax.tree.leaves(lanes)[0].devices()))
-            hardly = jax.config.read("jax_disable_most_optimizations")  # type: ignore[attr-defined]
-            less = device.platform == "cpu" and not hardly
-            return on(less)(cell, lanes, *arguments, program=program)
+def _settings(platform: str, lasting: bool) -> Settings:
+    """The options for a platform; none if JAX was told not to optimise, which goes further."""
+    config: Any = jax.config
+    if platform != "cpu" or config.read("jax_disable_most_optimizations"):
+        return ()
+    return _LASTING if lasting else _quick()
 
-        return run
 
-    return decorate
+@cache
+def _quick() -> Settings:
+    """`_QUICK`, if the compiler knows these options."""
+    try:
+        jax.jit(lambda: np.int32(0), compiler_options=dict(_QUICK)).lower().compile()
+    except jax.errors.JaxRuntimeError:
+        return _LASTING
+    return _QUICK
 
 
 class CompiledOnce:
     """A function that is `compiled_once`."""
 
-    def __init__(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
-        self._jitted = jax.jit(function, **options)
-        self._identity = name, options
+    def __init__(
+        self, function: Callable[..., Any], name: str, lasting: bool, options: dict[str, Any]
+    ) -> None:
+        self._function, self._lasting, self._options = function, lasting, options
+        self._identity = name, lasting, options
+        self._jitted: dict[Settings, Any] = {}
         self.forget()
         update_wrapper(self, function)
         _functions.add(self)
+
+    def on(self, platform: str) -> Any:
+        """The function for JAX, with the options of a platform."""
+        settings = _settings(platform, self._lasting)
+        if settings not in self._jitted:
+            options = {**self._options, "compiler_options": dict(settings)}
+            self._jitted[settings] = jax.jit(self._function, **options)
+        return self._jitted[settings]
 
     def forget(self) -> None:
         """Forgets the programs."""
@@ -138,10 +153,12 @@ class CompiledOnce:
 
     def __call__(self, *args: Any, **static: Any) -> Any:
         """What the function returns for these arguments."""
+        leaves, tree = jax.tree.flatten(args)
+        if any(isinstance(leaf, Tracer) for leaf in leaves):  # shapes are asked for
+            return self._function(*args, **static)
         device = _here.device
         if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-            return self._jitted(*args, **static)
-        leaves, tree = jax.tree.flatten(args)
+            return self.on(_platform(leaves))(*args, **static)
         call = device, tree, tuple(map(_kind, leaves)), *static.items()
         run = self._ready.get(call)
         if run is None:
@@ -156,7 +173,7 @@ class CompiledOnce:
         texts = tuple(map(str, kinds))
         with self._lock:
             key = tree, texts, *static.items()
-            program = self._programs.setdefault(key, _Program(self._jitted, static))
+            program = self._programs.setdefault(key, _Program(self, static))
         shapes = [
             jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type) for kind in kinds
         ]
@@ -168,12 +185,12 @@ class _Program:
     """A program on all devices.
 
     Args:
-      jitted: the function.
-      static: its static arguments.
+      function: what it is a program of.
+      static: the static arguments.
     """
 
-    def __init__(self, jitted: Callable[..., Any], static: dict[str, Any]) -> None:
-        self._jitted, self._static = jitted, static
+    def __init__(self, function: CompiledOnce, static: dict[str, Any]) -> None:
+        self._function, self._static = function, static
         self._lock = threading.Lock()
         self._loaded: dict[Device, Callable[..., Any]] = {}
         self._content: bytes | None = None
@@ -196,7 +213,7 @@ class _Program:
                 return _loaded(self._content, device, shapes)
             except Exception:
                 self._content, self._cannot_be_shared = None, True
-        return partial(self._jitted, **self._static)
+        return partial(self._function.on(device.platform), **self._static)
 
     def _find(self, device: Device, parts: tuple[Any, ...], shapes: Any) -> None:
         """Reads the program, or compiles it."""
@@ -242,10 +259,17 @@ class _Program:
         before, _here.device = _here.device, None
         try:
             with jax.default_device(device.client.local_devices()[0]):
-                jitted: Any = self._jitted
-                return jitted.lower(*shapes, **self._static)
+                return self._function.on(device.platform).lower(*shapes, **self._static)
         finally:
             _here.device = before
+
+
+def _platform(leaves: list[Any]) -> str:
+    """Where a function of these is computed."""
+    for leaf in leaves:
+        if isinstance(leaf, jax.Array):
+            return next(iter(leaf.devices())).platform
+    return jax.default_backend()
 
 
 def _kind(leaf: Any) -> Hashable:

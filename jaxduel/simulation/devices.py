@@ -19,6 +19,15 @@ _VARIABLE = "JAX_NUM_CPU_DEVICES"
 _FLAG = "xla_force_host_platform_device_count"
 
 
+def placed(values: Any, beside: jax.Array) -> Any:
+    """Arrays, or NumPy's, committed to the device of `beside`.
+
+    What compiled loops return is committed if what they get is; with one and the other, JAX
+    compiles a loop twice.
+    """
+    return jax.device_put(values, *beside.devices())
+
+
 def use_all_cores() -> None:
     """Tells JAX to make one CPU device per core that this process may use.
 

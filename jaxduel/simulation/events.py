@@ -18,7 +18,7 @@ from jaxduel.numerics.shares import shares
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.compiling import compiled_loop, compiled_once
+from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane, play, tell
 from jaxduel.simulation.tallies import Tallies, count_selves, enter, no_tallies, of_problem
@@ -88,7 +88,7 @@ def begin(
     return each_lane(one, program)(cell, setups, steps)
 
 
-@compiled_loop(donate="slots")
+@compiled_once(static_argnames="program", donate_argnames="slots")
 def advance(
     cell: Cell, slots: Slots, delay: jax.Array, turns: jax.Array, *, program: Program
 ) -> Slots:

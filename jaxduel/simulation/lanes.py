@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.simulation import keys
+from jaxduel.simulation.devices import placed
 
 ARRAY_BYTES = 256 * 2**10
 """On a CPU, blocks are fastest while each array of their state stays below this size."""
@@ -60,9 +61,9 @@ def set_up(
         policy=streams[keys.POLICY],
         quiet=streams[keys.QUIET],
         shares=streams[keys.SHARES],
-        arms=jax.device_put(arms),
+        arms=arms,  # type: ignore[arg-type]
     )
-    return setup, streams[keys.INIT]
+    return placed((setup, streams[keys.INIT]), root)
 
 
 def default_lanes(

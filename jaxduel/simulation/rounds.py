@@ -17,7 +17,7 @@ from jax import lax
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.compiling import compiled_loop, compiled_once
+from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import (
     Tallies,
@@ -54,7 +54,7 @@ def start(cell: Cell, key: jax.Array, program: Program) -> RoundLane:
     )
 
 
-@compiled_loop(donate="lanes")
+@compiled_once(lasting=True, static_argnames="program", donate_argnames="lanes")
 def advance(
     cell: Cell, setups: Setup, lanes: RoundLane, rounds: Any, *, program: Program
 ) -> tuple[RoundLane, jax.Array, jax.Array]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxduel.simulation import events
+from jaxduel.simulation.devices import placed
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane
 
@@ -73,7 +74,8 @@ class Settling:
         job = self._job
         job.compiles()
         end = np.full(job.cell.checkpoints.shape, min(t + TRIAL, self._horizon), np.int32)
-        cell = job.cell._replace(checkpoints=end, points=np.zeros(job.cell.points.shape, np.int32))
+        times = placed((end, np.zeros(job.cell.points.shape, np.int32)), job.root)
+        cell = job.cell._replace(checkpoints=times[0], points=times[1])
         at = np.int32(t), np.int32(0), np.bool_(True)
         block = events.begin(cell, setups, lanes, *at, program=job.program)
         turns, chunk = [], (np.int32(job.delay), np.int32(TRIAL_TURNS))

@@ -12,7 +12,7 @@ from jax import lax
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import WITHHELD, Feedback
 from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.compiling import compiled_loop, compiled_once
+from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
@@ -49,7 +49,7 @@ def start(cell: Cell, key: jax.Array, program: Program) -> StepLane:
     )
 
 
-@compiled_loop(donate="lanes")
+@compiled_once(lasting=True, static_argnames="program", donate_argnames="lanes")
 def advance(
     cell: Cell,
     setups: Setup,

@@ -16,7 +16,7 @@ from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel
-from jaxduel.simulation import blocks, compilation_cache, program_names, settling
+from jaxduel.simulation import blocks, compilation_cache, compiling, program_names, settling
 from jaxduel.simulation.memory_maps import forget_programs
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -39,6 +39,7 @@ def _afresh(monkeypatch):
     jax.config.update("jax_compilation_cache_dir", None)
     monkeypatch.setattr(settling, "WORTH", 0)  # quiet runs are skipped in short simulations
     forget_programs()
+    compiling._quick()  # compiles something, to see what the compiler knows
     yield
     jd.use_compilation_cache("off")
     forget_programs()
@@ -120,6 +121,17 @@ def test_no_number_changes_a_program(name, parameters, loops, compiled):
     if loops == 2:
         assert others({"delay": 2}).count("advance") <= loops
         assert others({"delay": 3}, {"delay": 50, "horizon": 9_000}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "loops"),
+    [("rucb", 2), pytest.param("rmed1", 2, marks=pytest.mark.slow), ("sparring", 1), ("pcomp", 1)],
+)
+def test_a_program_is_compiled_once_where_jax_alone_keeps_it(name, loops, compiled, monkeypatch):
+    monkeypatch.setattr(blocks, "shared", lambda device: jax.default_device(device))
+    run(name, devices=jax.devices()[:1])
+    assert compiled.count("advance") == loops
+    assert compiled.count("exchange") == loops - 1
 
 
 @pytest.mark.parametrize("name", [pytest.param("rmed1", marks=pytest.mark.slow), "pcomp"])
