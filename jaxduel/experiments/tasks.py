@@ -6,6 +6,8 @@ import queue
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
 import jax
@@ -86,9 +88,10 @@ class DataSet:
 class Task:
     """A competitor on a data set: one curve.
 
-    Every instance is a simulation of its own, with its own key and as many lanes as it has runs
-    (many runs: equal blocks): nothing is padded, and runs on different instances are independent.
-    So are runs to different horizons, where the competitor has separate ones.
+    Every instance has its own key and as many lanes as it has runs (many runs: equal blocks), so
+    that nothing is padded and runs on different instances are independent. Instances with few runs
+    are stacked. Runs to different horizons are independent too, where the competitor has separate
+    ones.
     """
 
     data: DataSet
@@ -132,34 +135,45 @@ class Task:
           Stopped: soon after it was asked to stop.
         """
         results = []
-        for draw in self.data.draws:
+        for draws in self._stacks():
             if self.competitor.per_horizon:
-                results.append(self._separately(draw, device, stop))
+                results += self._separately(draws, device, stop)
             else:
-                how = draw.num_runs, device, stop
-                results.append(self._simulate(draw, self.horizon, self.checkpoints, *how))
+                part = sum(draw.num_runs for draw in draws)
+                how = part, device, stop
+                results += self._simulate(draws, self.horizon, self.checkpoints, *how)
         name, label = self.competitor.name, self.competitor.label
         return Sample.pooled(name, label, results, separate=self.competitor.per_horizon)
 
+    def _stacks(self) -> list[Sequence[Draw]]:
+        """The instances, as many at a time as run as one program: as many runs each, and not more
+        lanes in all than a block may have."""
+        stacks: list[Sequence[Draw]] = []
+        for _, alike in groupby(self.data.draws, attrgetter("num_runs")):
+            draws = list(alike)
+            number = -(-len(draws) // max(1, _MOST_LANES // self.lanes))
+            size = -(-len(draws) // number)
+            stacks += [draws[first : first + size] for first in range(0, len(draws), size)]
+        return stacks
+
     def _simulate(
         self,
-        draw: Draw,
+        draws: Sequence[Draw],
         horizon: int,
         times: np.ndarray,
         part: float,
         device: Device,
         stop: threading.Event,
-    ) -> Result:
-        """A simulation that counts as so many runs."""
+    ) -> list[Result]:
+        """A simulation that counts as so many runs: a result for each of some instances."""
         if stop.is_set():
             raise Stopped
-        entry = self.competitor
-        policy = make(
-            entry.policy, num_arms=draw.problem.num_arms, horizon=horizon, **entry.parameters
-        )
+        entry, stacked = self.competitor, len(draws) > 1
+        num_arms = draws[0].problem.num_arms
+        policy = make(entry.policy, num_arms=num_arms, horizon=horizon, **entry.parameters)
         settings = Settings(
-            num_seeds=draw.num_runs,
-            seed=draw.key,
+            num_seeds=draws[0].num_runs,
+            seed=draws[0].key,
             checkpoints=times,
             regret=self.regret,
             shuffle_arms=entry.shuffle_arms,
@@ -171,30 +185,43 @@ class Task:
             stop=stop,
         )
         try:
-            return run_cells([policy], [draw.problem], [horizon], settings, stacked=False)[0]
+            return run_cells(
+                [policy] * len(draws),
+                [draw.problem for draw in draws],
+                [horizon] * len(draws),
+                settings,
+                stacked=stacked,
+                roots=[draw.key for draw in draws] if stacked else None,
+            )
         except KeyboardInterrupt:
             raise Stopped from None
 
-    def _separately(self, draw: Draw, device: Device, stop: threading.Event) -> Result:
+    def _separately(
+        self, draws: Sequence[Draw], device: Device, stop: threading.Event
+    ) -> list[Result]:
         """Separate runs to each horizon, side by side as checkpoints."""
         horizons = [h for h in horizons_up_to(self.horizon) if h >= self.checkpoints[0]]
+        runs = sum(draw.num_runs for draw in draws)
         parts = [
             self._simulate(
-                replace(draw, key=jax.random.fold_in(draw.key, horizon)),
+                [replace(draw, key=jax.random.fold_in(draw.key, horizon)) for draw in draws],
                 horizon,
                 np.array([horizon]),
-                draw.num_runs * horizon / sum(horizons),
+                runs * horizon / sum(horizons),
                 device,
                 stop,
             )
             for horizon in horizons
         ]
-        return replace(
-            parts[-1],
-            checkpoints=np.concatenate([part.checkpoints for part in parts]),
-            regret=np.concatenate([part.regret for part in parts], axis=1),
-            plays=np.concatenate([part.plays for part in parts], axis=1),
-        )
+        return [
+            replace(
+                own[-1],
+                checkpoints=np.concatenate([part.checkpoints for part in own]),
+                regret=np.concatenate([part.regret for part in own], axis=1),
+                plays=np.concatenate([part.plays for part in own], axis=1),
+            )
+            for own in zip(*parts, strict=True)
+        ]
 
 
 def horizons_up_to(horizon: int) -> list[int]:

@@ -60,8 +60,8 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
     NumPy computes those of Threefry: it is done long before a program for it were compiled.
 
     Args:
-      root: () typed key.
-      indices: (...) int32, of the seeds.
+      root: () typed key, or (C,), one for each cell.
+      indices: (...) int32, of the seeds; (C, L) if there are several roots.
       number: how many words each seed has.
 
     Returns:
@@ -69,7 +69,10 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
     """
     if not is_threefry(root):
         return _streams(root, indices, number=number)
-    seeds = host_fold_in(np.asarray(jax.random.key_data(root)), indices)
+    words_of_roots = np.asarray(jax.random.key_data(root))
+    if root.ndim:
+        words_of_roots = words_of_roots[:, None]
+    seeds = host_fold_in(words_of_roots, indices)
     words = [host_fold_in(seeds, np.full_like(indices, name)) for name in _STREAMS]
     keys = [jax.random.wrap_key_data(x, impl="threefry2x32") for x in words]  # type: ignore[arg-type]
     return keys, host_bits(words[SHUFFLE], number)
@@ -79,10 +82,11 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
 def _streams(root: jax.Array, indices: jax.Array, *, number: int) -> tuple[list[jax.Array], Any]:
     """`streams` of any generator."""
 
-    def of_seed(index: jax.Array) -> tuple[list[jax.Array], jax.Array]:
+    def of_seed(root: jax.Array, index: jax.Array) -> tuple[list[jax.Array], jax.Array]:
         seed = fold_in(root, index)
         keys = [fold_in(seed, name) for name in _STREAMS]
         return keys, bits(keys[SHUFFLE], (number,))
 
-    drawn = jax.vmap(of_seed)(indices.ravel())
+    roots = jnp.broadcast_to(root[:, None] if root.ndim else root, indices.shape)
+    drawn = jax.vmap(of_seed)(roots.ravel(), indices.ravel())
     return jax.tree.map(lambda x: x.reshape(*indices.shape, *x.shape[1:]), drawn)

@@ -40,7 +40,7 @@ def set_up(
     """The streams of seeds, and their orders of the arms (inactive ones stay at the end).
 
     Args:
-      root: () typed key.
+      root: () typed key; it may be (C,) where there are several cells.
       indices: (L,) int32, of the seeds; (C, L) where there are several cells.
       active_arms: (K,) bool; (C, K).
       shuffle: whether each seed has an order of its own.

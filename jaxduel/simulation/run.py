@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxduel import interrupts
@@ -192,7 +193,12 @@ def _require_problem(problem: Any) -> None:
 
 
 def job_of(
-    checked: Sequence[CheckedCell], settings: Settings, *, stacked: bool, points: int = 1
+    checked: Sequence[CheckedCell],
+    settings: Settings,
+    *,
+    stacked: bool,
+    roots: Sequence[jax.Array] | None = None,
+    points: int = 1,
 ) -> blocks.Job:
     """The job of simulating cells, with its number of lanes; arguments as in `run_cells`."""
     points = checkpoints.padded_size(max(points, *(len(c.grid) for c in checked)))
@@ -210,7 +216,7 @@ def job_of(
             delayed=settings.delay > 1,
             skips=settings.skip_quiet and isinstance(checked[0].policy, FallsQuiet),
         ),
-        root=root_key(settings.seed, settings.prng),
+        root=root_key(settings.seed, settings.prng) if roots is None else jnp.stack(roots),
         lanes=1,
         delay=settings.delay,
         slots=1,
@@ -222,7 +228,8 @@ def job_of(
     if lanes is None:
         _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
         lanes = default_lanes(shapes, platform, settings.num_seeds, settings.memory_budget)
-    return job._replace(lanes=lanes, slots=events.MOST_SLOTS if platform == "cpu" else lanes)
+    slots = min(lanes, events.MOST_SLOTS) if platform == "cpu" else lanes
+    return job._replace(lanes=lanes, slots=slots)
 
 
 def _are_devices(devices: Any) -> bool:
@@ -245,6 +252,7 @@ def run_cells(
     *,
     stacked: bool,
     times: Sequence[Any] | None = None,
+    roots: Sequence[jax.Array] | None = None,
     points: int = 1,
 ) -> list[Result]:
     """Simulates cells: one, or several stacked into one program.
@@ -254,6 +262,8 @@ def run_cells(
       settings: what they have in common.
       stacked: whether they are one program with an axis for cells.
       times: the checkpoints of each cell, instead of those of `settings`.
+      roots: a () typed key for each of several stacked cells, instead of the seed of `settings`:
+        then what seed i draws in one cell is independent of what it draws in another.
       points: how many checkpoints the program has room for, if that is more than any cell has.
 
     Raises:
@@ -272,8 +282,12 @@ def run_cells(
     _GUARD.make_room()
     runner = blocks.runner_for(checked[0].kind)
     budget = settings.table_budget and settings.table_budget // len(checked)
-    records = [Record(c, settings, runner is blocks.ROUNDS, budget) for c in checked]
-    job = job_of(checked, settings, stacked=stacked, points=points)
+    seeds = [settings.seed] * len(checked) if roots is None else roots
+    records = [
+        Record(cell, replace(settings, seed=seed), runner is blocks.ROUNDS, budget)
+        for cell, seed in zip(checked, seeds, strict=True)
+    ]
+    job = job_of(checked, settings, stacked=stacked, roots=roots, points=points)
     lanes, num_blocks = job.lanes, -(-settings.num_seeds // job.lanes)
     fewest = min(record.rows for record in records)
     if fewest < settings.num_seeds:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.experiments import tasks
 from jaxduel.experiments.tasks import (
     Competitor,
     DataSet,
@@ -42,6 +43,40 @@ def test_a_task_is_the_simulations_of_its_instances():
             checkpoints=TIMES, regret="average", lanes=2,
         )  # fmt: skip
         np.testing.assert_array_equal(sample.regret[sample.groups == i], alone.regret)
+
+
+@pytest.mark.parametrize("name", ["rmed1", "pcomp"])
+def test_instances_are_stacked_while_they_have_as_many_runs_and_fit_a_block(name, monkeypatch):
+    monkeypatch.setattr(tasks, "_MOST_LANES", 4)
+    asked, run_cells = [], tasks.run_cells
+
+    def watched(policies, *args, **options):
+        asked.append(len(policies))
+        return run_cells(policies, *args, **options)
+
+    monkeypatch.setattr(tasks, "run_cells", watched)
+    entry = Competitor(name, name, name, {"num_batches": 3} if name == "pcomp" else {})
+    whole = task(entry, instances=6)
+    last = replace(whole.data.draws[-1], num_runs=1)
+    whole = replace(whole, data=replace(whole.data, draws=(*whole.data.draws[:-1], last)))
+    sample = only(whole)
+    assert asked == [2, 2, 1, 1]
+    policy = jd.policies.make(name, num_arms=4, horizon=50, **entry.parameters)
+    for i, draw in enumerate(whole.data.draws):
+        alone = jd.simulate(
+            policy, draw.problem, 50, draw.num_runs, draw.key,
+            checkpoints=TIMES, regret="average", lanes=2,
+        )  # fmt: skip
+        np.testing.assert_array_equal(sample.regret[sample.groups == i], alone.regret)
+
+
+def test_separate_runs_on_several_instances_are_those_on_each():
+    btm = Competitor("btm", "BTM", "btm", {}, per_horizon=True)
+    together = only(task(btm, instances=3, runs=2))
+    for i in range(3):
+        one = task(btm, instances=3, runs=2)
+        one = replace(one, data=replace(one.data, draws=one.data.draws[i : i + 1]))
+        np.testing.assert_array_equal(together.regret[together.groups == i], only(one).regret)
 
 
 def test_samples_do_not_depend_on_the_devices():

@@ -6,6 +6,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.simulation.cells import Program
+from jaxduel.simulation.run import Settings, run_cells
 
 
 def test_the_class_of_a_policy_tells_programs_apart():
@@ -23,6 +24,19 @@ def test_the_class_of_a_policy_tells_programs_apart():
     for policy in (one, other, one, other):
         compiled(policy, program=Program(type(policy), **switches))
     assert traced == [type(one), type(other)]
+
+
+@pytest.mark.parametrize("prng", ["threefry2x32", "philox4x32"])
+def test_cells_with_roots_of_their_own_are_simulations_of_their_own(prng):
+    roots = [jax.random.key(i, impl=prng) for i in (3, 4)]
+    policies = [jd.policies.make("rucb", num_arms=6)] * 2
+    problems, settings = [jd.problems.load("arxiv")] * 2, Settings(num_seeds=5, lanes=4)
+    both = run_cells(policies, problems, [200, 200], settings, stacked=True, roots=roots)
+    for root, result in zip(roots, both, strict=True):
+        alone = jd.simulate(policies[0], problems[0], 200, 5, root, lanes=4)
+        np.testing.assert_array_equal(result.plays, alone.plays)
+        assert result.made_by["seed"] == alone.made_by["seed"]
+    assert (both[0].plays != both[1].plays).any()
 
 
 @pytest.mark.parametrize("prng", ["threefry2x32", "philox4x32"])
