@@ -4,6 +4,7 @@ to."""
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from time import perf_counter
@@ -20,7 +21,7 @@ from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
 from jaxduel.simulation.devices import Device, placed
-from jaxduel.simulation.lanes import set_up
+from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.settling import Settling
 from jaxduel.simulation.tallies import Tallies
 
@@ -28,6 +29,10 @@ STEPS_PER_CALL = 4096
 FEWEST_STEPS = 64
 CALL_SECONDS = 0.5
 """How long a call of the step loop takes at most, about: it cannot be interrupted."""
+BRIEF_SECONDS = 4.0
+"""How long steps of a program may take, its compilation included, before it is compiled for long
+runs. Where skipping begins soon, they take less."""
+_brief_seconds: defaultdict[Program, float] = defaultdict(float)
 ROUNDS_PER_CALL = 64
 TURNS_PER_CALL = 64
 TAIL_TURNS = 2**17
@@ -115,6 +120,13 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     first_ones: list[Tallies] = []
     settling, begin = Settling(job), 0
     number = FEWEST_STEPS
+    if skips and settling.goes_ahead():
+        ahead = job._replace(slots=job.lanes)
+        record = _run_events(ahead, setups, lanes, 0, [], settling.has_shown)
+        if record is not None:
+            return record
+        job.compiles()
+        setups, lanes = STEPS.start(job, first)
     for time in times[0] if stacked else times:
         while begin < time:
             if job.stop.is_set():
@@ -122,16 +134,18 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             look = settling.following(begin) if skips else begin + STEPS_PER_CALL
             end, called = min(look, int(time), begin + number), perf_counter()
             bounds = np.int32(begin), np.int32(end), np.int32(job.delay)
-            lanes = steps.advance(cell, setups, lanes, *bounds, program=job.program)
+            brief = skips and settling.is_soon and _brief_seconds[job.program] < BRIEF_SECONDS
+            advance = steps.advance.brief if brief else steps.advance
+            lanes = advance(cell, setups, lanes, *bounds, program=job.program)
             jax.block_until_ready(lanes.tallies.plays)
-            slow = perf_counter() - called > CALL_SECONDS
+            seconds = perf_counter() - called
+            _brief_seconds[job.program] += seconds if brief else 0.0
+            slow = seconds > CALL_SECONDS
             number = max(number // 2, FEWEST_STEPS) if slow else min(2 * number, STEPS_PER_CALL)
             job.tick(end - begin)
             begin = end
             if skips and begin == look and settling.is_over(setups, lanes, begin):
-                at = np.int32(begin), np.int32(len(first_ones)), np.bool_(False)
-                block = events.begin(job.cell, setups, lanes, *at, program=job.program)
-                return _run_events(job, block, begin, first_ones)
+                return _run_events(job, setups, lanes, begin, first_ones)
         now = steps.recorded(setups, lanes, program=job.program)
         first_ones.append(jax.tree.map(np.asarray, now))
     axis = 2 if stacked else 1
@@ -140,33 +154,53 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
 
 def _run_events(
     job: Job,
-    block: events.EventLane,
+    setups: Setup,
+    lanes: steps.StepLane,
     begin: int,
     first_ones: Sequence[Tallies],
+    pays: Callable[[events.EventLane], bool] = lambda _: True,
 ) -> Recorded | None:
     """The rest of a block, from time `begin` on, with quiet runs skipped; `first_ones` are what was
-    recorded up to then."""
+    recorded up to then. None once it does not pay, by what the seeds in slots did."""
     cell, program, stacked = job.cell, job.program, job.program.stacked
-    first, number = np.int32(0), min(job.slots, job.lanes)
-    slots = events.occupy(block, first, number=number, program=program)
-    following = np.full(len(cell.checkpoints) if stacked else (), slots.seed.shape[-1], np.int32)
+    at = np.int32(begin), np.int32(len(first_ones)), np.bool_(False)
+    block = events.begin(cell, setups, lanes, *at, program=program)
+    first, size, number = np.int32(0), np.int32(job.lanes), job.slots
+    alone = number == job.lanes  # no seed waits for a slot
+    if alone:
+        seeds = np.broadcast_to(np.arange(number, dtype=np.int32), block.t.shape)
+        slots = events.Slots(placed(seeds, job.root), block)
+    else:
+        slots = events.occupy(block, first, number=number, program=program)
+    following = np.full(len(cell.checkpoints) if stacked else (), number, np.int32)
     following = placed(following, job.root)
     total, ticked, waited = int(np.max(np.asarray(cell.checkpoints))) - begin, 0, 0
-    done, all_seeds, size = 0, block.t.size, np.int32(block.t.shape[-1])
-    while done < all_seeds:
+    while True:
         if job.stop.is_set():
             return None
         chunk = np.int32(job.delay), np.int32(TURNS_PER_CALL)
         slots = events.advance(cell, slots, *chunk, program=program)
-        block, slots, following = events.exchange(cell, block, slots, following, program=program)
-        done, running = (int(number) for number in events.census(cell, block, slots))
-        waited = waited + TURNS_PER_CALL if running <= events.FEW_SLOTS else 0
-        if waited >= TAIL_TURNS and slots.seed.shape[-1] > events.FEW_SLOTS:
-            slots = events.close_up(slots, size, number=events.FEW_SLOTS)
-        progress = total * done // all_seeds
+        if not pays(slots.lane):
+            job.tick(-ticked)
+            return None
+        if alone and waited >= TAIL_TURNS:
+            alone, block = False, slots.lane
+            slots = events.occupy(block, first, number=number, program=program)
+        if not alone:
+            block, slots, following = events.exchange(
+                cell, block, slots, following, program=program
+            )
+        seen = slots.lane if alone else block
+        running = np.asarray(seen.cursor) < np.asarray(cell.points)[..., None]
+        progress = total * int(np.sum(~running)) // running.size
         job.tick(progress - ticked)
-        ticked = progress
-    record, _ = events.recorded(block, program=program)
+        ticked, most = progress, int(np.max(np.sum(running, axis=-1)))
+        if most == 0:
+            break
+        waited = waited + TURNS_PER_CALL if most <= events.FEW_SLOTS < number else 0
+        if waited >= TAIL_TURNS and not alone:
+            slots, number = events.close_up(slots, size, number=events.FEW_SLOTS), events.FEW_SLOTS
+    record, _ = events.recorded(seen, program=program)
     record, before = jax.tree.map(np.array, record), (slice(None),) * (2 if stacked else 1)
     for number, tallies in enumerate(first_ones):
         for all_times, values in zip(*map(jax.tree.leaves, (record, tallies)), strict=True):

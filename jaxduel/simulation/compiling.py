@@ -13,7 +13,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial, update_wrapper
+from functools import cache, cached_property, partial, update_wrapper
 from typing import Any
 
 import jax
@@ -136,6 +136,15 @@ class CompiledOnce:
         self.forget()
         update_wrapper(self, function)
         _functions.add(self)
+
+    @cached_property
+    def brief(self) -> CompiledOnce:
+        """The same function, compiled for a short while: on a CPU in half the time, to the same
+        bits; elsewhere it is the same program."""
+        name, _, options = self._identity
+        brief = CompiledOnce(self._function, name, False, options)
+        brief._jitted = self._jitted
+        return brief
 
     def on(self, platform: str) -> Any:
         """The function for JAX, with the options of a platform."""

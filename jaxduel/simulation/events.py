@@ -180,15 +180,6 @@ def exchange(
     return (jax.vmap(one) if program.stacked else one)(cell, waiting, slots, following)
 
 
-@compiled_once
-def census(cell: Cell, block: EventLane, slots: Slots) -> tuple[jax.Array, jax.Array]:
-    """How many seeds of a block (of all cells) have all their checkpoints recorded, and how many
-    have a slot, of the cell with most: () int32 each."""
-    done = jnp.sum(block.cursor == cell.points[..., None], dtype=jnp.int32)
-    running = jnp.sum(slots.seed < block.t.shape[-1], axis=-1, dtype=jnp.int32)
-    return done, jnp.max(running)
-
-
 @compiled_once(static_argnames="number")
 def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
     """The same seeds in fewer slots.

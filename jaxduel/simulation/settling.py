@@ -13,6 +13,7 @@ from jaxduel.simulation.steps import StepLane
 
 if TYPE_CHECKING:
     from jaxduel.simulation.blocks import Job
+    from jaxduel.simulation.events import EventLane
 
 TURN_COST = 3.0
 """The cost of a turn, about, in steps of as many lanes: 1.5 (CCB) to 5 (D-TS on 16 arms), measured.
@@ -23,6 +24,20 @@ TRIAL_TURNS = 64
 """The most turns of a trial."""
 WORTH = 2**27
 """Comparisons left in a block, times arms, above which the event loop is worth its compilation."""
+AT_ONCE = 6 * 10**7
+"""The same for a narrow block to begin in the event loop: half of `WORTH`, as the step loop is not
+compiled then."""
+NARROW = 128
+"""Lanes, of all cells, up to which a turn costs little more than a step: the call of a kernel costs
+more than its work."""
+AHEAD_TURNS = 1024
+"""Turns for each pair of arms after which the event loop has skipped something, or goes back to the
+beginning, for steps."""
+_AHEAD_PART = 6
+"""They are no more than this part of the horizon."""
+_SKIPS = 0.8
+"""Turns a comparison, up to then, with which it goes on. Where no winner is found there are 0.95 or
+more; else 0.1 (D-TS) to 0.7 (CCB), measured on five and six arms."""
 _REST = 8
 """After a trial in vain there is none for this part of the time that has passed."""
 
@@ -41,13 +56,31 @@ class Settling:
     """
 
     def __init__(self, job: Job) -> None:
-        self._job, self._slots = job, min(job.slots, job.lanes)
-        self._share = self._slots / job.lanes
+        self._job, self._share = job, job.slots / job.lanes
         self._cost = TURN_COST * (2.0 if job.delay > 1 else 1.0)
         self._horizon = int(np.max(np.asarray(job.cell.checkpoints)))
-        self._each = job.cell.points.size * job.lanes * job.cell.policy.num_arms
+        num_arms = job.cell.policy.num_arms
+        self._each = job.cell.points.size * job.lanes * num_arms
+        self._ahead, self._has_shown = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2), False
         self._selves = np.zeros(())
         self._rests_until = 0
+
+    @property
+    def is_soon(self) -> bool:
+        """Whether most of the horizon may be skipped, by the number of arms."""
+        return self._ahead * _AHEAD_PART <= self._horizon
+
+    def goes_ahead(self) -> bool:
+        """Whether the event loop goes first, instead of steps."""
+        narrow = self._each <= NARROW * self._job.cell.policy.num_arms and self._job.delay == 1
+        return narrow and self.is_soon and self._horizon * self._each >= AT_ONCE
+
+    def has_shown(self, lanes: EventLane) -> bool:
+        """Whether the event loop, that goes first goes on; to be asked after each of its calls."""
+        if not self._has_shown and np.max(turns := np.asarray(lanes.turns)) >= self._ahead:
+            self._has_shown = True
+            return float(np.mean(turns / np.asarray(lanes.t))) <= _SKIPS
+        return True
 
     def following(self, t: int) -> int:
         """The time of the first count after time t."""
@@ -79,9 +112,9 @@ class Settling:
         at = np.int32(t), np.int32(0), np.bool_(True)
         block = events.begin(cell, setups, lanes, *at, program=job.program)
         turns, chunk = [], (np.int32(job.delay), np.int32(TRIAL_TURNS))
-        for first in range(0, job.lanes, self._slots):
-            start = min(first, job.lanes - self._slots)
-            slots = events.occupy(block, np.int32(start), number=self._slots, program=job.program)
+        for first in range(0, job.lanes, job.slots):
+            start = min(first, job.lanes - job.slots)
+            slots = events.occupy(block, np.int32(start), number=job.slots, program=job.program)
             lane = events.advance(cell, slots, *chunk, program=job.program).lane
             each = np.asarray(lane.turns) / (np.asarray(lane.t) - t)
             turns.append(each[..., first - start :])

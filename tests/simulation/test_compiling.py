@@ -16,7 +16,14 @@ from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel
-from jaxduel.simulation import blocks, compilation_cache, compiling, program_names, settling
+from jaxduel.simulation import (
+    blocks,
+    compilation_cache,
+    compiling,
+    events,
+    program_names,
+    settling,
+)
 from jaxduel.simulation.memory_maps import forget_programs
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -129,9 +136,27 @@ def test_no_number_changes_a_program(name, parameters, loops, compiled):
 )
 def test_a_program_is_compiled_once_where_jax_alone_keeps_it(name, loops, compiled, monkeypatch):
     monkeypatch.setattr(blocks, "shared", lambda device: jax.default_device(device))
+    monkeypatch.setattr(settling, "NARROW", 0)  # seeds wait for slots
+    monkeypatch.setattr(events, "MOST_SLOTS", 4)
     run(name, devices=jax.devices()[:1])
     assert compiled.count("advance") == loops
     assert compiled.count("exchange") == loops - 1
+
+
+@pytest.mark.usefixtures("full_compilation")
+def test_steps_are_compiled_quickly_at_first_and_well_later_to_the_same_bits(compiled, monkeypatch):
+    monkeypatch.setattr(settling, "WORTH", 2**62)
+    results = []
+    # seconds of the quick program: none, only the first call, all
+    for seconds, programs in ((0.0, 1), (1e-9, 2), (np.inf, 1)):
+        monkeypatch.setattr(blocks, "BRIEF_SECONDS", seconds)
+        blocks._brief_seconds.clear()
+        forget_programs()
+        compiled.clear()
+        results.append(run("rucb", 50_000, devices=jax.devices()[:1]))
+        assert compiled.count("advance") == programs
+    for other in results[1:]:
+        assert_same(results[0], other)
 
 
 @pytest.mark.parametrize("name", [pytest.param("rmed1", marks=pytest.mark.slow), "pcomp"])

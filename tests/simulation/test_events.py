@@ -26,6 +26,7 @@ def early_and_crowded(monkeypatch):
     monkeypatch.setattr(settling, "WORTH", 0)
     monkeypatch.setattr(settling, "TURN_COST", 0.0)
     monkeypatch.setattr(blocks, "TURNS_PER_CALL", 7)
+    monkeypatch.setattr(settling, "NARROW", 0)
     monkeypatch.setattr(events, "MOST_SLOTS", 3)
 
 
@@ -261,6 +262,68 @@ def test_the_event_loop_is_compiled_where_much_is_left_to_do(beginnings, monkeyp
         beginnings[0].clear()
         _simulate(_insomniac(4), problem, num_seeds=8)
         assert beginnings[0] == begun
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Blocks of 8 lanes begin in the event loop; it has 40 turns to show that it skips."""
+    monkeypatch.setattr(settling, "NARROW", 16)
+    monkeypatch.setattr(settling, "AT_ONCE", 0)
+    monkeypatch.setattr(settling, "AHEAD_TURNS", 40)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_narrow_block_begins_in_the_event_loop(beginnings):
+    problem, settings = jd.problems.arithmetic(2), {"num_seeds": 8, "shuffle_arms": False}
+    plain = {"skip_quiet": False, **settings}
+    # one comparison in four; none, until late; and where some others are narrow no more
+    for policy, lanes, begun in (
+        (_insomniac(4), 8, [0]),
+        (_insomniac(4, secretive=1.0), 8, [0]),
+        (_insomniac(4), 17, [40]),
+    ):
+        beginnings[0].clear()
+        result = _simulate(policy, problem, lanes=lanes, **settings)
+        assert beginnings[0] == begun
+        assert np.array_equal(result.plays, _simulate(policy, problem, **plain).plays)
+    both = [_insomniac(4), _insomniac(3)]
+    beginnings[0].clear()
+    together = _simulate(both, problem, simulate=jd.simulate_many, **settings)
+    assert beginnings[0] == [0]
+    for policy, result in zip(both, together, strict=True):
+        assert np.array_equal(result.plays, _simulate(policy, problem, **plain).plays)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_what_tells_late_or_has_many_arms_begins_with_steps(beginnings, monkeypatch):
+    problem = jd.problems.arithmetic(2)
+    settings = {"num_seeds": 8, "shuffle_arms": False}
+    _simulate(_insomniac(40), problem, delay=7, **settings)
+    monkeypatch.setattr(settling, "AHEAD_TURNS", 4000 // 6 + 1)
+    _simulate(_insomniac(40), problem, **settings)
+    monkeypatch.setattr(settling, "AHEAD_TURNS", 40)
+    monkeypatch.setattr(settling, "AT_ONCE", 4000 * 16 + 1)
+    _simulate(_insomniac(40), problem, **settings)
+    assert len(beginnings[0]) == 3
+    assert min(beginnings[0]) >= 40
+
+
+@pytest.mark.usefixtures("narrow")
+def test_the_last_seeds_of_a_narrow_block_move_to_few_slots(monkeypatch):
+    policy = Dozer(num_arms=5, active_arms=np.ones(5, bool), period=np.float32(20))
+    usual = _simulate(policy, MSLR5).plays
+    moved, close_up = [], events.close_up
+
+    def watched(slots, size, number):
+        moved.append((slots.seed.shape[-1], number))
+        return close_up(slots, size, number=number)
+
+    monkeypatch.setattr(events, "close_up", watched)
+    monkeypatch.setattr(events, "FEW_SLOTS", 2)
+    monkeypatch.setattr(blocks, "TAIL_TURNS", 1)
+    assert np.array_equal(_simulate(policy, MSLR5).plays, usual)
+    assert moved
+    assert set(moved) == {(8, 2)}
 
 
 def test_trials_leave_no_trace(monkeypatch):

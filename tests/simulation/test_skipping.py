@@ -39,6 +39,7 @@ def early_and_crowded(monkeypatch):
     monkeypatch.setattr(settling, "TRIAL", 50)
     monkeypatch.setattr(settling, "WORTH", 0)
     monkeypatch.setattr(settling, "TURN_COST", 0.0)
+    monkeypatch.setattr(settling, "NARROW", 0)
     monkeypatch.setattr(events, "MOST_SLOTS", 24)
 
 
