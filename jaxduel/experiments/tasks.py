@@ -19,7 +19,7 @@ from jaxduel.interrupts import Workers
 from jaxduel.policies import make
 from jaxduel.simulation import Result
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import Settings, run_cells
+from jaxduel.simulation.run import WINNERS, Settings, run_cells
 
 _MOST_LANES = 128
 """Runs on one instance are cut into equal blocks of at most this many."""
@@ -179,6 +179,7 @@ class Task:
             shuffle_arms=entry.shuffle_arms,
             delay=entry.delay,
             record_pairs=entry.record_pairs,
+            skip_quiet=True if entry.record_pairs else WINNERS,
             lanes=self.lanes,
             devices=[device],
             part=part,

@@ -5,6 +5,7 @@ from jaxduel.policies.base import WITHHELD as WITHHELD
 from jaxduel.policies.base import Batch as Batch
 from jaxduel.policies.base import Duel as Duel
 from jaxduel.policies.base import FallsQuiet as FallsQuiet
+from jaxduel.policies.base import FallsQuietAmong as FallsQuietAmong
 from jaxduel.policies.base import Feedback as Feedback
 from jaxduel.policies.base import LearnsLate as LearnsLate
 from jaxduel.policies.base import Policy as Policy

@@ -156,6 +156,24 @@ class FallsQuiet(Protocol):
 
 
 @runtime_checkable
+class FallsQuietAmong(Protocol):
+    """A duel policy that falls quiet among several arms and cannot tell which of them meets itself:
+    what `simulate(skip_quiet="winners")` asks for."""
+
+    def quiet_among(
+        self, state: State, limit: jax.Array, key: Key, alike: jax.Array
+    ) -> tuple[State, Quiet]:
+        """As `FallsQuiet.quiet`, but a run may be of several arms that are alike, of which `arm` is
+        one: each of its comparisons is of one of them with itself.
+
+        Args:
+          state, limit, key: as there.
+          alike: (K,) bool, the arms whose comparisons with themselves need not be told apart.
+        """
+        ...
+
+
+@runtime_checkable
 class LearnsLate(Protocol):
     """A duel policy that can be told outcomes later: what `simulate(delay=d)` needs."""
 

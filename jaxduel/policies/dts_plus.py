@@ -90,11 +90,21 @@ class DTSPlus:
     ) -> tuple[ThompsonState, Quiet]:
         """As `DTS.quiet`, but in such a run one candidate has most votes, and there is no tie to
         break: which of several arms has the smallest R_i depends on theta and on all votes, so that
-        no law of it is known in closed form. Several Copeland winners keep it from falling quiet.
+        no law of it is known in closed form. Several Copeland winners keep it from falling quiet,
+        but for `quiet_among`.
         The theta_ij of a tie in the step after a run are drawn given the votes, however these fell.
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(state, self.alpha, active, limit, key, mixes=False)
+
+    def quiet_among(
+        self, state: ThompsonState, limit: jax.Array, key: Key, alike: jax.Array
+    ) -> tuple[ThompsonState, Quiet]:
+        """As `quiet`, but several arms that are `alike`, (K,) bool, may have most votes: which of
+        them meets itself is not told (`jaxduel.policies.FallsQuietAmong`).
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(state, self.alpha, active, limit, key, mixes=False, alike=alike)
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
         """Takes in withheld outcomes."""

@@ -26,6 +26,13 @@ built up as sums of positive terms, and the draws are made in float64: to the co
 the relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where p <= 1/2,
 steps are plain: a run would be shorter than one comparison in the mean.
 
+Where no law of the first arm is known and it need not be, among arms whose comparisons cost the
+same, the l_i can be done without: the step is taken to fail with the probability that somebody
+replies to the leader most likely to be replied to, a. Of those steps the one to come finds its
+first arm i by all its votes, as ever, and with probability a_i / a somebody replies to i, who is
+found by the same uniform number for all i; else i meets itself. Such a run says of none of its
+comparisons whose it was.
+
 The outcomes of other comparisons must not arrive within a run: whoever withholds some asks for a
 run that ends, with the step after it, when they do. If they come right after a run, then to its
 length n nothing has to be added: all that matters is N >= n, the step to come has new
@@ -59,6 +66,7 @@ class _Coins(NamedTuple):
     votes: jax.Array  # (K, K) bool: V, of i against j, each of them likely to be won
     leads: jax.Array  # (K,) float32: the probability l_i that i is the first arm, given V
     answers: jax.Array  # (K, K) float32: the chance at [i, j] of a reply of j to i, else 0
+    pooled: jax.Array  # () bool: whether no l_i is known; then it is 1 where replies are likeliest
 
 
 class _Run(NamedTuple):
@@ -78,6 +86,7 @@ def confident_run(
     key: Key,
     *,
     mixes: bool,
+    alike: jax.Array | None = None,
 ) -> tuple[ThompsonState, Quiet]:
     """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
 
@@ -94,7 +103,9 @@ def confident_run(
       active: (K,) bool.
       limit: () int32, at least 0.
       key: used for nothing else.
-      mixes: whether ties of votes are broken uniformly; else, several leaders have no run.
+      mixes: whether ties of votes are broken uniformly; else, several leaders have no run, but for
+      alike: (K,) bool, arms whose comparisons with themselves nobody tells apart: several leaders
+        that are all among them have one, said to be of the first of them. None: no arms.
 
     Returns:
       The state after the run, and the run.
@@ -105,16 +116,24 @@ def confident_run(
     score = jnp.where(candidates, likely_votes(state, active), -1)
     arm = lax.argmax(score, 0, jnp.int32)
     one = lax.iota(jnp.int32, num) == arm
-    leaders = score == score[arm] if mixes else one
+    best = score == score[arm]
+    pooled = jnp.bool_(False) if alike is None else (set_size(best) > 1) & ~jnp.any(best & ~alike)
+    leaders = best if mixes else jnp.where(pooled, best, one)
     others = ~jnp.eye(num, dtype=bool) & active
     meeting = leaders[:, None] & others
     eligible = meeting & (state.lead >= -bound)
     answers = jnp.where(eligible, _chance_to_lose(state.tail), 0.0)
     answered = _any_of(answers.T)
+    likeliest = lax.argmax(jnp.where(leaders, answered, -1.0), 0, jnp.int32)
     least = jnp.min(jnp.where(leaders, answered, 1.0))
+    least = jnp.where(pooled, answered[likeliest], least)
     votes, found = _decisive_votes(state, score, leaders, candidates, active, least)
-    leads = _chances_to_lead(state, votes, leaders, active) if mixes else one.astype(jnp.float32)
-    coins = _Coins(votes, leads, jnp.where(found, answers, 1.0))
+    if mixes:
+        leads = _chances_to_lead(state, votes, leaders, active)
+    else:
+        known = jnp.where(pooled, likeliest, arm)
+        leads = (lax.iota(jnp.int32, num) == known).astype(jnp.float32)
+    coins = _Coins(votes, leads, jnp.where(found, answers, 1.0), pooled)
     refuted = jnp.min(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf))
     refused = jnp.min(jnp.where(meeting & ~eligible, -state.lead, jnp.inf))
 
@@ -156,7 +175,7 @@ def champion_run(
     votes, lost = itself[:, None] & rivals, jnp.any(rivals & (state.tail[arm] > 0))
     never = jnp.where(lost | ~unbeaten(state.t + 1), 1.0, 0.0)  # in place of the arm's own reply
     answers = jnp.where(itself[:, None] & itself, never, 0.0)
-    coins = _Coins(votes, itself.astype(jnp.float32), answers)
+    coins = _Coins(votes, itself.astype(jnp.float32), answers, jnp.bool_(False))
     run = _run(seed_of(key), state, coins, unbeaten, limit)
     return _later(state, run), Quiet(arm, run.n)
 
@@ -277,9 +296,9 @@ def _run(
       settled: whether D is what is asked for in comparison number t; false from some t on.
       limit: () int32.
     """
-    (votes, leads, answers), num = coins, len(coins.leads)
+    (votes, leads, answers, pooled), num = coins, len(coins.leads)
     chances = jnp.where(votes, jnp.abs(state.tail), 0.0)
-    length, culprit, likely = _fall(seed, chances, leads, answers, limit)
+    length, culprit, level, likely = _fall(seed, chances, leads, answers, limit)
     asked = likely & (limit > 0) & ~state.ended
     n, ended = drawn_run(asked, length, settled, state.t, limit)
 
@@ -292,8 +311,10 @@ def _run(
 
     pairs = fixed(votes, high * num + low) | fixed(votes.T, low * num + high)
     replies = fixed(answers > 0, (num + low) * num + high)
+    replied = ended & (culprit >= num * num)
+    replies = jnp.where(replied & pooled, _first_replies(answers, level), replies)
     sides = jnp.concatenate([pairs, replies])
-    first = jnp.where(ended & (culprit >= num * num), culprit // num - num, -1)
+    first = jnp.where(replied & ~pooled, culprit // num - num, -1)
     return _Run(
         n=n,
         ended=state.ended | ended,
@@ -302,9 +323,24 @@ def _run(
     )
 
 
+def _first_replies(answers: jax.Array, level: jax.Array) -> jax.Array:
+    """How replies to each arm fall if its first one is where the probability that there has been
+    one passes a level: (K, K) int8. Nobody replies where it never does.
+
+    Args:
+      answers: as in `_Coins`.
+      level: () float32.
+    """
+    passed = -jnp.expm1(jnp.cumsum(jnp.log1p(-answers), axis=1)) > level
+    before = jnp.pad(passed, ((0, 0), (1, 0)))[:, :-1]
+    side = jnp.where(before, thompson.FREE, thompson.UNLIKELY)
+    side = jnp.where(passed, side, thompson.LIKELY)
+    return jnp.where(answers > 0, side, thompson.FREE).astype(jnp.int8)
+
+
 def _fall(
     seed: Seed, votes: jax.Array, leads: jax.Array, answers: jax.Array, limit: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """How many steps it takes until D fails, and by which coin.
 
     Args:
@@ -316,8 +352,9 @@ def _fall(
 
     Returns:
       The number of steps without, () int32, at most `limit`; the first coin that fell so then, its
-      number, () int32, K^2 and more for replies; and whether a step without is likelier than 1/2,
-      () bool: only then the first two mean anything.
+      number, () int32, K^2 and more for replies; for these, a uniform number below the probability
+      that anybody replies to that arm, () float32; and whether a step without is likelier than 1/2,
+      () bool: only then the others mean anything.
     """
     num = len(leads)
     first, second = block(seed, 0, 0), block(seed, 1, 0)
@@ -335,12 +372,14 @@ def _fall(
         here = jnp.sum(jnp.where(numbers == group, votes, 0.0), axis=1)
         here = here + jnp.sum(jnp.where(num + numbers[:, None] == group, answers, 0.0), axis=0)
         inner = _first_failure(here)
-        member = _interval(inner, (past - before) / (after - before) * inner[-1])
+        level = (past - before) / (after - before) * inner[-1]
+        member = _interval(inner, level)
         length = jnp.floor(jnp.log1p(-_unit(*first)) / jnp.log1p(-fails))
         length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
         culprit = (group * num + member).astype(jnp.int32)
         likely = fails < 1.0 - _LEAST
-    return length, culprit, likely
+        level = level.astype(jnp.float32)
+    return length, culprit, level, likely
 
 
 def _first_failure(chances: jax.Array) -> jax.Array:

@@ -20,6 +20,8 @@ class Cell(NamedTuple):
     in the step loop, where the host keeps them."""
     points: Any
     """() int32: how many of them count; None in the step loop."""
+    alike: Any = None
+    """(K,) bool, the problem's arms without regret; None unless `Program.pools`."""
 
 
 class Program(NamedTuple):
@@ -44,6 +46,8 @@ class Program(NamedTuple):
     """Whether outcomes are withheld for a while."""
     skips: bool
     """Whether quiet runs are skipped."""
+    pools: bool = False
+    """Whether quiet runs among arms without regret may be of any of them."""
 
 
 def each_lane(f: Callable[..., Any], program: Program) -> Callable[..., Any]:

@@ -15,7 +15,14 @@ import numpy as np
 from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.policies import registry
-from jaxduel.policies.base import Duel, FallsQuiet, LearnsLate, Pull, PullBatch
+from jaxduel.policies.base import (
+    Duel,
+    FallsQuiet,
+    FallsQuietAmong,
+    LearnsLate,
+    Pull,
+    PullBatch,
+)
 from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, events, regret
@@ -30,6 +37,8 @@ from jaxduel.simulation.record import Record
 from jaxduel.simulation.result import Result
 
 _GUARD = Guard()
+WINNERS = "winners"
+"""How `skip_quiet` asks for runs of winners that are not told apart."""
 _MOST_LANES = 2**20
 """A block of more would not fit the memory of any device."""
 
@@ -56,7 +65,7 @@ class Settings:
     record_pairs: bool = False
     record_outcomes: bool = False
     of_outcomes: Callable[[np.ndarray], np.ndarray] | None = None
-    skip_quiet: bool = True
+    skip_quiet: bool | str = True
     lanes: int | None = None
     memory_budget: int | None = None
     table_budget: int | None = None
@@ -81,6 +90,15 @@ class Settings:
                 f"seeds are numbered up to 2^31 - 2, and first_seed + num_seeds is "
                 f"{self.first_seed + self.num_seeds}."
             )
+        if self.skip_quiet not in (True, False, WINNERS):
+            raise InputError(
+                f"skip_quiet must be True, False or {WINNERS!r}, not {self.skip_quiet!r}."
+            )
+        if self.skip_quiet == WINNERS and (self.record_pairs or self.record_outcomes):
+            raise InputError(
+                f"skip_quiet={WINNERS!r} does not tell which winner was played: record_pairs and "
+                "record_outcomes must be False."
+            )
         if self.regret is not None:
             regret.needs_pairs(self.regret)
         if self.devices is not None and not _are_devices(self.devices):
@@ -94,6 +112,10 @@ class Settings:
         names = ("num_seeds", "delay", "lanes", "memory_budget", "table_budget", "first_seed")
         given = {name: getattr(self, name) for name in names}
         return replace(self, **{k: v if v is None else int(v) for k, v in given.items()})
+
+    def pools(self, policy: Any) -> bool:
+        """Whether quiet runs of a policy may be of any arm without regret."""
+        return self.skip_quiet == WINNERS and isinstance(policy, FallsQuietAmong)
 
     @property
     def counts_pairs(self) -> bool:
@@ -142,6 +164,7 @@ class CheckedCell:
             for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
                 warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
+        self.pools = settings.pools(policy)
 
     def _require_matching_problem(self, policy: Any, settings: Settings) -> None:
         """Raises InputError unless what the policy plans can be played, and counted as asked."""
@@ -180,7 +203,11 @@ class CheckedCell:
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(np.asarray, self.policy)
         instance = instance_of(self.problem, self.policy.num_arms)
-        return Cell(policy, instance, grid, np.int32(len(self.grid)))
+        alike = None
+        if self.pools:
+            gaps = self.problem.gaps(self.definition)
+            alike = np.pad(gaps == 0, (0, self.policy.num_arms - len(gaps)))
+        return Cell(policy, instance, grid, np.int32(len(self.grid)), alike)
 
 
 def _require_problem(problem: Any) -> None:
@@ -214,7 +241,8 @@ def job_of(
             pairs=settings.counts_pairs,
             outcomes=settings.record_outcomes,
             delayed=settings.delay > 1,
-            skips=settings.skip_quiet and isinstance(checked[0].policy, FallsQuiet),
+            skips=bool(settings.skip_quiet) and isinstance(checked[0].policy, FallsQuiet),
+            pools=checked[0].pools,
         ),
         root=root_key(settings.seed, settings.prng) if roots is None else jnp.stack(roots),
         lanes=1,

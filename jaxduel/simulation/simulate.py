@@ -35,7 +35,7 @@ def simulate(
     first_seed: int = 0,
     record_pairs: bool = False,
     record_outcomes: bool = False,
-    skip_quiet: bool = True,
+    skip_quiet: bool | str = True,
     lanes: int | None = None,
     memory_budget: int | None = None,
     table_budget: int | None = None,
@@ -75,7 +75,10 @@ def simulate(
         length, and who of several arms meets itself in it, are drawn (`ccb`, `dts`, `dts+`, `rcs`):
         then the draws are others, and depend on when skipping begins, which is decided for a whole
         block (of all cells, in `simulate_many`): by its seeds, and by how much is left to do, as
-        compiling the loop that skips takes as long as many steps.
+        compiling the loop that skips takes as long as many steps. "winners" is for regret alone:
+        where several arms without regret share a run and nobody can tell who of them meets itself
+        (D-TS+ without a Condorcet winner), `plays` counts the run for one of them. The law of
+        regret is the same, that of their plays is not.
       lanes: seeds per block; by default as many as are asked for, among a few numbers up to one
         that depends on the policy and K (64 to 512 on a CPU). On a CPU, blocks of any width give a
         seed the same bits; on other devices they may round differently.

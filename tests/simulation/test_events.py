@@ -335,6 +335,13 @@ def test_trials_leave_no_trace(monkeypatch):
     assert np.array_equal(tried.plays, plain.plays)
 
 
+@pytest.mark.parametrize("name", ["dts", "dts+"])
+def test_winners_are_told_apart_where_there_is_one_or_the_policy_can(name):
+    policy = jd.policies.make(name, num_arms=5)
+    told, pooled = (_simulate(policy, MSLR5, skip_quiet=skip) for skip in (True, "winners"))
+    assert np.array_equal(told.plays, pooled.plays)
+
+
 def test_what_cannot_skip_runs_as_ever():
     policy = jd.policies.make("sparring", num_arms=5)
     a, b = (_simulate(policy, MSLR5, 300, checkpoints=[300], skip_quiet=s) for s in (True, False))

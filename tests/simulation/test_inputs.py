@@ -45,6 +45,11 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
         ({"horizon": 9, "seed": 1.5}, "seed must be a whole number or a typed JAX key"),
         ({"horizon": 9, "seed": "abc"}, "seed must be a whole number or a typed JAX key"),
         ({"horizon": 9, "seed": -1}, r"seed must be from 0 to 2\^32 - 1, not -1"),
+        ({"horizon": 9, "skip_quiet": "all"}, "skip_quiet must be True, False or 'winners', not"),
+        (
+            {"horizon": 9, "skip_quiet": "winners", "record_pairs": True},
+            "does not tell which winner was played: record_pairs and record_outcomes must be False",
+        ),
     ],
 )
 def test_arguments_of_simulate(arguments, message):
