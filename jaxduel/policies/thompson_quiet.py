@@ -66,7 +66,8 @@ class _Coins(NamedTuple):
     votes: jax.Array  # (K, K) bool: V, of i against j, each of them likely to be won
     leads: jax.Array  # (K,) float32: the probability l_i that i is the first arm, given V
     answers: jax.Array  # (K, K) float32: the chance at [i, j] of a reply of j to i, else 0
-    pooled: jax.Array  # () bool: whether no l_i is known; then it is 1 where replies are likeliest
+    pooled: jax.Array | None = None
+    """() bool: whether no l_i is known; then it is 1 where replies are likeliest. None: it is."""
 
 
 class _Run(NamedTuple):
@@ -116,23 +117,25 @@ def confident_run(
     score = jnp.where(candidates, likely_votes(state, active), -1)
     arm = lax.argmax(score, 0, jnp.int32)
     one = lax.iota(jnp.int32, num) == arm
-    best = score == score[arm]
-    pooled = jnp.bool_(False) if alike is None else (set_size(best) > 1) & ~jnp.any(best & ~alike)
-    leaders = best if mixes else jnp.where(pooled, best, one)
+    best, pooled = score == score[arm], None
+    leaders = best if mixes else one
+    if alike is not None:
+        pooled = (set_size(best) > 1) & ~jnp.any(best & ~alike)
+        leaders = jnp.where(pooled, best, one)
     others = ~jnp.eye(num, dtype=bool) & active
     meeting = leaders[:, None] & others
     eligible = meeting & (state.lead >= -bound)
     answers = jnp.where(eligible, _chance_to_lose(state.tail), 0.0)
     answered = _any_of(answers.T)
-    likeliest = lax.argmax(jnp.where(leaders, answered, -1.0), 0, jnp.int32)
     least = jnp.min(jnp.where(leaders, answered, 1.0))
-    least = jnp.where(pooled, answered[likeliest], least)
+    leads = one.astype(jnp.float32)
+    if pooled is not None:  # with one leader it is that one
+        likeliest = lax.argmax(jnp.where(leaders, answered, -1.0), 0, jnp.int32)
+        least = answered[likeliest]
+        leads = (lax.iota(jnp.int32, num) == likeliest).astype(jnp.float32)
     votes, found = _decisive_votes(state, score, leaders, candidates, active, least)
     if mixes:
         leads = _chances_to_lead(state, votes, leaders, active)
-    else:
-        known = jnp.where(pooled, likeliest, arm)
-        leads = (lax.iota(jnp.int32, num) == known).astype(jnp.float32)
     coins = _Coins(votes, leads, jnp.where(found, answers, 1.0), pooled)
     refuted = jnp.min(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf))
     refused = jnp.min(jnp.where(meeting & ~eligible, -state.lead, jnp.inf))
@@ -175,7 +178,7 @@ def champion_run(
     votes, lost = itself[:, None] & rivals, jnp.any(rivals & (state.tail[arm] > 0))
     never = jnp.where(lost | ~unbeaten(state.t + 1), 1.0, 0.0)  # in place of the arm's own reply
     answers = jnp.where(itself[:, None] & itself, never, 0.0)
-    coins = _Coins(votes, itself.astype(jnp.float32), answers, jnp.bool_(False))
+    coins = _Coins(votes, itself.astype(jnp.float32), answers)
     run = _run(seed_of(key), state, coins, unbeaten, limit)
     return _later(state, run), Quiet(arm, run.n)
 
@@ -312,9 +315,11 @@ def _run(
     pairs = fixed(votes, high * num + low) | fixed(votes.T, low * num + high)
     replies = fixed(answers > 0, (num + low) * num + high)
     replied = ended & (culprit >= num * num)
-    replies = jnp.where(replied & pooled, _first_replies(answers, level), replies)
+    first = jnp.where(replied, culprit // num - num, -1)
+    if pooled is not None:
+        replies = jnp.where(replied & pooled, _first_replies(answers, level), replies)
+        first = jnp.where(pooled, -1, first)
     sides = jnp.concatenate([pairs, replies])
-    first = jnp.where(replied & ~pooled, culprit // num - num, -1)
     return _Run(
         n=n,
         ended=state.ended | ended,
