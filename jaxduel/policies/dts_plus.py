@@ -90,9 +90,9 @@ class DTSPlus:
     ) -> tuple[ThompsonState, Quiet]:
         """As `DTS.quiet`, but in such a run one candidate has most votes, and there is no tie to
         break: which of several arms has the smallest R_i depends on theta and on all votes, so that
-        no law of it is known in closed form. Several Copeland winners keep it from falling quiet,
-        but for `quiet_among`.
-        The theta_ij of a tie in the step after a run are drawn given the votes, however these fell.
+        no law of it is known in closed form. Several Copeland winners keep it from falling quiet
+        (but see `quiet_among`). The theta_ij of a tie in the step after a run are drawn given the
+        votes, however these fell.
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(state, self.alpha, active, limit, key, mixes=False)

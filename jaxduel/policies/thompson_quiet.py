@@ -104,9 +104,10 @@ def confident_run(
       active: (K,) bool.
       limit: () int32, at least 0.
       key: used for nothing else.
-      mixes: whether ties of votes are broken uniformly; else, several leaders have no run, but for
-      alike: (K,) bool, arms whose comparisons with themselves nobody tells apart: several leaders
-        that are all among them have one, said to be of the first of them. None: no arms.
+      mixes: whether ties of votes are broken uniformly; else, several leaders have no run unless
+        they are alike.
+      alike: (K,) bool, arms whose comparisons with themselves nobody tells apart: a run of several
+        leaders is said to be of the first of them. None: no arms.
 
     Returns:
       The state after the run, and the run.

@@ -62,7 +62,7 @@ def request_of(
         "regret": settings.regret or regret.default_of(problem),
         "shuffle_arms": bool(settings.shuffle_arms),
         "delay": int(settings.delay),
-        "skip_quiet": settings.skip_quiet,
+        "skip_quiet": skips if isinstance(skips := settings.skip_quiet, str) else bool(skips),
         "prng": settings.prng,
         "record_pairs": settings.record_pairs,
         "record_outcomes": settings.record_outcomes,
