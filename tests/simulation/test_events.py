@@ -123,12 +123,8 @@ def test_slots_chunks_devices_and_other_seeds_do_not_change_a_bit(monkeypatch):
     assert np.array_equal(usual.plays[:, [5, 9]], moved.plays[:, [4, 9]])
 
 
-def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
-    policies = [
-        Dozer(num_arms=5, active_arms=np.ones(5, bool), period=np.float32(period))
-        for period in (20, 3)
-    ]
-    usual = [_simulate(policy, MSLR5).plays for policy in policies]
+def _moves(monkeypatch):
+    """A list of the numbers of slots before and after seeds move to fewer, from now on."""
     moved, close_up = [], events.close_up
 
     def watched(slots, size, number):
@@ -136,6 +132,16 @@ def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
         return close_up(slots, size, number=number)
 
     monkeypatch.setattr(events, "close_up", watched)
+    return moved
+
+
+def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
+    policies = [
+        Dozer(num_arms=5, active_arms=np.ones(5, bool), period=np.float32(period))
+        for period in (20, 3)
+    ]
+    usual = [_simulate(policy, MSLR5).plays for policy in policies]
+    moved = _moves(monkeypatch)
     monkeypatch.setattr(events, "FEW_SLOTS", 2)
     monkeypatch.setattr(blocks, "TAIL_TURNS", 1)
     monkeypatch.setattr(blocks, "TURNS_PER_CALL", 8)
@@ -312,13 +318,7 @@ def test_what_tells_late_or_has_many_arms_begins_with_steps(beginnings, monkeypa
 def test_the_last_seeds_of_a_narrow_block_move_to_few_slots(monkeypatch):
     policy = Dozer(num_arms=5, active_arms=np.ones(5, bool), period=np.float32(20))
     usual = _simulate(policy, MSLR5).plays
-    moved, close_up = [], events.close_up
-
-    def watched(slots, size, number):
-        moved.append((slots.seed.shape[-1], number))
-        return close_up(slots, size, number=number)
-
-    monkeypatch.setattr(events, "close_up", watched)
+    moved = _moves(monkeypatch)
     monkeypatch.setattr(events, "FEW_SLOTS", 2)
     monkeypatch.setattr(blocks, "TAIL_TURNS", 1)
     assert np.array_equal(_simulate(policy, MSLR5).plays, usual)
