@@ -330,8 +330,8 @@ def _run(
 
 
 def _first_replies(answers: jax.Array, level: jax.Array) -> jax.Array:
-    """How replies to each arm fall if its first one is where the probability that there has been
-    one passes a level: (K, K) int8. Nobody replies where it never does.
+    """Sides of all replies, (K, K) int8: an arm's first one is where the probability that it has
+    had one passes the level, and it has none where that never does.
 
     Args:
       answers: as in `_Coins`.

@@ -30,8 +30,8 @@ FEWEST_STEPS = 64
 CALL_SECONDS = 0.5
 """How long a call of the step loop takes at most, about: it cannot be interrupted."""
 BRIEF_SECONDS = 4.0
-"""How long steps of a program may take, its compilation included, before it is compiled for long
-runs. Where skipping begins soon, they take less."""
+"""The time for steps of a program, its compilation included, until it is compiled for long runs.
+Where skipping begins soon, they take less."""
 _brief_seconds: defaultdict[Program, float] = defaultdict(float)
 ROUNDS_PER_CALL = 64
 TURNS_PER_CALL = 64

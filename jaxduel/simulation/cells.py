@@ -47,7 +47,7 @@ class Program(NamedTuple):
     skips: bool
     """Whether quiet runs are skipped."""
     pools: bool = False
-    """Whether quiet runs among arms without regret may be of any of them."""
+    """True if quiet runs among arms without regret may be of any of them."""
 
 
 def each_lane(f: Callable[..., Any], program: Program) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ from jaxduel.simulation.result import Result
 
 _GUARD = Guard()
 WINNERS = "winners"
-"""How `skip_quiet` asks for runs of winners that are not told apart."""
+"""The `skip_quiet` with which runs of several winners are not told apart."""
 _MOST_LANES = 2**20
 """A block of more would not fit the memory of any device."""
 
@@ -114,7 +114,7 @@ class Settings:
         return replace(self, **{k: v if v is None else int(v) for k, v in given.items()})
 
     def pools(self, policy: Any) -> bool:
-        """Whether quiet runs of a policy may be of any arm without regret."""
+        """True if quiet runs of a policy may be of any arm without regret."""
         return self.skip_quiet == WINNERS and isinstance(policy, FallsQuietAmong)
 
     @property

@@ -36,8 +36,8 @@ beginning, for steps."""
 _AHEAD_PART = 6
 """They are no more than this part of the horizon."""
 _SKIPS = 0.8
-"""Turns a comparison, up to then, with which it goes on. Where no winner is found there are 0.95 or
-more; else 0.1 (D-TS) to 0.7 (CCB), measured on five and six arms."""
+"""The most turns a comparison, up to then, with which it goes on. Seven policies on five to nine
+arms: 0.13 (ECW-RMED) to 0.78 (RUCB) where they settle, 0.82 (ECW-RMED) or more where not."""
 _REST = 8
 """After a trial in vain there is none for this part of the time that has passed."""
 
@@ -60,23 +60,24 @@ class Settling:
         self._cost = TURN_COST * (2.0 if job.delay > 1 else 1.0)
         self._horizon = int(np.max(np.asarray(job.cell.checkpoints)))
         num_arms = job.cell.policy.num_arms
-        self._each = job.cell.points.size * job.lanes * num_arms
+        self._lanes = job.cell.points.size * job.lanes
+        self._each = self._lanes * num_arms
         self._ahead, self._has_shown = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2), False
         self._selves = np.zeros(())
         self._rests_until = 0
 
     @property
     def is_soon(self) -> bool:
-        """Whether most of the horizon may be skipped, by the number of arms."""
+        """True where the arms are so few that most of the horizon may be skipped."""
         return self._ahead * _AHEAD_PART <= self._horizon
 
     def goes_ahead(self) -> bool:
-        """Whether the event loop goes first, instead of steps."""
-        narrow = self._each <= NARROW * self._job.cell.policy.num_arms and self._job.delay == 1
+        """True where the event loop is to go first, instead of steps."""
+        narrow = self._lanes <= NARROW and self._job.delay == 1
         return narrow and self.is_soon and self._horizon * self._each >= AT_ONCE
 
     def has_shown(self, lanes: EventLane) -> bool:
-        """Whether the event loop, that goes first goes on; to be asked after each of its calls."""
+        """False once the event loop, gone first, has skipped too little; asked after each call."""
         if not self._has_shown and np.max(turns := np.asarray(lanes.turns)) >= self._ahead:
             self._has_shown = True
             return float(np.mean(turns / np.asarray(lanes.t))) <= _SKIPS

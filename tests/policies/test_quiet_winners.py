@@ -86,18 +86,17 @@ def test_what_comes_after_a_run_of_any_winner_has_the_law_of_steps():
     error = np.hypot(*(n.std() / np.sqrt(NUM) for n in numbers))
     assert abs(numbers[0].mean() - numbers[1].mean()) <= 4.5 * error
     assert error <= 0.05 / 4.5 * numbers[0].mean()
-    pairs = [
-        np.bincount(ARMS * left + right, minlength=ARMS**2) for _, left, right in (steps, runs)
-    ]
-    seen = np.sum(pairs, axis=0) > 20
-    assert seen.sum() >= 6
-    assert stats.chi2_contingency(np.array(pairs)[:, seen]).pvalue > 1e-4
-    long = [n > np.median(numbers[0]) for n in numbers]
-    split = [
-        np.bincount(ARMS * np.asarray(left)[at] + np.asarray(right)[at], minlength=ARMS**2)
-        for (_, left, right), at in zip((steps, runs), long, strict=True)
-    ]
-    assert stats.chi2_contingency(np.array(split)[:, seen] + 1).pvalue > 1e-4
+    pairs = [np.asarray(ARMS * left + right) for _, left, right in (steps, runs)]
+    for least in (0, np.median(numbers[0]) + 1):  # after any number, and after many
+        counts = np.array(
+            [
+                np.bincount(pair[n >= least], minlength=ARMS**2)
+                for pair, n in zip(pairs, numbers, strict=True)
+            ]
+        )
+        seen = counts.sum(axis=0) > 20
+        assert seen.sum() >= 6
+        assert stats.chi2_contingency(counts[:, seen]).pvalue > 1e-4
 
 
 def test_runs_are_of_several_winners_only_where_all_are_alike():

@@ -282,7 +282,7 @@ def narrow(monkeypatch):
 def test_a_narrow_block_begins_in_the_event_loop(beginnings):
     problem, settings = jd.problems.arithmetic(2), {"num_seeds": 8, "shuffle_arms": False}
     plain = {"skip_quiet": False, **settings}
-    # one comparison in four; none, until late; and where some others are narrow no more
+    # a run is told; none is told, so that it goes back to steps; the block is not narrow
     for policy, lanes, begun in (
         (_insomniac(4), 8, [0]),
         (_insomniac(4, secretive=1.0), 8, [0]),
