@@ -16,7 +16,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments import samples
-from jaxduel.simulation import identity
+from jaxduel.simulation import compilation_cache, identity
 
 PACKAGE = Path(jd.__file__).parent
 PLAIN = '''
@@ -141,3 +141,24 @@ def test_digests_are_those_of_another_process():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     arxiv = identity.problem_digest(jd.problems.load("arxiv"))
     assert json.loads(done.stdout) == [identity.code_digest(), arxiv]
+
+
+def test_code_digest_is_kept_under_the_bytes_of_the_files(tmp_path, monkeypatch):
+    def digest():
+        return digest_in(tmp_path / "code", monkeypatch)
+
+    file = tmp_path / "code" / "policies" / "more.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(PLAIN)
+    alone = digest()
+    monkeypatch.setattr(compilation_cache, "_folder", None)
+    jd.use_compilation_cache(tmp_path / "kept")
+    assert digest() == digest() == alone
+    with monkeypatch.context() as patch:
+        patch.setattr(identity, "_canonical", lambda _: pytest.fail("parsed again"))
+        assert digest() == alone
+        (kept,) = (tmp_path / "kept").rglob("code-*")
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert digest() == alone
+    file.write_text(OTHER["operator"])
+    assert digest() != alone
