@@ -17,6 +17,8 @@ ARRAY_BYTES = 256 * 2**10
 """On a CPU, blocks are fastest while each array of their state stays below this size."""
 FEWEST_LANES, MOST_LANES = 64, 512
 """On a CPU: fewer lanes leave the cost of dispatch to too few, more do not lower it any further."""
+LARGE_ARRAY, FEWEST_LARGE = 16 * 2**10, 8
+"""Bytes of a lane's largest array from which so few lanes are enough for that."""
 NARROW_LANES, ACCELERATOR_LANES = 1_024, 65_536
 """The same on accelerators."""
 MEMORY_BYTES = 4 * 2**30
@@ -91,7 +93,8 @@ def default_lanes(
     if platform == "cpu":
         largest = max(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lane.state))
         fitting = (ARRAY_BYTES - 1) // largest // 32 * 32
-        width, factor, most = FEWEST_LANES, 2, min(max(fitting, FEWEST_LANES), MOST_LANES)
+        width, factor = FEWEST_LARGE if largest >= LARGE_ARRAY else FEWEST_LANES, 2
+        most = min(max(fitting, FEWEST_LANES), MOST_LANES)
     else:
         width, factor, most = NARROW_LANES, 8, ACCELERATOR_LANES
     while width < min(num_seeds, most):

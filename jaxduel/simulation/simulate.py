@@ -80,7 +80,7 @@ def simulate(
         (D-TS+ without a Condorcet winner), `plays` counts the run for one of them. The law of
         regret is the same, that of their plays is not.
       lanes: seeds per block; by default as many as are asked for, among a few numbers up to one
-        that depends on the policy and K (64 to 512 on a CPU). On a CPU, blocks of any width give a
+        that depends on the policy and K (8 to 512 on a CPU). On a CPU, blocks of any width give a
         seed the same bits; on other devices they may round differently.
       memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by
         default; bounds `lanes`.

@@ -61,17 +61,22 @@ QUICKLY = ("rmed1", "scomp2", "thompson-gaussian")
         for name in jd.policies.names()
     ],
 )
-@pytest.mark.parametrize("num_arms", [pytest.param(5, marks=pytest.mark.slow), 16])
+@pytest.mark.parametrize(
+    "num_arms",
+    [pytest.param(5, marks=pytest.mark.slow), 16, pytest.param(64, marks=pytest.mark.slow)],
+)
 def test_the_width_of_a_block_does_not_change_a_bit(name, num_arms):
     """XLA sums in orders that depend on the shape, others from 256 lanes of 16 arms on, say."""
     if name in PULLS:
         problem = jd.problems.gaussian(np.linspace(0.5, 0.1, num_arms))
     else:
         problem = jd.problems.random_condorcet(jax.random.key(num_arms), num_arms)
-    horizon = 300 if name == "cw-rmed" else 2000
+    horizon, widths = 300 if name == "cw-rmed" else 2000, (512, 128)
+    if num_arms == 64:
+        horizon, widths = 30 if name == "cw-rmed" else 200, (64, 8)
     runs = [
         _simulate(name, problem, horizon, num_seeds=96, lanes=lanes, skip_quiet=False)
-        for lanes in (512, 128)
+        for lanes in widths
     ]
     for run in runs[1:]:
         assert np.array_equal(run.plays, runs[0].plays)
@@ -80,6 +85,10 @@ def test_the_width_of_a_block_does_not_change_a_bit(name, num_arms):
 def test_blocks_are_no_wider_than_needed():
     for num_seeds, lanes in ((1, 64), (64, 64), (65, 128), (300, 512), (5000, 512)):
         assert _simulate("rucb", num_seeds=num_seeds, horizon=5).made_by["lanes"] == lanes
+    many_arms = jd.problems.copeland_cycle(64)
+    for num_seeds, lanes in ((1, 8), (9, 16), (500, 64)):
+        found = _simulate("dts", many_arms, horizon=5, num_seeds=num_seeds).made_by["lanes"]
+        assert found == lanes
 
 
 def test_more_seeds_keep_the_seeds_there_were():
