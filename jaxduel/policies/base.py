@@ -157,18 +157,27 @@ class FallsQuiet(Protocol):
 
 @runtime_checkable
 class FallsQuietAmong(Protocol):
-    """A duel policy that falls quiet among several arms and cannot tell which of them meets itself:
-    what `simulate(skip_quiet="winners")` asks for."""
+    """A duel policy that falls quiet among several arms, too, such as tied Copeland winners.
+
+    That is a method of its own because it takes longer to compile and most instances have one
+    winner.
+
+    Attributes:
+      tells_which: True if its runs have weights. Else nothing tells which arm meets itself, and
+        only `simulate(skip_quiet="winners")` asks for them.
+    """
+
+    tells_which: ClassVar[bool]
 
     def quiet_among(
-        self, state: State, limit: jax.Array, key: Key, alike: jax.Array
+        self, state: State, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[State, Quiet]:
-        """As `FallsQuiet.quiet`, but a run may be of several arms that are alike, of which `arm` is
-        one: each of its comparisons is of one of them with itself.
+        """As `FallsQuiet.quiet`, but a run may be of several arms, of which `arm` is one: each of
+        its comparisons is of one of them with itself. Without them it is that of `quiet`.
 
         Args:
           state, limit, key: as there.
-          alike: (K,) bool, the arms whose comparisons with themselves need not be told apart.
+          among: (K,) bool, the arms that a run may be of several of.
         """
         ...
 

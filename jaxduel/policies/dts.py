@@ -45,6 +45,7 @@ class DTS:
     alpha: float | jax.Array = 0.51
 
     assumes: ClassVar[tuple[str, ...]] = ()
+    tells_which: ClassVar[bool] = True
 
     def validate(self) -> None:
         """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
@@ -82,15 +83,25 @@ class DTS:
     def quiet(
         self, state: ThompsonState, limit: jax.Array, key: Key
     ) -> tuple[ThompsonState, Quiet]:
-        """How often arms that win the vote, and to whom nobody replies, meet themselves.
+        """How often the arm that wins the vote, and to whom nobody replies, meets itself.
 
-        Which of several it is, votes that are still open decide, with probabilities that are summed
-        up. The length is that of a run of independent, equally likely steps, cut where log t
-        changes a set, and the step after it is one that ends such a run: a vote that counts falls
-        otherwise, or somebody replies (`jaxduel.policies.thompson_quiet`).
+        The length is that of a run of independent, equally likely steps, cut where log t changes a
+        set, and the step after it is one that ends such a run: a vote that counts falls otherwise,
+        or somebody replies (`jaxduel.policies.thompson_quiet`).
         """
         active = jnp.asarray(self.active_arms)
-        return confident_run(state, self.alpha, active, limit, key, mixes=True)
+        return confident_run(state, self.alpha, active, limit, key)
+
+    def quiet_among(
+        self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
+    ) -> tuple[ThompsonState, Quiet]:
+        """As `quiet`, but several arms `among`, (K,) bool, may have most votes. Which of them meets
+        itself, votes that are still open decide, with probabilities that are summed up.
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(
+            state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which
+        )
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
         """Takes in withheld outcomes."""

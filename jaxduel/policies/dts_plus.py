@@ -48,6 +48,7 @@ class DTSPlus:
     over_candidates: bool = field(default=False, metadata={"static": True})
 
     assumes: ClassVar[tuple[str, ...]] = ()
+    tells_which: ClassVar[bool] = False
 
     def validate(self) -> None:
         """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
@@ -95,16 +96,18 @@ class DTSPlus:
         votes, however these fell.
         """
         active = jnp.asarray(self.active_arms)
-        return confident_run(state, self.alpha, active, limit, key, mixes=False)
+        return confident_run(state, self.alpha, active, limit, key)
 
     def quiet_among(
-        self, state: ThompsonState, limit: jax.Array, key: Key, alike: jax.Array
+        self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[ThompsonState, Quiet]:
-        """As `quiet`, but several arms that are `alike`, (K,) bool, may have most votes: which of
-        them meets itself is not told (`jaxduel.policies.FallsQuietAmong`).
+        """As `quiet`, but several arms `among`, (K,) bool, may have most votes: which of them meets
+        itself is not told (`jaxduel.policies.FallsQuietAmong`).
         """
         active = jnp.asarray(self.active_arms)
-        return confident_run(state, self.alpha, active, limit, key, mixes=False, alike=alike)
+        return confident_run(
+            state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which
+        )
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
         """Takes in withheld outcomes."""

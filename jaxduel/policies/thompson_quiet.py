@@ -86,16 +86,17 @@ def confident_run(
     limit: jax.Array,
     key: Key,
     *,
-    mixes: bool,
-    alike: jax.Array | None = None,
+    among: jax.Array | None = None,
+    tells_which: bool = False,
 ) -> tuple[ThompsonState, Quiet]:
     """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
 
-    The leaders are the candidates that win most of the votes, s, if all fall as is likely. V holds
-    the votes that one of them is likely to win, the one that is surest of them, and, for any
-    candidate that is no leader, K - s votes that it loses, the likeliest ones: only leaders can
-    have s votes or more. No votes if all candidates are leaders. Where there are too many leaders
-    for `jaxduel.policies.thompson_leaders`, V holds all other votes of leaders, too, and they are
+    The leaders are the candidates that win most of the votes, s, if all fall as is likely; where
+    there are several and not all are `among`, there is no run. V holds the votes that one of them
+    is likely to win, the one that is surest of them, and, for any candidate that is no leader,
+    K - s votes that it loses, the likeliest ones: only leaders can have s votes or more. No votes
+    if all candidates are leaders. Where there are too many leaders for
+    `jaxduel.policies.thompson_leaders`, V holds all other votes of leaders, too, and they are
     equally likely to be the first arm.
 
     Args:
@@ -104,10 +105,9 @@ def confident_run(
       active: (K,) bool.
       limit: () int32, at least 0.
       key: used for nothing else.
-      mixes: whether ties of votes are broken uniformly; else, several leaders have no run unless
-        they are alike.
-      alike: (K,) bool, arms whose comparisons with themselves nobody tells apart: a run of several
-        leaders is said to be of the first of them. None: no arms.
+      among: (K,) bool, the arms that a run may be of several of. None: of none.
+      tells_which: True if ties of votes are broken uniformly and the run has weights; else a run of
+        several leaders is said to be of the first of them.
 
     Returns:
       The state after the run, and the run.
@@ -118,11 +118,12 @@ def confident_run(
     score = jnp.where(candidates, likely_votes(state, active), -1)
     arm = lax.argmax(score, 0, jnp.int32)
     one = lax.iota(jnp.int32, num) == arm
-    best, pooled = score == score[arm], None
-    leaders = best if mixes else one
-    if alike is not None:
-        pooled = (set_size(best) > 1) & ~jnp.any(best & ~alike)
-        leaders = jnp.where(pooled, best, one)
+    leaders, pooled = one, None
+    if among is not None:
+        best = score == score[arm]
+        several = (set_size(best) > 1) & ~jnp.any(best & ~among)
+        leaders = jnp.where(several, best, one)
+        pooled = None if tells_which else several
     others = ~jnp.eye(num, dtype=bool) & active
     meeting = leaders[:, None] & others
     eligible = meeting & (state.lead >= -bound)
@@ -135,7 +136,7 @@ def confident_run(
         least = answered[likeliest]
         leads = (lax.iota(jnp.int32, num) == likeliest).astype(jnp.float32)
     votes, found = _decisive_votes(state, score, leaders, candidates, active, least)
-    if mixes:
+    if tells_which:
         leads = _chances_to_lead(state, votes, leaders, active)
     coins = _Coins(votes, leads, jnp.where(found, answers, 1.0), pooled)
     refuted = jnp.min(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf))
@@ -146,7 +147,7 @@ def confident_run(
         return (refuted >= now) & (refused > now)
 
     run = _run(seed_of(key), state, coins, settled, limit)
-    if not mixes:
+    if not tells_which:
         return _later(state, run), Quiet(arm, run.n)
     weights = leads * (1.0 - answered)
     return _later(state, run), Quiet(lax.argmax(weights, 0, jnp.int32), run.n, weights)

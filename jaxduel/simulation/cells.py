@@ -20,8 +20,9 @@ class Cell(NamedTuple):
     in the step loop, where the host keeps them."""
     points: Any
     """() int32: how many of them count; None in the step loop."""
-    alike: Any = None
-    """(K,) bool, the problem's arms without regret; None unless `Program.pools`."""
+    among: Any = None
+    """(K,) bool, the problem's arms that a quiet run may be of several of; None unless
+    `Program.among`."""
 
 
 class Program(NamedTuple):
@@ -46,8 +47,8 @@ class Program(NamedTuple):
     """Whether outcomes are withheld for a while."""
     skips: bool
     """Whether quiet runs are skipped."""
-    pools: bool = False
-    """True if quiet runs among arms without regret may be of any of them."""
+    among: bool = False
+    """Whether quiet runs may be of several arms (`jaxduel.policies.FallsQuietAmong`)."""
 
 
 def each_lane(f: Callable[..., Any], program: Program) -> Callable[..., Any]:

@@ -245,17 +245,19 @@ def keeps_its_word_when_quiet(make: Make) -> None:
     Bit for bit where runs draw nothing; where they are drawn, comparisons of every ordered pair
     within 5 standard errors, over 2,048 seeds. If it has `learn`, the same must hold where that
     is told the outcomes of each run, after the comparison that follows. An arm of five is padding.
+    The same holds for `quiet_among`, if it tells which arms meet themselves.
     """
     if not isinstance(_policy(make), FallsQuiet):
         return
     mask = np.arange(_ARMS) < _ARMS - 1
     policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
-    for x64 in (False, True):
-        with jax.enable_x64(x64):
-            sentence = conformance_quiet.wrong_type(policy)
-            _expect(sentence is None, f"{sentence} (x64 {'on' if x64 else 'off'})")
-    sentence = conformance_quiet.wrong_law(policy)
-    _expect(sentence is None, str(sentence))
+    for method in conformance_quiet.methods_of(policy):
+        for x64 in (False, True):
+            with jax.enable_x64(x64):
+                sentence = conformance_quiet.wrong_type(policy, method)
+                _expect(sentence is None, f"{sentence} (x64 {'on' if x64 else 'off'})")
+        sentence = conformance_quiet.wrong_law(policy, method)
+        _expect(sentence is None, str(sentence))
 
 
 CHECKS: tuple[Callable[[Make], None], ...] = (

@@ -1,4 +1,4 @@
-"""Whether `quiet` keeps its word: what it skips is what the policy would have done.
+"""Whether `quiet` keeps its word, and `quiet_among`: they skip what the policy would have done.
 
 Seeds are brought to states of their own by plain steps, and go on from there twice: by plain steps,
 and from one quiet run to the next. Where runs draw nothing, both must make the same comparisons;
@@ -8,6 +8,7 @@ same must hold where that is told the outcomes of each run, after the comparison
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from jax import lax
 
 from jaxduel.numerics import set_size
 from jaxduel.numerics.shares import shares
-from jaxduel.policies.base import Feedback, LearnsLate, Quiet
+from jaxduel.policies.base import FallsQuietAmong, Feedback, LearnsLate, Quiet
 
 _LANES = 2_048
 _BEFORE, _AFTER = 200, 100
@@ -40,43 +41,51 @@ class _Path(NamedTuple):
     drawn: jax.Array  # () bool: a run depended on its key, or was of several arms
 
 
-def wrong_type(policy: Any) -> str | None:
+def methods_of(policy: Any) -> tuple[str, ...]:
+    """The methods of a policy that has `quiet` by which runs can be skipped with nothing lost."""
+    shares = isinstance(policy, FallsQuietAmong) and policy.tells_which
+    return ("quiet", "quiet_among") if shares else ("quiet",)
+
+
+def wrong_type(policy: Any, method: str) -> str | None:
     """What is wrong with the shapes and dtypes of a policy's quiet run, as a sentence; None if
-    nothing is."""
+    nothing is. `method` is one of `methods_of`, here and below."""
     key = jax.random.key(0)
     before = jax.eval_shape(policy.init, key)
     limit = jax.ShapeDtypeStruct((), jnp.int32)
-    found = jax.eval_shape(policy.quiet, before, limit, key)
+    found = jax.eval_shape(_bound(policy, method), before, limit, key)
     if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Quiet)):
-        return f"quiet must return a state and a Quiet, not {type(found).__name__}"
+        return f"{method} must return a state and a Quiet, not {type(found).__name__}"
     after, run = found
     if jax.tree.structure(before) != jax.tree.structure(after):
-        return "quiet changes the structure of the state"
+        return f"{method} changes the structure of the state"
     if [*map(_kind, jax.tree.leaves(before))] != [*map(_kind, jax.tree.leaves(after))]:
-        return "quiet changes the shapes or dtypes of the state"
+        return f"{method} changes the shapes or dtypes of the state"
     scalar, vector = ((), jnp.int32), ((policy.num_arms,), jnp.float32)
     if _kind(run.arm) != scalar or _kind(run.n) != scalar:
-        return "quiet must return an arm and a number of comparisons that are () int32"
+        return f"{method} must return an arm and a number of comparisons that are () int32"
     if run.weights is not None and _kind(run.weights) != vector:
-        return "the weights that quiet returns must be (K,) float32"
+        return f"the weights that {method} returns must be (K,) float32"
     return None
 
 
-def wrong_law(policy: Any) -> str | None:
+def wrong_law(policy: Any, method: str) -> str | None:
     """What is wrong with the comparisons that are skipped, as a sentence; None if nothing is.
 
     Args:
       policy: has `quiet`; a suffix of its arms may be inactive.
+      method: which of its methods skips them.
     """
     ways = [(cut, False) for cut in _CUTS]
     if isinstance(policy, LearnsLate):
         ways += [(cut, True) for cut in _TOLD]
     arguments = *map(jnp.array, zip(*ways, strict=True)), jax.random.key(0)
-    plain, paths = jax.device_get(_both(policy, *arguments, policy_class=type(policy)))
+    both = _both(policy, *arguments, policy_class=type(policy), method=method)
+    plain, paths = jax.device_get(both)
     if not paths.valid.all():
         return (
-            "quiet returned a run with n not within 0 .. limit, or of an arm that is inactive or "
-            "has no positive weight"
+            f"{method} returned a run with n not within 0 .. limit, or of an arm that is inactive "
+            "or has no positive weight"
         )
     for (cut, tells), pairs, drawn in zip(ways, paths.pairs, paths.drawn.any(axis=1), strict=True):
         apart = (pairs - plain).astype(np.float64)
@@ -89,14 +98,27 @@ def wrong_law(policy: Any) -> str | None:
             return (
                 f"with quiet runs of at most {cut}{told}, arm {left} is compared with arm {right} "
                 f"{means[0]:.5g} times in {_AFTER} comparisons, without them {means[1]:.5g} times"
-                f"{'' if far.any() else ', and quiet draws nothing'}"
+                f"{'' if far.any() else f', and {method} draws nothing'}"
             )
     return None
 
 
-@partial(jax.jit, static_argnames="policy_class")
+def _bound(policy: Any, method: str) -> Callable[..., Any]:
+    """The method, of all active arms."""
+    if method == "quiet_among":
+        return partial(policy.quiet_among, among=jnp.asarray(policy.active_arms))
+    return policy.quiet
+
+
+@partial(jax.jit, static_argnames=("policy_class", "method"))
 def _both(
-    policy: Any, cuts: jax.Array, tells: jax.Array, key: jax.Array, *, policy_class: type
+    policy: Any,
+    cuts: jax.Array,
+    tells: jax.Array,
+    key: jax.Array,
+    *,
+    policy_class: type,
+    method: str,
 ) -> tuple[jax.Array, _Path]:
     """Comparisons of ordered pairs by plain steps, (lanes, K, K), and paths with quiet runs,
     (ways, lanes); a way is a cut, and whether `learn` is told.
@@ -120,7 +142,7 @@ def _both(
         return there[0], lax.scan(step, there, times[_BEFORE:])[0][1]
 
     states, plain = jax.vmap(lead_up)(keys)
-    path = jax.vmap(partial(_path, policy), in_axes=(None, None, 0, 0))
+    path = jax.vmap(partial(_path, policy, _bound(policy, method)), in_axes=(None, None, 0, 0))
     return plain, lax.map(lambda way: path(way[0], way[1], states, keys), (cuts, tells))
 
 
@@ -136,7 +158,14 @@ def _step(policy: Any, key: jax.Array, state: Any, t: jax.Array) -> tuple[Any, j
     return after, table.at[plan.left, plan.right].set(1)
 
 
-def _path(policy: Any, cut: jax.Array, tells: jax.Array, state: Any, key: jax.Array) -> _Path:
+def _path(
+    policy: Any,
+    quiet: Callable[..., Any],
+    cut: jax.Array,
+    tells: jax.Array,
+    state: Any,
+    key: jax.Array,
+) -> _Path:
     """From a state on, quiet runs are skipped; `learn`, if `tells`, is told their outcomes."""
     end = _BEFORE + _AFTER
 
@@ -144,7 +173,7 @@ def _path(policy: Any, cut: jax.Array, tells: jax.Array, state: Any, key: jax.Ar
         before, t, path = loop
         limit = jnp.minimum(end - t, cut)
         again, among = jax.random.split(jax.random.fold_in(key, end + 1 + t))
-        twice = jax.vmap(policy.quiet, in_axes=(None, None, 0))
+        twice = jax.vmap(quiet, in_axes=(None, None, 0))
         both = twice(before, limit, jax.random.split(again))
         (state, run), other = (jax.tree.map(lambda x, i=i: x[i], both) for i in range(2))
         drawn = _differ((state, run), other)

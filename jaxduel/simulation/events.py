@@ -213,9 +213,9 @@ def _fall_quiet(
         until_told = jnp.minimum(limit, delay - 1 - lane.t % delay)
         limit = jnp.where(_withholds(lane), until_told, limit)
     key = fold_in(setup.quiet, lane.t)
-    if program.pools:
-        alike = cell.alike[setup.arms]
-        state, run = cell.policy.quiet_among(lane.step.state, limit, key, alike)
+    if program.among:
+        among = cell.among[setup.arms]
+        state, run = cell.policy.quiet_among(lane.step.state, limit, key, among)
     else:
         state, run = cell.policy.quiet(lane.step.state, limit, key)
     return lane._replace(step=lane.step._replace(state=state)), run

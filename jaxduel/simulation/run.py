@@ -113,10 +113,6 @@ class Settings:
         given = {name: getattr(self, name) for name in names}
         return replace(self, **{k: v if v is None else int(v) for k, v in given.items()})
 
-    def pools(self, policy: Any) -> bool:
-        """True if quiet runs of a policy may be of any arm without regret."""
-        return self.skip_quiet == WINNERS and isinstance(policy, FallsQuietAmong)
-
     @property
     def counts_pairs(self) -> bool:
         """Whether plays of pairs are counted: they are asked for, or the regret needs them."""
@@ -133,6 +129,8 @@ class CheckedCell:
       horizon: T.
       grid: (M,) int64, the checkpoints.
       definition: which regret.
+      among: (K,) bool, the problem's arms that a quiet run may be of several of; at most one if
+        runs are never of several.
     """
 
     def __init__(
@@ -164,7 +162,7 @@ class CheckedCell:
             for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
                 warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
-        self.pools = settings.pools(policy)
+        self.among = self._arms_of_runs(settings)
 
     def _require_matching_problem(self, policy: Any, settings: Settings) -> None:
         """Raises InputError unless what the policy plans can be played, and counted as asked."""
@@ -196,18 +194,25 @@ class CheckedCell:
                 "plan a Duel may have it."
             )
 
-    def to_cell(self, points: int) -> Cell:
+    def _arms_of_runs(self, settings: Settings) -> np.ndarray:
+        """Copeland winners, if the policy tells which of them it plays; arms without regret, if
+        they need not be told apart."""
+        if isinstance(self.policy, FallsQuietAmong) and settings.skip_quiet:
+            if self.policy.tells_which:
+                return self.problem.gaps("copeland") == 0
+            if settings.skip_quiet == WINNERS:
+                return self.problem.gaps(self.definition) == 0
+        return np.zeros(self.problem.num_arms, bool)
+
+    def to_cell(self, points: int, among: bool) -> Cell:
         """For the loops: the instance padded to the policy's arms with arms that are never played,
-        the checkpoints to `points` by repeating the last.
+        the checkpoints to `points` by repeating the last; with `among` if that is asked for.
         """
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(np.asarray, self.policy)
         instance = instance_of(self.problem, self.policy.num_arms)
-        alike = None
-        if self.pools:
-            gaps = self.problem.gaps(self.definition)
-            alike = np.pad(gaps == 0, (0, self.policy.num_arms - len(gaps)))
-        return Cell(policy, instance, grid, np.int32(len(self.grid)), alike)
+        padded = np.pad(self.among, (0, self.policy.num_arms - len(self.among)))
+        return Cell(policy, instance, grid, np.int32(len(self.grid)), padded if among else None)
 
 
 def _require_problem(problem: Any) -> None:
@@ -231,8 +236,10 @@ def job_of(
     points = checkpoints.padded_size(max(points, *(len(c.grid) for c in checked)))
     runner = blocks.runner_for(checked[0].kind)
     platform = _devices(settings)[0].platform
+    among = any(c.among.sum() > 1 for c in checked)
+    cells = [c.to_cell(points, among) for c in checked]
     job = blocks.Job(
-        cell=_stack(checked, points, runner) if stacked else checked[0].to_cell(points),
+        cell=_stack(cells, runner) if stacked else cells[0],
         first_seed=settings.first_seed,
         program=Program(
             policy_class=type(checked[0].policy),
@@ -242,7 +249,7 @@ def job_of(
             outcomes=settings.record_outcomes,
             delayed=settings.delay > 1,
             skips=bool(settings.skip_quiet) and isinstance(checked[0].policy, FallsQuiet),
-            pools=checked[0].pools,
+            among=among,
         ),
         root=root_key(settings.seed, settings.prng) if roots is None else jnp.stack(roots),
         lanes=1,
@@ -373,9 +380,8 @@ def horizon_of(policy: Any, horizon: int | None) -> int:
     return int(chosen)
 
 
-def _stack(checked: Sequence[CheckedCell], points: int, runner: blocks.Runner) -> Cell:
+def _stack(cells: Sequence[Cell], runner: blocks.Runner) -> Cell:
     """Cells of one kind as one."""
-    cells = [c.to_cell(points) for c in checked]
     kinds = {
         (type(c.policy), jax.tree.structure(c), tuple(x.shape for x in jax.tree.leaves(c)))
         for c in cells

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from jaxduel.policies.base import Feedback
+from jaxduel.policies.base import FallsQuietAmong, Feedback
 from jaxduel.policies.thompson_leaders import MOST_CANDIDATES
 
 NAMES = ["dts", "dts+", "rcs"]
@@ -19,6 +19,13 @@ OFTEN = ["dts", pytest.param("dts+", marks=pytest.mark.slow), "rcs"]
 ARMS, LIMIT = 6, 200
 ALPHA = {"dts": 0.51, "dts+": 0.51, "rcs": 0.1}
 """RCS's is such that it falls quiet before its samples are sure."""
+
+
+def quiet_of(policy, state, limit, key):
+    """The quiet run that comes next, of several arms where the policy tells which."""
+    if isinstance(policy, FallsQuietAmong) and policy.tells_which:
+        return policy.quiet_among(state, limit, key, jnp.ones(policy.num_arms, bool))
+    return policy.quiet(state, limit, key)
 
 
 def record_of(state):

@@ -19,6 +19,7 @@ from tests.policies.quiet_thompson_cases import (
     OFTEN,
     at,
     expected,
+    quiet_of,
     record_of,
     states,
 )
@@ -36,7 +37,7 @@ def _draws(policy, wins, t, sizes, decided, keys, *, policy_class):
         here = dataclasses.replace(policy, active_arms=jnp.arange(ARMS) < size)
         state = at(here, wins, t)
         own, other, step = jax.random.split(key, 3)
-        later, run = here.quiet(state, jnp.int32(LIMIT), own)
+        later, run = quiet_of(here, state, jnp.int32(LIMIT), own)
         both = jax.tree.map(lambda *x: jnp.stack(x), later, state)
         duels = jax.vmap(here.act)(both, jnp.stack([other, step]))
         duel, without = (Duel(duels.left[k], duels.right[k]) for k in range(2))
@@ -96,7 +97,8 @@ def test_many_leaders_are_equally_likely():
     policy = jd.policies.make("dts", num_arms=5)
     state = at(policy, jnp.asarray(wins), jnp.int32(40))
     keys = jax.random.split(jax.random.key(2), 20_000)
-    _, run = jax.jit(jax.vmap(policy.quiet, in_axes=(None, None, 0)))(state, jnp.int32(LIMIT), keys)
+    runs = jax.vmap(partial(quiet_of, policy, state, jnp.int32(LIMIT)))
+    _, run = jax.jit(runs)(keys)
     assert (np.asarray(run.weights) == np.asarray(run.weights)[0, 0]).all()
     chance = event.chance**LIMIT
     assert 0.5 < chance < 0.9

@@ -1,4 +1,4 @@
-"""Quiet runs of D-TS+ among winners that are not told apart: the same law, step by step."""
+"""Quiet runs of several winners: where there are any; of D-TS+, their law, step by step."""
 
 from functools import partial
 
@@ -30,8 +30,8 @@ WINS = np.array(
 ARMS = len(WINS)
 
 
-def _policy():
-    policy = jd.policies.make("dts+", num_arms=ARMS, alpha=0.1)
+def _policy(name="dts+"):
+    policy = jd.policies.make(name, num_arms=ARMS, alpha=0.1)
     assert isinstance(policy, FallsQuietAmong)
     return policy, at(policy, jnp.asarray(WINS), jnp.int32(3_000))
 
@@ -99,26 +99,35 @@ def test_what_comes_after_a_run_of_any_winner_has_the_law_of_steps():
         assert stats.chi2_contingency(counts[:, seen]).pvalue > 1e-4
 
 
-def test_runs_are_of_several_winners_only_where_all_are_alike():
-    policy, state = _policy()
+@pytest.mark.parametrize("name", ["dts", "dts+"])
+def test_runs_are_of_several_arms_only_where_all_are_asked_for(name):
+    policy, state = _policy(name)
     quiet, quiet_among, most = jax.jit(policy.quiet), jax.jit(policy.quiet_among), jnp.int32(LIMIT)
     assert int(quiet(state, most, jax.random.key(0))[1].n) == 0
     longest = 0
     for seed in range(20):
-        for alike in (np.zeros(ARMS, bool), np.arange(ARMS) < 2, np.arange(ARMS) == 3):
-            among = quiet_among(state, most, jax.random.key(seed), jnp.asarray(alike))
-            assert int(among[1].n) == 0
+        for among in (np.zeros(ARMS, bool), np.arange(ARMS) < 2, np.arange(ARMS) == 3):
+            run = quiet_among(state, most, jax.random.key(seed), jnp.asarray(among))[1]
+            assert int(run.n) == 0
         later, run = quiet_among(state, most, jax.random.key(seed), jnp.ones(ARMS, bool))
-        assert int(run.arm) == 0
-        assert run.weights is None
-        assert int(later.first) == -1
+        if policy.tells_which:
+            assert run.weights is not None
+            assert np.array_equal(run.weights > 0, np.arange(ARMS) < 3)
+        else:
+            assert run.weights is None
+            assert int(run.arm) == 0
+            assert int(later.first) == -1
         longest = max(longest, int(run.n))
     assert longest > 0
     alone = at(policy, jnp.asarray(WINS * (np.arange(ARMS)[:, None] != 1)), jnp.int32(3_000))
     for seed in range(20):
         key = jax.random.key(seed)
-        one = quiet(alone, most, key)
-        chex.assert_trees_all_equal(one, quiet_among(alone, most, key, jnp.zeros(ARMS, bool)))
+        (one, run), (other, of_few) = (
+            quiet(alone, most, key),
+            quiet_among(alone, most, key, jnp.zeros(ARMS, bool)),
+        )
+        chex.assert_trees_all_equal(one, other)
+        assert (int(run.arm), int(run.n)) == (int(of_few.arm), int(of_few.n))
 
 
 def test_replies_come_from_one_uniform_number():
