@@ -66,6 +66,7 @@ class MEDDuelState(NamedTuple):
     leaves: jax.Array  # () bool: whether the next left arm is not the champion
 
 
+@jd.policies.register("med-duel")
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class MEDDuel:
@@ -136,7 +137,6 @@ class MEDDuel:
 # raises an error that says what is wrong.
 
 # %%
-jd.policies.register("med-duel", MEDDuel)
 jd.check_policy(partial(jd.policies.make, "med-duel"))
 
 # %% [markdown]

@@ -12,7 +12,7 @@ from jax.core import Tracer
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
-from jaxduel.policies.batched import comparisons_per_pair
+from jaxduel.policies.batched_dueling.rounds import comparisons_per_pair
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
 

@@ -22,9 +22,10 @@ from jax import lax
 
 from jaxduel.numerics import normal
 from jaxduel.numerics.bernoulli import divergence_from_half
-from jaxduel.policies import PCOMP, SCOMP, SCOMP2, scomp, scomp2
-from jaxduel.policies.batched import Terms, kl_threshold, margin
-from jaxduel.policies.seeded import sample_seeds, switches_by_kl
+from jaxduel.policies import PCOMP, SCOMP, SCOMP2
+from jaxduel.policies.batched_dueling import scomp, scomp2
+from jaxduel.policies.batched_dueling.rounds import Terms, kl_threshold, margin
+from jaxduel.policies.batched_dueling.seeds import sample_seeds, switches_by_kl
 
 _NO_COUNT = 1e-3
 """Comparisons below this number are no evidence, and a quotient by them would have no gradient."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -11,59 +12,42 @@ import numpy as np
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import arguments, display
 from jaxduel.policies.base import Policy
-from jaxduel.policies.batched_successive_elimination import BaSE
-from jaxduel.policies.btm import BTM
-from jaxduel.policies.ccb import CCB
-from jaxduel.policies.cw_rmed import CWRMED
-from jaxduel.policies.dts import DTS
-from jaxduel.policies.dts_plus import DTSPlus
-from jaxduel.policies.ecw_rmed import ECWRMED
-from jaxduel.policies.etc import ETC
-from jaxduel.policies.interleaved_filter import InterleavedFilter
-from jaxduel.policies.multisbm import MultiSBM
-from jaxduel.policies.pbr import PBR
-from jaxduel.policies.pcomp import PCOMP
-from jaxduel.policies.pure_dts import PureDTS
-from jaxduel.policies.rcs import RCS
-from jaxduel.policies.rmed1 import RMED1
-from jaxduel.policies.rmed2 import RMED2
-from jaxduel.policies.rmed2fh import RMED2FH
-from jaxduel.policies.rucb import RUCB
-from jaxduel.policies.savage import SAVAGE
-from jaxduel.policies.scb import SCB
-from jaxduel.policies.scomp import SCOMP
-from jaxduel.policies.scomp2 import SCOMP2
-from jaxduel.policies.sparring import Sparring
-from jaxduel.policies.successive_elimination import SuccessiveElimination
-from jaxduel.policies.thompson_gaussian import ThompsonGaussian
-from jaxduel.policies.ucb1 import UCB1
+
+_Class = TypeVar("_Class", bound=type)
 
 _REGISTRY: dict[str, type] = {}
 _MEANT = {"K": "num_arms", "arms": "num_arms", "T": "horizon", "B": "num_batches"}
 """Names that people use for parameters."""
 
 
-def register(name: str, policy_class: type) -> None:
-    """Adds a policy to the registry, so that `make`, the command line and the conformance suite
-    know it.
+def register(name: str) -> Callable[[_Class], _Class]:
+    """Class decorator: adds a policy to the registry, so that `make`, the command line and the
+    conformance suite know it.
+
+    The class is a frozen dataclass, registered with `jax.tree_util.register_dataclass`, with the
+    methods of `Policy`, and keyword fields `num_arms` and `active_arms`. One that is defined anew
+    under its own name, as where a notebook's cell is run again, replaces the one that was
+    registered before. Where its `__repr__` is the one that `dataclass` generates, it gets a shorter
+    one, of what is not at its default, and a table for notebooks.
 
     Args:
       name: lower case, as users will write it.
-      policy_class: a frozen dataclass, registered with `jax.tree_util.register_dataclass`, with the
-        methods of `Policy`, and keyword fields `num_arms` and `active_arms`. A class that is
-        defined anew under its own name, as where a notebook's cell is run again, replaces the one
-        that was registered before. Where its `__repr__` is the one that `dataclass` generates, it
-        gets a shorter one, of what is not at its default, and a table for notebooks.
 
-    Raises:
-      InputError: for a class that is no policy, or a name that is taken by another class.
+    Returns:
+      A function that registers the class it is given, and returns it. It raises InputError for a
+      class that is no policy, or a name that is taken by another class.
     """
-    arguments.require_class(name, policy_class)
-    there = _REGISTRY.get(name, policy_class)
-    if _full_name(there) != _full_name(policy_class):
-        raise InputError(f"the policy name '{name}' is taken by {there.__qualname__}.")
-    display.install(policy_class)
-    _REGISTRY[name] = policy_class
+
+    def add(policy_class: _Class) -> _Class:
+        arguments.require_class(name, policy_class)
+        there = _REGISTRY.get(name, policy_class)
+        if _full_name(there) != _full_name(policy_class):
+            raise InputError(f"the policy name '{name}' is taken by {there.__qualname__}.")
+        display.install(policy_class)
+        _REGISTRY[name] = policy_class
+        return policy_class
+
+    return add
 
 
 def _full_name(policy_class: type) -> tuple[str, str]:
@@ -198,34 +182,3 @@ def to_32_bits(policy: Any) -> Any:
         return array.astype(np.float32) if array.dtype.kind == "f" else array
 
     return jax.tree.map(narrow, arguments.with_whole_numbers(policy))
-
-
-for _name, _class in (
-    ("base", BaSE),
-    ("btm", BTM),
-    ("ccb", CCB),
-    ("cw-rmed", CWRMED),
-    ("dts", DTS),
-    ("dts+", DTSPlus),
-    ("ecw-rmed", ECWRMED),
-    ("etc", ETC),
-    ("interleaved-filter", InterleavedFilter),
-    ("multisbm", MultiSBM),
-    ("pbr", PBR),
-    ("pcomp", PCOMP),
-    ("pure-dts", PureDTS),
-    ("rcs", RCS),
-    ("rmed1", RMED1),
-    ("rmed2", RMED2),
-    ("rmed2fh", RMED2FH),
-    ("rucb", RUCB),
-    ("savage", SAVAGE),
-    ("scb", SCB),
-    ("scomp", SCOMP),
-    ("scomp2", SCOMP2),
-    ("sparring", Sparring),
-    ("successive-elimination", SuccessiveElimination),
-    ("thompson-gaussian", ThompsonGaussian),
-    ("ucb1", UCB1),
-):
-    register(_name, _class)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.policies.grids import KINDS, grid_times
+from jaxduel.policies.arms.grids import KINDS, grid_times
 from jaxduel.problems import ArmsProblem
 from jaxduel.theory.arm_bounds import (
     adaptive_grid_minimax_rate,
@@ -71,7 +71,7 @@ def arm_bounds(
 
     Lemma 2 is computed for Gaussian arms with a standard deviation that is common to all; the rates
     are scaled by the largest, which of a Bernoulli arm is 1/2 at most. A grid with a name ends
-    where `jaxduel.policies.grids.grid_times` says.
+    where `jaxduel.policies.arms.grids.grid_times` says.
 
     Args:
       problem: the instance.

@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Feedback
-from jaxduel.policies.ccb_hypotheses import Hypotheses
+from jaxduel.policies.copeland.hypotheses import Hypotheses
 
 KEY = jax.random.key(0)
 

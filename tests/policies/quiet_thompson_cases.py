@@ -11,7 +11,7 @@ import pytest
 from scipy import special
 
 from jaxduel.policies.base import FallsQuietAmong, Feedback
-from jaxduel.policies.thompson_leaders import MOST_CANDIDATES
+from jaxduel.policies.thompson.leaders import MOST_CANDIDATES
 
 NAMES = ["dts", "dts+", "rcs"]
 OFTEN = ["dts", pytest.param("dts+", marks=pytest.mark.slow), "rcs"]

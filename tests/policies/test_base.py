@@ -9,12 +9,12 @@ import pytest
 from jax import lax
 
 import jaxduel as jd
-from jaxduel.policies.arm_elimination import Rewards, no_rewards, spread, survivors, with_round
+from jaxduel.policies.arms.base import BaSE
+from jaxduel.policies.arms.elimination import Rewards, no_rewards, spread, survivors, with_round
+from jaxduel.policies.arms.etc import ETC
+from jaxduel.policies.arms.grids import KINDS
+from jaxduel.policies.arms.successive_elimination import SuccessiveElimination
 from jaxduel.policies.base import PullBatch
-from jaxduel.policies.batched_successive_elimination import BaSE
-from jaxduel.policies.etc import ETC
-from jaxduel.policies.grids import KINDS
-from jaxduel.policies.successive_elimination import SuccessiveElimination
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

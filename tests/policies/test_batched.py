@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.policies.batched import (
+from jaxduel.policies.batched_dueling.rounds import (
     all_pairs,
     beaten_by_kl,
     commit,

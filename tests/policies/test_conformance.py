@@ -122,4 +122,4 @@ def test_suite_finds_a_step_that_cannot_be_a_branch():
 
 def test_registry_refuses_a_name_that_is_taken():
     with pytest.raises(jd.InputError, match="'rucb' is taken by RUCB"):
-        registry.register("rucb", Broken)
+        registry.register("rucb")(Broken)

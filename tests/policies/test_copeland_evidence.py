@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.policies import copeland_demand
-from jaxduel.policies.copeland_demand import lead_and_price
-from jaxduel.policies.copeland_evidence import ecw_levels, standing
-from jaxduel.policies.ecw_rmed import ECWRMED
+from jaxduel.policies.copeland_rmed import demands
+from jaxduel.policies.copeland_rmed.demands import lead_and_price
+from jaxduel.policies.copeland_rmed.ecw_rmed import ECWRMED
+from jaxduel.policies.copeland_rmed.evidence import ecw_levels, standing
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -104,7 +104,7 @@ def test_theorem_5_is_solved_from_any_guess(num_arms, num):
 def test_an_adjusted_demand_is_that_of_all_estimates(num_arms):
     active = jnp.arange(num_arms + 1) < num_arms  # one arm does not exist
     policy = ECWRMED(num_arms=num_arms + 1, active_arms=active)
-    demand_of = partial(copeland_demand.demand_with, copeland_demand.allocate_ecw)
+    demand_of = partial(demands.demand_with, demands.allocate_ecw)
 
     def step(state, key):
         plan = policy.act(state, key)

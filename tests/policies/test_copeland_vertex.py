@@ -7,9 +7,9 @@ import pytest
 from jax import lax
 
 import jaxduel as jd
-from jaxduel.policies.copeland_demand import lead_and_price
-from jaxduel.policies.copeland_evidence import ecw_levels, ecw_total, standing, tightest, trust
-from jaxduel.policies.copeland_vertex import no_vertex, optimal_vertex, table_of
+from jaxduel.policies.copeland_rmed.demands import lead_and_price
+from jaxduel.policies.copeland_rmed.evidence import ecw_levels, ecw_total, standing, tightest, trust
+from jaxduel.policies.copeland_rmed.vertex import no_vertex, optimal_vertex, table_of
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

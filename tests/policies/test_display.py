@@ -123,7 +123,7 @@ def registered(monkeypatch):
 def test_registered_policies_of_users_are_shown_the_same_way(registered):
     own = jax.tree_util.register_dataclass(dataclasses.make_dataclass("Mine", [], bases=(Own,),
         frozen=True, kw_only=True))  # fmt: skip
-    registered("mine", own)
+    registered("mine")(own)
     policy = own(num_arms=2, active_arms=np.ones(2, bool), hidden=2, weights=np.ones((3, 4)))
     assert repr(policy) == "Mine(num_arms=2, weights=float64[3,4])"
     assert "{&#x27;a&#x27;: &#x27;&lt;b&gt;&#x27;}" in policy._repr_html_()
@@ -140,6 +140,6 @@ def test_reprs_that_users_write_are_kept(registered):
         def _repr_html_(self):
             return "<b>my own</b>"
 
-    registered("written", Written)
+    registered("written")(Written)
     policy = Written(num_arms=2, active_arms=np.ones(2, bool))
     assert (repr(policy), policy._repr_html_()) == ("my own", "<b>my own</b>")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.policies.batched_successive_elimination import BaSE
-from jaxduel.policies.etc import ETC
-from jaxduel.policies.grids import KINDS, Grid, end_of, grid_times, next_batch
+from jaxduel.policies.arms.base import BaSE
+from jaxduel.policies.arms.etc import ETC
+from jaxduel.policies.arms.grids import KINDS, Grid, end_of, grid_times, next_batch
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

@@ -7,7 +7,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Feedback
-from jaxduel.policies.interleaved_filter import InterleavedFilterState
+from jaxduel.policies.condorcet.interleaved_filter import InterleavedFilterState
 
 KEY = jax.random.key(0)
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel, FallsQuiet
-from jaxduel.policies.scb import SCB, Round, SCBState
-from jaxduel.policies.score_elimination import no_rewards
+from jaxduel.policies.copeland.scb import SCB, Round, SCBState
+from jaxduel.policies.copeland.score_elimination import no_rewards
 from tests.policies.quiet_cases import ARMS, TIMES, both_ways, compare_states, made_instances
 from tests.policies.quiet_cases import small_instances as instances
 

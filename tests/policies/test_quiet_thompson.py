@@ -10,8 +10,8 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.numerics.threefry import seed_of
-from jaxduel.policies import thompson
 from jaxduel.policies.base import Duel
+from jaxduel.policies.thompson import sampling
 from tests.policies.quiet_thompson_cases import (
     ALPHA,
     ARMS,
@@ -42,7 +42,7 @@ def _draws(policy, wins, t, sizes, decided, keys, *, policy_class):
         duels = jax.vmap(here.act)(both, jnp.stack([other, step]))
         duel, without = (Duel(duels.left[k], duels.right[k]) for k in range(2))
         record = record_of(state)
-        fell = thompson.sampled_wins(seed_of(step), record, here.active_arms)
+        fell = sampling.sampled_wins(seed_of(step), record, here.active_arms)
         as_likely = jnp.all(~decided | (fell == (wins > wins.T)))
         told = record_of(later)
         return run, (told.fixed, told.first), duel, without, as_likely
@@ -115,17 +115,17 @@ def test_coins_are_fixed_up_to_the_first_that_ends_the_run(drawn):
         votes, replies = coins[ended, :ARMS], coins[ended, ARMS:]
         assert (votes == votes.swapaxes(1, 2)).all()
         among = np.concatenate([np.triu(votes), replies], axis=1)
-        assert (np.sum(among == thompson.UNLIKELY, axis=(1, 2)) == 1).all()
+        assert (np.sum(among == sampling.UNLIKELY, axis=(1, 2)) == 1).all()
         assert not votes[:, ~decided[number]].any()
         asked = np.zeros((ARMS, ARMS), bool)
         asked[tuple(np.array(event.replies, int).reshape(-1, 2).T)] = True
         assert not replies[:, ~asked].any()
-        lost = (votes == thompson.UNLIKELY).any(axis=(1, 2))
+        lost = (votes == sampling.UNLIKELY).any(axis=(1, 2))
         assert not replies[lost].any()
-        arm = np.argmax((replies == thompson.UNLIKELY).any(axis=2), axis=1)
+        arm = np.argmax((replies == sampling.UNLIKELY).any(axis=2), axis=1)
         assert (first[number][ended] == np.where(lost, -1, arm)).all()
         assert (first[number][~ended] == -1).all()
-        assert (votes[~lost][:, decided[number]] == thompson.LIKELY).all()
+        assert (votes[~lost][:, decided[number]] == sampling.LIKELY).all()
 
 
 def test_the_step_after_a_run_has_the_law_of_steps_that_end_runs(drawn):

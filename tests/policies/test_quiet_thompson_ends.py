@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 import jaxduel as jd
-from jaxduel.policies import thompson
 from jaxduel.policies.base import Duel, FallsQuiet, Feedback
-from jaxduel.policies.dts import DTS
-from jaxduel.policies.thompson_quiet import _interval
+from jaxduel.policies.thompson import sampling
+from jaxduel.policies.thompson.dts import DTS
+from jaxduel.policies.thompson.runs import _interval
 from tests.policies.quiet_thompson_cases import OFTEN, at, record_of
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -44,7 +44,7 @@ def test_rare_ends_come_as_rarely_as_they_should(wins):
     error = np.sqrt(chance * (1 - chance) / num)
     assert abs(ended.mean() - chance) <= 4 * error
     assert (np.asarray(later.t) == 1_000 + np.asarray(run.n)).all()
-    assert ((np.asarray(later.fixed) == thompson.UNLIKELY).sum(axis=(1, 2)) == ended).all()
+    assert ((np.asarray(later.fixed) == sampling.UNLIKELY).sum(axis=(1, 2)) == ended).all()
     if wins == 29:
         law = stats.truncexpon(limit * rate, scale=1 / rate)
         assert stats.kstest(n[ended], law.cdf).pvalue > 1e-4
@@ -76,7 +76,7 @@ def test_runs_end_where_log_t_changes_a_set(name):
     @partial(jax.vmap, in_axes=(None, 0))
     def sets(state, t):
         """Of arms, in comparison t + 1."""
-        bound = thompson.log_bound_at(policy.alpha, t + 1)
+        bound = sampling.log_bound_at(policy.alpha, t + 1)
         if name == "rcs":
             return policy._upper_bounds(state, jnp.int32(0), bound) >= 0.5
         return (state.lead >= bound) | (state.lead < -bound)

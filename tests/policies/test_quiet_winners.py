@@ -11,9 +11,9 @@ from jax import lax
 from scipy import stats
 
 import jaxduel as jd
-from jaxduel.policies import thompson
 from jaxduel.policies.base import FallsQuietAmong
-from jaxduel.policies.thompson_quiet import _first_replies
+from jaxduel.policies.thompson import sampling
+from jaxduel.policies.thompson.runs import _first_replies
 from tests.policies.quiet_thompson_cases import at
 
 pytestmark = [
@@ -133,7 +133,7 @@ def test_runs_are_of_several_arms_only_where_all_are_asked_for(name):
 def test_replies_come_from_one_uniform_number():
     """The first arm at which the probability of a reply so far passes the level."""
     answers = jnp.array([[0.0, 0.2, 0.5], [0.1, 0.0, 0.0], [0.0, 0.0, 1.0]], jnp.float32)
-    free, likely, unlikely = thompson.FREE, thompson.LIKELY, thompson.UNLIKELY
+    free, likely, unlikely = sampling.FREE, sampling.LIKELY, sampling.UNLIKELY
     expected = {
         0.05: [[free, unlikely, free], [unlikely, free, free], [free, free, unlikely]],
         0.15: [[free, unlikely, free], [likely, free, free], [free, free, unlikely]],

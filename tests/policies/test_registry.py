@@ -114,14 +114,14 @@ class NoPytree(RUCB):
 )
 def test_what_is_no_policy_is_not_registered(name, value, sentence):
     with pytest.raises(jd.InputError, match=sentence):
-        jd.policies.register(name, value)
+        jd.policies.register(name)(value)
     assert name not in jd.policies.names() or name == "dts"
 
 
 def test_a_class_defined_anew_replaces_itself(monkeypatch):
     monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
-    jd.policies.register("fine-2", Fine)
+    jd.policies.register("fine-2")(Fine)
     again = type("Fine", (Fine,), {"__module__": Fine.__module__, "__doc__": "Again."})
     again = jax.tree_util.register_dataclass(dataclass(frozen=True, kw_only=True)(again))
-    jd.policies.register("fine-2", again)
+    jd.policies.register("fine-2")(again)
     assert type(make("fine-2", num_arms=2)) is again

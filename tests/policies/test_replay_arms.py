@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from jaxduel.numerics import normal
-from jaxduel.policies.batched_successive_elimination import BaSE
-from jaxduel.policies.etc import ETC
-from jaxduel.policies.successive_elimination import SuccessiveElimination
-from jaxduel.policies.thompson_gaussian import ThompsonGaussian
-from jaxduel.policies.ucb1 import UCB1
+from jaxduel.policies.arms.base import BaSE
+from jaxduel.policies.arms.etc import ETC
+from jaxduel.policies.arms.successive_elimination import SuccessiveElimination
+from jaxduel.policies.arms.thompson_gaussian import ThompsonGaussian
+from jaxduel.policies.arms.ucb1 import UCB1
 from tests.oracles import base, etc, successive_elimination, thompson_gaussian, ucb1
 from tests.policies.pull_histories import (
     pull_batch_histories,

@@ -122,7 +122,7 @@ def test_policies_by_paper():
 
 def test_a_policy_without_docstring_and_annotations(monkeypatch):
     monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
-    registry.register("bare", Bare)
+    registry.register("bare")(Bare)
     found = jd.policies.describe("bare")
     assert (found.title, found.plays, found.cost) == ("Bare", None, None)
     assert [(each.name, each.default, each.text()) for each in found.parameters] == [

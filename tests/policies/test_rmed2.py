@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.policies import rmed
 from jaxduel.policies.base import Feedback
+from jaxduel.policies.rmed import lists
 from tests.policies.histories import duel_histories, random_preferences
 
 KEY = jax.random.key(0)
@@ -152,7 +152,7 @@ def test_what_is_carried_is_that_of_the_counts(name):
     assert np.array_equal(np.triu(main.made, 1), made)
     assert np.array_equal(main.fewest[:4], [made[i, i + 1 :].min() for i in range(4)])
     assert np.array_equal(np.triu(main.wins + main.wins.T, 1), made)
-    evidence, divergence = rmed.weigh(main.wins)
+    evidence, divergence = lists.weigh(main.wins)
     assert np.allclose(main.evidence, evidence, rtol=1e-6)
     assert np.allclose(main.divergence, divergence, rtol=1e-6)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel
-from jaxduel.policies.rucb import RUCBState
+from jaxduel.policies.condorcet.rucb import RUCBState
 
 
 def _state(wins, best, t):

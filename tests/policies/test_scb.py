@@ -8,8 +8,8 @@ import pytest
 import jaxduel as jd
 from jaxduel.numerics.threefry import seed_of
 from jaxduel.policies.base import Feedback
-from jaxduel.policies.scb import SCBState
-from jaxduel.policies.score_elimination import (
+from jaxduel.policies.copeland.scb import SCBState
+from jaxduel.policies.copeland.score_elimination import (
     Confidence,
     Tally,
     after_pass,

@@ -7,7 +7,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Feedback
-from jaxduel.policies.sbm import select
+from jaxduel.policies.condorcet.sbm import select
 
 KEY = jax.random.key(0)
 

@@ -11,8 +11,8 @@ import jaxduel as jd
 from benchmarks.straightforward import PlainDTS, PlainState
 from jaxduel.numerics import signed_tail
 from jaxduel.numerics.threefry import seed_of
-from jaxduel.policies import thompson
 from jaxduel.policies.base import Duel
+from jaxduel.policies.thompson import sampling
 from tests.oracles.dts import DTS, DTSPlus, PureDTS
 from tests.oracles.rcs import RCS
 from tests.policies.histories import random_preferences
@@ -34,20 +34,20 @@ def _histories(policy, preferences, keys, steps, policy_class):
             here = jax.random.fold_in(key, t)
             duel = policy.act(state, here)
             record, seed = _record_of(state), seed_of(here)
-            wins = thompson.sampled_wins(seed, record, active)
+            wins = sampling.sampled_wins(seed, record, active)
             logits = jnp.where(wins, 1.0, -1.0)
-            bound = thompson.log_bound(0.51, record)
+            bound = sampling.log_bound(0.51, record)
             if policy_class is jd.policies.DTSPlus:
-                candidates = thompson.possible_winners(record, bound, active)
-                votes = thompson.votes_of(wins, active)
+                candidates = sampling.possible_winners(record, bound, active)
+                votes = sampling.votes_of(wins, active)
                 tied = candidates & (votes == jnp.max(jnp.where(candidates, votes, -1)))
                 drawn = policy._about_ties(seed, record, wins, tied, lambda y: y)
                 size = jnp.where(drawn + drawn.T > 0, drawn + drawn.T, 1.0)
                 logits = jnp.where(wins, size, -size)
             eligible = active
             if policy_class is not jd.policies.PureDTS:
-                eligible = thompson.undecided_opponents(record, duel.left, bound, active)
-            reply = thompson.replies(seed, record, duel.left, eligible)
+                eligible = sampling.undecided_opponents(record, duel.left, bound, active)
+            reply = sampling.replies(seed, record, duel.left, eligible)
             u = jax.random.uniform(jax.random.fold_in(here, 99), (), jnp.float32)
             won = u < p[duel.left, duel.right]
             outcome = jnp.where(won, 1, -1).astype(jnp.int32)
@@ -105,7 +105,7 @@ def test_ties_are_sampled_once_per_pair_and_read_both_ways():
     policy = jd.policies.make("dts+", num_arms=4)
     state = policy.init(jax.random.key(0))
     seed, tied = seed_of(jax.random.key(1)), jnp.array([True, False, True, True])
-    wins = jax.jit(thompson.sampled_wins)(seed, state, jnp.ones(4, bool))
+    wins = jax.jit(sampling.sampled_wins)(seed, state, jnp.ones(4, bool))
 
     @jax.jit
     def about(tied):
@@ -137,7 +137,7 @@ def test_pairs_have_the_law_of_the_straightforward_program(plus):
     wins = jnp.array([wins for wins, _ in STATES], jnp.int32)
     t = jnp.array([t for _, t in STATES], jnp.int32) - 1
     start = ours.init(jax.random.key(0))
-    learnt = jax.vmap(lambda w: thompson.after_feedback(start, _feedback(w)))(wins)
+    learnt = jax.vmap(lambda w: sampling.after_feedback(start, _feedback(w)))(wins)
     frequencies = []
     for policy, states, seed in (
         (ours, learnt._replace(t=t), 1),

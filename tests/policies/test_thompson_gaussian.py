@@ -7,9 +7,9 @@ import pytest
 from scipy import integrate, stats
 
 from jaxduel.errors import InputError
+from jaxduel.policies.arms.thompson_gaussian import ThompsonGaussian
 from jaxduel.policies.base import Pull
 from jaxduel.policies.registry import to_32_bits
-from jaxduel.policies.thompson_gaussian import ThompsonGaussian
 
 KEY = jax.random.key(0)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 from jaxduel.numerics import signed_tail
-from jaxduel.policies.thompson_leaders import MOST_CANDIDATES, chances_to_lead, few
+from jaxduel.policies.thompson.leaders import MOST_CANDIDATES, chances_to_lead, few
 from tests.policies.quiet_thompson_cases import leads_of
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")

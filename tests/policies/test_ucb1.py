@@ -9,9 +9,9 @@ import pytest
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import normal
+from jaxduel.policies.arms.ucb1 import UCB1
 from jaxduel.policies.base import Pull
 from jaxduel.policies.registry import to_32_bits
-from jaxduel.policies.ucb1 import UCB1
 
 
 def make(num_arms, active=None, **parameters):

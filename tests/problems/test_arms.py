@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.policies.grids import grid_times
+from jaxduel.policies.arms.grids import grid_times
 from jaxduel.problems.arms import (
     ArmsProblem,
     adaptive_grid_family,

@@ -2,7 +2,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.policies.grids import grid_times
+from jaxduel.policies.arms.grids import grid_times
 
 AT = (50_000, 3)
 LOWER = [

@@ -6,11 +6,11 @@ Komiyama et al. (2015).
 
 What it leaves open, and what is done here:
 
-- The elimination criterion: `elimination="kl"` (`jaxduel.policies.batched` says why).
+- The elimination criterion: `elimination="kl"` (why: `jaxduel.policies.batched_dueling.rounds`).
 - When seeds give way to PCOMP, and which undefeated seed is the candidate: the defaults of
-  `jaxduel.policies.seeded` and of SCOMP2, chosen by how many of the claims come out.
+  `jaxduel.policies.batched_dueling.seeds` and of SCOMP2, chosen by how many of the claims come out.
 - The library's own readings: BTM has the radius without the factor 3, and an arm never meets
-  itself. RMED1's are those of `jaxduel.policies.rmed1`. RUCB takes 1 for u_ij of a pair never
+  itself. RMED1's are those of `jaxduel.policies.rmed.rmed1`. RUCB takes 1 for u_ij of a pair never
   compared. Its own paper has 2 ("x / 0 := 1"), which is shown beside: it has more regret at
   K = 100, nearer to the claims, and bears on none.
 - Whether the synthetic instances are drawn once or for each run: each run draws its own, and run i

@@ -25,7 +25,7 @@ from jaxduel.experiments.papers.batched_mab_entries import GRIDS, NUM_ARMS, Read
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.tables import csv_text
 from jaxduel.experiments.tasks import Stopped, run_tasks
-from jaxduel.policies.grids import grid_times
+from jaxduel.policies.arms.grids import grid_times
 from jaxduel.simulation import simulate_many
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.intervals import interval95

@@ -12,10 +12,10 @@ What it leaves open, and what is done here:
 - CCB's and RUCB's alpha: 0.51, as Wu and Liu (NIPS 2016) ran them. The horizons of the separate
   runs: 1e3, 3e3, 1e4, ... and T. The number of runs: 20, 100 with `full`.
 - The horizon: 1e7, 1e8 with `full`.
-- SCB's bounds are in an appendix, too. With those of `jaxduel.policies.scb`, that keep the promise
-  of Algorithm 2, it has more regret than in the paper and leaves the picture. A second curve has
-  the logarithms times 0.51 and rounds from 1e3 on, as in the program of Wu and Liu, who refer to
-  the authors' own.
+- SCB's bounds are in an appendix, too. With those of `jaxduel.policies.copeland.scb`, that keep the
+  promise of Algorithm 2, it has more regret than in the paper and leaves the picture. A second
+  curve has the logarithms times 0.51 and rounds from 1e3 on, as in the program of Wu and Liu, who
+  refer to the authors' own.
 - The scalability experiment is in an appendix that the text lacks. By its description in Wu and
   Liu its 500 arms have three Copeland winners in a cycle above a total order; the probabilities are
   not known. Here all gaps are 0.1 (`jaxduel.problems.copeland_cycle`), with 10 and 30 arms (panels

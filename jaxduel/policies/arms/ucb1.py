@@ -1,0 +1,110 @@
+"""Upper confidence bounds on the arms' mean rewards (UCB1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.numerics import compensated
+from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.checks import require, require_horizon
+from jaxduel.policies.registry import register
+from jaxduel.pytrees import register_dataclass
+
+INDICES = ("horizon", "anytime")
+
+
+class UCB1State(NamedTuple):
+    """One seed's state."""
+
+    mean: jax.Array  # (K,) float32: of the arm's rewards; infinite for an arm never pulled
+    width: jax.Array  # (K,) float32: 1 / sqrt(n); 0 for an arm never pulled
+    pulls: jax.Array  # (K,) int32: n
+    total: jax.Array  # (K,) float32: the sum of the arm's rewards,
+    carry: jax.Array  # (K,) float32: and what it lacks (`jaxduel.numerics.compensated`)
+    t: jax.Array  # () int32: pulls made
+
+
+@register("ucb1")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class UCB1:
+    """UCB1, Auer, Cesa-Bianchi and Fischer (Machine Learning 47, 2002), Figure 1.
+
+    Each active arm once, in the order of their numbers; then the arm of the largest
+
+        mean_i + sqrt(scale log(tau) / n_i),
+
+    the lowest number on ties. n_i counts the pulls of arm i, mean_i averages their rewards, which
+    scale = 2 takes to be within [0, 1], or Gaussian of standard deviation 1 at most. A step costs
+    O(K).
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      horizon: T, pulls in all; read by the index "horizon" only.
+      index: "horizon": tau = T, as the program has it that made the figure of Gao, Han, Ren and
+        Zhou, "Batched multi-armed bandits problem" (NeurIPS 2019). "anytime": tau = t, the pulls
+        made so far, as in the paper of 2002.
+      scale: positive; 2 in both.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    horizon: int | jax.Array | None = None
+    index: str = field(default="horizon", metadata={"static": True})
+    scale: float | jax.Array = 2.0
+
+    assumes: ClassVar[tuple[str, ...]] = ()
+
+    def validate(self) -> None:
+        """Raises InputError for an unknown index, scale <= 0, or a horizon missing or wrong."""
+        if self.index not in INDICES:
+            raise unknown_name("index of ucb1", self.index, INDICES)
+        if self.index == "horizon" and self.horizon is None:
+            raise InputError("ucb1 needs the parameter 'horizon' where its index is \"horizon\".")
+        require_horizon(self.horizon, "ucb1")
+        require(self.scale, lambda x: x > 0, "ucb1: scale must be positive")
+
+    def init(self, key: Key) -> UCB1State:
+        """No pulls."""
+        del key
+        zeros = jnp.zeros(self.num_arms, jnp.float32)
+        return UCB1State(
+            mean=jnp.full(self.num_arms, jnp.inf, jnp.float32),
+            width=zeros,
+            pulls=jnp.zeros(self.num_arms, jnp.int32),
+            total=zeros,
+            carry=zeros,
+            t=jnp.int32(0),
+        )
+
+    def act(self, state: UCB1State, key: Key) -> Pull:
+        """The arm of the largest index."""
+        del key
+        tau = jnp.asarray(state.t if self.index == "anytime" else self.horizon)
+        explore = self.scale * jnp.log(jnp.maximum(tau, 1).astype(jnp.float32))
+        upper = state.mean + jnp.sqrt(explore) * state.width
+        return Pull(lax.argmax(jnp.where(self.active_arms, upper, -jnp.inf), 0, jnp.int32))
+
+    def update(self, state: UCB1State, plan: Pull, outcome: jax.Array, key: Key) -> UCB1State:
+        """Counts the reward; nothing changes but the entries of the arm pulled."""
+        del key
+        arm = plan.arm
+        pulls = state.pulls[arm] + 1
+        total, carry = compensated.add(state.total[arm], state.carry[arm], outcome)
+        n, mode = pulls.astype(jnp.float32), "promise_in_bounds"
+        mean = compensated.value(total, carry) / n
+        return UCB1State(
+            mean=state.mean.at[arm].set(mean, mode=mode),
+            width=state.width.at[arm].set(jnp.sqrt(1.0 / n), mode=mode),
+            pulls=state.pulls.at[arm].set(pulls, mode=mode),
+            total=state.total.at[arm].set(total, mode=mode),
+            carry=state.carry.at[arm].set(carry, mode=mode),
+            t=state.t + 1,
+        )

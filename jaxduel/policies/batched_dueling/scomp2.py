@@ -1,0 +1,177 @@
+"""SCOMP2: the seeds choose a candidate, the candidate eliminates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.errors import unknown_name
+from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.threefry import bits, uniform23
+from jaxduel.policies.base import Batch, Key
+from jaxduel.policies.batched_dueling.pcomp import survivors_of_all_pairs
+from jaxduel.policies.batched_dueling.rounds import (
+    Terms,
+    account,
+    all_pairs,
+    beaten_by_kl,
+    commit,
+    comparisons_per_pair,
+    keep_survivors,
+    margin,
+    round_means,
+    terms_of,
+)
+from jaxduel.policies.batched_dueling.seeds import SeededSettings, leads, sample_seeds, terms_after
+from jaxduel.policies.registry import register
+from jaxduel.pytrees import register_dataclass
+
+
+class SCOMP2State(NamedTuple):
+    """One seed's state."""
+
+    active: jax.Array  # (K,) bool: A, or A' after the switch
+    seeds: jax.Array  # (K,) bool: S; empty once PCOMP has taken over
+    candidate: jax.Array  # () int32: b_i*_r if it has been chosen in this round, else -1
+    previous: jax.Array  # () int32: the candidate of the round before, -1 in the first
+    wins: jax.Array  # (K, K) int32: wins of i over j, all rounds
+    batch: jax.Array  # () int32: r, from 1
+    remaining: jax.Array  # () int32: comparisons left of T
+    rounds: jax.Array  # () int32: batches used
+    terms: Terms  # K and T: the run's, then those that PCOMP was called with
+
+
+CANDIDATES = ("kept", "redrawn")
+
+PRINTED = (5.0, 3.0)
+"""Margins of the switch and of A' in gamma_r: lines 11 and 12."""
+
+
+@register("scomp2")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class SCOMP2(SeededSettings):
+    """SCOMP2, "Batched Dueling Bandits" (2022), Algorithm 3. At most 2 B + 1 batches.
+
+    Round r has two batches. r(1) compares all pairs of seeds c_r times (line 5; a single seed needs
+    no batch); the candidate is one of the seeds i that no seed j defeats, p_hat_ji <= 1/2 + gamma_r
+    with the counts of that batch (line 6). If a cycle leaves no seed undefeated, the candidate is
+    uniform among all seeds. r(2) compares the candidate with every other active arm c_r times (line
+    7). If an arm beats the candidate (line 11; see `switch`), PCOMP takes over on A', the arms that
+    lead against it (line 12; see `width`), beginning with batch r again (lines 13 to 17): hence
+    2 B + 1. Otherwise arms that lose surely are eliminated, from A and from S (lines 8 to 10, or
+    the KL criterion, which lets any active arm eliminate). Where the seeds are all gone, PCOMP goes
+    on with A at r + 1.
+
+    Attributes:
+      candidate: which one of several undefeated seeds, "any" in line 6.
+        "redrawn": a uniform one in each round.
+        "kept": the one of the round before while it is undefeated, else a uniform one. Its counts
+        against the active arms add up under a KL criterion, while those of a new candidate begin.
+
+    The other attributes are those of `SeededSettings` and `BatchedSettings`.
+
+    `init` reads K + 1 uniform numbers of its key as in SCOMP, `update` one (the choice of the
+    candidate).
+    """
+
+    candidate: str = field(default="kept", metadata={"static": True})
+
+    def validate(self) -> None:
+        """Raises InputError for parameters out of range."""
+        SeededSettings.validate(self)
+        if self.candidate not in CANDIDATES:
+            raise unknown_name("candidate", self.candidate, CANDIDATES)
+
+    def init(self, key: Key) -> SCOMP2State:
+        """Lines 2 and 3."""
+        num = self.num_arms
+        seeds = sample_seeds(self, key)
+        return SCOMP2State(
+            active=jnp.asarray(self.active_arms),
+            seeds=seeds,
+            candidate=_only_seed(seeds),
+            previous=jnp.int32(-1),
+            wins=jnp.zeros((num, num), jnp.int32),
+            batch=jnp.int32(1),
+            remaining=jnp.asarray(self.horizon, jnp.int32),
+            rounds=jnp.int32(0),
+            terms=terms_of(self),
+        )
+
+    def act(self, state: SCOMP2State, key: Key) -> Batch:
+        """Line 5, line 7, or line 4 of PCOMP."""
+        del key
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        chosen = arms == state.candidate
+        among_seeds = all_pairs(state.seeds)
+        with_candidate = chosen[:, None] | chosen[None, :]
+        pairs = jnp.where(state.candidate >= 0, with_candidate, among_seeds)
+        pairs = jnp.where(jnp.any(state.seeds), pairs, True) & all_pairs(state.active)
+        size = comparisons_per_pair(self, state.batch)
+        return commit(pairs, state.active, size, state.remaining)
+
+    def update(self, state: SCOMP2State, plan: Batch, outcome: jax.Array, key: Key) -> SCOMP2State:
+        """Line 6, lines 8 to 15, or lines 5 to 8 of PCOMP."""
+        wins = state.wins + outcome
+        remaining, rounds = account(state.remaining, state.rounds, plan)
+        gamma = margin(self, comparisons_per_pair(self, state.batch), state.terms)
+        mean = round_means(outcome)
+        choosing = jnp.any(state.seeds) & (state.candidate < 0)
+
+        u = uniform23(bits(key, ()))
+        seeds = state.seeds
+        defeated = jnp.any((mean > 0.5 + gamma) & seeds[:, None], axis=0)
+        undefeated = seeds & ~defeated
+        candidate = random_member(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
+        if self.candidate == "kept":
+            keep = (state.previous >= 0) & undefeated[state.previous]
+            candidate = jnp.where(keep, state.previous, candidate)
+
+        active, seeds, batch = self._judge(state, wins, outcome, mean, gamma)
+        terms = terms_after(state.terms, jnp.any(state.seeds), seeds, active, remaining)
+        return SCOMP2State(
+            active=jnp.where(choosing, state.active, active),
+            seeds=jnp.where(choosing, state.seeds, seeds),
+            candidate=jnp.where(choosing, candidate, _only_seed(seeds)),
+            previous=jnp.where(choosing, state.previous, state.candidate),
+            wins=wins,
+            batch=jnp.where(choosing, state.batch, batch),
+            remaining=remaining,
+            rounds=rounds,
+            terms=jax.tree.map(partial(jnp.where, choosing), state.terms, terms),
+        )
+
+    def _judge(
+        self,
+        state: SCOMP2State,
+        wins: jax.Array,
+        round_wins: jax.Array,
+        mean: jax.Array,
+        gamma: jax.Array,
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """A, S and r after batch r(2) or after a batch of PCOMP."""
+        active, seeding = state.active, jnp.any(state.seeds)
+        switching, joining = leads(self, state.terms, wins, mean, gamma, PRINTED)
+        switch = seeding & jnp.any(active & switching[:, state.candidate])
+        if self.elimination == "hoeffding":
+            beaten = switching[state.candidate]
+        else:
+            beaten = beaten_by_kl(self, active, wins, state.terms)
+        called = active & joining[:, state.candidate]
+        seeded = jnp.where(switch, called, keep_survivors(active, beaten))
+        paired = survivors_of_all_pairs(self, active, state.batch, wins, round_wins, state.terms)
+        active = jnp.where(seeding, seeded, paired)
+        seeds = state.seeds & active & ~switch
+        return active, seeds, state.batch + jnp.where(switch, 0, 1)
+
+
+def _only_seed(seeds: jax.Array) -> jax.Array:
+    """The seed where there is just one: it is the candidate without a batch r(1). Else -1: ()
+    int32."""
+    return jnp.where(set_size(seeds) == 1, lax.argmax(seeds, 0, jnp.int32), -1)

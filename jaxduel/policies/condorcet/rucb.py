@@ -1,0 +1,165 @@
+"""Relative Upper Confidence Bound (RUCB)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.memory import kept
+from jaxduel.numerics.threefry import uniforms
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
+from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.registry import register
+from jaxduel.pytrees import register_dataclass
+
+
+class RUCBState(NamedTuple):
+    """One seed's state."""
+
+    wins: jax.Array  # (K, K) int32: wins of i over j
+    doubt: jax.Array  # (K,) float32: max_j n_ij (1/2 - mu_ij)^2 over opponents ahead of i
+    best: jax.Array  # () int32: the element of B, the hypothesised best arm, or -1 where B is empty
+    t: jax.Array  # () int32: comparisons made
+
+
+@register("rucb")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class RUCB:
+    """RUCB, Zoghi, Whiteson, Munos and de Rijke (ICML 2014), Algorithm 1.
+
+    With u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij) and u_ii = 1/2, the candidates are
+    C = {c : u_cj >= 1/2 for all j} (line 5; where C is empty, any arm). Lines 6 to 12: B becomes B
+    ∩ C, and C itself where C has one element; c is the element of B with probability 1/2, else
+    uniform in C minus B. Line 13: d = argmax_j u_jc, ties at random and, among ties, d != c. (c, d)
+    are compared.
+
+    u_cj >= 1/2 means n_cj (1/2 - mu_cj)^2 <= alpha log t wherever j leads against c, and the left
+    side changes only for the pair just compared. The state carries its maximum over j, so a step
+    costs O(K), not O(K^2), and makes the same decisions. Line 13 asks in the same way whether any
+    u_jc reaches u_cc = 1/2, and looks for the largest only then.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: exploration, > 1/2 in theory; 0.51 in the experiments of the literature.
+      unseen: u_ij of a pair never compared. The paper's "x / 0 := 1" applied to both fractions
+        gives 2; 1 is what the library of RMED's authors uses, probably also in the batched
+        paper. They differ visibly from K = 16 on.
+
+    `act` reads three uniform numbers of its key: the coin for B, the choice of c, the tie break of
+    d.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 0.51
+    unseen: float | jax.Array = 2.0
+
+    assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
+
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, "rucb")
+
+    def init(self, key: Key) -> RUCBState:
+        """No comparisons, no hypothesis."""
+        del key
+        num = self.num_arms
+        return RUCBState(
+            wins=jnp.zeros((num, num), jnp.int32),
+            doubt=jnp.zeros(num, jnp.float32),
+            best=jnp.int32(-1),
+            t=jnp.int32(0),
+        )
+
+    def act(self, state: RUCBState, key: Key) -> Duel:
+        """Lines 5 to 13."""
+        coin, pick, tie = uniforms(key, 3)
+        explore = self._explore(state.t + 1)
+        candidates, best = self._candidates(state, explore)
+        has_best = best >= 0
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        rest = candidates & (arms != best)
+        alone = ~jnp.any(rest)
+        left = jnp.where(has_best & (alone | (coin < 0.5)), best, random_member(rest, pick))
+
+        upper = self._optimism(state.wins[:, left], state.wins[left], explore)
+        upper = jnp.where(arms == left, -jnp.inf, upper)
+        rival = random_member(upper == jnp.max(upper), tie)
+        right = jnp.where(self._certainty(state, left) > explore, left, rival)
+        return Duel(left, kept(right, right < 0))  # else drawn anew wherever it is an index
+
+    def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
+        """Counts the outcome; B of the next step is derived from this step's."""
+        del key
+        _, best = self._candidates(state, self._explore(state.t + 1))
+        learnt = lesson(plan, outcome)
+        wins = add_lesson(state.wins, learnt)
+        i, j = learnt.winner, learnt.loser
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        doubt = jnp.where(arms == i, jnp.max(_evidence(wins[i], wins[:, i])), state.doubt)
+        against_loser = jnp.maximum(doubt, _evidence(wins[j, i], wins[i, j]))
+        doubt = jnp.where(arms == j, against_loser, doubt)
+        return RUCBState(wins, doubt, best, state.t + 1)
+
+    def learn(self, state: RUCBState, feedback: Feedback) -> RUCBState:
+        """Takes in withheld outcomes."""
+        wins = state.wins + feedback.wins()
+        return state._replace(wins=wins, doubt=jnp.max(_evidence(wins, wins.T), axis=1))
+
+    def quiet(self, state: RUCBState, limit: jax.Array, key: Key) -> tuple[RUCBState, Quiet]:
+        """c against itself, from when every u_jc is below 1/2 until the first that is not.
+
+        If every u_jc is below 1/2, then no j is in C and c is: whatever the coins, c is the left
+        arm, and the right one. Nothing is learnt, so that only log t can end it, and the coins of
+        each comparison are those of its time.
+        """
+        del key
+        _, best = self._candidates(state, self._explore(state.t + 1))
+        certainty = jnp.where(best >= 0, self._certainty(state, best), -jnp.inf)
+        n = steps_while(lambda t: certainty > self._explore(t), state.t, limit)
+        state = state._replace(best=jnp.where(n > 0, best, state.best), t=state.t + n)
+        return state, Quiet(jnp.maximum(best, 0), n)
+
+    def _explore(self, number: jax.Array) -> jax.Array:
+        """alpha log t of comparison t, its number from 1."""
+        return self.alpha * jnp.log(number.astype(jnp.float32))
+
+    def _certainty(self, state: RUCBState, arm: jax.Array) -> jax.Array:
+        """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`."""
+        wins, losses = state.wins[:, arm], state.wins[arm]
+        unseen = jnp.where(self.unseen < 0.5, jnp.inf, 0.0)
+        evidence = jnp.where(wins + losses > 0, _evidence(wins, losses), unseen)
+        others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)
+        return jnp.min(jnp.where(others, evidence, jnp.inf))
+
+    def _candidates(self, state: RUCBState, explore: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """C as a mask (all arms where it is empty) and the element of B, or -1."""
+        members = (state.doubt <= explore) & self.active_arms
+        size = set_size(members)
+        kept = jnp.where((state.best >= 0) & members[state.best], state.best, -1)
+        best = jnp.where(size == 1, lax.argmax(members, 0, jnp.int32), kept)
+        return jnp.where(size > 0, members, self.active_arms), best
+
+    def _optimism(self, wins: jax.Array, losses: jax.Array, explore: jax.Array) -> jax.Array:
+        """u_jc for all j from the wins of j over c and of c over j."""
+        w = wins.astype(jnp.float32)
+        n = w + losses.astype(jnp.float32)
+        seen = n > 0
+        upper = jnp.where(seen, (w + jnp.sqrt(explore * n)) / jnp.where(seen, n, 1.0), self.unseen)
+        return jnp.where(self.active_arms, upper, -jnp.inf)
+
+
+def _evidence(wins: jax.Array, losses: jax.Array) -> jax.Array:
+    """n (1/2 - mu)^2 where mu < 1/2, else 0, from counts; it never falls with a loss."""
+    lead = jnp.maximum(losses - wins, 0).astype(jnp.float32)
+    n = jnp.maximum(wins + losses, 1).astype(jnp.float32)
+    return 0.25 * lead * (lead / n)

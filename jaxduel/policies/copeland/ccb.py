@@ -1,0 +1,253 @@
+"""Copeland Confidence Bound (CCB)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.crossing import drawn_run
+from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
+from jaxduel.policies import arm_sets
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
+from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.copeland.hypotheses import (
+    Hypotheses,
+    Verdicts,
+    anew,
+    candidates_of,
+    line_9,
+    with_pair,
+)
+from jaxduel.policies.counts import add_lesson, lead_of, lesson
+from jaxduel.policies.registry import register
+from jaxduel.pytrees import register_dataclass
+
+_CHOICES, _KEPT, _LENGTH = 0, 1, 2
+"""Streams of random words."""
+
+
+class Choices(NamedTuple):
+    """The law of lines 10 to 13, as far as it concerns F, the arms of C that would meet
+    themselves."""
+
+    explores: jax.Array  # () float32: the probability of a pair of line 10
+    listed: jax.Array  # () float32: else, that of an arm of both B and C
+    of_both: jax.Array  # (K,) bool: which, then
+    of_candidates: jax.Array  # (K,) bool: the arms that it is otherwise
+    weights: jax.Array  # (K,) float32: the probability of an arm of F against itself
+    sleeps: jax.Array  # () float32: P, their sum, 1 only where it is certain
+
+
+class CCBState(NamedTuple):
+    """One seed's state."""
+
+    wins: jax.Array  # (K, K) int32: wins of i over j
+    verdicts: Verdicts
+    candidates: jax.Array  # (K,) bool: C of the comparison to come
+    hypotheses: Hypotheses  # those of the comparison to come, after its line 9
+    awake: jax.Array  # () bool: whether a quiet run has ended: no arm of F meets itself now
+    t: jax.Array  # () int32: comparisons made
+
+
+@register("ccb")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class CCB:
+    """CCB, Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015), Algorithm 1, for Copeland winners.
+
+    u_ij, l_ij = w_ij / n_ij +- sqrt(alpha log t / n_ij), 1/2 for i = j; of a pair never compared
+    "x / 0 := 1" makes them 2 and 0. Lines 7 and 8: C is the set of the arms of the largest upper
+    Copeland score #{k != i : u_ik >= 1/2}; the lower score is #{k != i : l_ik >= 1/2}.
+
+    - 9A: if l_ij > 1/2 for some j in B^i, then B, L_C and all B^k are reset: all arms, K, empty.
+    - 9B: arms i of B of an upper score below some lower score leave B; if then |B^i| != L_C + 1,
+      B^i becomes {k : u_ik < 1/2}. If that leaves B empty, all is reset.
+    - 9C: arms i of C of equal scores enter B, B^i becomes empty and L_C is K - 1 less the score;
+      every other B^j is emptied if smaller than L_C + 1, else cut to L_C + 1 of its arms, at
+      random.
+    - 10: with probability 1/4, (i, j) is uniform among j in B^i, l_ij <= 1/2 <= u_ij, if there are.
+    - 11 to 13: else c is uniform in C, or with probability 2/3 in the intersection of B and C if
+      that is not empty, and d = argmax of u_jc over arms j with l_jc <= 1/2, with probability 1/2
+      over those in B^c if there are. c itself is allowed; ties are broken at random, not for c.
+
+    For t >= 2, alpha log t does not equal n_ij (mu_ij - 1/2)^2, a rational number: < or <= is the
+    same. So u_ij < 1/2 means that j leads against i by more than alpha log t. Such verdicts change
+    with a pair's comparison, or with time once alpha log t reaches the smallest lead; all pairs are
+    tested anew in the second case alone, and else a step costs O(K), with K^2 / 32 words of bits.
+    In line 13, u_jc is below u_cc = 1/2 if it is decided that c beats j.
+
+    `update` does line 9 for the comparison to come, before the first of which it does nothing. With
+    delayed feedback, the update after `learn` does line 9.
+
+    Attributes:
+      num_arms: K; in the formulas, the number of active arms.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: width of the confidence bounds, > 1/2 in theory; 0.51 as in the experiments of Wu and
+        Liu (2016).
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 0.51
+
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
+
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, "ccb")
+
+    def init(self, key: Key) -> CCBState:
+        """No comparisons: lines 1 to 4."""
+        del key
+        num, active = self.num_arms, self._active
+        nothing = arm_sets.empty_sets(num)
+        return CCBState(
+            wins=jnp.zeros((num, num), jnp.int32),
+            verdicts=Verdicts(nothing, nothing, jnp.float32(jnp.inf)),
+            candidates=active,
+            hypotheses=Hypotheses(active, nothing, set_size(active)),
+            awake=jnp.array(False),
+            t=jnp.int32(0),
+        )
+
+    def act(self, state: CCBState, key: Key) -> Duel:
+        """Lines 7, 8 and 10 to 13."""
+        first, second = block(seed_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
+        coins, picks = uniform(first), uniform(second)
+        choices = self._choices(state)
+        listed = coins[1] < choices.listed
+        left = random_member(jnp.where(listed, choices.of_both, choices.of_candidates), picks[2])
+        duel = Duel(left, self._opponent(state, left, coins[2], picks[3]))
+        rivals, decided = state.hypotheses.rivals, state.verdicts.decided
+        return seldom(_random_pair, coins[0] < choices.explores, duel, rivals, decided, picks)
+
+    def update(self, state: CCBState, plan: Duel, outcome: jax.Array, key: Key) -> CCBState:
+        """Counts the outcome, then line 9 of the next comparison."""
+        active = self._active
+        learnt = lesson(plan, outcome)
+        i, j = learnt.winner, learnt.loser
+        wins = add_lesson(state.wins, learnt)
+        state = state._replace(wins=wins, awake=jnp.array(False), t=state.t + 1)
+        bound = self._bound(state.t + 1)
+        verdicts = with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
+        verdicts = seldom(anew, bound >= verdicts.until, verdicts, wins, bound)
+        hypotheses, exact = line_9(state.hypotheses, verdicts, active)
+        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
+        rivals = seldom(_cut, excess, hypotheses.rivals, hypotheses.losses + 1, seed_of(key))
+        return state._replace(
+            verdicts=verdicts,
+            candidates=candidates_of(verdicts, active),
+            hypotheses=hypotheses._replace(rivals=rivals),
+        )
+
+    def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
+        """Takes in withheld outcomes; the next update does line 9."""
+        state = state._replace(wins=state.wins + feedback.wins(), awake=jnp.array(False))
+        verdicts = anew(state.verdicts, state.wins, self._bound(state.t + 1))
+        return state._replace(verdicts=verdicts, candidates=candidates_of(verdicts, self._active))
+
+    def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
+        """The arms of C all of whose pairs are decided, F, each against itself.
+
+        It needs that line 9 has nothing left to do with the verdicts as they are. Then these, C, B
+        and all B^i stay until alpha log t reaches the smallest lead that decides, or two arms are
+        compared: each comparison is, independently, with the same probability P that of an arm of
+        F with itself (line 13), in proportion to what lines 10 to 12 give these. So the run's
+        length is geometric, P(N >= n) = P^n, without end where P = 1, and cut before the comparison
+        after which verdicts may change, since N has no memory. The comparison after a run that was
+        not cut is any but of that kind, with its probability given that: `awake` tells `act`. There
+        is no run where P <= 1/2.
+        """
+        choices = self._choices(state)
+        (_, _, until), hypotheses = state.verdicts, state.hypotheses
+        after, exact = line_9(hypotheses, state.verdicts, self._active)
+        same = jax.tree.map(lambda x, y: jnp.all(x == y), hypotheses, after)
+        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
+        asked = same.shortlist & same.rivals & same.losses & ~excess & ~state.awake
+        asked = asked & (choices.sleeps > 0.5)
+        u = uniform(block(seed_of(key), 0, _LENGTH)[0])
+        with jax.enable_x64(True):
+            length = jnp.log1p(-u.astype(jnp.float64)) / jnp.log(choices.sleeps.astype(jnp.float64))
+            length = jnp.where(choices.sleeps < 1, jnp.floor(length), jnp.inf)
+            length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
+        n, ended = drawn_run(asked, length, lambda t: self._bound(t + 1) < until, state.t, limit)
+        arm = lax.argmax(choices.weights, 0, jnp.int32)
+        state = state._replace(t=state.t + n, awake=state.awake | ended)
+        return state, Quiet(arm, n, choices.weights)
+
+    @property
+    def _active(self) -> jax.Array:
+        """The mask, as an array of JAX."""
+        return jnp.asarray(self.active_arms)
+
+    def _choices(self, state: CCBState) -> Choices:
+        """The law of lines 10 to 12; that given that no arm of F meets itself, where `awake`."""
+        (superiors, decided, _), (shortlist, rivals, _) = state.verdicts, state.hypotheses
+        candidates = state.candidates
+        both = candidates & shortlist
+        explores = jnp.where(jnp.any(rivals & ~decided != 0), 0.25, 0.0)
+        listed = jnp.where(jnp.any(both), 2.0 / 3.0, 0.0)
+        known = arm_sets.sizes(decided) == set_size(self._active) - 1
+        known &= candidates & jnp.all(rivals & ~superiors == 0, axis=0)
+
+        def each(mask: jax.Array, chance: jax.Array) -> jax.Array:
+            size = jnp.maximum(set_size(mask), 1).astype(jnp.float32)
+            return jnp.where(mask, (1 - explores) * chance / size, 0.0)
+
+        of_both, of_candidates = each(both, listed), each(candidates, 1 - listed)
+        weights = jnp.where(known, of_both + of_candidates, 0.0)
+        always = jnp.all(known == candidates) & (explores == 0)
+        sleeps = jnp.where(always, 1.0, jnp.minimum(jnp.sum(weights), 1.0))
+        one, other = (jnp.sum(jnp.where(known, 0.0, x)) for x in (of_both, of_candidates))
+        rest = explores + one + other
+        awake = state.awake & (rest > 0)
+        return Choices(
+            explores=jnp.where(awake, explores / rest, explores),
+            listed=jnp.where(awake & (one + other > 0), one / (one + other), listed),
+            of_both=both & ~(awake & known),
+            of_candidates=candidates & ~(awake & known),
+            weights=weights,
+            sleeps=sleeps,
+        )
+
+    def _bound(self, number: jax.Array) -> jax.Array:
+        """alpha log t of comparison t, its number from 1."""
+        return self.alpha * jnp.log(number.astype(jnp.float32))
+
+    def _opponent(
+        self, state: CCBState, left: jax.Array, coin: jax.Array, tie: jax.Array
+    ) -> jax.Array:
+        """Line 13."""
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        wins = state.wins[:, left].astype(jnp.float32)
+        n = wins + state.wins[left].astype(jnp.float32)
+        seen = n > 0
+        upper = (wins + jnp.sqrt(self._bound(state.t + 1) * n)) / jnp.where(seen, n, 1.0)
+        upper = jnp.where(seen, upper, 2.0)
+        superiors, decided, rivals = (
+            arm_sets.as_mask(sets[:, left], self.num_arms)
+            for sets in (state.verdicts.superiors, state.verdicts.decided, state.hypotheses.rivals)
+        )
+        rivals = rivals & ~superiors
+        others = self._active & ~decided & (arms != left)
+        others = jnp.where((coin < 0.5) & jnp.any(rivals), rivals, others)
+        upper = jnp.where(others, upper, -jnp.inf)
+        other = random_member(others & (upper == jnp.max(upper)), tie)
+        return jnp.where(jnp.any(others), other, left)
+
+
+def _cut(rivals: jax.Array, size: jax.Array, seed: Seed) -> jax.Array:
+    """9C: what remains of B^j larger than L_C + 1."""
+    return arm_sets.random_subsets(rivals, size, seed, _KEPT)
+
+
+def _random_pair(duel: Duel, rivals: jax.Array, decided: jax.Array, picks: jax.Array) -> Duel:
+    """Line 10, by two uniform numbers: i, and an arm of B^i whose pair with i is open."""
+    del duel
+    return Duel(*arm_sets.random_pair(rivals & ~decided, picks[0], picks[1]))

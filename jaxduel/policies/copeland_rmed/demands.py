@@ -1,0 +1,254 @@
+"""What CW-RMED and ECW-RMED make of the outcomes: estimates, and what these demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import evidence_against_half, set_size
+from jaxduel.numerics.seldom import seldom
+from jaxduel.policies.copeland_rmed.evidence import (
+    Level,
+    Standing,
+    costs_of,
+    ecw_due,
+    ecw_level,
+    ecw_levels,
+    ecw_total,
+    evidence_of,
+    hopes,
+    standing,
+    trust,
+)
+
+
+class Estimates(NamedTuple):
+    """What the outcomes say, pair by pair."""
+
+    wins: jax.Array  # (K, K) int32: wins of i over j
+    lead: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2), negative where mu_ij < 1/2
+    price: jax.Array  # (K, K) float32: 1 / d(mu_ij, 1/2); -n_ij where mu_ij = 1/2
+
+
+class Demand(NamedTuple):
+    """What the estimates demand, for every t to come."""
+
+    winners: jax.Array  # () int32: how many empirical Copeland winners there are
+    losses: jax.Array  # (K,) int32: L_i
+    evidence: jax.Array  # (K,) float32: of the superiors of each arm together, as in `Standing`
+    hope: jax.Array  # () float32: an upper bound of all trust
+    trust: jax.Array  # (K,) float32: up to which log t an empirical winner is sure enough; else -1
+    best: jax.Array  # () int32: i* of line 11
+    due: jax.Array  # (K, K) float32, symmetric: from which log t on n_ij < q*_ij log t
+    levels: jax.Array  # (K, K) float32: [i1, i2], the costs of Theorem 5's levels where i1 is an
+    # empirical winner; elsewhere what it once was, where the next search begins
+    program: Any  # what the solver of CW-RMED goes on from; None for ECW-RMED
+
+
+Allocate = Callable[[Demand, Standing], Demand]
+"""Line 11: a function of a module, of the last demand and the standing."""
+
+Adjust = Callable[[Demand, Estimates, jax.Array, jax.Array], tuple[Demand, jax.Array]]
+"""`adjust_ecw`."""
+
+
+def learn(
+    estimates: Estimates, winner: jax.Array, loser: jax.Array, amount: jax.Array
+) -> Estimates:
+    """The estimates after one duel: two entries of each table change."""
+    wins = estimates.wins.at[winner, loser].add(amount, mode="promise_in_bounds")
+    lead, price = lead_and_price(wins[winner, loser], wins[loser, winner])
+    itself = winner == loser
+    lead, price = jnp.where(itself, 0.0, lead), jnp.where(itself, 0.0, price)
+    mode = "promise_in_bounds"
+    leads = estimates.lead.at[winner, loser].set(lead, mode=mode)
+    prices = estimates.price.at[winner, loser].set(price, mode=mode)
+    return Estimates(
+        wins=wins,
+        lead=leads.at[loser, winner].set(-lead, mode=mode),
+        price=prices.at[loser, winner].set(price, mode=mode),
+    )
+
+
+def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`Estimates.lead` and `.price` from counts, int32 of any shape; float32 of that shape."""
+    evidence = evidence_against_half(wins, losses)
+    n = (wins + losses).astype(jnp.float32)
+    ahead = jnp.sign(wins - losses).astype(jnp.float32)
+    return ahead * evidence, jnp.where(ahead != 0, n / jnp.maximum(evidence, 1e-30), -n)
+
+
+def demand_with(
+    allocate: Allocate, demand: Demand, estimates: Estimates, active: jax.Array
+) -> Demand:
+    """What new estimates demand; nobody is trusted before `trusts` has looked.
+
+    Args:
+      allocate: line 11.
+      demand: the last one.
+      estimates: the new ones.
+      active: (K,) bool.
+    """
+    now = standing(estimates.lead, estimates.price, active)
+    return allocate(demand, now)._replace(trust=jnp.full(len(active), -1.0, jnp.float32))
+
+
+def allocate_ecw(demand: Demand, now: Standing) -> Demand:
+    """Line 11 of ECW-RMED: the empirical winner of the smallest optimum, and that optimum."""
+    arms = jnp.arange(len(now.losses), dtype=jnp.int32)
+
+    def turn(carry: Any) -> Any:
+        left, lowest, best, levels, hope, known = carry
+        winner = lax.argmax(left, 0, jnp.int32)
+        here = ecw_levels(now, winner, known[winner])
+        total = ecw_total(now.costs[winner], here.cost)
+        better = total < lowest
+        chosen = jax.tree.map(lambda x, y: jnp.where(better, x, y), (winner, here), (best, levels))
+        bounds = hopes(now.lead[winner], now.evidence, now.losses, now.fewest)
+        hope = jnp.maximum(hope, jnp.min(bounds))
+        known = known.at[winner].set(here.cost)
+        return left & (arms != winner), jnp.minimum(total, lowest), *chosen, hope, known
+
+    nothing = jnp.zeros(len(arms), jnp.float32)
+    worst = jnp.float32(jnp.inf)
+    start = now.winners, worst, jnp.int32(0), Level(nothing, nothing), -worst, demand.levels
+    carry = lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)
+    _, _, best, levels, hope, known = carry
+    due = jax.vmap(ecw_due, in_axes=(1, 1, None, 0), out_axes=1)
+    due = due(now.lead, now.costs, best, levels)
+    return Demand(
+        winners=set_size(now.winners),
+        losses=now.losses,
+        evidence=now.evidence,
+        hope=hope,
+        trust=demand.trust,
+        best=best,
+        due=jnp.minimum(due, due.T),
+        levels=known,
+        program=demand.program,
+    )
+
+
+def adjust_ecw(
+    demand: Demand, estimates: Estimates, arm: jax.Array, needed: jax.Array
+) -> tuple[Demand, jax.Array]:
+    """What `demand_with(allocate_ecw, ...)` gives where one pair alone has changed, but for who
+    leads in it: only what concerns the superiors of one arm changes, unless i* does.
+
+    Args:
+      demand: the last one.
+      estimates: the new ones.
+      arm: () int32, the arm of the pair that is behind.
+      needed: () bool; if false, the demand stays.
+
+    Returns:
+      The demand, and whether it is not the one that was asked for, as i* is another one now:
+      () bool.
+    """
+    losses, arms = demand.losses, jnp.arange(len(demand.losses), dtype=jnp.int32)
+    lead = -estimates.lead[arm]
+    costs = costs_of(lead, estimates.price[arm], losses, losses[arm], jnp.min(losses))
+    evidence = jnp.where(arms == arm, evidence_of(lead), demand.evidence)
+    changed = _Changed(arm, costs, evidence, losses)
+    several = demand.winners > 1
+    best, winner = demand.best, jnp.where(needed & ~several, demand.best, arm)
+    rows = estimates.lead[winner], estimates.price[winner], demand.levels[winner]
+    alone = _weigh(changed, winner, rows)
+    column = jnp.where(arms == best, alone.level.cost, demand.levels[:, arm])
+    one = _Weighed(alone.hope, best, alone.level, column)
+    tables = estimates.lead, estimates.price, demand.levels
+    now = seldom(_weigh_all, needed & several, one, changed, table=tables, effort=demand.winners)
+    due = jnp.where(lead > 0, ecw_due(lead, costs, best, now.level), demand.due[arm])
+    due = jnp.where(needed, due, demand.due[arm])
+    column = jnp.where(needed, now.column, demand.levels[:, arm])
+    mode = "promise_in_bounds"
+    adjusted = demand._replace(
+        evidence=jnp.where(needed, evidence, demand.evidence),
+        hope=jnp.where(needed, now.hope, demand.hope),
+        trust=jnp.where(needed, -1.0, demand.trust),
+        due=demand.due.at[arm].set(due, mode=mode).at[:, arm].set(due, mode=mode),
+        levels=demand.levels.at[:, arm].set(column, mode=mode),
+    )
+    return adjusted, needed & (now.best != best)
+
+
+class _Changed(NamedTuple):
+    """What an outcome changed."""
+
+    arm: jax.Array  # () int32: the arm whose superiors it concerns
+    costs: jax.Array  # (K,) float32: of comparing it with j, infinite where j does not lead
+    evidence: jax.Array  # (K,) float32, as in `Demand`
+    losses: jax.Array  # (K,) int32
+
+
+class _Candidate(NamedTuple):
+    """What an outcome says of an empirical winner."""
+
+    hope: jax.Array  # () float32: an upper bound of its trust
+    total: jax.Array  # () float32: its optimum
+    level: Level  # of the arm that the outcome concerns
+
+
+class _Weighed(NamedTuple):
+    """What an outcome says of the empirical winners."""
+
+    hope: jax.Array  # () float32, as in `Demand`
+    best: jax.Array  # () int32: i*
+    level: Level  # of the arm that the outcome concerns, for i*
+    column: jax.Array  # (K,) float32: the costs of its levels, for all empirical winners
+
+
+def _weigh(
+    changed: _Changed, winner: jax.Array, rows: tuple[jax.Array, jax.Array, jax.Array]
+) -> _Candidate:
+    """An empirical winner, by its rows of leads, prices and levels; nothing is sought if it is the
+    changed arm."""
+    arm, costs, evidence, losses = changed
+    lead, price, levels = rows
+    arms, fewest = jnp.arange(len(losses), dtype=jnp.int32), jnp.min(losses)
+    others = jnp.where(arms != winner, costs, jnp.inf)
+    level = ecw_level(others, losses[arm] - fewest + 1, arm != winner, levels[arm])
+    own = costs_of(lead, price, losses[winner], losses, fewest)
+    total = ecw_total(own, jnp.where(arms == arm, level.cost, levels))
+    return _Candidate(jnp.min(hopes(lead, evidence, losses, fewest)), total, level)
+
+
+def _weigh_all(weighed: _Weighed, changed: _Changed, read: Callable[..., Any]) -> _Weighed:
+    """All empirical winners; `read(i1)` are the rows of i1."""
+    arms, losses = jnp.arange(len(changed.losses), dtype=jnp.int32), changed.losses
+
+    def turn(carry: Any) -> Any:
+        left, lowest, found = carry
+        winner = lax.argmax(left, 0, jnp.int32)
+        here = _weigh(changed, winner, read(winner))
+        better = here.total < lowest
+        found = _Weighed(
+            hope=jnp.maximum(found.hope, here.hope),
+            best=jnp.where(better, winner, found.best),
+            level=jax.tree.map(lambda x, y: jnp.where(better, x, y), here.level, found.level),
+            column=jnp.where(arms == winner, here.level.cost, found.column),
+        )
+        return left & (arms != winner), jnp.minimum(here.total, lowest), found
+
+    worst = jnp.float32(jnp.inf)
+    start = losses == jnp.min(losses), worst, weighed._replace(hope=-worst)
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)[2]
+
+
+def trusts(_: jax.Array, estimates: Estimates, active: jax.Array, log_t: jax.Array) -> jax.Array:
+    """`Demand.trust`; one below log t is only known to be below it, as t does not go back."""
+    arms = jnp.arange(len(active), dtype=jnp.int32)
+    now = standing(estimates.lead, estimates.price, active)
+
+    def turn(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        left, found = carry
+        winner = lax.argmax(left, 0, jnp.int32)
+        here = arms == winner
+        return left & ~here, jnp.where(here, trust(now, winner, log_t), found)
+
+    nobody = jnp.full(len(active), -1.0, jnp.float32)
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), turn, (now.winners, nobody))[1]

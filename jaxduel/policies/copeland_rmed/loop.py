@@ -1,0 +1,326 @@
+"""What CW-RMED and ECW-RMED share: the lists of pairs and the loop of Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.errors import unknown_name
+from jaxduel.numerics.bernoulli import divergence_from_half
+from jaxduel.numerics.seldom import seldom
+from jaxduel.policies import arm_sets
+from jaxduel.policies.base import Duel, Feedback
+from jaxduel.policies.checks import require
+from jaxduel.policies.copeland_rmed.demands import (
+    Adjust,
+    Demand,
+    Estimates,
+    lead_and_price,
+    learn,
+    trusts,
+)
+from jaxduel.policies.counts import lesson
+
+LINE4 = ("retest", "pass")
+"""Readings of line 4: it comes before every comparison, or before every pass."""
+
+
+class Looping(Protocol):
+    """What these functions read of a policy."""
+
+    @property
+    def num_arms(self) -> int:
+        """K."""
+        ...
+
+    @property
+    def active_arms(self) -> jax.Array:
+        """(K,) bool, the arms that exist."""
+        ...
+
+    @property
+    def alpha(self) -> float | jax.Array:
+        """Line 4."""
+        ...
+
+    @property
+    def beta(self) -> float | jax.Array:
+        """Line 4."""
+        ...
+
+    @property
+    def line4(self) -> str:
+        """One of `LINE4`."""
+        ...
+
+
+class LoopState(NamedTuple):
+    """One seed's state. Lists of pairs are `arm_sets`: set i has the j <= i of pairs (i, j)."""
+
+    estimates: Estimates
+    demand: Demand
+    stale: jax.Array  # () bool: whether outcomes have come that the demand does not know
+    forced: jax.Array  # (ceil(K / 32), K) uint32: pairs that line 4 asks for, surely the first
+    fewest: jax.Array  # () float32: at most the n_ij of all others; -1 if line 4 has to look
+    queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
+    waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
+    t: jax.Array  # () int32: comparisons made
+
+
+def require_line4(policy: Looping, where: str) -> None:
+    """Raises InputError unless alpha > 0, beta >= 0 and `line4` is one of `LINE4`."""
+    require(policy.alpha, lambda a: a > 0, f"{where}: alpha must be positive")
+    require(policy.beta, lambda b: b >= 0, f"{where}: beta must not be negative")
+    if policy.line4 not in LINE4:
+        raise unknown_name("line4", policy.line4, LINE4)
+
+
+def begin(
+    policy: Looping,
+    demand_of: Callable[..., Demand],
+    program: Any,
+    wins: jax.Array | None = None,
+) -> LoopState:
+    """The beginning of a pass after the comparisons counted in `wins`, (K, K) int32; none if None.
+
+    Before the first comparison L_C = L_R = all pairs of different arms. After it they are the pairs
+    that lines 7 to 15 put on the list with these counts.
+    """
+    num = policy.num_arms
+    active = jnp.asarray(policy.active_arms)
+    nothing = jnp.zeros((num, num), jnp.float32)
+    wins = jnp.zeros((num, num), jnp.int32) if wins is None else wins
+    estimates, t = _estimates(wins), jnp.sum(wins, dtype=jnp.int32)
+    unknown = Demand(
+        winners=jnp.int32(0),
+        losses=jnp.zeros(num, jnp.int32),
+        evidence=jnp.zeros(num, jnp.float32),
+        hope=jnp.float32(0),
+        trust=jnp.zeros(num, jnp.float32),
+        best=jnp.int32(0),
+        due=nothing,
+        levels=nothing,
+        program=program,
+    )
+    demand = demand_of(unknown, estimates, active)
+    demand = demand._replace(trust=trusts(demand.trust, estimates, active, jnp.float32(0)))
+    empty = arm_sets.empty_sets(num)
+    forced, fewest = _lacking((empty, jnp.float32(-1)), estimates, active, line4_at(policy, t + 1))
+    listed, waiting, _ = next_lists(demand, empty, empty, empty, t)
+    return LoopState(
+        estimates=estimates,
+        demand=demand,
+        stale=jnp.array(False),
+        forced=forced,
+        fewest=fewest,
+        queue=jnp.where(t > 0, listed, _pairs_where(active[:, None] & active)),
+        waiting=waiting,
+        t=t,
+    )
+
+
+def choose(state: LoopState) -> Duel:
+    """The next pair of line 4, else of line 5."""
+    return first(jnp.where(some(state.forced), state.forced, state.queue))
+
+
+def first(pairs: jax.Array) -> Duel:
+    """The first pair of a list that has any."""
+    arms = jnp.arange(pairs.shape[1], dtype=jnp.int32)
+    left = jnp.min(jnp.where(jnp.any(pairs != 0, axis=0), arms, arms[-1]))
+    return Duel(left, arm_sets.lowest(pairs[:, left]))
+
+
+def advance(
+    policy: Looping,
+    state: LoopState,
+    plan: Duel,
+    outcome: jax.Array,
+    demand_of: Callable[..., Demand],
+    adjusted: Adjust | None = None,
+) -> LoopState:
+    """Lines 6 to 18, after a comparison; line 4 before the next one, or the next pass.
+
+    Args:
+      policy: the policy.
+      state: before the comparison.
+      plan: the comparison.
+      outcome: of `plan`, as in `Policy.update`.
+      demand_of: `demand_of(demand, estimates, active)`, a function of a module.
+      adjusted: what `demand_of` gives after an outcome that changed no lead's sign, for less work;
+        None if it always takes it all.
+    """
+    active = jnp.asarray(policy.active_arms)
+    learnt = lesson(plan, outcome)
+    estimates = learn(state.estimates, learnt.winner, learnt.loser, learnt.amount)
+    t = state.t + 1
+    log_t = log_of(t)
+    listed = ~some(state.forced)
+    demand, stale = state.demand, state.stale | (learnt.amount > 0)
+    small = jnp.array(False)
+    if adjusted is not None:
+        lead, before = (x.lead[learnt.winner, learnt.loser] for x in (estimates, state.estimates))
+        small = listed & stale & ~state.stale & (lead * before > 0)
+        behind = jnp.where(lead > 0, learnt.loser, learnt.winner)
+        demand, insufficient = adjusted(demand, estimates, behind, small)
+        small = small & ~insufficient
+    renewed = listed & stale & ~small
+    demand = seldom(demand_of, renewed, demand, estimates, active, effort=demand.winners)
+    hopeful = listed & stale & (demand.hope >= log_t)
+    sure = seldom(trusts, hopeful, demand.trust, estimates, active, log_t)
+    demand = demand._replace(trust=sure)
+
+    drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
+    queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
+    line4 = line4_at(policy, t + 1)
+    forced, fewest, unsure = _after(policy, state, plan, estimates, line4)
+    looks = line4_comes(policy, listed & passed) & unsure
+    forced, fewest = seldom(_lacking, looks, (forced, fewest), estimates, active, line4)
+    return LoopState(
+        estimates=estimates,
+        demand=demand,
+        stale=stale & ~listed,
+        forced=forced,
+        fewest=fewest,
+        queue=jnp.where(listed, queue, state.queue),
+        waiting=jnp.where(listed, waiting, state.waiting),
+        t=t,
+    )
+
+
+def next_lists(
+    demand: Demand, queue: jax.Array, waiting: jax.Array, drawn: jax.Array, t: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Lines 7 to 18 for a pair of the list: the lists after comparison number t, of `drawn`.
+
+    Returns:
+      L_R and L_N, and whether a pass ended, () bool: then L_N has become L_R.
+    """
+    confident, best = winner(demand, t)
+    members = jnp.where(confident, jnp.uint32(0), _pairs_where(demand.due < log_of(t)))
+    members = members | arm_sets.only(best, best, queue.shape[1])
+    queue = queue & ~drawn
+    waiting = waiting | (members & ~queue)
+    passed = ~some(queue)
+    return jnp.where(passed, waiting, queue), jnp.where(passed, jnp.uint32(0), waiting), passed
+
+
+def winner(demand: Demand, t: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Whether an empirical winner is sure enough at t, and i*, of those or of line 11.
+
+    Returns:
+      () bool and () int32.
+    """
+    sure = demand.trust >= log_of(t)
+    confident = jnp.any(sure)
+    return confident, jnp.where(confident, lax.argmax(sure, 0, jnp.int32), demand.best)
+
+
+def log_of(t: jax.Array) -> jax.Array:
+    """log t, but positive."""
+    return jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
+
+
+def some(pairs: jax.Array) -> jax.Array:
+    """Whether a list has any pair: () bool."""
+    return jnp.any(pairs != 0)
+
+
+def told(
+    policy: Looping, state: LoopState, feedback: Feedback, demand_of: Callable[..., Demand]
+) -> LoopState:
+    """The state after withheld outcomes became known."""
+    active = jnp.asarray(policy.active_arms)
+    estimates = _estimates(state.estimates.wins + feedback.wins())
+    demand = demand_of(state.demand, estimates, active)
+    demand = demand._replace(trust=trusts(demand.trust, estimates, active, log_of(state.t)))
+    known = state.forced, jnp.float32(-1)
+    if policy.line4 == "retest":
+        known = _lacking(known, estimates, active, line4_at(policy, state.t + 1))
+    return state._replace(
+        estimates=estimates,
+        demand=demand,
+        stale=jnp.array(False),
+        forced=known[0],
+        fewest=known[1],
+    )
+
+
+def _estimates(wins: jax.Array) -> Estimates:
+    """The estimates of win counts alone."""
+    return Estimates(wins, *lead_and_price(wins, wins.T))
+
+
+class Line4(NamedTuple):
+    """The thresholds of line 4 for the comparison to come."""
+
+    least: jax.Array  # alpha sqrt(log t)
+    dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0
+
+
+def line4_comes(policy: Looping, passed: jax.Array) -> jax.Array:
+    """Line 4 comes before the next comparison, given whether a pass has ended: () bool."""
+    return passed | (policy.line4 == "retest")
+
+
+def line4_at(policy: Looping, t: jax.Array) -> Line4:
+    """The thresholds for comparison number t, from 1; log log t is taken to be at least 1."""
+    log_t = jnp.log(t.astype(jnp.float32))
+    slow = jnp.maximum(1.0, jnp.log(jnp.maximum(1.0, log_t)))
+    close = jnp.minimum(2 * jnp.float32(policy.beta) / slow, 1.0)
+    least = jnp.float32(policy.alpha) * jnp.sqrt(log_t)
+    return Line4(least, 1 / divergence_from_half(close))
+
+
+def _pairs_where(mask: jax.Array) -> jax.Array:
+    """The list of the pairs (i, j), j < i, with `mask[j, i]`."""
+    arms = jnp.arange(mask.shape[0], dtype=jnp.int32)
+    return arm_sets.sets_where(mask & (arms[:, None] < arms))
+
+
+def _after(
+    policy: Looping, state: LoopState, drawn: Duel, estimates: Estimates, line4: Line4
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The pairs of line 4 once `drawn` has been compared, by what is known of that pair alone.
+
+    A pair that lacks comparisons stays to be compared again, or was compared once for this pass.
+
+    Returns:
+      `forced`; `fewest`; and whether all pairs must be looked at, () bool: one that is not `forced`
+      may lack comparisons, or the first that is no longer does.
+    """
+    itself = arm_sets.only(drawn.right, drawn.left, policy.num_arms)
+    n, close = _needs(estimates.lead[drawn], estimates.price[drawn], line4)
+    again, different = policy.line4 == "retest", drawn.left != drawn.right
+    stays = again & different & ((n < line4.least) | close)
+    forced = jnp.where(stays, state.forced | itself, state.forced & ~itself)
+    fewest = jnp.where(some(state.forced), jnp.minimum(state.fewest, n), state.fewest)
+    fewest = jnp.where(stays | ~different, state.fewest, jnp.where(close, -1.0, fewest))
+    following = first(forced)
+    n, close = _needs(estimates.lead[following], estimates.price[following], line4)
+    idle = again & some(forced) & (n >= line4.least) & ~close
+    return forced, fewest, idle | (fewest < line4.least)
+
+
+def _lacking(
+    _: tuple[jax.Array, jax.Array], estimates: Estimates, active: jax.Array, line4: Line4
+) -> tuple[jax.Array, jax.Array]:
+    """The pairs of line 4, and the smallest n_ij of all others.
+
+    They are all while that is enough, as long as no outcome makes a pair close: otherwise the
+    second condition only gets weaker with t.
+    """
+    n, close = _needs(estimates.lead, estimates.price, line4)
+    different = ~jnp.eye(len(active), dtype=bool) & active[:, None] & active
+    lacking = ((n < line4.least) | close) & different
+    return _pairs_where(lacking), jnp.min(jnp.where(different & ~lacking, n, jnp.inf))
+
+
+def _needs(lead: jax.Array, price: jax.Array, line4: Line4) -> tuple[jax.Array, jax.Array]:
+    """n_ij of pairs, and whether |mu_ij - 1/2| < beta / log log t, from parts of `Estimates`."""
+    n = jnp.where(price <= 0, -price, jnp.abs(lead) * price)
+    return n, (price > line4.dear) | ((price <= 0) & (line4.dear < jnp.inf))

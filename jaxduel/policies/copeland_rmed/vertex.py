@@ -1,0 +1,148 @@
+"""The optimum over R_winner (2) of Komiyama et al. (ICML 2016), inside a step: a simplex method.
+
+Variables are e_ij = q_ij d(mu_ij, 1/2), one for each pair. The method walks over vertices of the
+polyhedron {e >= 0, some constraints of (2)}, from e = 0 on: as long as the vertex violates a
+constraint, the most violated one is found by sorting and becomes one of those that define the
+vertex (a step of the dual simplex method, the constraints being generated when they are needed).
+Only the P constraints that define the vertex are represented, P = K (K - 1) / 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.policies.copeland_rmed.evidence import Standing, members, tightest
+
+TOLERANCE = 1e-4
+"""By how much a constraint "at least 1", or e >= 0, may be missed."""
+_SPREAD = 1e-4
+"""Costs are told apart by up to this much of themselves: the walk does not go in circles."""
+_TURNS = 24
+"""The walk may take this many turns for every arm."""
+
+
+class Vertex(NamedTuple):
+    """A vertex, optimal for the constraints that define it.
+
+    With s the slacks of these, e = e0 + M s, and the cost is a constant plus (M' c) s, where
+    M' c >= 0.
+    """
+
+    e: jax.Array  # (P,) float32: e0
+    moves: jax.Array  # (P, P) float32: M
+    ahead: jax.Array  # (K, K) bool: who led when it was found
+    found: jax.Array  # () bool: whether it satisfies all constraints of (2)
+    stalls: jax.Array  # () int32: how often the walk was given up
+
+
+def no_vertex(num_arms: int) -> Vertex:
+    """Where the walk has not begun."""
+    pairs = num_arms * (num_arms - 1) // 2
+    return Vertex(
+        e=jnp.zeros(pairs, jnp.float32),
+        moves=jnp.eye(pairs, dtype=jnp.float32),
+        ahead=jnp.zeros((num_arms, num_arms), bool),
+        found=jnp.array(False),
+        stalls=jnp.int32(0),
+    )
+
+
+def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.Array) -> Vertex:
+    """A vertex of the smallest cost.
+
+    The last one is kept while nobody overtakes another and no move from it has a negative cost.
+    Otherwise the walk begins anew.
+
+    Args:
+      last: the last one.
+      now: the standing.
+      winner: () int32, the only empirical Copeland winner.
+      wanted: () bool; if False the walk is not made, and the result not `found`.
+    """
+    num = len(now.losses)
+    rows, columns = _pairs(num)
+    pairs = len(rows)
+    ahead = now.lead > 0
+    spread = 1 + _SPREAD * ((lax.iota(jnp.float32, pairs) * 0.618034) % 1)
+    costs = jnp.minimum(now.costs[rows, columns], now.costs[columns, rows])
+    costs = jnp.where(jnp.isfinite(costs), costs, 1.0) * spread
+
+    rates = jnp.sum(costs[:, None] * last.moves, axis=0)
+    level = jnp.sum(costs * last.e)
+    same = last.found & wanted & jnp.all(ahead == last.ahead)
+    keeps = same & jnp.all(rates >= -1e-5 * level)
+
+    def turn(carry: Any) -> Any:
+        turns, e, moves, rates, _ = carry
+        lowest = lax.argmin(e, 0, jnp.int32)
+        negative = e[lowest] < -TOLERANCE
+        table = table_of(jnp.maximum(e, 0.0), num)
+        worst = tightest(now, winner, table, jnp.float32(-jnp.inf))
+        of_winner, of_rival = members(now, winner, table, worst)
+        by_winner = (rows == winner) & of_winner[columns] | (columns == winner) & of_winner[rows]
+        by_rival = (rows == worst.rival) & of_rival[columns]
+        by_rival = by_rival | (columns == worst.rival) & of_rival[rows]
+        itself = jnp.arange(pairs, dtype=jnp.int32) == lowest
+        row = jnp.where(negative, itself, by_winner | by_rival)
+        short = jnp.where(negative, -e[lowest], 1 - jnp.sum(jnp.where(row, e, 0.0)))
+        violated = short > TOLERANCE
+
+        gains = jnp.sum(jnp.where(row[:, None], moves, 0.0), axis=0)
+        useful = gains > 1e-3
+        ratios = jnp.where(useful, jnp.maximum(rates, 0.0) / jnp.where(useful, gains, 1.0), jnp.inf)
+        leaving = lax.argmin(ratios, 0, jnp.int32)
+        step = moves[:, leaving] / gains[leaving]
+        here = jnp.arange(pairs, dtype=jnp.int32) == leaving
+        new_moves = moves - step[:, None] * jnp.where(here, gains - 1, gains)
+        ratio = ratios[leaving]
+        new_rates = jnp.where(here, ratio, jnp.maximum(rates - ratio * gains, 0.0))
+        possible = violated & jnp.any(useful)
+        return (
+            jnp.where(possible, turns + 1, jnp.where(violated, limit, turns)),
+            jnp.where(possible, e + step * short, e),
+            jnp.where(possible, new_moves, moves),
+            jnp.where(possible, new_rates, rates),
+            violated,
+        )
+
+    limit = _TURNS * num
+
+    def on(carry: Any) -> jax.Array:
+        return carry[4] & (carry[0] < limit)
+
+    fresh = no_vertex(num)
+    walk = wanted & ~keeps
+    begin = jnp.int32(0), fresh.e, fresh.moves, costs, walk
+    _, e, moves, _, unfinished = lax.while_loop(on, turn, begin)
+    return Vertex(
+        e=jnp.where(keeps, last.e, e),
+        moves=jnp.where(keeps, last.moves, moves),
+        ahead=ahead,
+        found=wanted & ~unfinished,
+        stalls=last.stalls + (walk & unfinished),
+    )
+
+
+def table_of(e: jax.Array, num_arms: int) -> jax.Array:
+    """e of every pair: (K, K) float32, symmetric, 0 on the diagonal."""
+    arms = lax.iota(jnp.int32, num_arms)
+    one, other = arms[:, None], arms
+    larger, smaller = jnp.maximum(one, other), jnp.minimum(one, other)
+    number = jnp.where(one == other, 0, larger * (larger - 1) // 2 + smaller)
+    return jnp.where(one == other, 0.0, e[number])
+
+
+def _pairs(num_arms: int) -> tuple[jax.Array, jax.Array]:
+    """The arms of every pair, the one with the larger number first: (P,) int32 each.
+
+    Computed, not looked up in an array of constants, which `seldom` does not allow its work.
+    """
+    number = lax.iota(jnp.int32, num_arms * (num_arms - 1) // 2)
+    begins = lax.iota(jnp.int32, num_arms - 1)
+    begins = begins * (begins + 1) // 2
+    larger = jnp.sum(number[:, None] >= begins, axis=1, dtype=jnp.int32)
+    return larger, number - larger * (larger - 1) // 2

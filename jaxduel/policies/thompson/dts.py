@@ -1,0 +1,110 @@
+"""Double Thompson Sampling (D-TS)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.numerics import random_member
+from jaxduel.numerics.threefry import seed_of
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
+from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.registry import register
+from jaxduel.policies.thompson import sampling
+from jaxduel.policies.thompson.quiet import confident_run
+from jaxduel.policies.thompson.sampling import ThompsonState
+from jaxduel.pytrees import register_dataclass
+
+
+@register("dts")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class DTS:
+    """D-TS, Wu and Liu (NIPS 2016), Algorithm 1, for Copeland winners.
+
+    Lines 4 to 6: with u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), the candidates C are the arms
+    of the largest #{j != i : u_ij > 1/2}. Lines 7 to 11: theta_ij ~ Beta(w_ij + 1, w_ji + 1) for
+    i < j; the first arm is that of C that beats most arms in this sample, ties at random. Lines 13
+    and 14: theta_i,first anew for all i, theta_first,first = 1/2; the second arm has the largest
+    among those with l_i,first = w / n - sqrt(alpha log t / n) <= 1/2. The first arm itself is
+    always among them: an arm against itself is how D-TS exploits.
+
+    The votes are tossed as coins of probability P(theta_ij > 1/2), and second-phase values are
+    drawn for those arms alone that exceed 1/2 when several do: the law of the algorithm with fewer
+    numbers (`jaxduel.policies.thompson.sampling`). A step costs O(K^2): a coin for each pair.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: width of the confidence bounds, > 1/2 in theory; 0.51 in the paper's experiments.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 0.51
+
+    assumes: ClassVar[tuple[str, ...]] = ()
+    tells_which: ClassVar[bool] = True
+
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, "dts")
+
+    def init(self, key: Key) -> ThompsonState:
+        """No comparisons."""
+        del key
+        return sampling.no_comparisons(self.num_arms)
+
+    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
+        """The comparisons counted in `wins`."""
+        del key
+        return sampling.after_wins(wins)
+
+    def act(self, state: ThompsonState, key: Key) -> Duel:
+        """Lines 4 to 14."""
+        seed, active = seed_of(key), jnp.asarray(self.active_arms)
+        bound = sampling.log_bound(self.alpha, state)
+        candidates = sampling.possible_winners(state, bound, active)
+        votes = sampling.votes_of(sampling.sampled_wins(seed, state, active), active)
+        most = jnp.max(jnp.where(candidates, votes, -1))
+        elected = random_member(candidates & (votes == most), sampling.tie_break(seed))
+        left = jnp.where(state.first < 0, elected, state.first)
+        eligible = sampling.undecided_opponents(state, left, bound, active)
+        return Duel(left, sampling.best_reply(seed, state, left, eligible))
+
+    def update(
+        self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
+    ) -> ThompsonState:
+        """Line 17."""
+        del key
+        return sampling.after_duel(state, plan, outcome)
+
+    def quiet(
+        self, state: ThompsonState, limit: jax.Array, key: Key
+    ) -> tuple[ThompsonState, Quiet]:
+        """How often the arm that wins the vote, and to whom nobody replies, meets itself.
+
+        The length is that of a run of independent, equally likely steps, cut where log t changes a
+        set, and the step after it is one that ends such a run: a vote that counts falls otherwise,
+        or somebody replies (`jaxduel.policies.thompson.quiet`).
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(state, self.alpha, active, limit, key)
+
+    def quiet_among(
+        self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
+    ) -> tuple[ThompsonState, Quiet]:
+        """As `quiet`, but several arms `among`, (K,) bool, may have most votes. Which of them meets
+        itself, votes that are still open decide, with probabilities that are summed up.
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(
+            state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which
+        )
+
+    def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
+        """Takes in withheld outcomes."""
+        return sampling.after_feedback(state, feedback)

@@ -1,0 +1,160 @@
+"""D-TS with ties broken by estimated regret (D-TS+)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics.bernoulli import divergence_from_half
+from jaxduel.numerics.marked import logits_above_half
+from jaxduel.numerics.threefry import Seed, seed_of
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
+from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.registry import register
+from jaxduel.policies.thompson import sampling
+from jaxduel.policies.thompson.quiet import confident_run
+from jaxduel.policies.thompson.sampling import ThompsonState
+from jaxduel.pytrees import register_dataclass
+
+
+@register("dts+")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class DTSPlus:
+    """D-TS+, Wu and Liu (NIPS 2016), section 4.3: ties of votes broken by estimated regret.
+
+    D-TS (`jaxduel.policies.DTS`), but for line 11: among the candidates A that beat most arms in
+    the sample, the first arm is the one of the smallest R_i = sum_{j != i} r_ij / d(theta_ij, 1/2),
+    r_ij = zeta* - (zeta_i + zeta_j) / 2, where zeta_i is the sampled Copeland score, d the
+    Bernoulli divergence; what is left of ties is broken at random. The theta_ij of tied arms are
+    drawn given the votes. A step costs O(K^2): a coin for each pair.
+
+    zeta* is the largest score of all arms, as the paper defines it. The authors' program takes the
+    largest among the candidates, which may be smaller, and can change the choice.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: width of the confidence bounds, > 1/2 in theory; 0.51 in the paper's experiments.
+      over_candidates: whether zeta* is the largest among the candidates (the program's) or of all.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 0.51
+    over_candidates: bool = field(default=False, metadata={"static": True})
+
+    assumes: ClassVar[tuple[str, ...]] = ()
+    tells_which: ClassVar[bool] = False
+
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, "dts+")
+
+    def init(self, key: Key) -> ThompsonState:
+        """No comparisons."""
+        del key
+        return sampling.no_comparisons(self.num_arms)
+
+    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
+        """The comparisons counted in `wins`."""
+        del key
+        return sampling.after_wins(wins)
+
+    def act(self, state: ThompsonState, key: Key) -> Duel:
+        """Algorithm 1 with the two steps of section 4.3 in place of line 11."""
+        seed, active = seed_of(key), jnp.asarray(self.active_arms)
+        bound = sampling.log_bound(self.alpha, state)
+        candidates = sampling.possible_winners(state, bound, active)
+        wins = sampling.sampled_wins(seed, state, active)
+        votes = sampling.votes_of(wins, active)
+        most = jnp.max(jnp.where(candidates, votes, -1))
+        tied = candidates & (votes == most)
+        regret = self._estimated_regret(seed, state, wins, votes, tied, most)
+        lowest = jnp.min(jnp.where(tied, regret, jnp.inf))
+        left = random_member(tied & (regret == lowest), sampling.tie_break(seed))
+        eligible = sampling.undecided_opponents(state, left, bound, active)
+        return Duel(left, sampling.best_reply(seed, state, left, eligible))
+
+    def update(
+        self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
+    ) -> ThompsonState:
+        """Line 17."""
+        del key
+        return sampling.after_duel(state, plan, outcome)
+
+    def quiet(
+        self, state: ThompsonState, limit: jax.Array, key: Key
+    ) -> tuple[ThompsonState, Quiet]:
+        """As `DTS.quiet`, but in such a run one candidate has most votes, and there is no tie to
+        break: which of several arms has the smallest R_i depends on theta and on all votes, so that
+        no law of it is known in closed form. Several Copeland winners keep it from falling quiet
+        (but see `quiet_among`). The theta_ij of a tie in the step after a run are drawn given the
+        votes, however these fell.
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(state, self.alpha, active, limit, key)
+
+    def quiet_among(
+        self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
+    ) -> tuple[ThompsonState, Quiet]:
+        """As `quiet`, but several arms `among`, (K,) bool, may have most votes: which of them meets
+        itself is not told (`jaxduel.policies.FallsQuietAmong`).
+        """
+        active = jnp.asarray(self.active_arms)
+        return confident_run(
+            state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which
+        )
+
+    def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
+        """Takes in withheld outcomes."""
+        return sampling.after_feedback(state, feedback)
+
+    def _estimated_regret(
+        self,
+        seed: Seed,
+        state: ThompsonState,
+        wins: jax.Array,
+        votes: jax.Array,
+        tied: jax.Array,
+        most: jax.Array,
+    ) -> jax.Array:
+        """2 (K - 1) R_i of the tied arms, if there are several: (K,) float32."""
+        costs = self._about_ties(seed, state, wins, tied, _comparisons)
+        best = most if self.over_candidates else jnp.max(votes)
+        loss = (2 * best - votes[:, None] - votes).astype(jnp.float32)
+        return jnp.sum(loss * (costs + costs.T), axis=0)
+
+    def _about_ties(
+        self,
+        seed: Seed,
+        state: ThompsonState,
+        wins: jax.Array,
+        tied: jax.Array,
+        reading: Callable[[jax.Array], jax.Array],
+    ) -> jax.Array:
+        """`reading` of |logit(theta_ij)| given the votes, i tied with others: (K, K) float32.
+
+        A pair of tied arms is drawn once, for i < j; what is not drawn is 0.
+        """
+        num = self.num_arms
+        arms, active = jnp.arange(num, dtype=jnp.int32), jnp.asarray(self.active_arms)
+        twice = tied & (arms < arms[:, None])
+        pairs = (arms[:, None] != arms) & active & ~twice
+        marked = tied[:, None] & pairs & (set_size(tied) > 1)
+        winner = jnp.where(wins, state.wins, state.wins.T)
+        loser = jnp.where(wins, state.wins.T, state.wins)
+        drawn = logits_above_half(
+            seed, sampling.COSTS, marked.ravel(), winner.ravel(), loser.ravel(), reading
+        )
+        return drawn.reshape(num, num)
+
+
+def _comparisons(y: jax.Array) -> jax.Array:
+    """1 / d(theta, 1/2) of y = logit(theta) > 0; at most 1e30."""
+    return 1.0 / jnp.maximum(divergence_from_half(jnp.tanh(0.5 * y)), 1e-30)

@@ -1,0 +1,67 @@
+"""D-TS without confidence bounds (pure D-TS)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.numerics import random_member
+from jaxduel.numerics.threefry import seed_of
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.registry import register
+from jaxduel.policies.thompson import sampling
+from jaxduel.policies.thompson.sampling import ThompsonState
+from jaxduel.pytrees import register_dataclass
+
+
+@register("pure-dts")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class PureDTS:
+    """Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.
+
+    The first arm is the one of all arms that beats most in a sample of theta, ties at random; the
+    second has the largest theta_i,first in a new one, of all arms, theta_first,first = 1/2. If a
+    Copeland winner is beaten by an arm that is none, its regret is linear. A step costs O(K^2): a
+    coin for each pair.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+
+    assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
+
+    def init(self, key: Key) -> ThompsonState:
+        """No comparisons."""
+        del key
+        return sampling.no_comparisons(self.num_arms)
+
+    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
+        """The comparisons counted in `wins`."""
+        del key
+        return sampling.after_wins(wins)
+
+    def act(self, state: ThompsonState, key: Key) -> Duel:
+        """Algorithm 1 without lines 4 to 6 and without the condition of line 14."""
+        seed, active = seed_of(key), jnp.asarray(self.active_arms)
+        votes = sampling.votes_of(sampling.sampled_wins(seed, state, active), active)
+        left = random_member(votes == jnp.max(votes), sampling.tie_break(seed))
+        return Duel(left, sampling.best_reply(seed, state, left, active))
+
+    def update(
+        self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
+    ) -> ThompsonState:
+        """Line 17."""
+        del key
+        return sampling.after_duel(state, plan, outcome)
+
+    def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
+        """Takes in withheld outcomes."""
+        return sampling.after_feedback(state, feedback)

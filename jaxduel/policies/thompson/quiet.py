@@ -1,0 +1,249 @@
+"""Quiet runs of Thompson sampling on win counts: how long arms will only meet themselves.
+
+One step tosses independent coins: of every pair {i, j} one, which decides the votes of both, and in
+the second phase, afresh, one of every arm that is eligible against the first, whether theta_j,first
+> 1/2. If some votes, V, fall on their likelier sides, then, whatever the others show, the first arm
+is one of a few, the leaders, and i with a probability l_i. If then nobody replies, the comparison
+is (i, i). Call that D. Whoever calls chooses V by the state alone. Then
+
+* comparisons (i, i) teach nothing, so that V, the l_i and the probability p of D stay the same from
+  step to step until log t changes a set of arms: a run is cut before that;
+* the number N of steps in a row in which D happens is geometric, P(N >= n) = p^n, their arms are
+  independent, i with a probability in proportion to l_i P(nobody replies to i), and how other coins
+  fell in them does not matter, since these leave no trace. A run cut at n <= N goes on as if it
+  began there: N has no memory;
+* the step after a run that was not cut is one in which D does not happen. In any order of V either
+  there is a first vote that falls on its unlikely side, number k with a probability in proportion
+  to (1 - q_1) ... (1 - q_{k-1}) q_k, where q is a coin's smaller side. Given k, those before it
+  fall as is likely, k does not, and all other coins are tossed as ever. Or V falls as is likely, i
+  is the first arm and somebody replies, with a probability in proportion to the product of the
+  three: then i is the first arm, its first reply is found like k, and no vote matters any more.
+  `ThompsonState.fixed` and `.first` tell the step to come (`jaxduel.policies.thompson.runs`).
+
+Where no law of the first arm is known and it need not be, among arms whose comparisons cost the
+same, the l_i can be done without: the step is taken to fail with the probability that somebody
+replies to the leader most likely to be replied to, a. Of those steps the one to come finds its
+first arm i by all its votes, as ever, and with probability a_i / a somebody replies to i, who is
+found by the same uniform number for all i; else i meets itself. Such a run says of none of its
+comparisons whose it was.
+
+The outcomes of other comparisons must not arrive within a run: whoever withholds some asks for a
+run that ends, with the step after it, when they do. If they come right after a run, then to its
+length n nothing has to be added: all that matters is N >= n, the step to come has new
+probabilities, and `jaxduel.policies.thompson.sampling.after_feedback` frees its coins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import set_size
+from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics.threefry import seed_of
+from jaxduel.policies.base import Key, Quiet
+from jaxduel.policies.thompson import sampling
+from jaxduel.policies.thompson.leaders import chances_to_lead, few
+from jaxduel.policies.thompson.runs import LEAST, Coins, Run, any_of, run_of
+from jaxduel.policies.thompson.sampling import ThompsonState
+
+_NEVER = 2.0**-126  # the `signed_tail` of a coin that cannot fall on its unlikely side
+
+
+def confident_run(
+    state: ThompsonState,
+    alpha: jax.Array | float,
+    active: jax.Array,
+    limit: jax.Array,
+    key: Key,
+    *,
+    among: jax.Array | None = None,
+    tells_which: bool = False,
+) -> tuple[ThompsonState, Quiet]:
+    """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
+
+    The leaders are the candidates that win most of the votes, s, if all fall as is likely; where
+    there are several and not all are `among`, there is no run. V holds the votes that one of them
+    is likely to win, the one that is surest of them, and, for any candidate that is no leader,
+    K - s votes that it loses, the likeliest ones: only leaders can have s votes or more. No votes
+    if all candidates are leaders. Where there are too many leaders for
+    `jaxduel.policies.thompson.leaders`, V holds all other votes of leaders, too, and they are
+    equally likely to be the first arm.
+
+    Args:
+      state: before the step.
+      alpha: as in `sampling.log_bound`.
+      active: (K,) bool.
+      limit: () int32, at least 0.
+      key: used for nothing else.
+      among: (K,) bool, the arms that a run may be of several of. None: of none.
+      tells_which: True if ties of votes are broken uniformly and the run has weights; else a run of
+        several leaders is said to be of the first of them.
+
+    Returns:
+      The state after the run, and the run.
+    """
+    num = len(active)
+    bound = sampling.log_bound(alpha, state)
+    candidates = sampling.possible_winners(state, bound, active)
+    score = jnp.where(candidates, likely_votes(state, active), -1)
+    arm = lax.argmax(score, 0, jnp.int32)
+    one = lax.iota(jnp.int32, num) == arm
+    leaders, pooled = one, None
+    if among is not None:
+        best = score == score[arm]
+        several = (set_size(best) > 1) & ~jnp.any(best & ~among)
+        leaders = jnp.where(several, best, one)
+        pooled = None if tells_which else several
+    others = ~jnp.eye(num, dtype=bool) & active
+    meeting = leaders[:, None] & others
+    eligible = meeting & (state.lead >= -bound)
+    answers = jnp.where(eligible, _chance_to_lose(state.tail), 0.0)
+    answered = any_of(answers.T)
+    least = jnp.min(jnp.where(leaders, answered, 1.0))
+    leads = one.astype(jnp.float32)
+    if pooled is not None:  # with one leader it is that one
+        likeliest = lax.argmax(jnp.where(leaders, answered, -1.0), 0, jnp.int32)
+        least = answered[likeliest]
+        leads = (lax.iota(jnp.int32, num) == likeliest).astype(jnp.float32)
+    votes, found = _decisive_votes(state, score, leaders, candidates, active, least)
+    if tells_which:
+        leads = _chances_to_lead(state, votes, leaders, active)
+    coins = Coins(votes, leads, jnp.where(found, answers, 1.0), pooled)
+    refuted = jnp.min(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf))
+    refused = jnp.min(jnp.where(meeting & ~eligible, -state.lead, jnp.inf))
+
+    def settled(t: jax.Array) -> jax.Array:
+        now = sampling.log_bound_at(alpha, t)
+        return (refuted >= now) & (refused > now)
+
+    run = run_of(seed_of(key), state, coins, settled, limit)
+    if not tells_which:
+        return _later(state, run), Quiet(arm, run.n)
+    weights = leads * (1.0 - answered)
+    return _later(state, run), Quiet(lax.argmax(weights, 0, jnp.int32), run.n, weights)
+
+
+def champion_run(
+    state: ThompsonState,
+    arm: jax.Array,
+    unbeaten: Callable[[jax.Array], jax.Array],
+    active: jax.Array,
+    limit: jax.Array,
+    key: Key,
+) -> tuple[ThompsonState, Quiet]:
+    """The quiet run of an arm that meets itself as long as it wins all its votes: D are these.
+
+    Args:
+      state: before the step.
+      arm: () int32, the arm.
+      unbeaten: whether it meets itself in comparison number t, () int32 to () bool, if it wins all
+        votes; once it does not, it must not at any later t.
+      active: (K,) bool.
+      limit: () int32, at least 0.
+      key: used for nothing else.
+
+    Returns:
+      The state after the run, and the run.
+    """
+    itself = lax.iota(jnp.int32, len(active)) == arm
+    rivals = active & ~itself
+    votes, lost = itself[:, None] & rivals, jnp.any(rivals & (state.tail[arm] > 0))
+    never = jnp.where(lost | ~unbeaten(state.t + 1), 1.0, 0.0)  # in place of the arm's own reply
+    answers = jnp.where(itself[:, None] & itself, never, 0.0)
+    coins = Coins(votes, itself.astype(jnp.float32), answers)
+    run = run_of(seed_of(key), state, coins, unbeaten, limit)
+    return _later(state, run), Quiet(arm, run.n)
+
+
+def likely_votes(state: ThompsonState, active: jax.Array) -> jax.Array:
+    """How many votes each arm wins if all fall as is likely: (K,) int32, -1 for inactive arms."""
+    return sampling.votes_of(state.tail < 0, active)
+
+
+def _later(state: ThompsonState, run: Run) -> ThompsonState:
+    return state._replace(t=state.t + run.n, ended=run.ended, fixed=run.fixed, first=run.first)
+
+
+def _chance_to_lose(tail: jax.Array) -> jax.Array:
+    """P(theta < 1/2) where `tail` is the `signed_tail` of theta."""
+    return jnp.where(tail < 0, -tail, 1.0 - tail)
+
+
+def _decisive_votes(
+    state: ThompsonState,
+    score: jax.Array,
+    leaders: jax.Array,
+    candidates: jax.Array,
+    active: jax.Array,
+    answered: jax.Array,
+) -> tuple[jax.Array, jax.Array]:
+    """Likely votes that give one leader more than any candidate but leaders can have, if they are
+    few, else all leaders the same number; and whether there are any.
+
+    A lane looks for those of third arms only if D can have a probability above 1/2: where one lane
+    needs many of them, all lanes wait.
+
+    Args:
+      state: before the step.
+      score: (K,) int32, the likely votes of candidates.
+      leaders: (K,) bool.
+      candidates: (K,) bool.
+      active: (K,) bool.
+      answered: () float32, the probability that some arm replies to the leader that is surest of
+        none.
+
+    Returns:
+      (K, K) bool, whether the win of i over j is one of them, and () bool: false where the likely
+      votes all together are no proof.
+    """
+    num = len(active)
+    pairs = ~jnp.eye(num, dtype=bool) & active[:, None] & active
+    likely, rivals = pairs & (state.tail < 0), candidates & ~leaders
+    many = ~few(leaders)
+    unsure = jnp.where(leaders, any_of(jnp.where(likely, -state.tail, 0.0).T), jnp.inf)
+    surest = lax.iota(jnp.int32, num) == lax.argmin(unsure, 0, jnp.int32)
+    winners = jnp.where(many, leaders, surest)
+    own = likely & (winners[:, None] | (leaders & many)) & (many | jnp.any(rivals))
+    won = jnp.sum(own & winners[:, None], axis=0, dtype=jnp.int32)
+    missing = jnp.where(rivals, set_size(active) - jnp.max(score) - won, 0)
+    least = any_of(jnp.append(any_of(jnp.where(own, -state.tail, 0.0)), answered))
+    missing = jnp.where(least < 1.0 - LEAST, missing, 0)
+    third = pairs & ~winners[:, None] & rivals
+
+    def losses(tail: jax.Array) -> jax.Array:
+        return jnp.where(third & (tail < 0), -tail, jnp.inf)
+
+    def raised(loop: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        level, lacking, tail = loop
+        chances = losses(tail)
+        above = jnp.min(jnp.where(chances > level, chances, jnp.inf), axis=0)
+        level = jnp.where(lacking, above, level)
+        enough = jnp.sum(chances <= level, axis=0, dtype=jnp.int32) >= missing
+        return level, lacking & ~enough, tail
+
+    start = jnp.zeros(num, jnp.float32), missing > 0, state.tail
+    level = lax.while_loop(lambda loop: jnp.any(loop[1]), raised, start)[0]
+    votes = own | (losses(state.tail) <= level)
+    return votes, jnp.all(level < jnp.inf)
+
+
+def _chances_to_lead(
+    state: ThompsonState, votes: jax.Array, leaders: jax.Array, active: jax.Array
+) -> jax.Array:
+    """How likely each leader is the first arm of a step in which these votes fall as is likely:
+    (K,) float32."""
+    tail = jnp.where(votes, -_NEVER, jnp.where(votes.T, _NEVER, state.tail))
+    number = set_size(leaders)
+    several = (number > 1) & few(leaders)
+    alike = leaders / number.astype(jnp.float32)
+    return seldom(_unlike, several, alike, tail, leaders, active)
+
+
+def _unlike(alike: jax.Array, tail: jax.Array, leaders: jax.Array, active: jax.Array) -> jax.Array:
+    """`chances_to_lead` in place of chances that are alike."""
+    del alike
+    return chances_to_lead(tail, leaders, active)

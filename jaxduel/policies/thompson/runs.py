@@ -1,0 +1,185 @@
+"""Length of a quiet run of Thompson sampling, and the coin that ends it.
+
+In the terms of `jaxduel.policies.thompson.quiet`, which says what D is:
+N is floor(E / -log p) for E exponential, and k or i the number of the interval in which u (1 - p)
+falls, u uniform, of those that end at the probabilities that D fails by then. 1 - p and these are
+built up as sums of positive terms, and the draws are made in float64: to the comparison, and with
+the relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where p <= 1/2,
+steps are plain: a run would be shorter than one comparison in the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics.crossing import drawn_run
+from jaxduel.numerics.threefry import Seed, block
+from jaxduel.policies.thompson import sampling
+from jaxduel.policies.thompson.sampling import ThompsonState
+
+LEAST = 0.5
+"""The probability p above which runs are drawn."""
+
+
+class Coins(NamedTuple):
+    """The coins of which a run consists."""
+
+    votes: jax.Array  # (K, K) bool: V, of i against j, each of them likely to be won
+    leads: jax.Array  # (K,) float32: the probability l_i that i is the first arm, given V
+    answers: jax.Array  # (K, K) float32: the chance at [i, j] of a reply of j to i, else 0
+    pooled: jax.Array | None = None
+    """() bool: whether no l_i is known; then it is 1 where replies are likeliest. None: it is."""
+
+
+class Run(NamedTuple):
+    """The length of a run, and what is known about the step after it: `ThompsonState`."""
+
+    n: jax.Array  # () int32
+    ended: jax.Array  # () bool
+    fixed: jax.Array  # (2 K, K) int8
+    first: jax.Array  # () int32
+
+
+def run_of(
+    seed: Seed,
+    state: ThompsonState,
+    coins: Coins,
+    settled: Callable[[jax.Array], jax.Array],
+    limit: jax.Array,
+) -> Run:
+    """The run during which D happens.
+
+    Args:
+      seed: of this draw.
+      state: before the run.
+      coins: those of D.
+      settled: whether D is what is asked for in comparison number t; false from some t on.
+      limit: () int32.
+    """
+    (votes, leads, answers, pooled), num = coins, len(coins.leads)
+    chances = jnp.where(votes, jnp.abs(state.tail), 0.0)
+    length, culprit, level, likely = _fall(seed, chances, leads, answers, limit)
+    asked = likely & (limit > 0) & ~state.ended
+    n, ended = drawn_run(asked, length, settled, state.t, limit)
+
+    low, high = lax.iota(jnp.int32, num)[:, None], lax.iota(jnp.int32, num)
+
+    def fixed(among: jax.Array, place: jax.Array) -> jax.Array:
+        side = jnp.where(place < culprit, sampling.LIKELY, sampling.FREE)
+        side = jnp.where(place == culprit, sampling.UNLIKELY, side)
+        return jnp.where(ended & among, side, sampling.FREE).astype(jnp.int8)
+
+    pairs = fixed(votes, high * num + low) | fixed(votes.T, low * num + high)
+    replies = fixed(answers > 0, (num + low) * num + high)
+    replied = ended & (culprit >= num * num)
+    first = jnp.where(replied, culprit // num - num, -1)
+    if pooled is not None:
+        replies = jnp.where(replied & pooled, _first_replies(answers, level), replies)
+        first = jnp.where(pooled, -1, first)
+    sides = jnp.concatenate([pairs, replies])
+    return Run(
+        n=n,
+        ended=state.ended | ended,
+        fixed=jnp.where(state.ended, state.fixed, sides),
+        first=jnp.where(state.ended, state.first, first),
+    )
+
+
+def any_of(chances: jax.Array) -> jax.Array:
+    """The probability that any of some independent events happens, relatively accurate.
+
+    Args:
+      chances: (N, ...) float32 or float64 in [0, 1], the events' along the first axis.
+    """
+    zero = jnp.zeros((), chances.dtype)
+    return lax.reduce(chances, zero, lambda one, two: one + two * (1.0 - one), (0,))
+
+
+def _first_replies(answers: jax.Array, level: jax.Array) -> jax.Array:
+    """Sides of all replies, (K, K) int8: an arm's first one is where the probability that it has
+    had one passes the level, and it has none where that never does.
+
+    Args:
+      answers: as in `Coins`.
+      level: () float32.
+    """
+    passed = -jnp.expm1(jnp.cumsum(jnp.log1p(-answers), axis=1)) > level
+    before = jnp.pad(passed, ((0, 0), (1, 0)))[:, :-1]
+    side = jnp.where(before, sampling.FREE, sampling.UNLIKELY)
+    side = jnp.where(passed, side, sampling.LIKELY)
+    return jnp.where(answers > 0, side, sampling.FREE).astype(jnp.int8)
+
+
+def _fall(
+    seed: Seed, votes: jax.Array, leads: jax.Array, answers: jax.Array, limit: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """How many steps it takes until D fails, and by which coin.
+
+    Args:
+      seed: of this draw.
+      votes: (K, K) float32, the unlikely sides of V, ordered by columns.
+      leads: (K,) float32, as in `Coins`.
+      answers: (K, K) float32, as in `Coins`, ordered by rows.
+      limit: () int32, at least 0.
+
+    Returns:
+      The number of steps without, () int32, at most `limit`; the first coin that fell so then, its
+      number, () int32, K^2 and more for replies; for these, a uniform number below the probability
+      that anybody replies to that arm, () float32; and whether a step without is likelier than 1/2,
+      () bool: only then the others mean anything.
+    """
+    num = len(leads)
+    first, second = block(seed, 0, 0), block(seed, 1, 0)
+    replied = leads * any_of(answers.T)
+    left = jnp.maximum(1.0 - (jnp.cumsum(replied) - replied), replied)
+    groups = jnp.concatenate([any_of(votes), replied / jnp.where(left > 0, left, 1.0)])
+    with jax.enable_x64(True):
+        ends = _first_failure(groups)
+        fails = ends[-1]
+        past = fails * _unit(*second)
+        group = _interval(ends, past)
+        numbers = lax.iota(jnp.int32, num)
+        before = jnp.max(jnp.where(lax.iota(jnp.int32, 2 * num) < group, ends, 0.0))
+        after = jnp.min(jnp.where(lax.iota(jnp.int32, 2 * num) < group, fails, ends))
+        here = jnp.sum(jnp.where(numbers == group, votes, 0.0), axis=1)
+        here = here + jnp.sum(jnp.where(num + numbers[:, None] == group, answers, 0.0), axis=0)
+        inner = _first_failure(here)
+        level = (past - before) / (after - before) * inner[-1]
+        member = _interval(inner, level)
+        length = jnp.floor(jnp.log1p(-_unit(*first)) / jnp.log1p(-fails))
+        length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
+        culprit = (group * num + member).astype(jnp.int32)
+        likely = fails < 1.0 - LEAST
+        level = level.astype(jnp.float32)
+    return length, culprit, level, likely
+
+
+def _first_failure(chances: jax.Array) -> jax.Array:
+    """The probability that any of the first 1, 2, ... of some independent events happens, float64.
+
+    Args:
+      chances: (N,) float32.
+    """
+    numbers = lax.iota(jnp.int32, len(chances))
+    chances = chances.astype(jnp.float64)
+    return any_of(jnp.where(numbers[:, None] <= numbers, chances[:, None], 0.0))
+
+
+def _interval(ends: jax.Array, x: jax.Array) -> jax.Array:
+    """The number of the first of the intervals with these ends that x lies in, float64.
+
+    An interval of no length is never found: x is taken to be below the last end.
+    """
+    x = jnp.minimum(x, ends[-1] * (1.0 - 2.0**-50))
+    return jnp.sum(ends <= x, dtype=jnp.int32)
+
+
+def _unit(high: jax.Array, low: jax.Array) -> jax.Array:
+    """A uniform number in (0, 1], float64, relatively accurate near 0."""
+    tail = (low.astype(jnp.float64) + 0.5) * 2.0**-32
+    return (high.astype(jnp.float64) + tail) * 2.0**-32

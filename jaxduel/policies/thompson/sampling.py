@@ -1,0 +1,173 @@
+"""Thompson sampling on win counts: what D-TS, its variants and RCS have in common.
+
+theta_ij ~ Beta(w_ij + 1, w_ji + 1) is the sampled probability that i beats j. Votes read only
+whether theta_ij > 1/2, which is a coin of probability q_ij = P(theta_ij > 1/2). The state carries
+the q_ij, and a comparison changes one of them: no Beta number is drawn for a vote.
+
+The coin of a pair falls once for both of its arms; that of a reply, in the second phase, is
+another one. A quiet run that ended has decided how some coins of the next step fall
+(`jaxduel.policies.thompson.quiet`): these are not tossed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import set_size, signed_tail
+from jaxduel.numerics.coins import toss
+from jaxduel.numerics.marked import logits_above_half
+from jaxduel.numerics.threefry import Seed, block, uniform
+from jaxduel.policies.base import Duel, Feedback
+from jaxduel.policies.counts import add_lesson, lead_of, lesson
+
+VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
+"""Streams of random words (`jaxduel.numerics.threefry`)."""
+
+FREE, LIKELY, UNLIKELY = 0, 1, 2
+"""How a coin of the next step falls: to be tossed, or on the likelier side, or on the other. Of a
+reply: not above 1/2, or above, whatever is likelier."""
+
+
+class ThompsonState(NamedTuple):
+    """One seed's state."""
+
+    wins: jax.Array  # (K, K) int32: wins of i over j
+    tail: jax.Array  # (K, K) float32: q_ij where i > j is likelier to lose, else q_ij - 1
+    lead: jax.Array  # (K, K) float32: n_ij (mu_ij - 1/2)^2, with the sign of mu_ij - 1/2
+    t: jax.Array  # () int32: comparisons made
+    ended: jax.Array  # () bool: whether a quiet run has decided about the next step
+    fixed: jax.Array  # (2 K, K) int8: how coins fall then, of votes, symmetric, and of replies to i
+    first: jax.Array  # () int32: the first arm then; -1 if votes decide
+
+
+def no_comparisons(num_arms: int) -> ThompsonState:
+    """The state before the first comparison."""
+    return after_wins(jnp.zeros((num_arms, num_arms), jnp.int32))
+
+
+def after_wins(wins: jax.Array) -> ThompsonState:
+    """The state after the comparisons counted in `wins`, (K, K) int32, and no others."""
+    num = len(wins)
+    return ThompsonState(
+        wins=wins,
+        tail=_tails(wins),
+        lead=lead_of(wins, wins.T),
+        t=jnp.sum(wins, dtype=jnp.int32),
+        ended=jnp.bool_(False),
+        fixed=jnp.zeros((2 * num, num), jnp.int8),
+        first=jnp.int32(-1),
+    )
+
+
+def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> ThompsonState:
+    """The state after one comparison."""
+    learnt = lesson(duel, outcome)
+    wins = add_lesson(state.wins, learnt)
+    i, j = learnt.winner, learnt.loser
+    won, lost = wins[i, j], wins[j, i]
+    tail, lead = signed_tail(won, lost), lead_of(won, lost)
+    mode = "promise_in_bounds"
+    return ThompsonState(
+        wins=wins,
+        tail=state.tail.at[i, j].set(tail, mode=mode).at[j, i].set(-tail, mode=mode),
+        lead=state.lead.at[i, j].set(lead, mode=mode).at[j, i].set(-lead, mode=mode),
+        t=state.t + 1,
+        ended=jnp.bool_(False),
+        fixed=jnp.zeros_like(state.fixed),
+        first=jnp.int32(-1),
+    )
+
+
+def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
+    """The state once withheld outcomes are known."""
+    return after_wins(state.wins + feedback.wins())._replace(t=state.t)
+
+
+def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Array:
+    """Whether theta_ij > 1/2, for one sample of all theta with theta_ij + theta_ji = 1.
+
+    Returns:
+      (K, K) bool; False on the diagonal and where i or j is inactive.
+    """
+    arms = jnp.arange(len(active), dtype=jnp.int32)
+    low, high = jnp.minimum(arms[:, None], arms), jnp.maximum(arms[:, None], arms)
+    pairs = (low < high) & active[:, None] & active
+    tossed = toss(seed, low * len(active) + high, VOTES, state.tail)
+    fixed = state.fixed[: len(active)]
+    return jnp.where(fixed == FREE, tossed, (state.tail < 0) ^ (fixed == UNLIKELY)) & pairs
+
+
+def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
+    """How many arms each arm beats in a sample: (K,) int32, -1 for inactive arms.
+
+    Column sums, of the losses of the others: summing rows costs several times as much.
+    """
+    others = ~jnp.eye(len(active), dtype=bool) & active[:, None]
+    return jnp.where(active, jnp.sum(others & ~wins, axis=0, dtype=jnp.int32), -1)
+
+
+def log_bound(alpha: jax.Array | float, state: ThompsonState) -> jax.Array:
+    """alpha log t, t the number of the comparison to come, from 1."""
+    return log_bound_at(alpha, state.t + 1)
+
+
+def log_bound_at(alpha: jax.Array | float, t: jax.Array) -> jax.Array:
+    """alpha log t for t () int32."""
+    return alpha * jnp.log(t.astype(jnp.float32))
+
+
+def possible_winners(state: ThompsonState, bound: jax.Array, active: jax.Array) -> jax.Array:
+    """The arms of the largest upper Copeland score #{j : u_ij > 1/2}: (K,) bool.
+
+    u_ij = mu_ij + sqrt(bound / n_ij) > 1/2 if j does not lead against i by bound or more. Nobody
+    leads before the first comparison, where u_ij = 2 ("x / 0 := 1").
+    """
+    unrefuted = jnp.sum(state.lead < bound, axis=0, dtype=jnp.int32)
+    return active & (unrefuted == jnp.max(jnp.where(active, unrefuted, -1)))
+
+
+def undecided_opponents(
+    state: ThompsonState, left: jax.Array, bound: jax.Array, active: jax.Array
+) -> jax.Array:
+    """The arms i with l_i,left = mu_i,left - sqrt(bound / n_i,left) <= 1/2: (K,) bool."""
+    return active & (state.lead[left] >= -bound)
+
+
+def replies(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.Array) -> jax.Array:
+    """A fresh sample of logit(theta_i,left) for eligible i, as far as its argmax needs it.
+
+    Coins tell which theta exceed 1/2. If several do, their values are drawn given that.
+
+    Returns:
+      (K,) float32: the logit where it is positive and drawn, 1 where it is the only positive one,
+      -1 where it is negative or i is not eligible, 0 for `left` itself, theta = 1/2.
+    """
+    arms = jnp.arange(len(eligible), dtype=jnp.int32)
+    itself = arms == left
+    tossed = toss(seed, arms, REPLIES, -state.tail[left])
+    fixed = state.fixed[len(arms) + left]
+    above = jnp.where(fixed == FREE, tossed, fixed == UNLIKELY) & eligible & ~itself
+    several = set_size(above) > 1
+    wins, losses = state.wins[:, left], state.wins[left]
+    drawn = logits_above_half(seed, OPPONENTS, above & several, wins, losses)
+    return jnp.where(above, jnp.where(several, drawn, 1.0), jnp.where(itself, 0.0, -1.0))
+
+
+def best_reply(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.Array) -> jax.Array:
+    """argmax of theta_i,left over eligible i and `left` itself, freshly sampled: () int32."""
+    return lax.argmax(replies(seed, state, left, eligible), 0, jnp.int32)
+
+
+def tie_break(seed: Seed, number: int = 0) -> jax.Array:
+    """A uniform number in [0, 1) to break a tie with: () float32."""
+    return uniform(block(seed, number, TIES)[0])
+
+
+def _tails(wins: jax.Array) -> jax.Array:
+    """`ThompsonState.tail` of win counts, antisymmetric where counts are equal, too."""
+    tail = signed_tail(wins, wins.T)
+    return jnp.where(jnp.tri(len(wins), dtype=bool), -tail.T, tail)
