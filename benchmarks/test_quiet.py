@@ -13,7 +13,7 @@ import pytest
 
 import jaxduel as jd
 from benchmarks.clocks import work_seconds
-from jaxduel.simulation import events, settling
+from jaxduel.simulation import events, skip_heuristic
 
 pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")  # ties of arxiv
 
@@ -146,7 +146,7 @@ def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
 
     monkeypatch.setattr(events, "advance", counted)
     monkeypatch.setattr(events, "begin", seen)
-    monkeypatch.setattr(settling, "WORTH", 0)
+    monkeypatch.setattr(skip_heuristic, "WORTH", 0)
     settings = {"lanes": lanes, "record_pairs": True, "devices": jax.devices()[:1]}
     result = benchmark.pedantic(
         lambda: jd.simulate(policy, problem, horizon, lanes, **settings), rounds=1, iterations=1

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 
 import jaxduel as jd
-from jaxduel.policies.base import FallsQuiet, LearnsLate
+from jaxduel.policies.base import SupportsDelay, SupportsSkip
 from jaxduel.problems import Problem
 
 HORIZONS = {"cw-rmed": 300}
@@ -36,9 +36,9 @@ def digests(names: Sequence[str]) -> Iterator[tuple[str, str]]:
             values = {"num_arms": problem.num_arms, "horizon": horizon, **MORE.get(name, {})}
             policy = jd.policies.make(name, **values)
             ways = {"plain": {"skip_quiet": False}}
-            if isinstance(policy, FallsQuiet):
+            if isinstance(policy, SupportsSkip):
                 ways |= {"skipping": {}, "winners": {"skip_quiet": "winners"}}
-            if isinstance(policy, LearnsLate):
+            if isinstance(policy, SupportsDelay):
                 ways["delayed"] = {"delay": 7}
             for way, settings in ways.items():
                 result = jd.simulate(policy, problem, horizon, num_seeds=NUM_SEEDS, **settings)

@@ -5,8 +5,8 @@ from jaxduel.numerics.beta import beta as beta
 from jaxduel.numerics.beta import logit_above_half as logit_above_half
 from jaxduel.numerics.beta import propose_logit as propose_logit
 from jaxduel.numerics.binomial import binomial as binomial
-from jaxduel.numerics.choice import random_member as random_member
-from jaxduel.numerics.choice import set_size as set_size
+from jaxduel.numerics.choice import count_true as count_true
+from jaxduel.numerics.choice import masked_choice as masked_choice
 from jaxduel.numerics.grids import linear_grid as linear_grid
 from jaxduel.numerics.grids import log_grid as log_grid
 from jaxduel.numerics.normal import normal as normal

@@ -9,7 +9,7 @@ from jax import lax
 _WORD = 32
 
 
-def random_member(mask: jax.Array, u: jax.Array) -> jax.Array:
+def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
     """The member of a non-empty set that one uniform number selects.
 
     It is member number floor(u |set|), counted from 0 in index order: uniform when u is. The mask
@@ -38,7 +38,7 @@ def random_member(mask: jax.Array, u: jax.Array) -> jax.Array:
     return word * _WORD + nth_bit(bits, wanted)
 
 
-def set_size(mask: jax.Array) -> jax.Array:
+def count_true(mask: jax.Array) -> jax.Array:
     """The number of members of a set given as a (K,) bool mask: () int32."""
     return jnp.sum(mask, dtype=jnp.int32)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics.memory import kept
-from jaxduel.numerics.threefry import Seed, block
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.threefry import KeyWords, random_words
 
 _GRAIN = 2.0**31
 
 
-def toss(seed: Seed, position: jax.Array, stream: int, tail: jax.Array) -> jax.Array:
+def bernoulli_from_tail(
+    seed: KeyWords, position: jax.Array, stream: int, tail: jax.Array
+) -> jax.Array:
     """Whether theta > 1/2, for each theta of which `signed_tail` tells the probability.
 
     The small side's probability is compared with 63 random bits, the first 31 as an integer, the
@@ -27,8 +29,8 @@ def toss(seed: Seed, position: jax.Array, stream: int, tail: jax.Array) -> jax.A
     Returns:
       bool of the shape that `position` and `tail` share.
     """
-    small = _below(*block(seed, position, stream), jnp.abs(tail))
-    return kept(small ^ (tail < 0), tail.ravel()[0] > 1.0)
+    small = _below(*random_words(seed, position, stream), jnp.abs(tail))
+    return materialize(small ^ (tail < 0), tail.ravel()[0] > 1.0)
 
 
 def _below(high: jax.Array, low: jax.Array, chance: jax.Array) -> jax.Array:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 
-def steps_while(
+def count_while_true(
     holds: Callable[[jax.Array], jax.Array], t: jax.Array, limit: jax.Array
 ) -> jax.Array:
     """How many of the times t + 1, t + 2, ... a condition holds for, before it first fails.
@@ -62,7 +62,7 @@ def drawn_run(
     Args:
       asked: whether there is a run at all, () bool.
       length: its length as drawn, () int32 from 0 to limit; limit stands for all that are longer.
-      holds: as for `steps_while`: whether the law it was drawn by is that of comparison number t.
+      holds: as for `count_while_true`: whether it was drawn by the law of comparison number t.
       t: () int32, now.
       limit: () int32, at least 0.
 
@@ -72,7 +72,7 @@ def drawn_run(
     """
     longest = jnp.where(asked, length + (length < limit), 0)
     stays = holds(t + longest)  # most often so, and nothing is to be searched for
-    within = steps_while(holds, t, jnp.where(stays, 0, longest))
+    within = count_while_true(holds, t, jnp.where(stays, 0, longest))
     within = jnp.where(stays, longest, within)
     n = jnp.minimum(length, within)
     return n, n < within

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 
-def kept(values: jax.Array, never: jax.Array) -> jax.Array:
+def materialize(values: jax.Array, never: jax.Array) -> jax.Array:
     """The values, computed once.
 
     XLA fuses cheap producers into each of their readers, and drops `lax.optimization_barrier`

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics.threefry import block, seed_of
+from jaxduel.numerics.threefry import random_words, words_of
 
 _SINE = tuple((-1) ** k * math.pi ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(7))
 """Of sin(pi x) / x in powers of x^2; up to x = 1/2 what follows is below 1e-9 of the sum."""
@@ -40,7 +40,7 @@ def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
       float32 of that shape; z and -z are equally likely, 0 is never drawn.
     """
     positions = lax.iota(jnp.uint32, math.prod(shape)).reshape(shape)
-    return normal_from_bits(*block(seed_of(key), positions, 0))
+    return normal_from_bits(*random_words(words_of(key), positions, 0))
 
 
 def normal_from_bits(first: jax.Array, second: jax.Array) -> jax.Array:

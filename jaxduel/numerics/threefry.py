@@ -19,27 +19,27 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxduel.numerics.memory import kept
+from jaxduel.numerics.memory import materialize
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
-class Seed(NamedTuple):
+class KeyWords(NamedTuple):
     """The 64 bits that key a policy's blocks in one step."""
 
     first: jax.Array  # uint32
     second: jax.Array  # uint32, of the same shape
 
 
-def seed_of(key: jax.Array) -> Seed:
+def words_of(key: jax.Array) -> KeyWords:
     """The seed of a step: what a Threefry key consists of, else 64 bits drawn from the key.
 
     Args:
       key: () typed JAX key of any implementation. It must not be used for anything else.
     """
     words = jax.random.key_data(key) if is_threefry(key) else bits(key, (2,))
-    return Seed(words[0], words[1])
+    return KeyWords(words[0], words[1])
 
 
 def is_threefry(key: jax.Array) -> bool:
@@ -47,8 +47,8 @@ def is_threefry(key: jax.Array) -> bool:
     return jax.random.key_impl(key) == "threefry2x32"
 
 
-def block(
-    seed: Seed, position: jax.Array | int, stream: jax.Array | int
+def random_words(
+    seed: KeyWords, position: jax.Array | int, stream: jax.Array | int
 ) -> tuple[jax.Array, jax.Array]:
     """The two random words at a position of a stream.
 
@@ -73,7 +73,7 @@ def fold_in(key: jax.Array, number: jax.Array | int) -> jax.Array:
     """
     if not is_threefry(key):
         return jax.random.fold_in(key, number)
-    words = jnp.stack(block(seed_of(key), 0, number))
+    words = jnp.stack(random_words(words_of(key), 0, number))
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
@@ -90,7 +90,7 @@ def bits(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     if not is_threefry(key):
         return jax.random.bits(key, shape, jnp.uint32)
     numbers = lax.iota(jnp.uint32, math.prod(shape)).reshape(shape)
-    first, second = block(seed_of(key), 0, numbers)
+    first, second = random_words(words_of(key), 0, numbers)
     return first ^ second
 
 
@@ -107,7 +107,7 @@ def uniforms(key: jax.Array, number: int) -> jax.Array:
       (number,) float32, multiples of 2^-23 in [0, 1).
     """
     words = bits(key, (number,)) >> jnp.uint32(9)
-    return _in_unit_interval(kept(words, words[0] > jnp.uint32(2**23)))
+    return _in_unit_interval(materialize(words, words[0] > jnp.uint32(2**23)))
 
 
 def uniform23(word: jax.Array) -> jax.Array:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics.choice import nth_bit
-from jaxduel.numerics.threefry import Seed, block, uniform
+from jaxduel.numerics.threefry import KeyWords, random_words, uniform
 
 _WORD = 32
 
@@ -88,7 +88,7 @@ def random_pair(sets: jax.Array, u: jax.Array, v: jax.Array) -> tuple[jax.Array,
     return i, random_arm(sets[:, i], size[i], v)
 
 
-def random_subsets(sets: jax.Array, most: jax.Array, seed: Seed, stream: int) -> jax.Array:
+def random_subsets(sets: jax.Array, most: jax.Array, seed: KeyWords, stream: int) -> jax.Array:
     """The sets, of larger ones a uniformly random subset of `most` arms, drawn one by one.
 
     Args:
@@ -104,7 +104,7 @@ def random_subsets(sets: jax.Array, most: jax.Array, seed: Seed, stream: int) ->
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         number, rest, kept = carry
-        u = uniform(block(seed, number * num + arms, stream)[0])
+        u = uniform(random_words(seed, number * num + arms, stream)[0])
         arm = random_arm(rest, sizes(rest), u)
         one = jnp.where(rows == arm // _WORD, _bit(arm), jnp.uint32(0))
         return number + 1, rest & ~one, kept | one

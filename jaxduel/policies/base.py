@@ -131,7 +131,7 @@ class Quiet(NamedTuple):
 
 
 @runtime_checkable
-class FallsQuiet(Protocol):
+class SupportsSkip(Protocol):
     """A duel policy that can tell for how long it will only compare an arm with itself."""
 
     def quiet(self, state: State, limit: jax.Array, key: Key) -> tuple[State, Quiet]:
@@ -156,7 +156,7 @@ class FallsQuiet(Protocol):
 
 
 @runtime_checkable
-class FallsQuietAmong(Protocol):
+class SupportsSharedSkip(Protocol):
     """A duel policy that falls quiet among several arms, too, such as tied Copeland winners.
 
     That is a method of its own because it takes longer to compile and most instances have one
@@ -172,7 +172,7 @@ class FallsQuietAmong(Protocol):
     def quiet_among(
         self, state: State, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[State, Quiet]:
-        """As `FallsQuiet.quiet`, but a run may be of several arms, of which `arm` is one: each of
+        """As `SupportsSkip.quiet`, but a run may be of several arms, of which `arm` is one: each of
         its comparisons is of one of them with itself. Without them it is that of `quiet`.
 
         Args:
@@ -183,7 +183,7 @@ class FallsQuietAmong(Protocol):
 
 
 @runtime_checkable
-class LearnsLate(Protocol):
+class SupportsDelay(Protocol):
     """A duel policy that can be told outcomes later: what `simulate(delay=d)` needs."""
 
     def learn(self, state: State, feedback: Feedback) -> State:
@@ -198,7 +198,7 @@ class LearnsLate(Protocol):
 
 
 @runtime_checkable
-class StartsFromWins(Protocol):
+class SupportsWarmStart(Protocol):
     """A duel policy that can go on from win counts: what `state_from_wins` needs."""
 
     def from_wins(self, wins: jax.Array, key: Key) -> State:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxduel.policies.base import Duel
 
 
-class Lesson(NamedTuple):
+class DuelResult(NamedTuple):
     """What one duel taught: `winner` beat `loser` `amount` (0 or 1) times."""
 
     winner: jax.Array  # () int32
@@ -18,18 +18,18 @@ class Lesson(NamedTuple):
     amount: jax.Array  # () int32
 
 
-def lesson(duel: Duel, outcome: jax.Array) -> Lesson:
+def duel_result(duel: Duel, outcome: jax.Array) -> DuelResult:
     """Reads an outcome: nothing is learnt from a withheld one, nor from an arm against itself."""
     left_won = outcome > 0
     taught = (outcome != 0) & (duel.left != duel.right)
-    return Lesson(
+    return DuelResult(
         winner=jnp.where(left_won, duel.left, duel.right),
         loser=jnp.where(left_won, duel.right, duel.left),
         amount=taught.astype(jnp.int32),
     )
 
 
-def add_lesson(wins: jax.Array, learnt: Lesson) -> jax.Array:
+def add_result(wins: jax.Array, learnt: DuelResult) -> jax.Array:
     """The (K, K) win counts after one duel."""
     return wins.at[learnt.winner, learnt.loser].add(learnt.amount, mode="promise_in_bounds")
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
-from jaxduel.policies.base import StartsFromWins
+from jaxduel.policies.base import SupportsWarmStart
 from jaxduel.policies.checks import MAX_HORIZON, require_policy
 
 
 def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any:
     """The state of a policy that has made exactly the comparisons counted in `wins`.
 
-    Checks the counts and calls `policy.from_wins` (`StartsFromWins`), which only policies have
+    Checks the counts and calls `policy.from_wins` (`SupportsWarmStart`), which only policies have
     whose next comparisons counts determine, whatever the order and the sides. CW-RMED, ECW-RMED,
     RMED1 and RMED2 begin a new pass over their list.
 
@@ -36,7 +36,7 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
         arms.
     """
     require_policy(policy, "state_from_wins")
-    if not isinstance(policy, StartsFromWins):
+    if not isinstance(policy, SupportsWarmStart):
         raise InputError(_refusal(type(policy)))
     counts = _checked(wins, np.asarray(policy.active_arms))  # type: ignore[attr-defined]
     key = jax.random.key(0) if key is None else key
@@ -44,7 +44,9 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
 
 
 @partial(jax.jit, static_argnames="policy_class")
-def _started(policy: StartsFromWins, wins: jax.Array, key: jax.Array, *, policy_class: type) -> Any:
+def _started(
+    policy: SupportsWarmStart, wins: jax.Array, key: jax.Array, *, policy_class: type
+) -> Any:
     """Compiled once per class, which JAX does not tell by the policy alone, and size."""
     del policy_class
     return policy.from_wins(wins, key)
@@ -54,7 +56,7 @@ def _refusal(policy_class: type) -> str:
     """The sentence for a policy that cannot start from counts."""
     name = registry.registered_name(policy_class) or policy_class.__name__
     known = ((name, registry.policy_class(name)) for name in registry.names())
-    able = [name for name, each in known if issubclass(each, StartsFromWins)]
+    able = [name for name, each in known if issubclass(each, SupportsWarmStart)]
     return (
         f"{name} cannot start from win counts, as it has no method `from_wins`: its next "
         f"comparisons depend on more than counts; {', '.join(able[:-1])} and {able[-1]} can."

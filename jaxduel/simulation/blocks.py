@@ -22,7 +22,7 @@ from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
 from jaxduel.simulation.devices import Device, placed
 from jaxduel.simulation.lanes import Setup, set_up
-from jaxduel.simulation.settling import Settling
+from jaxduel.simulation.skip_heuristic import SkipHeuristic
 from jaxduel.simulation.tallies import Tallies
 
 STEPS_PER_CALL = 4096
@@ -118,7 +118,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     stacked, skips = job.program.stacked, job.program.skips
     times = np.asarray(job.cell.checkpoints)[..., : int(np.max(np.asarray(job.cell.points)))]
     first_ones: list[Tallies] = []
-    settling, begin = Settling(job), 0
+    settling, begin = SkipHeuristic(job), 0
     number = FEWEST_STEPS
     if skips and settling.goes_ahead():
         ahead = job._replace(slots=job.lanes)

@@ -48,7 +48,7 @@ class Program(NamedTuple):
     skips: bool
     """Whether quiet runs are skipped."""
     among: bool = False
-    """Whether quiet runs may be of several arms (`jaxduel.policies.FallsQuietAmong`)."""
+    """Whether quiet runs may be of several arms (`jaxduel.policies.SupportsSharedSkip`)."""
 
 
 def each_lane(f: Callable[..., Any], program: Program) -> Callable[..., Any]:

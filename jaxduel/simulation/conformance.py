@@ -19,12 +19,12 @@ from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies.base import (
     Batch,
     Duel,
-    FallsQuiet,
-    LearnsLate,
     Plan,
     Pull,
     PullBatch,
-    StartsFromWins,
+    SupportsDelay,
+    SupportsSkip,
+    SupportsWarmStart,
 )
 from jaxduel.policies.registry import to_32_bits
 from jaxduel.problems import Problem, arithmetic, gaussian
@@ -228,7 +228,7 @@ def starts_from_wins(make: Make) -> None:
     """
     policy = _policy(make)
     init = policy.init
-    if not isinstance(policy, StartsFromWins):
+    if not isinstance(policy, SupportsWarmStart):
         return
     for x64 in (False, True):
         with jax.enable_x64(x64):
@@ -247,7 +247,7 @@ def keeps_its_word_when_quiet(make: Make) -> None:
     is told the outcomes of each run, after the comparison that follows. An arm of five is padding.
     The same holds for `quiet_among`, if it tells which arms meet themselves.
     """
-    if not isinstance(_policy(make), FallsQuiet):
+    if not isinstance(_policy(make), SupportsSkip):
         return
     mask = np.arange(_ARMS) < _ARMS - 1
     policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
@@ -303,7 +303,7 @@ def _with_philox(policy: Any) -> dict[str, Any]:
 
 def _can_be_told_late(policy: Any) -> bool:
     """Whether it has `learn` and compares pairs one by one."""
-    return isinstance(policy, LearnsLate) and type(jax.eval_shape(_first_plan, policy)) is Duel
+    return isinstance(policy, SupportsDelay) and type(jax.eval_shape(_first_plan, policy)) is Duel
 
 
 def _simulate(policy: Any, size: int, num_seeds: int = _SEEDS, **settings: Any) -> Any:

@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxduel.numerics import set_size
-from jaxduel.numerics.shares import shares
-from jaxduel.policies.base import FallsQuietAmong, Feedback, LearnsLate, Quiet
+from jaxduel.numerics import count_true
+from jaxduel.numerics.multinomial import multinomial
+from jaxduel.policies.base import Feedback, Quiet, SupportsDelay, SupportsSharedSkip
 
 _LANES = 2_048
 _BEFORE, _AFTER = 200, 100
@@ -43,8 +43,8 @@ class _Path(NamedTuple):
 
 def methods_of(policy: Any) -> tuple[str, ...]:
     """The methods of a policy that has `quiet` by which runs can be skipped with nothing lost."""
-    shares = isinstance(policy, FallsQuietAmong) and policy.tells_which
-    return ("quiet", "quiet_among") if shares else ("quiet",)
+    multinomial = isinstance(policy, SupportsSharedSkip) and policy.tells_which
+    return ("quiet", "quiet_among") if multinomial else ("quiet",)
 
 
 def wrong_type(policy: Any, method: str) -> str | None:
@@ -77,7 +77,7 @@ def wrong_law(policy: Any, method: str) -> str | None:
       method: which of its methods skips them.
     """
     ways = [(cut, False) for cut in _CUTS]
-    if isinstance(policy, LearnsLate):
+    if isinstance(policy, SupportsDelay):
         ways += [(cut, True) for cut in _TOLD]
     arguments = *map(jnp.array, zip(*ways, strict=True)), jax.random.key(0)
     both = _both(policy, *arguments, policy_class=type(policy), method=method)
@@ -183,10 +183,10 @@ def _path(
         weights = alone if run.weights is None else run.weights
         allowed = weights[run.arm] > 0
         allowed &= jnp.all((weights == 0) | (policy.active_arms & (weights > 0)))
-        selves = jnp.where(alone, n, 0) if run.weights is None else shares(among, n, weights)
-        drawn |= (n > 0) & (set_size(weights > 0) > 1)
+        selves = jnp.where(alone, n, 0) if run.weights is None else multinomial(among, n, weights)
+        drawn |= (n > 0) & (count_true(weights > 0) > 1)
         after, pair = _step(policy, key, state, t)
-        if isinstance(policy, LearnsLate):
+        if isinstance(policy, SupportsDelay):
             lost = selves // 2
             told = policy.learn(after, Feedback(jnp.diag(selves - lost), jnp.diag(lost)))
             after = jax.tree.map(partial(jnp.where, tells & (n > 0)), told, after)

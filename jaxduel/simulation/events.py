@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
-from jaxduel.numerics.shares import shares
+from jaxduel.numerics import count_true
+from jaxduel.numerics.multinomial import multinomial
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.cells import Cell, Program, each_lane
@@ -256,7 +256,7 @@ def _counted(lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
 
 def _has_several(run: Quiet) -> jax.Array:
     """Whether a run is of several arms: () bool."""
-    return jnp.bool_(False) if run.weights is None else set_size(run.weights > 0) > 1
+    return jnp.bool_(False) if run.weights is None else count_true(run.weights > 0) > 1
 
 
 def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
@@ -266,7 +266,7 @@ def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
         return alone
     several = _has_several(run)
     key = fold_in(setup.shares, lane.t)
-    return jnp.where(several, shares(key, jnp.where(several, run.n, 0), run.weights), alone)
+    return jnp.where(several, multinomial(key, jnp.where(several, run.n, 0), run.weights), alone)
 
 
 def _alone(lane: EventLane, run: Quiet) -> jax.Array:
@@ -282,10 +282,10 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
     lane = _counted(lane, run, _alone(lane, run))
     number = lane.t + 1
     key = fold_in(setup.policy, number)
-    luck = cell.instance.luck(fold_in(setup.environment, number)[None])[0]
+    noise = cell.instance.noise(fold_in(setup.environment, number)[None])[0]
     goes_on = lane.t < cell.checkpoints[-1]
     return lane._replace(
-        step=play(cell, setup.arms, key, luck, lane.step),
+        step=play(cell, setup.arms, key, noise, lane.step),
         t=lane.t + goes_on,
         turns=lane.turns + goes_on,
     )

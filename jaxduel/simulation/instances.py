@@ -1,4 +1,4 @@
-"""Instances as the loops see them: arrays of 32 bits that answer plans with outcomes.
+"""Instances as the loops see them: arrays of 32 bits that sample the outcomes of plans.
 
 There is one class for each kind of outcome. `arms` maps the policy's arms to the instance's.
 """
@@ -20,15 +20,15 @@ from jaxduel.problems import ArmsProblem, Problem
 class Instance(Protocol):
     """What the loops need of an instance."""
 
-    def luck(self, keys: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array) -> jax.Array:
         """The randomness of single plans, one number for each of (n,) keys: (n,) float32."""
         ...
 
-    def answer(self, arms: jax.Array, plan: Any, luck: jax.Array) -> jax.Array:
-        """The outcome of a plan for one comparison or pull, for a number that `luck` gave."""
+    def sample(self, arms: jax.Array, plan: Any, noise: jax.Array) -> jax.Array:
+        """The outcome of a plan for one comparison or pull, for a number that `noise` gave."""
         ...
 
-    def answers(self, key: jax.Array, arms: jax.Array, plan: Any) -> jax.Array:
+    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Any) -> jax.Array:
         """The outcome of a plan for a round, drawn as sums."""
         ...
 
@@ -48,16 +48,16 @@ class Duels(NamedTuple):
 
     preferences: jax.Array  # (K, K) float32
 
-    def luck(self, keys: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array) -> jax.Array:
         """Coins in [0, 1): the left arm wins below its probability."""
         return _coins(keys)
 
-    def answer(self, arms: jax.Array, plan: Duel, luck: jax.Array) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Duel, noise: jax.Array) -> jax.Array:
         """() int32: +1 if the left arm wins, else -1."""
-        left_wins = luck < self.preferences[arms[plan.left], arms[plan.right]]
+        left_wins = noise < self.preferences[arms[plan.left], arms[plan.right]]
         return jnp.where(left_wins, jnp.int32(1), jnp.int32(-1))
 
-    def answers(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
+    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
         """(K, K) int32: wins of i over j."""
         upper = np.triu_indices(len(self.preferences), 1)
         n = plan.counts[upper]
@@ -89,16 +89,16 @@ class GaussianArms(NamedTuple):
     means: jax.Array  # (K,) float32
     std: jax.Array  # (K,) float32
 
-    def luck(self, keys: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array) -> jax.Array:
         """Standard normal numbers."""
         return jax.vmap(normal)(keys)
 
-    def answer(self, arms: jax.Array, plan: Pull, luck: jax.Array) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
         """() float32: the reward."""
         arm = arms[plan.arm]
-        return self.means[arm] + self.std[arm] * luck
+        return self.means[arm] + self.std[arm] * noise
 
-    def answers(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
+    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
         n = plan.counts.astype(jnp.float32)
         noise = self.std[arms] * jnp.sqrt(n) * normal(key, n.shape)
@@ -130,15 +130,15 @@ class BernoulliArms(NamedTuple):
 
     means: jax.Array  # (K,) float32
 
-    def luck(self, keys: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array) -> jax.Array:
         """Coins in [0, 1): the reward is 1 below the mean."""
         return _coins(keys)
 
-    def answer(self, arms: jax.Array, plan: Pull, luck: jax.Array) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
         """() float32: the reward."""
-        return (luck < self.means[arms[plan.arm]]).astype(jnp.float32)
+        return (noise < self.means[arms[plan.arm]]).astype(jnp.float32)
 
-    def answers(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
+    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
         return binomial(key, plan.counts, self.means[arms]).astype(jnp.float32)
 

@@ -37,7 +37,7 @@ def forget_programs() -> None:
         forget()
 
 
-class Guard:
+class CompileCacheGuard:
     """Forgets compiled programs before there are too many, whenever a simulation begins.
 
     Args:

@@ -115,8 +115,8 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     policy, number = cell.policy, lane.round + 1
     key = fold_in(setup.policy, number)
     plan: Batch | PullBatch = policy.act(lane.state, key)
-    luck = fold_in(setup.environment, number)
-    outcome = cell.instance.answers(luck, setup.arms, plan)
+    noise = fold_in(setup.environment, number)
+    outcome = cell.instance.sample_batch(noise, setup.arms, plan)
 
     counts = plan.counts
     total = jnp.sum(counts, dtype=jnp.int32)

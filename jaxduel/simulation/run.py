@@ -17,11 +17,11 @@ from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.policies import registry
 from jaxduel.policies.base import (
     Duel,
-    FallsQuiet,
-    FallsQuietAmong,
-    LearnsLate,
     Pull,
     PullBatch,
+    SupportsDelay,
+    SupportsSharedSkip,
+    SupportsSkip,
 )
 from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
@@ -31,12 +31,12 @@ from jaxduel.simulation.devices import Device, warn_if_idle
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.lanes import default_lanes
-from jaxduel.simulation.memory_maps import Guard
+from jaxduel.simulation.memory_maps import CompileCacheGuard
 from jaxduel.simulation.progress import Simulating
 from jaxduel.simulation.record import Record
 from jaxduel.simulation.result import Result
 
-_GUARD = Guard()
+_GUARD = CompileCacheGuard()
 WINNERS = "winners"
 """The `skip_quiet` with which runs of several winners are not told apart."""
 _MOST_LANES = 2**20
@@ -185,10 +185,10 @@ class CheckedCell:
     def _require_what_it_can_do(self, policy: Any, settings: Settings) -> None:
         """Raises InputError where outcomes or quiet runs cannot be what is asked for or said."""
         name, is_duel = registry.name_of(policy), self.kind is Duel
-        if settings.delay > 1 and not (is_duel and isinstance(policy, LearnsLate)):
+        if settings.delay > 1 and not (is_duel and isinstance(policy, SupportsDelay)):
             why = "it has no method `learn`" if is_duel else f"it plans a {self.kind.__name__}"
             raise InputError(f"{name} cannot learn late: delay must be 1 ({why}).")
-        if not is_duel and isinstance(policy, FallsQuiet):
+        if not is_duel and isinstance(policy, SupportsSkip):
             raise InputError(
                 f"{name} has a method `quiet` and plans a {self.kind.__name__}: only policies that "
                 "plan a Duel may have it."
@@ -197,7 +197,7 @@ class CheckedCell:
     def _arms_of_runs(self, settings: Settings) -> np.ndarray:
         """Copeland winners, if the policy tells which of them it plays; arms without regret, if
         they need not be told apart."""
-        if isinstance(self.policy, FallsQuietAmong) and settings.skip_quiet:
+        if isinstance(self.policy, SupportsSharedSkip) and settings.skip_quiet:
             if self.policy.tells_which:
                 return self.problem.gaps("copeland") == 0
             if settings.skip_quiet == WINNERS:
@@ -248,7 +248,7 @@ def job_of(
             pairs=settings.counts_pairs,
             outcomes=settings.record_outcomes,
             delayed=settings.delay > 1,
-            skips=bool(settings.skip_quiet) and isinstance(checked[0].policy, FallsQuiet),
+            skips=bool(settings.skip_quiet) and isinstance(checked[0].policy, SupportsSkip),
             among=among,
         ),
         root=root_key(settings.seed, settings.prng) if roots is None else jnp.stack(roots),

@@ -70,7 +70,7 @@ def simulate(
         K x K numbers of 8 bytes.
       record_outcomes: whether to record wins of pairs, or rewards, too (`Result.outcomes`).
       skip_quiet: whether runs of comparisons of one arm with itself that teach nothing are skipped,
-        where the policy can tell how long they are (`jaxduel.policies.FallsQuiet`) and once that
+        where the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and once that
         pays. The law is the same. Policies make the same comparisons, bit for bit, unless a run's
         length, and who of several arms meets itself in it, are drawn (`ccb`, `dts`, `dts+`, `rcs`):
         then the draws are others, and depend on when skipping begins, which is decided for a whole

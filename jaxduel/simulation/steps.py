@@ -17,7 +17,7 @@ from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
 STRETCH = 32
-"""Steps whose keys and luck are drawn in one wide call; no number depends on it."""
+"""Steps whose keys and noise are drawn in one wide call; no number depends on it."""
 
 
 class Drawn(NamedTuple):
@@ -25,7 +25,7 @@ class Drawn(NamedTuple):
 
     arms: jax.Array  # (K,) int32: as in its `Setup`
     keys: jax.Array  # (STRETCH,) keys for the policy
-    luck: jax.Array  # (STRETCH,) float32, what decides the outcomes
+    noise: jax.Array  # (STRETCH,) float32, what decides the outcomes
 
 
 class StepLane(NamedTuple):
@@ -97,31 +97,31 @@ def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
 
 
 def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array) -> Drawn:
-    """The keys and the luck of steps first + 1 .. first + STRETCH of one seed."""
+    """The keys and the noise of steps first + 1 .. first + STRETCH of one seed."""
     times = first + jnp.arange(1, STRETCH + 1, dtype=jnp.int32)
     fold = jax.vmap(fold_in, in_axes=(None, 0))
-    luck = cell.instance.luck(fold(setup.environment, times))
-    return Drawn(arms=setup.arms, keys=fold(setup.policy, times), luck=luck)
+    noise = cell.instance.noise(fold(setup.environment, times))
+    return Drawn(arms=setup.arms, keys=fold(setup.policy, times), noise=noise)
 
 
 def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array) -> StepLane:
     """One step of one seed: number `number` (from 0) of a stretch."""
-    return play(cell, drawn.arms, drawn.keys[number], drawn.luck[number], lane)
+    return play(cell, drawn.arms, drawn.keys[number], drawn.noise[number], lane)
 
 
-def play(cell: Cell, arms: jax.Array, key: jax.Array, luck: jax.Array, lane: StepLane) -> StepLane:
+def play(cell: Cell, arms: jax.Array, key: jax.Array, noise: jax.Array, lane: StepLane) -> StepLane:
     """One comparison or pull of one seed.
 
     Args:
       cell: the cell.
       arms: (K,) int32, as in the seed's `Setup`.
       key: the policy's for this step.
-      luck: () float32, what decides the outcome.
+      noise: () float32, what decides the outcome.
       lane: before the step.
     """
     policy = cell.policy
     plan = policy.act(lane.state, key)
-    outcome = cell.instance.answer(arms, plan, luck)
+    outcome = cell.instance.sample(arms, plan, noise)
     tallies = count(cell, arms, lane.tallies, plan, outcome)
     pending = lane.pending
     if pending is not None:

@@ -8,18 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.numerics import signed_tail
-from jaxduel.numerics.coins import _below, toss
-from jaxduel.numerics.threefry import Seed
+from jaxduel.numerics.coins import _below, bernoulli_from_tail
+from jaxduel.numerics.threefry import KeyWords
 
 
 def _seeds(num):
     data = jax.random.key_data(jax.random.split(jax.random.key(3), num))
-    return Seed(data[:, 0], data[:, 1])
+    return KeyWords(data[:, 0], data[:, 1])
 
 
 @partial(jax.jit, static_argnums=2)
 def _tossed(seeds, position, number, tail):
-    return jax.vmap(lambda seed: toss(seed, position, number, tail))(seeds)
+    return jax.vmap(lambda seed: bernoulli_from_tail(seed, position, number, tail))(seeds)
 
 
 def test_frequencies():

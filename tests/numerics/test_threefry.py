@@ -6,16 +6,16 @@ import numpy as np
 from jax.extend.random import threefry_2x32
 
 from jaxduel.numerics.threefry import (
-    Seed,
+    KeyWords,
     bits,
-    block,
     fold_in,
     host_bits,
     host_fold_in,
-    seed_of,
+    random_words,
     uniform,
     uniform23,
     uniforms,
+    words_of,
 )
 
 
@@ -23,7 +23,7 @@ def test_blocks_are_those_of_jax():
     key = jax.random.key_data(jax.random.key(7))
     position, stream = jnp.arange(50, dtype=jnp.uint32), jnp.arange(50, dtype=jnp.uint32) * 77
     expected = threefry_2x32(key, jnp.concatenate([position, stream]))
-    found = block(Seed(key[0], key[1]), position, stream)
+    found = random_words(KeyWords(key[0], key[1]), position, stream)
     assert np.array_equal(jnp.concatenate(found), expected)
 
 
@@ -64,12 +64,12 @@ def test_keys_are_folded_as_by_jax_here_and_on_the_host():
 
 def test_the_seed_of_a_threefry_key_is_the_key():
     key = jax.random.key(12)
-    assert np.array_equal(jnp.stack(seed_of(key)), jax.random.key_data(key))
+    assert np.array_equal(jnp.stack(words_of(key)), jax.random.key_data(key))
 
 
 def test_other_generators_give_seeds_that_differ_by_key():
     keys = jax.random.split(jax.random.key(0, impl="philox4x32"), 100)
-    first, second = jax.vmap(seed_of)(keys)
+    first, second = jax.vmap(words_of)(keys)
     assert first.dtype == second.dtype == jnp.uint32
     assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == 100
 

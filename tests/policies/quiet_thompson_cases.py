@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from jaxduel.policies.base import FallsQuietAmong, Feedback
+from jaxduel.policies.base import Feedback, SupportsSharedSkip
 from jaxduel.policies.thompson.leaders import MOST_CANDIDATES
 
 NAMES = ["dts", "dts+", "rcs"]
@@ -23,7 +23,7 @@ ALPHA = {"dts": 0.51, "dts+": 0.51, "rcs": 0.1}
 
 def quiet_of(policy, state, limit, key):
     """The quiet run that comes next, of several arms where the policy tells which."""
-    if isinstance(policy, FallsQuietAmong) and policy.tells_which:
+    if isinstance(policy, SupportsSharedSkip) and policy.tells_which:
         return policy.quiet_among(state, limit, key, jnp.ones(policy.num_arms, bool))
     return policy.quiet(state, limit, key)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.numerics.threefry import Seed
+from jaxduel.numerics.threefry import KeyWords
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback
 from tests.policies.ccb_cases import KEY, close, frequencies, learnt, state_of, wins_of
@@ -267,7 +267,7 @@ def test_sets_are_cut_to_uniformly_random_subsets():
     @jax.jit
     @jax.vmap
     def cut(words):
-        return arm_sets.random_subsets(sets, jnp.int32(2), Seed(words[0], words[1]), 7)
+        return arm_sets.random_subsets(sets, jnp.int32(2), KeyWords(words[0], words[1]), 7)
 
     kept = np.asarray(cut(keys))
     assert np.array_equal(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel
 from jaxduel.simulation import conformance
@@ -106,10 +106,10 @@ def _looked_up(t):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Constant(Broken):
-    """Its seldom work reads an array of constants."""
+    """Its compacted work reads an array of constants."""
 
     def update(self, state, plan, outcome, key):
-        return {"t": seldom(_looked_up, state["t"] > 3, state["t"] + 1)}
+        return {"t": compacted_cond(_looked_up, state["t"] > 3, state["t"] + 1)}
 
 
 def test_suite_finds_a_step_that_cannot_be_a_branch():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import jaxduel as jd
-from jaxduel.policies.base import Duel, FallsQuiet
+from jaxduel.policies.base import Duel, SupportsSkip
 from jaxduel.policies.copeland.scb import SCB, Round, SCBState
 from jaxduel.policies.copeland.score_elimination import no_rewards
 from tests.policies.quiet_cases import ARMS, TIMES, both_ways, compare_states, made_instances
@@ -111,6 +111,6 @@ def test_an_arm_alone_stays_whatever_the_radius():
 
 def test_policies_that_every_comparison_teaches_have_no_quiet_runs():
     for name in ("sparring", "multisbm"):
-        assert not isinstance(jd.policies.make(name, num_arms=3), FallsQuiet)
+        assert not isinstance(jd.policies.make(name, num_arms=3), SupportsSkip)
     for name in POLICIES:
-        assert isinstance(_policy(name), FallsQuiet)
+        assert isinstance(_policy(name), SupportsSkip)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.simulation import events, settling
+from jaxduel.simulation import events, skip_heuristic
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.usefixtures("quick_compilation")
 @pytest.fixture
 def turns(monkeypatch):
     """Skipping begins after 64 comparisons; the comparisons simulated from then on, by block."""
-    monkeypatch.setattr(settling, "TRIAL", 64)
-    monkeypatch.setattr(settling, "WORTH", 0)
-    monkeypatch.setattr(settling, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "TRIAL", 64)
+    monkeypatch.setattr(skip_heuristic, "WORTH", 0)
+    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
     counted, recorded = [], events.recorded
 
     def counting(*args, **options):
@@ -56,7 +56,7 @@ def test_runs_have_the_same_law(turns, monkeypatch):
     here, as if it never paid: the same program."""
 
     def never():
-        monkeypatch.setattr(settling, "TURN_COST", math.inf)
+        monkeypatch.setattr(skip_heuristic, "TURN_COST", math.inf)
         return {}
 
     error = _compare("dts", "mslr5-condorcet", [200, 500, 1_000], 384, dict, never, lanes=128)

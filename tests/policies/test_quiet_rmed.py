@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jax import lax
 
 import jaxduel as jd
-from jaxduel.policies.base import FallsQuiet
+from jaxduel.policies.base import SupportsSkip
 from tests.policies.histories import random_preferences
 from tests.policies.quiet_runs import compare, plain, skipping
 from tests.policies.quiet_walks import (
@@ -223,16 +223,18 @@ def test_a_pair_of_rmed2_is_forced_at_the_comparison_at_which_it_is_without_skip
     assert np.max(ends[inside]) > 2**24
 
 
-@pytest.mark.parametrize("what", ["trust", "due"])
+@pytest.mark.parametrize("what", ["confident_until", "due_log_t"])
 def test_the_lists_of_ecw_rmed_change_at_the_comparison_at_which_they_do(what):
     def change(state, more):
         demand = state.demand
-        if what == "trust":
-            demand = demand._replace(trust=jnp.where(demand.trust >= 0, 7 + more, -1.0))
+        if what == "confident_until":
+            demand = demand._replace(
+                confident_until=jnp.where(demand.confident_until >= 0, 7 + more, -1.0)
+            )
         else:
             unequal = ~jnp.eye(NUM, dtype=bool) & (jnp.arange(NUM) < 5)[:, None]
             due = jnp.where(unequal & unequal.T, 7 + more, jnp.inf)
-            demand = demand._replace(trust=demand.trust * 0 - 1, due=due)
+            demand = demand._replace(confident_until=demand.confident_until * 0 - 1, due_log_t=due)
         return state._replace(demand=demand, fewest=jnp.float32(1e6))
 
     _, _, ends, inside, different = _far("ecw-rmed", change)
@@ -243,7 +245,7 @@ def test_the_lists_of_ecw_rmed_change_at_the_comparison_at_which_they_do(what):
 @pytest.mark.slow
 def test_line_4_of_ecw_rmed_looks_at_the_comparison_at_which_it_does():
     def change(state, more):
-        demand = state.demand._replace(trust=jnp.full(NUM, jnp.inf).at[0].set(-1.0))
+        demand = state.demand._replace(confident_until=jnp.full(NUM, jnp.inf).at[0].set(-1.0))
         return state._replace(demand=demand, fewest=3 * jnp.sqrt(7 + more))
 
     policy, later, _, inside, different = _far("ecw-rmed", change)
@@ -256,4 +258,4 @@ def test_line_4_of_ecw_rmed_looks_at_the_comparison_at_which_it_does():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_fall_quiet(name):
-    assert isinstance(make(name, 3), FallsQuiet)
+    assert isinstance(make(name, 3), SupportsSkip)

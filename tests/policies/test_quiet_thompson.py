@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.numerics.threefry import seed_of
+from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Duel
 from jaxduel.policies.thompson import sampling
 from tests.policies.quiet_thompson_cases import (
@@ -42,7 +42,7 @@ def _draws(policy, wins, t, sizes, decided, keys, *, policy_class):
         duels = jax.vmap(here.act)(both, jnp.stack([other, step]))
         duel, without = (Duel(duels.left[k], duels.right[k]) for k in range(2))
         record = record_of(state)
-        fell = sampling.sampled_wins(seed_of(step), record, here.active_arms)
+        fell = sampling.sampled_wins(words_of(step), record, here.active_arms)
         as_likely = jnp.all(~decided | (fell == (wins > wins.T)))
         told = record_of(later)
         return run, (told.fixed, told.first), duel, without, as_likely

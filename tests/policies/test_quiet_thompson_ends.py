@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import jaxduel as jd
-from jaxduel.policies.base import Duel, FallsQuiet, Feedback
+from jaxduel.policies.base import Duel, Feedback, SupportsSkip
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.dts import DTS
 from jaxduel.policies.thompson.runs import _interval
@@ -95,7 +95,7 @@ def test_runs_end_where_log_t_changes_a_set(name):
 @pytest.mark.parametrize("name", OFTEN)
 def test_a_state_that_a_run_has_decided_is_left_alone_until_the_next_step(name):
     policy = jd.policies.make(name, num_arms=2, active_arms=np.ones(2, bool))
-    assert isinstance(policy, FallsQuiet)
+    assert isinstance(policy, SupportsSkip)
     state = at(policy, jnp.array([[0, 9], [1, 0]], jnp.int32), jnp.int32(9))
     quiet, key, most = jax.jit(policy.quiet), jax.random.key(0), jnp.int32(1_000)
     for seed in range(100):

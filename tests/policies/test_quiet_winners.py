@@ -11,7 +11,7 @@ from jax import lax
 from scipy import stats
 
 import jaxduel as jd
-from jaxduel.policies.base import FallsQuietAmong
+from jaxduel.policies.base import SupportsSharedSkip
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.runs import _first_replies
 from tests.policies.quiet_thompson_cases import at
@@ -32,7 +32,7 @@ ARMS = len(WINS)
 
 def _policy(name="dts+"):
     policy = jd.policies.make(name, num_arms=ARMS, alpha=0.1)
-    assert isinstance(policy, FallsQuietAmong)
+    assert isinstance(policy, SupportsSharedSkip)
     return policy, at(policy, jnp.asarray(WINS), jnp.int32(3_000))
 
 

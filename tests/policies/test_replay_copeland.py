@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.numerics.threefry import block, seed_of, uniform
+from jaxduel.numerics.threefry import random_words, uniform, words_of
 from tests.oracles.ccb import CCB
 from tests.oracles.cw_rmed import CWRMED
 from tests.oracles.ecw_rmed import ECWRMED
@@ -102,7 +102,7 @@ def _opponent_words(keys, steps, draws):
     """The uniform numbers of pulls: of `init`, then of each update, by run, comparison, number."""
 
     def of_key(key):
-        return uniform(block(seed_of(key), jnp.arange(draws, dtype=jnp.int32), 0)[0])
+        return uniform(random_words(words_of(key), jnp.arange(draws, dtype=jnp.int32), 0)[0])
 
     def of_run(key):
         folded = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, jnp.arange(steps))

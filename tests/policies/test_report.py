@@ -16,9 +16,9 @@ PLANS = {
     jd.policies.PullBatch: "batches of pulls of arms with rewards",
 }
 PROTOCOLS = {
-    jd.policies.LearnsLate: "learn late (delay)",
-    jd.policies.FallsQuiet: "skip quiet runs",
-    jd.policies.StartsFromWins: "start from win counts (state_from_wins)",
+    jd.policies.SupportsDelay: "learn late (delay)",
+    jd.policies.SupportsSkip: "skip quiet runs",
+    jd.policies.SupportsWarmStart: "start from win counts (state_from_wins)",
 }
 
 

@@ -152,7 +152,7 @@ def test_what_is_carried_is_that_of_the_counts(name):
     assert np.array_equal(np.triu(main.made, 1), made)
     assert np.array_equal(main.fewest[:4], [made[i, i + 1 :].min() for i in range(4)])
     assert np.array_equal(np.triu(main.wins + main.wins.T, 1), made)
-    evidence, divergence = lists.weigh(main.wins)
+    evidence, divergence = lists.evidence_of(main.wins)
     assert np.allclose(main.evidence, evidence, rtol=1e-6)
     assert np.allclose(main.divergence, divergence, rtol=1e-6)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.numerics.threefry import seed_of
+from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Feedback
 from jaxduel.policies.copeland.scb import SCBState
 from jaxduel.policies.copeland.score_elimination import (
@@ -234,7 +234,7 @@ def _next(tally, cursor, table, keys):
     confidence = Confidence(jnp.float32(12), jnp.float32(1))
 
     def one(key):
-        return next_duel(tally, cursor, active, confidence, seed_of(key), lambda i, j: table[i, j])
+        return next_duel(tally, cursor, active, confidence, words_of(key), lambda i, j: table[i, j])
 
     return jax.vmap(one)(keys)
 

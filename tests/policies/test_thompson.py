@@ -10,7 +10,7 @@ import pytest
 import jaxduel as jd
 from benchmarks.straightforward import PlainDTS, PlainState
 from jaxduel.numerics import signed_tail
-from jaxduel.numerics.threefry import seed_of
+from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Duel
 from jaxduel.policies.thompson import sampling
 from tests.oracles.dts import DTS, DTSPlus, PureDTS
@@ -33,7 +33,7 @@ def _histories(policy, preferences, keys, steps, policy_class):
         def step(state, t):
             here = jax.random.fold_in(key, t)
             duel = policy.act(state, here)
-            record, seed = _record_of(state), seed_of(here)
+            record, seed = _record_of(state), words_of(here)
             wins = sampling.sampled_wins(seed, record, active)
             logits = jnp.where(wins, 1.0, -1.0)
             bound = sampling.log_bound(0.51, record)
@@ -104,7 +104,7 @@ def test_duels_follow_the_paper_given_the_samples(case, num_arms):
 def test_ties_are_sampled_once_per_pair_and_read_both_ways():
     policy = jd.policies.make("dts+", num_arms=4)
     state = policy.init(jax.random.key(0))
-    seed, tied = seed_of(jax.random.key(1)), jnp.array([True, False, True, True])
+    seed, tied = words_of(jax.random.key(1)), jnp.array([True, False, True, True])
     wins = jax.jit(sampling.sampled_wins)(seed, state, jnp.ones(4, bool))
 
     @jax.jit

@@ -174,7 +174,7 @@ def test_but_for_its_list_a_state_goes_on_as_one_that_was_played(name, seed):
     if getattr(before, "stale", False):  # told nothing, it computes what its counts demand
         renewed = policy.learn(before, Feedback(*np.zeros((2, *before.estimates.wins.shape), int)))
     before, renewed = (same_lists(state, built) for state in (before, renewed))
-    assert_same(renewed, built, but=("trust", "hope", "levels", "program"))
+    assert_same(renewed, built, but=("confident_until", "confidence_bound", "levels", "program"))
     one, other = (np.array(run_on(policy, state, 60)[0]) for state in (before, built))
     np.testing.assert_array_equal(one, other)
     assert len(set(zip(*one[:2].tolist(), strict=True))) > 1

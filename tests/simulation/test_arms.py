@@ -24,7 +24,7 @@ def _sums(problem, counts):
     instance, arms = instance_of(problem, 3), jnp.array([2, 1, 0])
     plan = PullBatch(jnp.array(counts, jnp.int32))
     keys = jax.random.split(jax.random.key(5), DRAWS)
-    drawn = jax.jit(jax.vmap(lambda key: instance.answers(key, arms, plan)))(keys)
+    drawn = jax.jit(jax.vmap(lambda key: instance.sample_batch(key, arms, plan)))(keys)
     return np.asarray(drawn, np.float64)
 
 
@@ -51,10 +51,10 @@ def test_sums_of_rewards_have_the_law_of_their_pulls(problem, counts):
 def test_a_pull_is_a_round_of_one(problem):
     instance, arms = instance_of(problem, 3), jnp.arange(3)
     keys = jax.random.split(jax.random.key(7), DRAWS)
-    luck = instance.luck(keys)
+    noise = instance.noise(keys)
     for arm in range(3):
         plan = Pull(jnp.int32(arm))
-        single = np.asarray(jax.vmap(lambda u, plan=plan: instance.answer(arms, plan, u))(luck))
+        single = np.asarray(jax.vmap(lambda u, plan=plan: instance.sample(arms, plan, u))(noise))
         rounds = _sums(problem, np.eye(3, dtype=int)[2 - arm])[:, 2 - arm]
         if problem is GAUSSIAN:
             assert stats.ks_2samp(single, rounds).pvalue > 1e-4

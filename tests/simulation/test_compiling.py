@@ -22,7 +22,7 @@ from jaxduel.simulation import (
     compiling,
     events,
     program_names,
-    settling,
+    skip_heuristic,
 )
 from jaxduel.simulation.memory_maps import forget_programs
 
@@ -44,7 +44,7 @@ def _afresh(monkeypatch):
     theirs = jax.config.jax_compilation_cache_dir
     monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
     jax.config.update("jax_compilation_cache_dir", None)
-    monkeypatch.setattr(settling, "WORTH", 0)  # quiet runs are skipped in short simulations
+    monkeypatch.setattr(skip_heuristic, "WORTH", 0)  # quiet runs are skipped in short simulations
     forget_programs()
     compiling._quick()  # compiles something, to see what the compiler knows
     yield
@@ -136,7 +136,7 @@ def test_no_number_changes_a_program(name, parameters, loops, compiled):
 )
 def test_a_program_is_compiled_once_where_jax_alone_keeps_it(name, loops, compiled, monkeypatch):
     monkeypatch.setattr(blocks, "shared", lambda device: jax.default_device(device))
-    monkeypatch.setattr(settling, "NARROW", 0)  # seeds wait for slots
+    monkeypatch.setattr(skip_heuristic, "NARROW", 0)  # seeds wait for slots
     monkeypatch.setattr(events, "MOST_SLOTS", 4)
     run(name, devices=jax.devices()[:1])
     assert compiled.count("advance") == loops
@@ -145,7 +145,7 @@ def test_a_program_is_compiled_once_where_jax_alone_keeps_it(name, loops, compil
 
 @pytest.mark.usefixtures("full_compilation")
 def test_steps_are_compiled_quickly_at_first_and_well_later_to_the_same_bits(compiled, monkeypatch):
-    monkeypatch.setattr(settling, "WORTH", 2**62)
+    monkeypatch.setattr(skip_heuristic, "WORTH", 2**62)
     results = []
     # seconds of the quick program: none, only the first call, all
     for seconds, programs in ((0.0, 1), (1e-9, 2), (np.inf, 1)):

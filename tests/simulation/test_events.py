@@ -10,7 +10,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies import Duel, Quiet
-from jaxduel.simulation import blocks, events, settling
+from jaxduel.simulation import blocks, events, skip_heuristic
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -22,11 +22,11 @@ TIMES = [1, 10, 37, 40, 200, 201, 999, 1000, 2500, 4000]
 @pytest.fixture(autouse=True)
 def early_and_crowded(monkeypatch):
     """Skipping begins after 40 comparisons at the latest; few slots, exchanged often."""
-    monkeypatch.setattr(settling, "TRIAL", 40)
-    monkeypatch.setattr(settling, "WORTH", 0)
-    monkeypatch.setattr(settling, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "TRIAL", 40)
+    monkeypatch.setattr(skip_heuristic, "WORTH", 0)
+    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
     monkeypatch.setattr(blocks, "TURNS_PER_CALL", 7)
-    monkeypatch.setattr(settling, "NARROW", 0)
+    monkeypatch.setattr(skip_heuristic, "NARROW", 0)
     monkeypatch.setattr(events, "MOST_SLOTS", 3)
 
 
@@ -188,7 +188,7 @@ class Insomniac(Sleeper):
 @pytest.fixture
 def beginnings(monkeypatch):
     """When the event loop began, block by block, at a cost of three steps a turn; after trials."""
-    monkeypatch.setattr(settling, "TURN_COST", 3.0)
+    monkeypatch.setattr(skip_heuristic, "TURN_COST", 3.0)
     times, trials, begin = [], [], events.begin
 
     def watched(cell, setups, steps, t, recorded, trial, **settings):
@@ -264,7 +264,7 @@ def test_the_event_loop_is_compiled_where_much_is_left_to_do(beginnings, monkeyp
     """8 seeds of 2 arms: 16 times the comparisons that are left of a seed."""
     problem = jd.problems.arithmetic(2)
     for worth, begun in ((16 * 3960 - 1, [40]), (16 * 3960, [])):
-        monkeypatch.setattr(settling, "WORTH", worth)
+        monkeypatch.setattr(skip_heuristic, "WORTH", worth)
         beginnings[0].clear()
         _simulate(_insomniac(4), problem, num_seeds=8)
         assert beginnings[0] == begun
@@ -273,9 +273,9 @@ def test_the_event_loop_is_compiled_where_much_is_left_to_do(beginnings, monkeyp
 @pytest.fixture
 def narrow(monkeypatch):
     """Blocks of 8 lanes begin in the event loop; it has 40 turns to show that it skips."""
-    monkeypatch.setattr(settling, "NARROW", 16)
-    monkeypatch.setattr(settling, "AT_ONCE", 0)
-    monkeypatch.setattr(settling, "AHEAD_TURNS", 40)
+    monkeypatch.setattr(skip_heuristic, "NARROW", 16)
+    monkeypatch.setattr(skip_heuristic, "AT_ONCE", 0)
+    monkeypatch.setattr(skip_heuristic, "AHEAD_TURNS", 40)
 
 
 @pytest.mark.usefixtures("narrow")
@@ -305,10 +305,10 @@ def test_what_tells_late_or_has_many_arms_begins_with_steps(beginnings, monkeypa
     problem = jd.problems.arithmetic(2)
     settings = {"num_seeds": 8, "shuffle_arms": False}
     _simulate(_insomniac(40), problem, delay=7, **settings)
-    monkeypatch.setattr(settling, "AHEAD_TURNS", 4000 // 6 + 1)
+    monkeypatch.setattr(skip_heuristic, "AHEAD_TURNS", 4000 // 6 + 1)
     _simulate(_insomniac(40), problem, **settings)
-    monkeypatch.setattr(settling, "AHEAD_TURNS", 40)
-    monkeypatch.setattr(settling, "AT_ONCE", 4000 * 16 + 1)
+    monkeypatch.setattr(skip_heuristic, "AHEAD_TURNS", 40)
+    monkeypatch.setattr(skip_heuristic, "AT_ONCE", 4000 * 16 + 1)
     _simulate(_insomniac(40), problem, **settings)
     assert len(beginnings[0]) == 3
     assert min(beginnings[0]) >= 40
@@ -329,7 +329,7 @@ def test_the_last_seeds_of_a_narrow_block_move_to_few_slots(monkeypatch):
 def test_trials_leave_no_trace(monkeypatch):
     """What seeds draw does not depend on trials before: they have streams of their own."""
     policy = jd.policies.make("dts", num_arms=5)
-    monkeypatch.setattr(settling, "TURN_COST", 1e9)
+    monkeypatch.setattr(skip_heuristic, "TURN_COST", 1e9)
     tried = _simulate(policy, MSLR5)
     plain = _simulate(policy, MSLR5, skip_quiet=False)
     assert np.array_equal(tried.plays, plain.plays)

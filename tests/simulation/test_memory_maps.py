@@ -42,21 +42,21 @@ def test_programs_hold_pieces_of_memory_until_they_are_forgotten(limit, clearing
     policy = jd.policies.make("rmed1", num_arms=6)
     jd.simulate(policy, problem, 100, 4, lanes=4)
     full = memory_maps._pieces()
-    guard = memory_maps.Guard(seconds=3_600)
+    guard = memory_maps.CompileCacheGuard(seconds=3_600)
     limit(str(2 * full + 2_000))
     guard.make_room()
     assert not clearings
     limit(str(2 * full - 100))
     guard.make_room()
     assert not clearings, "it looked again before its time"
-    memory_maps.Guard().make_room()
+    memory_maps.CompileCacheGuard().make_room()
     assert clearings == [1]
     assert memory_maps._pieces() < full - 50
 
 
 @pytest.mark.skipif(not memory_maps._MAPPED.exists(), reason="the system does not tell")
 def test_what_does_not_help_is_not_done_again_at_once(limit, clearings):
-    guard = memory_maps.Guard(seconds=0.1)
+    guard = memory_maps.CompileCacheGuard(seconds=0.1)
     limit("10")
     for _ in range(3):
         guard.make_room()
@@ -65,12 +65,12 @@ def test_what_does_not_help_is_not_done_again_at_once(limit, clearings):
 
 
 def test_nothing_is_forgotten_where_the_system_does_not_tell(limit, clearings, monkeypatch):
-    memory_maps.Guard().make_room()  # there is no such file
+    memory_maps.CompileCacheGuard().make_room()  # there is no such file
     limit("many")
-    memory_maps.Guard().make_room()
+    memory_maps.CompileCacheGuard().make_room()
     limit("10")
     monkeypatch.setattr(memory_maps, "_MAPPED", memory_maps._MOST.parent / "missing")
-    memory_maps.Guard().make_room()
+    memory_maps.CompileCacheGuard().make_room()
     assert not clearings
 
 
@@ -95,7 +95,7 @@ def test_programs_that_are_forgotten_while_others_run_change_no_number(
     expected = regrets()
     assert not clearings
     limit("10")
-    monkeypatch.setattr(run, "_GUARD", memory_maps.Guard(seconds=0))
+    monkeypatch.setattr(run, "_GUARD", memory_maps.CompileCacheGuard(seconds=0))
     found = regrets()
     assert len(clearings) == 6
     for name in POLICIES:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.simulation import settling
+from jaxduel.simulation import skip_heuristic
 from tests.simulation.toys import Copycat, Cycle, Rounds
 
 ALL = np.ones(3, bool)
@@ -50,9 +50,9 @@ def test_of_a_batched_policy_those_of_earlier_rounds():
 
 
 def test_outcomes_change_no_other_number_and_quiet_runs_have_none(monkeypatch):
-    monkeypatch.setattr(settling, "TRIAL", 50)
-    monkeypatch.setattr(settling, "WORTH", 0)
-    monkeypatch.setattr(settling, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "TRIAL", 50)
+    monkeypatch.setattr(skip_heuristic, "WORTH", 0)
+    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
     policy = jd.policies.make("rmed1", num_arms=3, scale=0.1)
     problem = jd.problems.from_matrix([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]])
     with_outcomes = jd.simulate(policy, problem, 2_000, **SETTINGS)

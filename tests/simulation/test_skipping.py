@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import jaxduel as jd
-from jaxduel.policies import FallsQuiet
+from jaxduel.policies import SupportsSkip
 from jaxduel.policies.registry import names, policy_class
-from jaxduel.simulation import events, settling
+from jaxduel.simulation import events, skip_heuristic
 
 NUM, LONG = 9, 20_000
 POLICIES = {
@@ -36,10 +36,10 @@ RANDOM = {"ccb", "dts", "dts+", "rcs"}
 @pytest.fixture(autouse=True)
 def early_and_crowded(monkeypatch):
     """Skipping begins after 50 comparisons; the seeds take turns in 24 slots."""
-    monkeypatch.setattr(settling, "TRIAL", 50)
-    monkeypatch.setattr(settling, "WORTH", 0)
-    monkeypatch.setattr(settling, "TURN_COST", 0.0)
-    monkeypatch.setattr(settling, "NARROW", 0)
+    monkeypatch.setattr(skip_heuristic, "TRIAL", 50)
+    monkeypatch.setattr(skip_heuristic, "WORTH", 0)
+    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "NARROW", 0)
     monkeypatch.setattr(events, "MOST_SLOTS", 24)
 
 
@@ -58,7 +58,7 @@ def turns(monkeypatch):
 
 
 def test_every_policy_that_falls_quiet_is_here():
-    quiet = {name for name in names() if issubclass(policy_class(name), FallsQuiet)}
+    quiet = {name for name in names() if issubclass(policy_class(name), SupportsSkip)}
     assert quiet == set(POLICIES) | RANDOM
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxduel.experiments.sweep.planning import Group, Task, rounds_of
 from jaxduel.experiments.sweep.work import carry_out
 from jaxduel.policies import registry
-from jaxduel.policies.base import FallsQuiet
+from jaxduel.policies.base import SupportsSkip
 from jaxduel.progress import Progress
 from jaxduel.simulation.devices import Device
 
@@ -145,7 +145,7 @@ def _work(group: Group, num_seeds: int) -> _Work:
     rounds = np.array([rounds_of(cell, batched=group.batched) for cell in group.stacked])
     early = rounds if group.batched else np.minimum(rounds, SHORT)
     late = busy = rounds - early
-    if issubclass(registry.policy_class(group.policy), FallsQuiet):
+    if issubclass(registry.policy_class(group.policy), SupportsSkip):
         settled = np.minimum(rounds, LONG) - early
         busy = settled + LONG * np.log(np.maximum(rounds / LONG, 1.0))
     return _Work(*(seeds * x.sum().item() for x in (early, late, busy)))

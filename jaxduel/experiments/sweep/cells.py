@@ -19,7 +19,7 @@ from jaxduel.experiments.sweep.layout import parameters_label
 from jaxduel.experiments.sweep.problem_specs import ProblemSpec, build, specs_of
 from jaxduel.experiments.sweep.values import GridError
 from jaxduel.policies import registry
-from jaxduel.policies.base import LearnsLate, Policy, Pull, PullBatch
+from jaxduel.policies.base import Policy, Pull, PullBatch, SupportsDelay
 from jaxduel.problems import ArmsProblem, Problem
 from jaxduel.simulation import blocks
 from jaxduel.simulation.identity import problem_digest
@@ -186,7 +186,7 @@ def expand(grid: Grid) -> tuple[SweepCell, ...]:
         first = next(_combinations(entry, grid.batches))
         kind = plan_kind_of(entry.name, first, grid.horizons[0])
         pulls = kind in (Pull, PullBatch)
-        learns_late = issubclass(entry.policy_class, LearnsLate)
+        learns_late = issubclass(entry.policy_class, SupportsDelay)
         for parameters, delay, spec in itertools.product(
             _combinations(entry, grid.batches), grid.delays, specs
         ):

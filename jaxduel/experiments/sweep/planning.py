@@ -23,7 +23,7 @@ from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.padding import padded_arms
 from jaxduel.experiments.sweep.widths import need_of, width_of
 from jaxduel.policies import registry
-from jaxduel.policies.base import Batch, FallsQuiet, Policy, PullBatch
+from jaxduel.policies.base import Batch, Policy, PullBatch, SupportsSkip
 from jaxduel.problems import ArmsProblem, Problem
 
 _ROUNDS = 16
@@ -233,7 +233,7 @@ def _groups(
         delayed=delayed,
         platform=platform,
     )
-    records = num_checkpoints if batched or isinstance(policy, FallsQuiet) else 0
+    records = num_checkpoints if batched or isinstance(policy, SupportsSkip) else 0
     groups = []
     for members in together.values():
         if batched:

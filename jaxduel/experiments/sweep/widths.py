@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
-from jaxduel.policies.base import FallsQuiet, Policy
+from jaxduel.policies.base import Policy, SupportsSkip
 from jaxduel.problems import Problem
 from jaxduel.simulation import rounds, steps
 from jaxduel.simulation.cells import Cell, Program
@@ -100,7 +100,7 @@ def need_of(
         pairs=pairs,
         outcomes=False,
         delayed=delayed,
-        skips=isinstance(policy, FallsQuiet),
+        skips=isinstance(policy, SupportsSkip),
     )
     start: Any = rounds.start if batched else steps.start
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
+from jaxduel.numerics import count_true
 from jaxduel.numerics.compensated import add, value
 from jaxduel.policies.base import PullBatch
 
@@ -71,7 +71,7 @@ def spread(arms: jax.Array, amount: jax.Array) -> PullBatch:
     Returns:
       The counts; their sum is `amount`.
     """
-    size = set_size(arms)
+    size = count_true(arms)
     each = amount // size
     rank = jnp.cumsum(arms, dtype=jnp.int32) - arms
     odd = rank < amount - each * size
@@ -100,7 +100,7 @@ def survivors(
     Returns:
       What is left of A: (K,) bool.
     """
-    size = set_size(active_arms).astype(jnp.float32)
+    size = count_true(active_arms).astype(jnp.float32)
     needed = jnp.float32(gamma) * (jnp.log(jnp.float32(horizon)) + jnp.log(size))
     tau = jnp.min(jnp.where(arms, rewards.pulls, jnp.iinfo(jnp.int32).max))
     width = jnp.sqrt(needed / jnp.maximum(tau, 1).astype(jnp.float32))

@@ -17,8 +17,8 @@ from jax.core import Tracer
 
 from jaxduel.display import value_text
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.numerics import set_size
-from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics import count_true
+from jaxduel.numerics.crossing import count_while_true
 from jaxduel.policies.checks import require_horizon, require_whole
 from jaxduel.pytrees import register_dataclass
 
@@ -195,7 +195,7 @@ def pulls_of_batch(
       () int32; 0 once T is reached.
     """
     remaining = jnp.asarray(settings.horizon, jnp.int32) - done
-    size = set_size(left)
+    size = count_true(left)
     each = jnp.maximum((end_of(settings, batch) - done) // size, 1)
     takes_all = (size == 1) | (batch == batches_of(settings))
     return jnp.where(takes_all, remaining, jnp.minimum(each * size, remaining))
@@ -206,7 +206,7 @@ def next_batch(settings: GridSettings, batch: jax.Array, done: jax.Array) -> jax
     last = batches_of(settings)
     over = done >= jnp.asarray(settings.horizon, jnp.int32)
     between = jnp.where(over, 0, jnp.maximum(last - 1 - batch, 0))
-    passed = steps_while(lambda m: end_of(settings, m) <= done, batch, between)
+    passed = count_while_true(lambda m: end_of(settings, m) <= done, batch, between)
     return jnp.where(over, last, jnp.minimum(batch + 1 + passed, last))
 
 

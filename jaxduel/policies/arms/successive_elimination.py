@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import set_size
+from jaxduel.numerics import count_true
 from jaxduel.policies.arms.elimination import (
     Rewards,
     no_rewards,
@@ -75,7 +75,7 @@ class SuccessiveElimination:
         """Line a."""
         del key
         remaining = jnp.asarray(self.horizon, jnp.int32) - pulls_made(state.rewards)
-        size = set_size(state.arms)
+        size = count_true(state.arms)
         amount = jnp.where(size == 1, remaining, jnp.minimum(size, remaining))
         return spread(state.arms, amount)
 

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from jaxduel.numerics import compensated, normal
-from jaxduel.numerics.memory import kept
+from jaxduel.numerics.memory import materialize
 from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
@@ -109,5 +109,5 @@ class ThompsonGaussian:
 def _in_memory(x: jax.Array, never: jax.Array) -> jax.Array:
     """x, computed before it is read: fused into the search for the largest, it is not vectorised
     and costs six times as much."""
-    bits = kept(lax.bitcast_convert_type(x, jnp.int32), never)
+    bits = materialize(lax.bitcast_convert_type(x, jnp.int32), never)
     return lax.bitcast_convert_type(bits, jnp.float32)

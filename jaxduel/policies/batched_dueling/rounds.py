@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.numerics import evidence_against_half, set_size
+from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.policies.base import Batch
 from jaxduel.policies.checks import require, require_horizon, require_whole
 
@@ -101,7 +101,7 @@ class Terms(NamedTuple):
 
 def terms_of(settings: BatchedSettings) -> Terms:
     """K and T of the whole run."""
-    return Terms(set_size(settings.active_arms), jnp.asarray(settings.horizon, jnp.int32))
+    return Terms(count_true(settings.active_arms), jnp.asarray(settings.horizon, jnp.int32))
 
 
 def comparisons_per_pair(settings: BatchedSettings, batch: jax.Array) -> jax.Array:
@@ -152,7 +152,7 @@ def commit(pairs: jax.Array, active: jax.Array, per_pair: jax.Array, remaining: 
     whole = remaining // per_pair
     part = remaining - whole * per_pair
     counts = jnp.where(rank < whole, per_pair, jnp.where(rank == whole, part, 0))
-    alone = set_size(active) == 1
+    alone = count_true(active) == 1
     itself = jnp.diag(jnp.where(active & alone, remaining, 0))
     return Batch(jnp.where(pairs & ~alone, counts, 0) + itself)
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.errors import unknown_name
-from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.threefry import bits, uniform23
 from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched_dueling.pcomp import survivors_of_all_pairs
@@ -128,7 +128,7 @@ class SCOMP2(SeededSettings):
         seeds = state.seeds
         defeated = jnp.any((mean > 0.5 + gamma) & seeds[:, None], axis=0)
         undefeated = seeds & ~defeated
-        candidate = random_member(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
+        candidate = masked_choice(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
         if self.candidate == "kept":
             keep = (state.previous >= 0) & undefeated[state.previous]
             candidate = jnp.where(keep, state.previous, candidate)
@@ -174,4 +174,4 @@ class SCOMP2(SeededSettings):
 def _only_seed(seeds: jax.Array) -> jax.Array:
     """The seed where there is just one: it is the candidate without a batch r(1). Else -1: ()
     int32."""
-    return jnp.where(set_size(seeds) == 1, lax.argmax(seeds, 0, jnp.int32), -1)
+    return jnp.where(count_true(seeds) == 1, lax.argmax(seeds, 0, jnp.int32), -1)

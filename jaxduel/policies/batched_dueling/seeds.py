@@ -35,7 +35,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.errors import unknown_name
-from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Key
 from jaxduel.policies.batched_dueling.rounds import (
@@ -138,12 +138,12 @@ def leads(
 def sample_seeds(settings: SeededSettings, key: Key) -> jax.Array:
     """The seed set S, never empty (line 3): (K,) bool."""
     active = jnp.asarray(settings.active_arms)
-    size = set_size(active).astype(jnp.float32)
+    size = count_true(active).astype(jnp.float32)
     given = settings.seed_probability
     probability = 1.0 / jnp.sqrt(size) if given is None else jnp.asarray(given, jnp.float32)
     u = uniforms(key, settings.num_arms + 1)
     sampled = active & (u[:-1] < probability)
-    one = jnp.arange(settings.num_arms, dtype=jnp.int32) == random_member(active, u[-1])
+    one = jnp.arange(settings.num_arms, dtype=jnp.int32) == masked_choice(active, u[-1])
     return jnp.where(jnp.any(sampled), sampled, one)
 
 
@@ -160,6 +160,6 @@ def terms_after(
     """
     called = seeding & ~jnp.any(seeds)
     return Terms(
-        arms=jnp.where(called, set_size(active), terms.arms),
+        arms=jnp.where(called, count_true(active), terms.arms),
         horizon=jnp.where(called, jnp.maximum(remaining, 1), terms.horizon),
     )

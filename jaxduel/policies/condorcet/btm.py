@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
@@ -85,17 +85,17 @@ class BTM:
         """b and b'."""
         tie, pick = uniforms(key, 2)
         fewest = jnp.min(jnp.where(state.working, state.num_played, jnp.iinfo(jnp.int32).max))
-        left = random_member(state.working & (state.num_played == fewest), tie)
+        left = masked_choice(state.working & (state.num_played == fewest), tie)
         opponents = state.working
         if not self.self_comparisons:
             others = opponents & (jnp.arange(self.num_arms, dtype=jnp.int32) != left)
             opponents = jnp.where(jnp.any(others), others, opponents)
-        return Duel(left, random_member(opponents, pick))
+        return Duel(left, masked_choice(opponents, pick))
 
     def update(self, state: BTMState, plan: Duel, outcome: jax.Array, key: Key) -> BTMState:
         """Enters the outcome into b's record, then removes at most one arm."""
         del key
-        several = set_size(state.working) > 1
+        several = count_true(state.working) > 1
         counts = ((outcome != 0) & several).astype(jnp.int32)
         wins = jnp.where(outcome > 0, counts, 0)
         left, right = plan
@@ -127,7 +127,7 @@ class BTM:
         Before, b may meet itself, but that counts in its record.
         """
         del key
-        alone = set_size(state.working) == 1
+        alone = count_true(state.working) == 1
         return state, Quiet(lax.argmax(state.working, 0, jnp.int32), jnp.where(alone, limit, 0))
 
     def learn(self, state: BTMState, feedback: Feedback) -> BTMState:
@@ -143,7 +143,7 @@ class BTM:
 
     def _radius(self, fewest: jax.Array) -> jax.Array:
         """c(n) for n = `fewest`."""
-        size = set_size(self.active_arms).astype(jnp.float32)
+        size = count_true(self.active_arms).astype(jnp.float32)
         log_inverse_delta = jnp.log(2.0 * jnp.float32(self.horizon) * size)
         n = jnp.maximum(fewest, 1).astype(jnp.float32)
         radius = self.scale * self.gamma**2 * jnp.sqrt(log_inverse_delta / n)

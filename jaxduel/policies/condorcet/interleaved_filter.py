@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.errors import InputError
-from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
@@ -80,7 +80,7 @@ class InterleavedFilter:
     def init(self, key: Key) -> InterleavedFilterState:
         """The first candidate; nobody has met."""
         (pick,) = uniforms(key, 1)
-        best = random_member(jnp.asarray(self.active_arms), pick)
+        best = masked_choice(jnp.asarray(self.active_arms), pick)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         working = self.active_arms & (arms != best)
         none = jnp.zeros(self.num_arms, jnp.int32)
@@ -152,7 +152,7 @@ class InterleavedFilter:
 
     def _radius(self, played: jax.Array) -> jax.Array:
         """c(n) for n = `played`."""
-        size = set_size(self.active_arms).astype(jnp.float32)
+        size = count_true(self.active_arms).astype(jnp.float32)
         log_inverse_delta = jnp.log(jnp.float32(self.horizon)) + 2 * jnp.log(size)
         n = jnp.maximum(played, 1).astype(jnp.float32)
         return jnp.where(played > 0, jnp.sqrt(4 * log_inverse_delta / n), 1.0)

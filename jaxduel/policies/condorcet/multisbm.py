@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.errors import InputError
-from jaxduel.numerics import random_member
+from jaxduel.numerics import masked_choice
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.condorcet.sbm import require_settings, select
@@ -81,7 +81,7 @@ class MultiSBM:
             played=jnp.zeros((num, num), jnp.int32),
             reward=jnp.zeros((num, num), jnp.int32),
             turns=jnp.zeros(num, jnp.int32),
-            left=random_member(jnp.asarray(self.active_arms), pick),
+            left=masked_choice(jnp.asarray(self.active_arms), pick),
         )
 
     def act(self, state: MultiSBMState, key: Key) -> Duel:

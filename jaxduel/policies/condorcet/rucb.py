@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import random_member, set_size
-from jaxduel.numerics.crossing import steps_while
-from jaxduel.numerics.memory import kept
+from jaxduel.numerics import count_true, masked_choice
+from jaxduel.numerics.crossing import count_while_true
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -89,20 +89,20 @@ class RUCB:
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         rest = candidates & (arms != best)
         alone = ~jnp.any(rest)
-        left = jnp.where(has_best & (alone | (coin < 0.5)), best, random_member(rest, pick))
+        left = jnp.where(has_best & (alone | (coin < 0.5)), best, masked_choice(rest, pick))
 
         upper = self._optimism(state.wins[:, left], state.wins[left], explore)
         upper = jnp.where(arms == left, -jnp.inf, upper)
-        rival = random_member(upper == jnp.max(upper), tie)
+        rival = masked_choice(upper == jnp.max(upper), tie)
         right = jnp.where(self._certainty(state, left) > explore, left, rival)
-        return Duel(left, kept(right, right < 0))  # else drawn anew wherever it is an index
+        return Duel(left, materialize(right, right < 0))  # else drawn anew wherever it is an index
 
     def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
         """Counts the outcome; B of the next step is derived from this step's."""
         del key
         _, best = self._candidates(state, self._explore(state.t + 1))
-        learnt = lesson(plan, outcome)
-        wins = add_lesson(state.wins, learnt)
+        learnt = duel_result(plan, outcome)
+        wins = add_result(state.wins, learnt)
         i, j = learnt.winner, learnt.loser
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         doubt = jnp.where(arms == i, jnp.max(_evidence(wins[i], wins[:, i])), state.doubt)
@@ -125,7 +125,7 @@ class RUCB:
         del key
         _, best = self._candidates(state, self._explore(state.t + 1))
         certainty = jnp.where(best >= 0, self._certainty(state, best), -jnp.inf)
-        n = steps_while(lambda t: certainty > self._explore(t), state.t, limit)
+        n = count_while_true(lambda t: certainty > self._explore(t), state.t, limit)
         state = state._replace(best=jnp.where(n > 0, best, state.best), t=state.t + n)
         return state, Quiet(jnp.maximum(best, 0), n)
 
@@ -144,9 +144,9 @@ class RUCB:
     def _candidates(self, state: RUCBState, explore: jax.Array) -> tuple[jax.Array, jax.Array]:
         """C as a mask (all arms where it is empty) and the element of B, or -1."""
         members = (state.doubt <= explore) & self.active_arms
-        size = set_size(members)
-        kept = jnp.where((state.best >= 0) & members[state.best], state.best, -1)
-        best = jnp.where(size == 1, lax.argmax(members, 0, jnp.int32), kept)
+        size = count_true(members)
+        materialize = jnp.where((state.best >= 0) & members[state.best], state.best, -1)
+        best = jnp.where(size == 1, lax.argmax(members, 0, jnp.int32), materialize)
         return jnp.where(size > 0, members, self.active_arms), best
 
     def _optimism(self, wins: jax.Array, losses: jax.Array, explore: jax.Array) -> jax.Array:

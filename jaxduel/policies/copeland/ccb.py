@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics import count_true, masked_choice
+from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.crossing import drawn_run
-from jaxduel.numerics.seldom import seldom
-from jaxduel.numerics.threefry import Seed, block, seed_of, uniform
+from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
@@ -24,7 +24,7 @@ from jaxduel.policies.copeland.hypotheses import (
     line_9,
     with_pair,
 )
-from jaxduel.policies.counts import add_lesson, lead_of, lesson
+from jaxduel.policies.counts import add_result, duel_result, lead_of
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -111,35 +111,39 @@ class CCB:
             wins=jnp.zeros((num, num), jnp.int32),
             verdicts=Verdicts(nothing, nothing, jnp.float32(jnp.inf)),
             candidates=active,
-            hypotheses=Hypotheses(active, nothing, set_size(active)),
+            hypotheses=Hypotheses(active, nothing, count_true(active)),
             awake=jnp.array(False),
             t=jnp.int32(0),
         )
 
     def act(self, state: CCBState, key: Key) -> Duel:
         """Lines 7, 8 and 10 to 13."""
-        first, second = block(seed_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
+        first, second = random_words(words_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
         coins, picks = uniform(first), uniform(second)
         choices = self._choices(state)
         listed = coins[1] < choices.listed
-        left = random_member(jnp.where(listed, choices.of_both, choices.of_candidates), picks[2])
+        left = masked_choice(jnp.where(listed, choices.of_both, choices.of_candidates), picks[2])
         duel = Duel(left, self._opponent(state, left, coins[2], picks[3]))
         rivals, decided = state.hypotheses.rivals, state.verdicts.decided
-        return seldom(_random_pair, coins[0] < choices.explores, duel, rivals, decided, picks)
+        return compacted_cond(
+            _random_pair, coins[0] < choices.explores, duel, rivals, decided, picks
+        )
 
     def update(self, state: CCBState, plan: Duel, outcome: jax.Array, key: Key) -> CCBState:
         """Counts the outcome, then line 9 of the next comparison."""
         active = self._active
-        learnt = lesson(plan, outcome)
+        learnt = duel_result(plan, outcome)
         i, j = learnt.winner, learnt.loser
-        wins = add_lesson(state.wins, learnt)
+        wins = add_result(state.wins, learnt)
         state = state._replace(wins=wins, awake=jnp.array(False), t=state.t + 1)
         bound = self._bound(state.t + 1)
         verdicts = with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
-        verdicts = seldom(anew, bound >= verdicts.until, verdicts, wins, bound)
+        verdicts = compacted_cond(anew, bound >= verdicts.until, verdicts, wins, bound)
         hypotheses, exact = line_9(state.hypotheses, verdicts, active)
         excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
-        rivals = seldom(_cut, excess, hypotheses.rivals, hypotheses.losses + 1, seed_of(key))
+        rivals = compacted_cond(
+            _cut, excess, hypotheses.rivals, hypotheses.losses + 1, words_of(key)
+        )
         return state._replace(
             verdicts=verdicts,
             candidates=candidates_of(verdicts, active),
@@ -171,7 +175,7 @@ class CCB:
         excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
         asked = same.shortlist & same.rivals & same.losses & ~excess & ~state.awake
         asked = asked & (choices.sleeps > 0.5)
-        u = uniform(block(seed_of(key), 0, _LENGTH)[0])
+        u = uniform(random_words(words_of(key), 0, _LENGTH)[0])
         with jax.enable_x64(True):
             length = jnp.log1p(-u.astype(jnp.float64)) / jnp.log(choices.sleeps.astype(jnp.float64))
             length = jnp.where(choices.sleeps < 1, jnp.floor(length), jnp.inf)
@@ -193,11 +197,11 @@ class CCB:
         both = candidates & shortlist
         explores = jnp.where(jnp.any(rivals & ~decided != 0), 0.25, 0.0)
         listed = jnp.where(jnp.any(both), 2.0 / 3.0, 0.0)
-        known = arm_sets.sizes(decided) == set_size(self._active) - 1
+        known = arm_sets.sizes(decided) == count_true(self._active) - 1
         known &= candidates & jnp.all(rivals & ~superiors == 0, axis=0)
 
         def each(mask: jax.Array, chance: jax.Array) -> jax.Array:
-            size = jnp.maximum(set_size(mask), 1).astype(jnp.float32)
+            size = jnp.maximum(count_true(mask), 1).astype(jnp.float32)
             return jnp.where(mask, (1 - explores) * chance / size, 0.0)
 
         of_both, of_candidates = each(both, listed), each(candidates, 1 - listed)
@@ -238,11 +242,11 @@ class CCB:
         others = self._active & ~decided & (arms != left)
         others = jnp.where((coin < 0.5) & jnp.any(rivals), rivals, others)
         upper = jnp.where(others, upper, -jnp.inf)
-        other = random_member(others & (upper == jnp.max(upper)), tie)
+        other = masked_choice(others & (upper == jnp.max(upper)), tie)
         return jnp.where(jnp.any(others), other, left)
 
 
-def _cut(rivals: jax.Array, size: jax.Array, seed: Seed) -> jax.Array:
+def _cut(rivals: jax.Array, size: jax.Array, seed: KeyWords) -> jax.Array:
     """9C: what remains of B^j larger than L_C + 1."""
     return arm_sets.random_subsets(rivals, size, seed, _KEPT)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import set_size
+from jaxduel.numerics import count_true
 from jaxduel.policies import arm_sets
 from jaxduel.policies.counts import lead_of
 
@@ -59,7 +59,7 @@ def anew(verdicts: Verdicts, wins: jax.Array, bound: jax.Array) -> Verdicts:
 def _scores(verdicts: Verdicts, active: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The upper and lower Copeland scores, (K,) int32 each; -1 and 0 for inactive arms."""
     lost = arm_sets.sizes(verdicts.superiors)
-    upper = jnp.where(active, set_size(active) - 1 - lost, -1)
+    upper = jnp.where(active, count_true(active) - 1 - lost, -1)
     return upper, arm_sets.sizes(verdicts.decided) - lost
 
 
@@ -74,7 +74,7 @@ def _reset(where: jax.Array, hypotheses: Hypotheses, active: jax.Array) -> Hypot
     return Hypotheses(
         shortlist=jnp.where(where, active, hypotheses.shortlist),
         rivals=jnp.where(where, jnp.uint32(0), hypotheses.rivals),
-        losses=jnp.where(where, set_size(active), hypotheses.losses),
+        losses=jnp.where(where, count_true(active), hypotheses.losses),
     )
 
 
@@ -97,7 +97,7 @@ def line_9(
     best = jnp.max(upper)
     enter = active & (upper == best) & (lower == best)
     exact = jnp.any(enter)
-    losses = jnp.where(exact, set_size(active) - 1 - best, losses)
+    losses = jnp.where(exact, count_true(active) - 1 - best, losses)
     emptied = enter | (exact & (arm_sets.sizes(rivals) < losses + 1))
     rivals = jnp.where(emptied, jnp.uint32(0), rivals)
     return Hypotheses(shortlist | enter, rivals, losses), exact

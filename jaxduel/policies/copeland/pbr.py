@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
-from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics import count_true
+from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -96,14 +96,14 @@ class PBR:
     def update(self, state: PBRState, plan: Duel, outcome: jax.Array, key: Key) -> PBRState:
         """Counts the outcome and moves on; after the last pair of a round, the tests."""
         del key
-        wins = add_lesson(state.wins, lesson(plan, outcome))
+        wins = add_result(state.wins, duel_result(plan, outcome))
         pairs = state.race.pairs
         following, found = _after(pairs, plan)
         over = plan.left == plan.right
         stay = over | ~found
         duel = Duel(*(jnp.where(stay, here, to) for here, to in zip(plan, following, strict=True)))
         facts = wins, jnp.asarray(self.active_arms), jnp.float32(self.horizon)
-        return PBRState(wins, seldom(_judged, ~over & ~found, Race(pairs, duel), *facts))
+        return PBRState(wins, compacted_cond(_judged, ~over & ~found, Race(pairs, duel), *facts))
 
     def quiet(self, state: PBRState, limit: jax.Array, key: Key) -> tuple[PBRState, Quiet]:
         """Once the race is over, all that comes: the duels of an arm with itself change nothing."""
@@ -120,7 +120,7 @@ def _judged(race: Race, wins: jax.Array, active: jax.Array, horizon: jax.Array) 
     """The race after the tests at the end of a round."""
     num = len(active)
     arms = jnp.arange(num, dtype=jnp.int32)
-    size = set_size(active)
+    size = count_true(active)
     log_term = jnp.log(jnp.float32(2)) + 2 * jnp.log(size.astype(jnp.float32) * horizon)
     lead = (wins - wins.T).astype(jnp.float32)  # [j, i]: of j over i
     n = jnp.maximum(wins + wins.T, 1).astype(jnp.float32)

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.errors import InputError
-from jaxduel.numerics import set_size
+from jaxduel.numerics import count_true
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -100,9 +100,9 @@ class SAVAGE:
     def update(self, state: SAVAGEState, plan: Duel, outcome: jax.Array, key: Key) -> SAVAGEState:
         """Counts the outcome, drops pairs and moves on to the next that remains."""
         del key
-        learnt = lesson(plan, outcome)
+        learnt = duel_result(plan, outcome)
         i, j = learnt.winner, learnt.loser
-        wins = add_lesson(state.wins, learnt)
+        wins = add_result(state.wins, learnt)
         sure = self._surely(wins[i, j], wins[j, i]) & (learnt.amount > 0)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         still_open = state.open
@@ -139,7 +139,7 @@ class SAVAGE:
 
     def _surely(self, wins: jax.Array, losses: jax.Array) -> jax.Array:
         """Whether mu - c > 1/2, from counts."""
-        size = set_size(self.active_arms).astype(jnp.float32)
+        size = count_true(self.active_arms).astype(jnp.float32)
         log_term = jnp.log(size) + jnp.log(size - 1) + 2 * jnp.log(jnp.float32(self.horizon))
         lead = jnp.maximum(wins - losses, 0).astype(jnp.float32)
         n = jnp.maximum(wins + losses, 1).astype(jnp.float32)
@@ -163,7 +163,7 @@ class SAVAGE:
                 return left[i] & left & (arms > i)
         else:
             certain = jnp.max(state.beats)
-            possible = set_size(self.active_arms) - 1 - state.beaten >= certain
+            possible = count_true(self.active_arms) - 1 - state.beaten >= certain
             remaining = state.open & (possible[:, None] | possible[None, :])
             rows = jnp.any(remaining, axis=1)
 

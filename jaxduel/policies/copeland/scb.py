@@ -9,9 +9,9 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import set_size
-from jaxduel.numerics.seldom import seldom
-from jaxduel.numerics.threefry import Seed, seed_of
+from jaxduel.numerics import count_true
+from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.threefry import KeyWords, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import MAX_HORIZON, require
 from jaxduel.policies.copeland.score_elimination import (
@@ -113,7 +113,7 @@ class SCB:
         zero, rules = jnp.int32(0), self._rules
         nothing = Duel(zero, zero)
         before = Round(zero, zero, no_rewards(rules.active), nothing, zero, zero, zero)
-        first = _moved_on(before, rules, seed_of(key), lambda i, j: jnp.zeros_like(i + j))
+        first = _moved_on(before, rules, words_of(key), lambda i, j: jnp.zeros_like(i + j))
         return SCBState(jnp.zeros((self.num_arms, self.num_arms), jnp.int8), first)
 
     def act(self, state: SCBState, key: Key) -> Duel:
@@ -137,7 +137,7 @@ class SCB:
         decisions = state.decisions.at[row, column].set(stamp, mode="drop")
         decisions = decisions.at[column, row].set(-stamp, mode="drop")
         due = decided | (now.left == 0)
-        now = seldom(_moved_on, due, now, self._rules, seed_of(key), table=decisions)
+        now = compacted_cond(_moved_on, due, now, self._rules, words_of(key), table=decisions)
         return SCBState(decisions, now)
 
     def quiet(self, state: SCBState, limit: jax.Array, key: Key) -> tuple[SCBState, Quiet]:
@@ -178,7 +178,7 @@ class SCB:
         rules = self._rules
         lead = (now.wins - now.losses).astype(jnp.float32)
         n = jnp.maximum(now.wins + now.losses, 1).astype(jnp.float32)
-        size = set_size(rules.active).astype(jnp.float32)
+        size = count_true(rules.active).astype(jnp.float32)
         bound = 2 * jnp.log(2 * n * size) + _log_confidence(now.number, rules.first_length)
         return (now.duel.left != now.duel.right) & (0.5 * lead * (lead / n) > rules.scale * bound)
 
@@ -199,7 +199,7 @@ def _length(number: jax.Array, first_length: jax.Array) -> jax.Array:
 
 
 def _moved_on(
-    now: Round, rules: Rules, seed: Seed, decision: Callable[[jax.Array, jax.Array], jax.Array]
+    now: Round, rules: Rules, seed: KeyWords, decision: Callable[[jax.Array, jax.Array], jax.Array]
 ) -> Round:
     """What follows once the pair under way is decided, or once the round is over.
 
@@ -223,7 +223,7 @@ def _moved_on(
         entry = decision(i, j).astype(jnp.int32)
         return jnp.where(jnp.abs(entry) == number, jnp.sign(entry), 0)
 
-    size = set_size(rules.active).astype(jnp.float32)
+    size = count_true(rules.active).astype(jnp.float32)
     log_ratio = jnp.log(4 * size) + _log_confidence(number, rules.first_length)
     confidence = Confidence(log_ratio, rules.scale)
     tally, duel = next_duel(tally, cursor, rules.active, confidence, seed, answers)

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
-from jaxduel.numerics.threefry import Seed, block, uniform
+from jaxduel.numerics import count_true
+from jaxduel.numerics.threefry import KeyWords, random_words, uniform
 from jaxduel.policies.base import Duel
 
 PULLS = 0
@@ -76,7 +76,7 @@ def next_duel(
     cursor: jax.Array,
     active: jax.Array,
     confidence: Confidence,
-    seed: Seed,
+    seed: KeyWords,
     answers: Answers,
 ) -> tuple[Tally, Duel]:
     """Pulls until a reward needs a comparison, or until the winner is known.
@@ -94,7 +94,7 @@ def next_duel(
       twice.
     """
     num = len(active)
-    size = set_size(active)
+    size = count_true(active)
     arms = jnp.arange(num, dtype=jnp.int32)
 
     def rest_of_pass(now: _Pulling) -> _Pulling:
@@ -112,7 +112,7 @@ def next_duel(
         return _Pulling(
             tally=tally,
             cursor=jnp.int32(0),
-            pulls=now.pulls + set_size(free),
+            pulls=now.pulls + count_true(free),
             duel=Duel(jnp.where(over, winner, stop), jnp.where(over, winner, opponent)),
         )
 
@@ -122,16 +122,16 @@ def next_duel(
     return end.tally, end.duel
 
 
-def _another_arm(seed: Seed, pull: jax.Array, arm: jax.Array, size: jax.Array) -> jax.Array:
+def _another_arm(seed: KeyWords, pull: jax.Array, arm: jax.Array, size: jax.Array) -> jax.Array:
     """j uniform among the arms other than `arm`."""
-    u = uniform(block(seed, pull, PULLS)[0])
+    u = uniform(random_words(seed, pull, PULLS)[0])
     number = jnp.minimum((u * (size - 1).astype(jnp.float32)).astype(jnp.int32), size - 2)
     return number + (number >= arm)
 
 
 def _winner(tally: Tally, size: jax.Array) -> jax.Array:
     """The arm to commit to, or -1: one arm is left, or all pairs of the remaining are decided."""
-    alone = set_size(tally.remaining) == 1
+    alone = count_true(tally.remaining) == 1
     settled = jnp.all(~tally.remaining | (tally.decided >= size - 1))
     best = lax.argmax(jnp.where(tally.remaining, tally.beats, -1), 0, jnp.int32)
     return jnp.where(alone | settled, best, -1)

@@ -28,7 +28,9 @@ def _allocate(demand: Demand, now: Standing) -> Demand:
     e = table_of(vertex.e, len(now.losses))
     given = e > 2 * TOLERANCE
     due = jnp.where(given, jnp.abs(now.lead) / jnp.where(given, e, 1.0), jnp.inf)
-    return efficient._replace(due=jnp.where(vertex.found, due, efficient.due), program=vertex)
+    return efficient._replace(
+        due_log_t=jnp.where(vertex.found, due, efficient.due_log_t), program=vertex
+    )
 
 
 _demand = partial(demands.demand_with, _allocate)

@@ -9,20 +9,20 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import evidence_against_half, set_size
-from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics import count_true, evidence_against_half
+from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.policies.copeland_rmed.evidence import (
     Level,
     Standing,
+    confidence_bounds,
+    confident_until,
     costs_of,
     ecw_due,
     ecw_level,
     ecw_levels,
     ecw_total,
     evidence_of,
-    hopes,
     standing,
-    trust,
 )
 
 
@@ -40,10 +40,11 @@ class Demand(NamedTuple):
     winners: jax.Array  # () int32: how many empirical Copeland winners there are
     losses: jax.Array  # (K,) int32: L_i
     evidence: jax.Array  # (K,) float32: of the superiors of each arm together, as in `Standing`
-    hope: jax.Array  # () float32: an upper bound of all trust
-    trust: jax.Array  # (K,) float32: up to which log t an empirical winner is sure enough; else -1
+    confidence_bound: jax.Array  # () float32: an upper bound of all confident_until
+    confident_until: jax.Array  # (K,) float32: the largest log t at which the counts are in R_i of
+    # an empirical winner i; else -1
     best: jax.Array  # () int32: i* of line 11
-    due: jax.Array  # (K, K) float32, symmetric: from which log t on n_ij < q*_ij log t
+    due_log_t: jax.Array  # (K, K) float32, symmetric: from which log t on n_ij < q*_ij log t
     levels: jax.Array  # (K, K) float32: [i1, i2], the costs of Theorem 5's levels where i1 is an
     # empirical winner; elsewhere what it once was, where the next search begins
     program: Any  # what the solver of CW-RMED goes on from; None for ECW-RMED
@@ -85,7 +86,7 @@ def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.A
 def demand_with(
     allocate: Allocate, demand: Demand, estimates: Estimates, active: jax.Array
 ) -> Demand:
-    """What new estimates demand; nobody is trusted before `trusts` has looked.
+    """What new estimates demand; nobody is trusted before `when_confident` has looked.
 
     Args:
       allocate: line 11.
@@ -94,7 +95,7 @@ def demand_with(
       active: (K,) bool.
     """
     now = standing(estimates.lead, estimates.price, active)
-    return allocate(demand, now)._replace(trust=jnp.full(len(active), -1.0, jnp.float32))
+    return allocate(demand, now)._replace(confident_until=jnp.full(len(active), -1.0, jnp.float32))
 
 
 def allocate_ecw(demand: Demand, now: Standing) -> Demand:
@@ -102,32 +103,32 @@ def allocate_ecw(demand: Demand, now: Standing) -> Demand:
     arms = jnp.arange(len(now.losses), dtype=jnp.int32)
 
     def turn(carry: Any) -> Any:
-        left, lowest, best, levels, hope, known = carry
+        left, lowest, best, levels, confidence_bound, known = carry
         winner = lax.argmax(left, 0, jnp.int32)
         here = ecw_levels(now, winner, known[winner])
         total = ecw_total(now.costs[winner], here.cost)
         better = total < lowest
         chosen = jax.tree.map(lambda x, y: jnp.where(better, x, y), (winner, here), (best, levels))
-        bounds = hopes(now.lead[winner], now.evidence, now.losses, now.fewest)
-        hope = jnp.maximum(hope, jnp.min(bounds))
+        bounds = confidence_bounds(now.lead[winner], now.evidence, now.losses, now.fewest)
+        confidence_bound = jnp.maximum(confidence_bound, jnp.min(bounds))
         known = known.at[winner].set(here.cost)
-        return left & (arms != winner), jnp.minimum(total, lowest), *chosen, hope, known
+        return left & (arms != winner), jnp.minimum(total, lowest), *chosen, confidence_bound, known
 
     nothing = jnp.zeros(len(arms), jnp.float32)
     worst = jnp.float32(jnp.inf)
     start = now.winners, worst, jnp.int32(0), Level(nothing, nothing), -worst, demand.levels
     carry = lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)
-    _, _, best, levels, hope, known = carry
+    _, _, best, levels, confidence_bound, known = carry
     due = jax.vmap(ecw_due, in_axes=(1, 1, None, 0), out_axes=1)
     due = due(now.lead, now.costs, best, levels)
     return Demand(
-        winners=set_size(now.winners),
+        winners=count_true(now.winners),
         losses=now.losses,
         evidence=now.evidence,
-        hope=hope,
-        trust=demand.trust,
+        confidence_bound=confidence_bound,
+        confident_until=demand.confident_until,
         best=best,
-        due=jnp.minimum(due, due.T),
+        due_log_t=jnp.minimum(due, due.T),
         levels=known,
         program=demand.program,
     )
@@ -159,18 +160,20 @@ def adjust_ecw(
     rows = estimates.lead[winner], estimates.price[winner], demand.levels[winner]
     alone = _weigh(changed, winner, rows)
     column = jnp.where(arms == best, alone.level.cost, demand.levels[:, arm])
-    one = _Weighed(alone.hope, best, alone.level, column)
+    one = _Weighed(alone.confidence_bound, best, alone.level, column)
     tables = estimates.lead, estimates.price, demand.levels
-    now = seldom(_weigh_all, needed & several, one, changed, table=tables, effort=demand.winners)
-    due = jnp.where(lead > 0, ecw_due(lead, costs, best, now.level), demand.due[arm])
-    due = jnp.where(needed, due, demand.due[arm])
+    now = compacted_cond(
+        _weigh_all, needed & several, one, changed, table=tables, effort=demand.winners
+    )
+    due = jnp.where(lead > 0, ecw_due(lead, costs, best, now.level), demand.due_log_t[arm])
+    due = jnp.where(needed, due, demand.due_log_t[arm])
     column = jnp.where(needed, now.column, demand.levels[:, arm])
     mode = "promise_in_bounds"
     adjusted = demand._replace(
         evidence=jnp.where(needed, evidence, demand.evidence),
-        hope=jnp.where(needed, now.hope, demand.hope),
-        trust=jnp.where(needed, -1.0, demand.trust),
-        due=demand.due.at[arm].set(due, mode=mode).at[:, arm].set(due, mode=mode),
+        confidence_bound=jnp.where(needed, now.confidence_bound, demand.confidence_bound),
+        confident_until=jnp.where(needed, -1.0, demand.confident_until),
+        due_log_t=demand.due_log_t.at[arm].set(due, mode=mode).at[:, arm].set(due, mode=mode),
         levels=demand.levels.at[:, arm].set(column, mode=mode),
     )
     return adjusted, needed & (now.best != best)
@@ -188,7 +191,7 @@ class _Changed(NamedTuple):
 class _Candidate(NamedTuple):
     """What an outcome says of an empirical winner."""
 
-    hope: jax.Array  # () float32: an upper bound of its trust
+    confidence_bound: jax.Array  # () float32: an upper bound of its confident_until
     total: jax.Array  # () float32: its optimum
     level: Level  # of the arm that the outcome concerns
 
@@ -196,7 +199,7 @@ class _Candidate(NamedTuple):
 class _Weighed(NamedTuple):
     """What an outcome says of the empirical winners."""
 
-    hope: jax.Array  # () float32, as in `Demand`
+    confidence_bound: jax.Array  # () float32, as in `Demand`
     best: jax.Array  # () int32: i*
     level: Level  # of the arm that the outcome concerns, for i*
     column: jax.Array  # (K,) float32: the costs of its levels, for all empirical winners
@@ -214,7 +217,7 @@ def _weigh(
     level = ecw_level(others, losses[arm] - fewest + 1, arm != winner, levels[arm])
     own = costs_of(lead, price, losses[winner], losses, fewest)
     total = ecw_total(own, jnp.where(arms == arm, level.cost, levels))
-    return _Candidate(jnp.min(hopes(lead, evidence, losses, fewest)), total, level)
+    return _Candidate(jnp.min(confidence_bounds(lead, evidence, losses, fewest)), total, level)
 
 
 def _weigh_all(weighed: _Weighed, changed: _Changed, read: Callable[..., Any]) -> _Weighed:
@@ -227,7 +230,7 @@ def _weigh_all(weighed: _Weighed, changed: _Changed, read: Callable[..., Any]) -
         here = _weigh(changed, winner, read(winner))
         better = here.total < lowest
         found = _Weighed(
-            hope=jnp.maximum(found.hope, here.hope),
+            confidence_bound=jnp.maximum(found.confidence_bound, here.confidence_bound),
             best=jnp.where(better, winner, found.best),
             level=jax.tree.map(lambda x, y: jnp.where(better, x, y), here.level, found.level),
             column=jnp.where(arms == winner, here.level.cost, found.column),
@@ -235,12 +238,14 @@ def _weigh_all(weighed: _Weighed, changed: _Changed, read: Callable[..., Any]) -
         return left & (arms != winner), jnp.minimum(here.total, lowest), found
 
     worst = jnp.float32(jnp.inf)
-    start = losses == jnp.min(losses), worst, weighed._replace(hope=-worst)
+    start = losses == jnp.min(losses), worst, weighed._replace(confidence_bound=-worst)
     return lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)[2]
 
 
-def trusts(_: jax.Array, estimates: Estimates, active: jax.Array, log_t: jax.Array) -> jax.Array:
-    """`Demand.trust`; one below log t is only known to be below it, as t does not go back."""
+def when_confident(
+    _: jax.Array, estimates: Estimates, active: jax.Array, log_t: jax.Array
+) -> jax.Array:
+    """`Demand.confident_until`; one below log t is only known to be that, as t does not go back."""
     arms = jnp.arange(len(active), dtype=jnp.int32)
     now = standing(estimates.lead, estimates.price, active)
 
@@ -248,7 +253,7 @@ def trusts(_: jax.Array, estimates: Estimates, active: jax.Array, log_t: jax.Arr
         left, found = carry
         winner = lax.argmax(left, 0, jnp.int32)
         here = arms == winner
-        return left & ~here, jnp.where(here, trust(now, winner, log_t), found)
+        return left & ~here, jnp.where(here, confident_until(now, winner, log_t), found)
 
     nobody = jnp.full(len(active), -1.0, jnp.float32)
     return lax.while_loop(lambda carry: jnp.any(carry[0]), turn, (now.winners, nobody))[1]

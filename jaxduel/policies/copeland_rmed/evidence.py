@@ -19,9 +19,9 @@ _ENOUGH = 64.0
 _DEAR = 1e30
 """Above any cost."""
 _ROUNDING = 0.01
-"""More than rounding takes from `hope` and adds to `trust` where they decide, near log t < 22: both
-are sums of up to K float32 numbers, off by at most K 2^-24 of themselves, which are 44 K 2^-24
-together; less than this up to K = 3,800."""
+"""More than rounding takes from `confidence_bounds` and adds to `confident_until` where they
+decide, near log t < 22: both are sums of up to K float32 numbers, off by at most K 2^-24 of
+themselves, which are 44 K 2^-24 together; less than this up to K = 3,800."""
 
 
 class Standing(NamedTuple):
@@ -86,7 +86,7 @@ class Constraint(NamedTuple):
     inside: jax.Array  # () bool: whether i2 is in I
 
 
-def trust(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
+def confident_until(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
     """The largest log t at which the counts are in R_winner, condition (2).
 
     The counts' e = min(1, n d / log t), the box of R being read as "more than enough is enough".
@@ -103,8 +103,10 @@ def trust(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
     return tightest(now, winner, jnp.minimum(now.lead, _ENOUGH), at_least).total
 
 
-def hopes(lead: jax.Array, evidence: jax.Array, losses: jax.Array, fewest: jax.Array) -> jax.Array:
-    """Quick upper bounds of `trust` as it is rounded, where it is near a log t, for each i2.
+def confidence_bounds(
+    lead: jax.Array, evidence: jax.Array, losses: jax.Array, fewest: jax.Array
+) -> jax.Array:
+    """Quick upper bounds of `confident_until` as it is rounded, near a log t, for each i2.
 
     They are those of the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest
     superiors leaves at most the average share.

@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.errors import unknown_name
 from jaxduel.numerics.bernoulli import divergence_from_half
-from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback
 from jaxduel.policies.checks import require
@@ -21,9 +21,9 @@ from jaxduel.policies.copeland_rmed.demands import (
     Estimates,
     lead_and_price,
     learn,
-    trusts,
+    when_confident,
 )
-from jaxduel.policies.counts import lesson
+from jaxduel.policies.counts import duel_result
 
 LINE4 = ("retest", "pass")
 """Readings of line 4: it comes before every comparison, or before every pass."""
@@ -99,15 +99,17 @@ def begin(
         winners=jnp.int32(0),
         losses=jnp.zeros(num, jnp.int32),
         evidence=jnp.zeros(num, jnp.float32),
-        hope=jnp.float32(0),
-        trust=jnp.zeros(num, jnp.float32),
+        confidence_bound=jnp.float32(0),
+        confident_until=jnp.zeros(num, jnp.float32),
         best=jnp.int32(0),
-        due=nothing,
+        due_log_t=nothing,
         levels=nothing,
         program=program,
     )
     demand = demand_of(unknown, estimates, active)
-    demand = demand._replace(trust=trusts(demand.trust, estimates, active, jnp.float32(0)))
+    demand = demand._replace(
+        confident_until=when_confident(demand.confident_until, estimates, active, jnp.float32(0))
+    )
     empty = arm_sets.empty_sets(num)
     forced, fewest = _lacking((empty, jnp.float32(-1)), estimates, active, line4_at(policy, t + 1))
     listed, waiting, _ = next_lists(demand, empty, empty, empty, t)
@@ -155,7 +157,7 @@ def advance(
         None if it always takes it all.
     """
     active = jnp.asarray(policy.active_arms)
-    learnt = lesson(plan, outcome)
+    learnt = duel_result(plan, outcome)
     estimates = learn(state.estimates, learnt.winner, learnt.loser, learnt.amount)
     t = state.t + 1
     log_t = log_of(t)
@@ -169,17 +171,17 @@ def advance(
         demand, insufficient = adjusted(demand, estimates, behind, small)
         small = small & ~insufficient
     renewed = listed & stale & ~small
-    demand = seldom(demand_of, renewed, demand, estimates, active, effort=demand.winners)
-    hopeful = listed & stale & (demand.hope >= log_t)
-    sure = seldom(trusts, hopeful, demand.trust, estimates, active, log_t)
-    demand = demand._replace(trust=sure)
+    demand = compacted_cond(demand_of, renewed, demand, estimates, active, effort=demand.winners)
+    hopeful = listed & stale & (demand.confidence_bound >= log_t)
+    sure = compacted_cond(when_confident, hopeful, demand.confident_until, estimates, active, log_t)
+    demand = demand._replace(confident_until=sure)
 
     drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
     queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
     line4 = line4_at(policy, t + 1)
     forced, fewest, unsure = _after(policy, state, plan, estimates, line4)
     looks = line4_comes(policy, listed & passed) & unsure
-    forced, fewest = seldom(_lacking, looks, (forced, fewest), estimates, active, line4)
+    forced, fewest = compacted_cond(_lacking, looks, (forced, fewest), estimates, active, line4)
     return LoopState(
         estimates=estimates,
         demand=demand,
@@ -201,7 +203,7 @@ def next_lists(
       L_R and L_N, and whether a pass ended, () bool: then L_N has become L_R.
     """
     confident, best = winner(demand, t)
-    members = jnp.where(confident, jnp.uint32(0), _pairs_where(demand.due < log_of(t)))
+    members = jnp.where(confident, jnp.uint32(0), _pairs_where(demand.due_log_t < log_of(t)))
     members = members | arm_sets.only(best, best, queue.shape[1])
     queue = queue & ~drawn
     waiting = waiting | (members & ~queue)
@@ -215,7 +217,7 @@ def winner(demand: Demand, t: jax.Array) -> tuple[jax.Array, jax.Array]:
     Returns:
       () bool and () int32.
     """
-    sure = demand.trust >= log_of(t)
+    sure = demand.confident_until >= log_of(t)
     confident = jnp.any(sure)
     return confident, jnp.where(confident, lax.argmax(sure, 0, jnp.int32), demand.best)
 
@@ -237,7 +239,9 @@ def told(
     active = jnp.asarray(policy.active_arms)
     estimates = _estimates(state.estimates.wins + feedback.wins())
     demand = demand_of(state.demand, estimates, active)
-    demand = demand._replace(trust=trusts(demand.trust, estimates, active, log_of(state.t)))
+    demand = demand._replace(
+        confident_until=when_confident(demand.confident_until, estimates, active, log_of(state.t))
+    )
     known = state.forced, jnp.float32(-1)
     if policy.line4 == "retest":
         known = _lacking(known, estimates, active, line4_at(policy, state.t + 1))

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics.crossing import count_while_true
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Quiet
 from jaxduel.policies.copeland_rmed import loop
@@ -40,7 +40,7 @@ def quiet_run(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[Loop
       limit: () int32, the most comparisons that the run may have.
     """
     demand, end = state.demand, state.t + limit
-    soonest = jnp.min(demand.due)
+    soonest = jnp.min(demand.due_log_t)
     arm, right = loop.first(state.queue)
     able = (arm == right) & ~loop.some(state.forced) & ~state.stale
     itself = arm_sets.only(arm, arm, policy.num_arms)
@@ -59,7 +59,7 @@ def quiet_run(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[Loop
         alone = ~loop.some(waiting | (queue ^ itself))
         reach = _reach(demand, soonest, arm, t + 1)
         still = jnp.where(alone, end - t, 0)
-        t = t + steps_while(lambda t: (reach >= loop.log_of(t)) & calm(t), t, still)
+        t = t + count_while_true(lambda t: (reach >= loop.log_of(t)) & calm(t), t, still)
         number = jnp.minimum(t, end - 1) + 1
         new = loop.next_lists(demand, queue, waiting, itself, number)
         plays = (t < end) & (~loop.line4_comes(policy, new[2]) | calm(number))
@@ -81,8 +81,8 @@ def _reach(demand: Demand, soonest: jax.Array, arm: jax.Array, t: jax.Array) -> 
     it is line 11's choice, it stays i* after that, until a pair is due.
     """
     confident, best = loop.winner(demand, t)
-    trust = demand.trust[arm]
-    stays = (demand.best == arm) & (~confident | (trust >= jnp.max(demand.trust)))
-    reach = jnp.where(confident, trust, -1.0)
+    until = demand.confident_until[arm]
+    stays = (demand.best == arm) & (~confident | (until >= jnp.max(demand.confident_until)))
+    reach = jnp.where(confident, until, -1.0)
     reach = jnp.where(stays, jnp.maximum(reach, soonest), reach)
     return jnp.where(best == arm, reach, -1.0)

@@ -139,7 +139,7 @@ def table_of(e: jax.Array, num_arms: int) -> jax.Array:
 def _pairs(num_arms: int) -> tuple[jax.Array, jax.Array]:
     """The arms of every pair, the one with the larger number first: (P,) int32 each.
 
-    Computed, not looked up in an array of constants, which `seldom` does not allow its work.
+    Computed, not looked up in an array of constants, which `compacted_cond` does not allow.
     """
     number = lax.iota(jnp.int32, num_arms * (num_arms - 1) // 2)
     begins = lax.iota(jnp.int32, num_arms - 1)

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
+from jaxduel.numerics import count_true
 from jaxduel.policies.base import Duel, Feedback, Quiet
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.rmed import lists
 
 _NEVER = jnp.iinfo(jnp.int32).max
@@ -58,7 +58,7 @@ def begin(policy: Forcing) -> MainState:
     """No comparisons; all arms are on the list."""
     num = policy.num_arms
     wins = jnp.zeros((num, num), jnp.int32)
-    begins_row = jnp.arange(num, dtype=jnp.int32) < set_size(policy.active_arms) - 1
+    begins_row = jnp.arange(num, dtype=jnp.int32) < count_true(policy.active_arms) - 1
     return MainState(
         wins=wins,
         evidence=jnp.zeros((num, num), jnp.float32),
@@ -79,7 +79,7 @@ def after_wins(policy: Forcing, wins: jax.Array, needed: jax.Array) -> MainState
       wins: (K, K) int32.
       needed: () int32, how many comparisons every pair must have now.
     """
-    evidence, divergence = lists.weigh(wins)
+    evidence, divergence = lists.evidence_of(wins)
     active, t = jnp.asarray(policy.active_arms), jnp.sum(wins, dtype=jnp.int32)
     made = jnp.triu(wins + wins.T)
     pairs = jnp.triu(active[:, None] & active, 1)
@@ -170,9 +170,9 @@ def advance(
     policy: Forcing, state: MainState, plan: Duel, outcome: jax.Array, forced: jax.Array
 ) -> MainState:
     """The state after a comparison; one that was forced leaves the lists as they are."""
-    learnt = lesson(plan, outcome)
-    wins = add_lesson(state.wins, learnt)
-    evidence, divergence = lists.reweigh(state.evidence, state.divergence, wins, learnt)
+    learnt = duel_result(plan, outcome)
+    wins = add_result(state.wins, learnt)
+    evidence, divergence = lists.update_evidence(state.evidence, state.divergence, wins, learnt)
     arms = jnp.arange(policy.num_arms, dtype=jnp.int32)
     row, column = jnp.minimum(plan.left, plan.right), jnp.maximum(plan.left, plan.right)
     made = state.made.at[row, column].add(row < column, mode="promise_in_bounds")
@@ -225,7 +225,7 @@ def quiet(
 def told(state: MainState, feedback: Feedback) -> MainState:
     """The state after withheld outcomes became known."""
     wins = state.wins + feedback.wins()
-    evidence, divergence = lists.weigh(wins)
+    evidence, divergence = lists.evidence_of(wins)
     return state._replace(wins=wins, evidence=evidence, divergence=divergence)
 
 

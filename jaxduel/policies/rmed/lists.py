@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import evidence_against_half, set_size
-from jaxduel.numerics.crossing import steps_while
+from jaxduel.numerics import count_true, evidence_against_half
+from jaxduel.numerics.crossing import count_while_true
 from jaxduel.numerics.sums import sum_in_order
 from jaxduel.policies.base import Quiet
 from jaxduel.policies.checks import require
-from jaxduel.policies.counts import Lesson
+from jaxduel.policies.counts import DuelResult
 
 
 def require_slack(scale: Any, exponent: Any, where: str) -> None:
@@ -23,7 +23,7 @@ def require_slack(scale: Any, exponent: Any, where: str) -> None:
     require(exponent, lambda a: a >= 0, f"{where}: exponent must not be negative")
 
 
-def weigh(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
+def evidence_of(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The evidence n_ij d(mu_ij, 1/2) where mu_ij <= 1/2, else 0, and its row sums I_i.
 
     Args:
@@ -36,10 +36,10 @@ def weigh(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
     return evidence, sum_in_order(evidence, 1)
 
 
-def reweigh(
-    evidence: jax.Array, divergence: jax.Array, wins: jax.Array, learnt: Lesson
+def update_evidence(
+    evidence: jax.Array, divergence: jax.Array, wins: jax.Array, learnt: DuelResult
 ) -> tuple[jax.Array, jax.Array]:
-    """What `weigh(wins)` gives, from what it gave before `learnt` entered the wins.
+    """What `evidence_of(wins)` gives, from what it gave before `learnt` entered the wins.
 
     Two entries change; the two rows that they are in are summed anew: O(K), no drift.
 
@@ -88,7 +88,7 @@ def bound(
     It rounds the same wherever it is computed: the maximum, which changes no number, keeps
     compilers from fusing the product and the sum.
     """
-    slack = jnp.maximum(scale * set_size(active_arms).astype(jnp.float32) ** exponent, 0.0)
+    slack = jnp.maximum(scale * count_true(active_arms).astype(jnp.float32) ** exponent, 0.0)
     return jnp.log(t.astype(jnp.float32)) + slack
 
 
@@ -212,7 +212,7 @@ def quiet_run(
 
     lists, begin = one(lists), lists.t
     alone = leads & ~jnp.any((lists.queue | lists.waiting) & (arms != best))
-    n = steps_while(
+    n = count_while_true(
         lambda t: (nearest > bound_of(t)) & ~forced(t),
         lists.t,
         jnp.where(alone, end - lists.t, 0),

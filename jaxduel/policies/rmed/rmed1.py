@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
+from jaxduel.numerics import count_true
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.registry import register
 from jaxduel.policies.rmed import lists
 from jaxduel.pytrees import register_dataclass
@@ -90,9 +90,9 @@ class RMED1:
         If pairs lack their first comparison, the initial phase goes on from the first such pair,
         through all pairs after it.
         """
-        evidence, divergence = lists.weigh(wins)
+        evidence, divergence = lists.evidence_of(wins)
         t = jnp.sum(wins, dtype=jnp.int32)
-        made, size = wins + wins.T, set_size(self.active_arms)
+        made, size = wins + wins.T, count_true(self.active_arms)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         lacking = (made == 0) & (arms[:, None] < arms) & (arms < size)
         rows = jnp.any(lacking, axis=1)
@@ -113,17 +113,17 @@ class RMED1:
         del key
         left = lax.argmax(state.queue, 0, jnp.int32)
         right = self._opponent(state, left)
-        initial = state.second < set_size(self.active_arms)
+        initial = state.second < count_true(self.active_arms)
         return Duel(jnp.where(initial, state.first, left), jnp.where(initial, state.second, right))
 
     def update(self, state: RMED1State, plan: Duel, outcome: jax.Array, key: Key) -> RMED1State:
         """Counts the outcome and keeps the lists."""
         del key
-        learnt = lesson(plan, outcome)
-        wins = add_lesson(state.wins, learnt)
-        evidence, divergence = lists.reweigh(state.evidence, state.divergence, wins, learnt)
+        learnt = duel_result(plan, outcome)
+        wins = add_result(state.wins, learnt)
+        evidence, divergence = lists.update_evidence(state.evidence, state.divergence, wins, learnt)
         t = state.t + 1
-        size = set_size(self.active_arms)
+        size = count_true(self.active_arms)
         listed = state.second >= size
         members = lists.plausible(divergence, self.active_arms, t, self.scale, self.exponent)
         queue, waiting = lists.next_lists(state.queue, state.waiting, plan.left, members, listed)
@@ -153,14 +153,14 @@ class RMED1:
             self.active_arms,
             limit,
             lambda t: lists.bound(self.active_arms, t, self.scale, self.exponent),
-            lambda t: state.second < set_size(self.active_arms),
+            lambda t: state.second < count_true(self.active_arms),
         )
         return state._replace(**after._asdict()), quiet
 
     def learn(self, state: RMED1State, feedback: Feedback) -> RMED1State:
         """Takes in withheld outcomes."""
         wins = state.wins + feedback.wins()
-        evidence, divergence = lists.weigh(wins)
+        evidence, divergence = lists.evidence_of(wins)
         return state._replace(wins=wins, evidence=evidence, divergence=divergence)
 
     def _opponent(self, state: RMED1State, left: jax.Array) -> jax.Array:

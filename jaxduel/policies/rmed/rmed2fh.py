@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
-from jaxduel.policies.counts import add_lesson, lesson
+from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.registry import register
 from jaxduel.policies.rmed import forced, lists
 from jaxduel.policies.rmed.forced import MainState
@@ -83,8 +83,8 @@ class RMED2FH:
         del key
         initial = forced.some_lack(state.main, self._needed())
         main = forced.advance(self, state.main, plan, outcome, initial)
-        learnt = lesson(plan, outcome)
-        early = add_lesson(state.early, learnt._replace(amount=learnt.amount * initial))
+        learnt = duel_result(plan, outcome)
+        early = add_result(state.early, learnt._replace(amount=learnt.amount * initial))
         best = lists.leader(main.divergence, self.active_arms)
         return RMED2FHState(main, early, jnp.where(initial, best, state.leader))
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import random_member
-from jaxduel.numerics.threefry import seed_of
+from jaxduel.numerics import masked_choice
+from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.registry import register
@@ -65,12 +65,12 @@ class DTS:
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Lines 4 to 14."""
-        seed, active = seed_of(key), jnp.asarray(self.active_arms)
+        seed, active = words_of(key), jnp.asarray(self.active_arms)
         bound = sampling.log_bound(self.alpha, state)
         candidates = sampling.possible_winners(state, bound, active)
         votes = sampling.votes_of(sampling.sampled_wins(seed, state, active), active)
         most = jnp.max(jnp.where(candidates, votes, -1))
-        elected = random_member(candidates & (votes == most), sampling.tie_break(seed))
+        elected = masked_choice(candidates & (votes == most), sampling.tie_break(seed))
         left = jnp.where(state.first < 0, elected, state.first)
         eligible = sampling.undecided_opponents(state, left, bound, active)
         return Duel(left, sampling.best_reply(seed, state, left, eligible))

@@ -9,10 +9,10 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import random_member, set_size
+from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.bernoulli import divergence_from_half
-from jaxduel.numerics.marked import logits_above_half
-from jaxduel.numerics.threefry import Seed, seed_of
+from jaxduel.numerics.masked_beta import logits_above_half
+from jaxduel.numerics.threefry import KeyWords, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.registry import register
@@ -68,7 +68,7 @@ class DTSPlus:
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 with the two steps of section 4.3 in place of line 11."""
-        seed, active = seed_of(key), jnp.asarray(self.active_arms)
+        seed, active = words_of(key), jnp.asarray(self.active_arms)
         bound = sampling.log_bound(self.alpha, state)
         candidates = sampling.possible_winners(state, bound, active)
         wins = sampling.sampled_wins(seed, state, active)
@@ -77,7 +77,7 @@ class DTSPlus:
         tied = candidates & (votes == most)
         regret = self._estimated_regret(seed, state, wins, votes, tied, most)
         lowest = jnp.min(jnp.where(tied, regret, jnp.inf))
-        left = random_member(tied & (regret == lowest), sampling.tie_break(seed))
+        left = masked_choice(tied & (regret == lowest), sampling.tie_break(seed))
         eligible = sampling.undecided_opponents(state, left, bound, active)
         return Duel(left, sampling.best_reply(seed, state, left, eligible))
 
@@ -104,7 +104,7 @@ class DTSPlus:
         self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[ThompsonState, Quiet]:
         """As `quiet`, but several arms `among`, (K,) bool, may have most votes: which of them meets
-        itself is not told (`jaxduel.policies.FallsQuietAmong`).
+        itself is not told (`jaxduel.policies.SupportsSharedSkip`).
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(
@@ -117,7 +117,7 @@ class DTSPlus:
 
     def _estimated_regret(
         self,
-        seed: Seed,
+        seed: KeyWords,
         state: ThompsonState,
         wins: jax.Array,
         votes: jax.Array,
@@ -132,7 +132,7 @@ class DTSPlus:
 
     def _about_ties(
         self,
-        seed: Seed,
+        seed: KeyWords,
         state: ThompsonState,
         wins: jax.Array,
         tied: jax.Array,
@@ -146,7 +146,7 @@ class DTSPlus:
         arms, active = jnp.arange(num, dtype=jnp.int32), jnp.asarray(self.active_arms)
         twice = tied & (arms < arms[:, None])
         pairs = (arms[:, None] != arms) & active & ~twice
-        marked = tied[:, None] & pairs & (set_size(tied) > 1)
+        marked = tied[:, None] & pairs & (count_true(tied) > 1)
         winner = jnp.where(wins, state.wins, state.wins.T)
         loser = jnp.where(wins, state.wins.T, state.wins)
         drawn = logits_above_half(

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
+from jaxduel.numerics import count_true
 from jaxduel.numerics.sums import sum_in_order
 
 MOST_CANDIDATES = 3
@@ -24,7 +24,7 @@ _UNROLLED = 8
 
 def few(candidates: jax.Array) -> jax.Array:
     """Whether `chances_to_lead` knows the law: () bool."""
-    return set_size(candidates) <= MOST_CANDIDATES
+    return count_true(candidates) <= MOST_CANDIDATES
 
 
 def chances_to_lead(tail: jax.Array, candidates: jax.Array, active: jax.Array) -> jax.Array:

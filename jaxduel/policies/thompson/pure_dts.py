@@ -8,8 +8,8 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import random_member
-from jaxduel.numerics.threefry import seed_of
+from jaxduel.numerics import masked_choice
+from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
@@ -50,9 +50,9 @@ class PureDTS:
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 without lines 4 to 6 and without the condition of line 14."""
-        seed, active = seed_of(key), jnp.asarray(self.active_arms)
+        seed, active = words_of(key), jnp.asarray(self.active_arms)
         votes = sampling.votes_of(sampling.sampled_wins(seed, state, active), active)
-        left = random_member(votes == jnp.max(votes), sampling.tie_break(seed))
+        left = masked_choice(votes == jnp.max(votes), sampling.tie_break(seed))
         return Duel(left, sampling.best_reply(seed, state, left, active))
 
     def update(

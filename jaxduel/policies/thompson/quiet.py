@@ -41,9 +41,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size
-from jaxduel.numerics.seldom import seldom
-from jaxduel.numerics.threefry import seed_of
+from jaxduel.numerics import count_true
+from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Key, Quiet
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.leaders import chances_to_lead, few
@@ -95,7 +95,7 @@ def confident_run(
     leaders, pooled = one, None
     if among is not None:
         best = score == score[arm]
-        several = (set_size(best) > 1) & ~jnp.any(best & ~among)
+        several = (count_true(best) > 1) & ~jnp.any(best & ~among)
         leaders = jnp.where(several, best, one)
         pooled = None if tells_which else several
     others = ~jnp.eye(num, dtype=bool) & active
@@ -120,7 +120,7 @@ def confident_run(
         now = sampling.log_bound_at(alpha, t)
         return (refuted >= now) & (refused > now)
 
-    run = run_of(seed_of(key), state, coins, settled, limit)
+    run = run_of(words_of(key), state, coins, settled, limit)
     if not tells_which:
         return _later(state, run), Quiet(arm, run.n)
     weights = leads * (1.0 - answered)
@@ -155,7 +155,7 @@ def champion_run(
     never = jnp.where(lost | ~unbeaten(state.t + 1), 1.0, 0.0)  # in place of the arm's own reply
     answers = jnp.where(itself[:, None] & itself, never, 0.0)
     coins = Coins(votes, itself.astype(jnp.float32), answers)
-    run = run_of(seed_of(key), state, coins, unbeaten, limit)
+    run = run_of(words_of(key), state, coins, unbeaten, limit)
     return _later(state, run), Quiet(arm, run.n)
 
 
@@ -209,7 +209,7 @@ def _decisive_votes(
     winners = jnp.where(many, leaders, surest)
     own = likely & (winners[:, None] | (leaders & many)) & (many | jnp.any(rivals))
     won = jnp.sum(own & winners[:, None], axis=0, dtype=jnp.int32)
-    missing = jnp.where(rivals, set_size(active) - jnp.max(score) - won, 0)
+    missing = jnp.where(rivals, count_true(active) - jnp.max(score) - won, 0)
     least = any_of(jnp.append(any_of(jnp.where(own, -state.tail, 0.0)), answered))
     missing = jnp.where(least < 1.0 - LEAST, missing, 0)
     third = pairs & ~winners[:, None] & rivals
@@ -237,10 +237,10 @@ def _chances_to_lead(
     """How likely each leader is the first arm of a step in which these votes fall as is likely:
     (K,) float32."""
     tail = jnp.where(votes, -_NEVER, jnp.where(votes.T, _NEVER, state.tail))
-    number = set_size(leaders)
+    number = count_true(leaders)
     several = (number > 1) & few(leaders)
     alike = leaders / number.astype(jnp.float32)
-    return seldom(_unlike, several, alike, tail, leaders, active)
+    return compacted_cond(_unlike, several, alike, tail, leaders, active)
 
 
 def _unlike(alike: jax.Array, tail: jax.Array, leaders: jax.Array, active: jax.Array) -> jax.Array:

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.errors import InputError
-from jaxduel.numerics import random_member, set_size
-from jaxduel.numerics.memory import kept
-from jaxduel.numerics.threefry import Seed, seed_of
+from jaxduel.numerics import count_true, masked_choice
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.threefry import KeyWords, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.registry import register
@@ -76,17 +76,17 @@ class RCS:
 
     def act(self, state: RCSState, key: Key) -> Duel:
         """The champion and the challenger."""
-        seed = seed_of(key)
+        seed = words_of(key)
         left, _ = self._champion(seed, state)
         upper = self._upper_bounds(state, left, sampling.log_bound(self.alpha, state.record))
-        right = random_member(upper == jnp.max(upper), sampling.tie_break(seed, 1))
-        return Duel(left, kept(right, right < 0))  # else drawn anew wherever it is an index
+        right = masked_choice(upper == jnp.max(upper), sampling.tie_break(seed, 1))
+        return Duel(left, materialize(right, right < 0))  # else drawn anew wherever it is an index
 
     def update(self, state: RCSState, plan: Duel, outcome: jax.Array, key: Key) -> RCSState:
         """Counts the outcome and the champion."""
         counts = jnp.bool_(True)
         if self.counted == "fallback":
-            _, found = self._champion(seed_of(key), state)
+            _, found = self._champion(words_of(key), state)
             counts = ~found
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         return RCSState(
@@ -129,12 +129,12 @@ class RCS:
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         return jnp.where(arms == left, 0.5, jnp.where(self.active_arms, upper, -jnp.inf))
 
-    def _champion(self, seed: Seed, state: RCSState) -> tuple[jax.Array, jax.Array]:
+    def _champion(self, seed: KeyWords, state: RCSState) -> tuple[jax.Array, jax.Array]:
         """The champion, and whether it beats all others in the sample."""
         active = jnp.asarray(self.active_arms)
         votes = sampling.votes_of(sampling.sampled_wins(seed, state.record, active), active)
         best = lax.argmax(votes, 0, jnp.int32)
-        found = votes[best] == set_size(active) - 1
+        found = votes[best] == count_true(active) - 1
         times = jnp.where(active, state.champions, jnp.iinfo(jnp.int32).max)
-        rarest = random_member(times == jnp.min(times), sampling.tie_break(seed))
+        rarest = masked_choice(times == jnp.min(times), sampling.tie_break(seed))
         return jnp.where(found, best, rarest), found

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics.crossing import drawn_run
-from jaxduel.numerics.threefry import Seed, block
+from jaxduel.numerics.threefry import KeyWords, random_words
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.sampling import ThompsonState
 
@@ -46,7 +46,7 @@ class Run(NamedTuple):
 
 
 def run_of(
-    seed: Seed,
+    seed: KeyWords,
     state: ThompsonState,
     coins: Coins,
     settled: Callable[[jax.Array], jax.Array],
@@ -116,7 +116,7 @@ def _first_replies(answers: jax.Array, level: jax.Array) -> jax.Array:
 
 
 def _fall(
-    seed: Seed, votes: jax.Array, leads: jax.Array, answers: jax.Array, limit: jax.Array
+    seed: KeyWords, votes: jax.Array, leads: jax.Array, answers: jax.Array, limit: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """How many steps it takes until D fails, and by which coin.
 
@@ -134,7 +134,7 @@ def _fall(
       () bool: only then the others mean anything.
     """
     num = len(leads)
-    first, second = block(seed, 0, 0), block(seed, 1, 0)
+    first, second = random_words(seed, 0, 0), random_words(seed, 1, 0)
     replied = leads * any_of(answers.T)
     left = jnp.maximum(1.0 - (jnp.cumsum(replied) - replied), replied)
     groups = jnp.concatenate([any_of(votes), replied / jnp.where(left > 0, left, 1.0)])

@@ -17,12 +17,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import set_size, signed_tail
-from jaxduel.numerics.coins import toss
-from jaxduel.numerics.marked import logits_above_half
-from jaxduel.numerics.threefry import Seed, block, uniform
+from jaxduel.numerics import count_true, signed_tail
+from jaxduel.numerics.coins import bernoulli_from_tail
+from jaxduel.numerics.masked_beta import logits_above_half
+from jaxduel.numerics.threefry import KeyWords, random_words, uniform
 from jaxduel.policies.base import Duel, Feedback
-from jaxduel.policies.counts import add_lesson, lead_of, lesson
+from jaxduel.policies.counts import add_result, duel_result, lead_of
 
 VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
@@ -65,8 +65,8 @@ def after_wins(wins: jax.Array) -> ThompsonState:
 
 def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> ThompsonState:
     """The state after one comparison."""
-    learnt = lesson(duel, outcome)
-    wins = add_lesson(state.wins, learnt)
+    learnt = duel_result(duel, outcome)
+    wins = add_result(state.wins, learnt)
     i, j = learnt.winner, learnt.loser
     won, lost = wins[i, j], wins[j, i]
     tail, lead = signed_tail(won, lost), lead_of(won, lost)
@@ -87,7 +87,7 @@ def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     return after_wins(state.wins + feedback.wins())._replace(t=state.t)
 
 
-def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Array:
+def sampled_wins(seed: KeyWords, state: ThompsonState, active: jax.Array) -> jax.Array:
     """Whether theta_ij > 1/2, for one sample of all theta with theta_ij + theta_ji = 1.
 
     Returns:
@@ -96,7 +96,7 @@ def sampled_wins(seed: Seed, state: ThompsonState, active: jax.Array) -> jax.Arr
     arms = jnp.arange(len(active), dtype=jnp.int32)
     low, high = jnp.minimum(arms[:, None], arms), jnp.maximum(arms[:, None], arms)
     pairs = (low < high) & active[:, None] & active
-    tossed = toss(seed, low * len(active) + high, VOTES, state.tail)
+    tossed = bernoulli_from_tail(seed, low * len(active) + high, VOTES, state.tail)
     fixed = state.fixed[: len(active)]
     return jnp.where(fixed == FREE, tossed, (state.tail < 0) ^ (fixed == UNLIKELY)) & pairs
 
@@ -137,7 +137,9 @@ def undecided_opponents(
     return active & (state.lead[left] >= -bound)
 
 
-def replies(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.Array) -> jax.Array:
+def replies(
+    seed: KeyWords, state: ThompsonState, left: jax.Array, eligible: jax.Array
+) -> jax.Array:
     """A fresh sample of logit(theta_i,left) for eligible i, as far as its argmax needs it.
 
     Coins tell which theta exceed 1/2. If several do, their values are drawn given that.
@@ -148,23 +150,25 @@ def replies(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.Arr
     """
     arms = jnp.arange(len(eligible), dtype=jnp.int32)
     itself = arms == left
-    tossed = toss(seed, arms, REPLIES, -state.tail[left])
+    tossed = bernoulli_from_tail(seed, arms, REPLIES, -state.tail[left])
     fixed = state.fixed[len(arms) + left]
     above = jnp.where(fixed == FREE, tossed, fixed == UNLIKELY) & eligible & ~itself
-    several = set_size(above) > 1
+    several = count_true(above) > 1
     wins, losses = state.wins[:, left], state.wins[left]
     drawn = logits_above_half(seed, OPPONENTS, above & several, wins, losses)
     return jnp.where(above, jnp.where(several, drawn, 1.0), jnp.where(itself, 0.0, -1.0))
 
 
-def best_reply(seed: Seed, state: ThompsonState, left: jax.Array, eligible: jax.Array) -> jax.Array:
+def best_reply(
+    seed: KeyWords, state: ThompsonState, left: jax.Array, eligible: jax.Array
+) -> jax.Array:
     """argmax of theta_i,left over eligible i and `left` itself, freshly sampled: () int32."""
     return lax.argmax(replies(seed, state, left, eligible), 0, jnp.int32)
 
 
-def tie_break(seed: Seed, number: int = 0) -> jax.Array:
+def tie_break(seed: KeyWords, number: int = 0) -> jax.Array:
     """A uniform number in [0, 1) to break a tie with: () float32."""
-    return uniform(block(seed, number, TIES)[0])
+    return uniform(random_words(seed, number, TIES)[0])
 
 
 def _tails(wins: jax.Array) -> jax.Array:

@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from jaxduel.numerics import marked
-from jaxduel.numerics.marked import logits_above_half
-from jaxduel.numerics.threefry import Seed
+from jaxduel.numerics import masked_beta
+from jaxduel.numerics.masked_beta import logits_above_half
+from jaxduel.numerics.threefry import KeyWords
 
 
 def _case(lanes, entries, seed=0):
     rng = np.random.default_rng(seed)
-    marked = rng.random((lanes, entries)) < rng.choice([0.0, 0.1, 0.9], size=(lanes, 1))
+    masked_beta = rng.random((lanes, entries)) < rng.choice([0.0, 0.1, 0.9], size=(lanes, 1))
     wins = rng.integers(0, 50, (lanes, entries))
     losses = rng.integers(0, 50, (lanes, entries))
     data = jax.random.key_data(jax.random.split(jax.random.key(seed), lanes))
     return (
-        Seed(data[:, 0], data[:, 1]),
-        jnp.asarray(marked),
+        KeyWords(data[:, 0], data[:, 1]),
+        jnp.asarray(masked_beta),
         jnp.asarray(wins, jnp.int32),
         jnp.asarray(losses, jnp.int32),
     )
 
 
-def _draw(seed, marked, wins, losses):
-    return logits_above_half(seed, 9, marked, wins, losses)
+def _draw(seed, masked_beta, wins, losses):
+    return logits_above_half(seed, 9, masked_beta, wins, losses)
 
 
 _draw_lanes = jax.jit(jax.vmap(_draw))
@@ -65,10 +65,10 @@ def test_a_lane_draws_the_same_alone_among_others_and_nested(entries):
 def test_lanes_in_several_queues_draw_the_same(monkeypatch, most):
     case = _case(48, 7)
     whole = _draw_lanes(*case)
-    monkeypatch.setattr(marked, "_MOST_ENTRIES", most)
-    marked._queue.cache_clear()
+    monkeypatch.setattr(masked_beta, "_MOST_ENTRIES", most)
+    masked_beta._queue.cache_clear()
     parts = jax.jit(jax.vmap(lambda *c: _draw(*c)))(*case)
-    marked._queue.cache_clear()
+    masked_beta._queue.cache_clear()
     np.testing.assert_allclose(parts, whole, rtol=1e-6)
 
 
@@ -79,12 +79,12 @@ def test_places_in_queues_fit_32_bits(lanes):
     words = jax.ShapeDtypeStruct((lanes,), jnp.uint32)
     counts = jax.ShapeDtypeStruct((lanes, entries), jnp.int32)
     mask = jax.ShapeDtypeStruct(counts.shape, bool)
-    jaxpr = jax.make_jaxpr(jax.vmap(_draw))(Seed(words, words), mask, counts, counts)
+    jaxpr = jax.make_jaxpr(jax.vmap(_draw))(KeyWords(words, words), mask, counts, counts)
     assert jaxpr.out_avals[0].shape == counts.shape
     queues = _drawn_of_queues(jaxpr.jaxpr)
     assert sum(queues) == lanes * entries
     for size in queues:
-        assert size + marked._slots(size // entries, entries) < 2**31
+        assert size + masked_beta._slots(size // entries, entries) < 2**31
 
 
 def _drawn_of_queues(jaxpr):

@@ -18,7 +18,7 @@ from jax.custom_batching import custom_vmap
 _SLOTS = 8
 
 
-def seldom(
+def compacted_cond(
     work: Callable[..., Any],
     needed: jax.Array,
     value: Any,
@@ -49,7 +49,7 @@ def seldom(
 
 @cache
 def _over_lanes(work: Callable[..., Any]) -> Any:
-    """`seldom` with a rule for batching of its own."""
+    """`compacted_cond` with a rule for batching of its own."""
 
     @custom_vmap
     def one(

@@ -19,7 +19,7 @@ from jax.custom_batching import custom_vmap
 
 from jaxduel.numerics.beta import propose_logit
 from jaxduel.numerics.choice import nth_bit, pack_bits
-from jaxduel.numerics.threefry import Seed, block
+from jaxduel.numerics.threefry import KeyWords, random_words
 
 _WORD = 32
 Reading = Callable[[jax.Array], jax.Array]
@@ -31,7 +31,7 @@ _MOST_ENTRIES = 2**30
 
 
 def logits_above_half(
-    seed: Seed,
+    seed: KeyWords,
     stream: int,
     marked: jax.Array,
     wins: jax.Array,
@@ -109,8 +109,8 @@ def _served(
         row = jnp.minimum(_first_beyond(ends, number), len(ends) - 1)
         bit = nth_bit(words[row], number - (ends[row] - counts[row]))
         lane, position = row // per_lane, row % per_lane * _WORD + bit
-        here = Seed(first[lane], second[lane])
-        pair = block(here, position, stream + trial)
+        here = KeyWords(first[lane], second[lane])
+        pair = random_words(here, position, stream + trial)
         y, accepted = propose_logit(
             jnp.stack(pair), wins[lane, position] + 1, losses[lane, position] + 1
         )

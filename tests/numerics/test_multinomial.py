@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.numerics.shares import shares
+from jaxduel.numerics.multinomial import multinomial
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -19,7 +19,7 @@ def counted():
     """(weights, n, draws, K) counts for n = 0, 7, 1000 and 2^31 - 1."""
     n = jnp.array([0, 7, 1000, 2**31 - 1], jnp.int32)
     keys = jax.random.split(jax.random.key(3), (len(WEIGHTS), len(n), 20_000))
-    over_keys = jax.vmap(shares, in_axes=(0, None, None))
+    over_keys = jax.vmap(multinomial, in_axes=(0, None, None))
     over_n = jax.vmap(over_keys, in_axes=(0, 0, None))
     counts = jax.jit(jax.vmap(over_n, in_axes=(0, None, 0)))(keys, n, jnp.asarray(WEIGHTS))
     return np.asarray(n), np.asarray(counts)
@@ -48,5 +48,5 @@ def test_means_variances_and_covariances_are_multinomial(counted):
 
 def test_no_weight_and_no_draw_count_nothing():
     key, nothing = jax.random.key(0), jnp.zeros(3, jnp.float32)
-    assert not np.any(shares(key, jnp.int32(5), nothing))
-    assert not np.any(shares(key, jnp.int32(0), nothing + 1))
+    assert not np.any(multinomial(key, jnp.int32(5), nothing))
+    assert not np.any(multinomial(key, jnp.int32(0), nothing + 1))

@@ -42,7 +42,7 @@ _REST = 8
 """After a trial in vain there is none for this part of the time that has passed."""
 
 
-class Settling:
+class SkipHeuristic:
     """Watches a block in the step loop.
 
     An arm meets itself in comparisons that cannot be skipped, too, where a policy that tosses coins

@@ -10,7 +10,7 @@ from jaxduel.numerics.binomial import binomial
 from jaxduel.numerics.threefry import fold_in
 
 
-def shares(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
+def multinomial(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
     """How often each arm is drawn in n draws in proportion to weights: the multinomial law.
 
     Arm by arm, a binomial share of the draws that are left, as exact as

@@ -1,11 +1,11 @@
-"""`seldom` is `lax.cond` for lanes: whatever the lanes, whoever needs the work."""
+"""`compacted_cond` is `lax.cond` for lanes: whatever the lanes, whoever needs the work."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.numerics.seldom import seldom
+from jaxduel.numerics.compacted_cond import compacted_cond
 
 
 def _collatz(value, limit):
@@ -33,7 +33,7 @@ def test_lanes_that_need_the_work_get_it_and_the_others_stay(with_effort):
         def one(needed, n, effort):
             value = {"n": n, "turns": jnp.int32(7)}
             effort = effort if with_effort else None
-            return seldom(_collatz, needed, value, limit, effort=effort)
+            return compacted_cond(_collatz, needed, value, limit, effort=effort)
 
         return jax.vmap(one)(needed, n, effort)
 
@@ -59,7 +59,7 @@ def test_a_table_is_read_by_lane_in_one_lane_in_many_and_in_cells_of_many():
     start = rng.integers(0, 4, (3, 40)).astype(np.int32)
 
     def one(needed, start, table):
-        return seldom(_read, needed, jnp.int32(1), start, table=table)
+        return compacted_cond(_read, needed, jnp.int32(1), start, table=table)
 
     lanes = jax.vmap(one)
     expected = np.where(
@@ -85,7 +85,9 @@ def _scale(value, factor):
 def test_what_the_cells_share_is_broadcast():
     needed = jnp.array([[True, False, True], [False, True, True]])
     value = jnp.arange(6.0).reshape(2, 3)
-    cells = jax.vmap(jax.vmap(lambda n, v, f: seldom(_scale, n, v, f), (0, 0, None)), (0, 0, 0))
+    cells = jax.vmap(
+        jax.vmap(lambda n, v, f: compacted_cond(_scale, n, v, f), (0, 0, None)), (0, 0, 0)
+    )
     scaled = cells(needed, value, jnp.array([10.0, 100.0]))
     expected = jnp.where(needed, value * jnp.array([[10.0], [100.0]]), value)
     assert (scaled == expected).all()
