@@ -8,7 +8,13 @@ from jax import lax
 
 import jaxduel as jd
 from jaxduel.policies.copeland_rmed.demands import lead_and_price
-from jaxduel.policies.copeland_rmed.evidence import ecw_levels, ecw_total, standing, tightest, trust
+from jaxduel.policies.copeland_rmed.evidence import (
+    confident_until,
+    ecw_levels,
+    ecw_total,
+    standing,
+    tightest,
+)
 from jaxduel.policies.copeland_rmed.vertex import no_vertex, optimal_vertex, table_of
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -108,5 +114,5 @@ def test_the_trust_in_counts_that_are_an_allocation_is_its_log_t():
         divergence = p * np.log(2 * p) + (1 - p) * np.log(2 * (1 - p))
     lead = jnp.asarray(np.sign(p - 0.5) * np.maximum(20 * q * divergence, 1e-6), jnp.float32)
     now = standing(lead, jnp.ones((5, 5), jnp.float32), jnp.ones(5, bool))
-    here = trust(now, jnp.int32(bound.winner), jnp.float32(-1))
+    here = confident_until(now, jnp.int32(bound.winner), jnp.float32(-1))
     assert float(here) == pytest.approx(20, rel=1e-4)

@@ -203,7 +203,7 @@ def test_the_worst_gap_of_one_batch_is_the_largest():
 
 
 def test_gradients_in_the_gap():
-    times = jd.policies.grids.grid_times("minimax", 50_000, 4)
+    times = jd.policies.arms.grids.grid_times("minimax", 50_000, 4)
     slope = jax.jit(jax.grad(lambda gap: jd.theory.static_grid_lower_bound(times, 5, gap)))
     for gap in (0.01, 0.1, 0.5):
         step = 1e-6 * gap

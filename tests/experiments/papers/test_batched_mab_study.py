@@ -208,7 +208,7 @@ def test_the_worst_regret_is_above_the_lower_bound(tmp_path, monkeypatch):
     assert [row["num_batches"] for row in table] == ["2", "4"]
     for row in table:
         assert float(row["worst_mean"]) > float(row["lower_bound"]) > 0
-        times = jd.policies.grids.grid_times("minimax", 1_000, int(row["num_batches"]))
+        times = jd.policies.arms.grids.grid_times("minimax", 1_000, int(row["num_batches"]))
         bound = jd.theory.static_minimax_lower_bound(times, 3)
         assert float(row["lower_bound"]) == pytest.approx(bound)
         rate = jd.theory.base_minimax_rate(3, 1_000, int(row["num_batches"]))
