@@ -1,11 +1,11 @@
-"""Writes README's tables of speeds from measurements, never by hand.
+"""Writes the tables of speeds in README and the guide from measurements, never by hand.
 
     python -m pytest -n 0 benchmarks/test_comparisons.py -k test_steps --benchmark-json steps.json
     python -m benchmarks.report steps.json
 
-The numbers that README quotes go into `measured.json` beside this file, with their machine,
-versions, commit and date, and from there into README, between `<!-- speed: NAME -->` and
-`<!-- end -->`. A table is replaced as a whole. Without a file, README is written again.
+The numbers that these pages quote go into `measured.json` beside this file, with their machine,
+versions, commit and date, and from there into the pages, between `<!-- speed: NAME -->` and
+`<!-- end -->`. A table is replaced as a whole. Without a file, the pages are written again.
 """
 
 import json
@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MEASURED = Path(__file__).with_name("measured.json")
-README = Path(__file__).parents[1] / "README.md"
+_ROOT = Path(__file__).parents[1]
+PAGES = (_ROOT / "README.md", _ROOT / "notebooks" / "guide" / "speed.md")
 MARKED = re.compile(r"(<!-- speed: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 class Section(NamedTuple):
-    """A table of README."""
+    """A table of a page."""
 
     benchmark: str
     """File and function, in the folder of benchmarks."""
@@ -128,7 +129,7 @@ def distilled(run: dict[str, Any]) -> dict[str, Any]:
     """The sections that a run of pytest-benchmark has measured, as in `measured.json`.
 
     Raises:
-      SystemExit: if what was measured is no commit, or is nothing that README quotes.
+      SystemExit: if what was measured is no commit, or is nothing that a page quotes.
     """
     commit, machine = run["commit_info"], run["machine_info"]
     if "id" not in commit or commit["dirty"]:
@@ -153,12 +154,12 @@ def distilled(run: dict[str, Any]) -> dict[str, Any]:
         if rows:
             found[name] = {**origin, "rows": rows}
     if not found:
-        raise SystemExit("report: nothing was measured that README quotes.")
+        raise SystemExit("report: nothing was measured that a page quotes.")
     return found
 
 
 def rendered(name: str, measured: dict[str, Any]) -> str:
-    """README's lines of a section: the table, and where and when it was measured."""
+    """A page's lines of a section: the table, and where and when it was measured."""
     head, *body = SECTIONS[name].table(measured["rows"])
     lines = [head, ["---"] * len(head), *body]
     table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("| --- ", "|---")
@@ -167,13 +168,14 @@ def rendered(name: str, measured: dict[str, Any]) -> str:
 
 
 def rewritten(text: str, measured: dict[str, Any]) -> str:
-    """README with the tables of `measured` in place of its own.
+    """A page with the tables of `measured` in place of its own.
 
     Raises:
-      SystemExit: unless README has a place for each section, and no other.
+      SystemExit: if it has a table that was not measured.
     """
-    if sorted(name for _, name, _ in MARKED.findall(text)) != sorted(measured):
-        raise SystemExit(f"report: README must have exactly the tables {', '.join(measured)}.")
+    missing = {name for _, name, _ in MARKED.findall(text)} - set(measured)
+    if missing:
+        raise SystemExit(f"report: there are no measurements for {', '.join(sorted(missing))}.")
     return MARKED.sub(lambda m: m[1] + rendered(m[2], measured[m[2]]) + m[3], text)
 
 
@@ -186,12 +188,13 @@ def dumped(measured: dict[str, Any]) -> str:
 
 
 def main(paths: list[str]) -> None:
-    """Takes in files of `--benchmark-json`, and writes README."""
+    """Takes in files of `--benchmark-json`, and writes the pages."""
     measured = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
     for path in paths:
         measured |= distilled(json.loads(Path(path).read_text()))
     MEASURED.write_text(dumped({name: measured[name] for name in SECTIONS if name in measured}))
-    README.write_text(rewritten(README.read_text(), measured))
+    for page in PAGES:
+        page.write_text(rewritten(page.read_text(), measured))
 
 
 if __name__ == "__main__":

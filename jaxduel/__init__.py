@@ -4,6 +4,20 @@ once.
 Names are imported when they are first used: the command line answers an interrupt while the rest is
 still being imported. What takes long to import (SciPy, optax, matplotlib, xarray) is imported where
 it is used, so that `simulate` and what it needs add a quarter to the time of importing JAX.
+
+Terms:
+
+- Duel, comparison: two arms are played and one wins. An arm may meet itself, which teaches nothing.
+- Informative comparison: one of two different arms, whose outcome may change what a policy does.
+- Quiet run: comparisons of an arm with itself, one after the other, that change nothing but the
+  clock. The simulator skips them: `jaxduel.policies.SupportsSkip`.
+- Round, batch: plays that are committed to at once; their outcomes are drawn as sums.
+- Seed: one independent run, by its number; `seed=` is the root of the randomness of all.
+- Lane: the place of a seed in the arrays of a program; `vmap` adds the axis.
+- Block: the seeds, as many as there are lanes, that run as one: what is compiled, placed on a
+  device, stored and resumed.
+- Cell: a policy with its parameters on an instance up to a horizon; what a sweep has many of.
+- Checkpoint: a time at which plays are recorded.
 """
 
 import time

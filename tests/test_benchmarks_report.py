@@ -33,9 +33,11 @@ def of_pytest(**commit):
     }
 
 
-def test_the_tables_of_readme_are_those_of_the_measurements():
-    text = report.README.read_text()
-    assert report.rewritten(text, MEASURED) == text
+def test_the_tables_of_the_pages_are_those_of_the_measurements():
+    texts = [page.read_text() for page in report.PAGES]
+    assert [report.rewritten(text, MEASURED) for text in texts] == texts
+    shown = [name for text in texts for _, name, _ in report.MARKED.findall(text)]
+    assert set(shown) == set(MEASURED)
 
 
 def test_every_table_has_been_measured():
@@ -69,5 +71,5 @@ def test_a_measurement_that_cannot_be_published_is_refused():
         report.distilled(of_pytest(dirty=True))
     with pytest.raises(SystemExit, match="nothing was measured"):
         report.distilled({**of_pytest(), "benchmarks": []})
-    with pytest.raises(SystemExit, match="exactly the tables straightforward"):
-        report.rewritten("no tables\n", report.distilled(of_pytest()))
+    with pytest.raises(SystemExit, match="no measurements for steps"):
+        report.rewritten("<!-- speed: steps -->\n<!-- end -->\n", report.distilled(of_pytest()))
