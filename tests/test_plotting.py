@@ -10,6 +10,7 @@ from matplotlib.colors import to_rgb
 
 import jaxduel as jd
 from jaxduel import plotting
+from jaxduel.experiments.papers import copeland_dueling, copeland_rmed, double_thompson
 from jaxduel.plotting import (
     STYLES,
     Bar,
@@ -55,8 +56,9 @@ def test_every_policy_has_a_colour_of_its_own():
         assert np.abs(difference).max() > 0.05, (first, second)
 
 
-def test_all_registered_policies_have_a_style():
-    assert set(jd.policies.names()) <= set(STYLES)
+@pytest.mark.parametrize("paper", [copeland_dueling, copeland_rmed, double_thompson])
+def test_policies_that_share_figures_have_styles_that_were_chosen(paper):
+    assert {entry.policy for entry in paper._COMPETITORS.values()} <= set(STYLES)
 
 
 def test_policies_of_one_figure_differ_in_line_or_marker_too():
