@@ -8,13 +8,13 @@ from jaxduel import interrupts
 
 
 def main() -> int:
-    """Carries out the command of the process's arguments; from here on Ctrl-C ends in one line."""
+    """Carries out the command in `sys.argv`; from here on, Ctrl-C prints one line and ends it."""
     interrupts.watch()
     from jaxduel.cli import main as carry_out
 
     code = carry_out()
     if any(not t.daemon for t in threading.enumerate() if t is not threading.main_thread()):
-        sys.stdout.flush()  # what still compiles for a run that was stopped is not waited for
+        sys.stdout.flush()  # do not wait for compilations of a stopped run
         os._exit(code)
     return code
 

@@ -1,5 +1,5 @@
-"""How objects show themselves: arrays by dtype and shape, small tables in HTML for notebooks, and
-the names of a package that tab completion offers."""
+"""Helpers for reprs: arrays by dtype and shape, small HTML tables for notebooks, and the public
+names of a package for tab completion."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import numpy as np
 from jax.core import Tracer
 
 _LONGEST = 6
-"""Most entries of an array that are shown one by one."""
+"""Longest array whose entries are all shown."""
 
 
 def array_text(value: Any) -> str:
-    """An array, traced or not, by dtype and shape: `float32[3,5]`. What is none by its `repr`."""
-    if not hasattr(value, "dtype"):  # what a transformation of pytrees puts in its place
+    """An array, traced or not, by dtype and shape: `float32[3,5]`; anything else by its `repr`."""
+    if not hasattr(value, "dtype"):  # a placeholder of a pytree transformation
         return repr(value)
     return f"{value.dtype}[{','.join(map(str, value.shape))}]"
 
 
 def value_text(value: Any) -> str:
-    """A parameter as text: numbers by the shortest decimals that give their 32 bits, arrays that
-    are traced, long or stacked by dtype and shape."""
+    """A parameter as text: floats by the shortest decimals that round to the same float32; traced,
+    long or multidimensional arrays by dtype and shape."""
     if not is_known(value):
         return array_text(value)
     if isinstance(value, float | np.floating):
@@ -43,14 +43,14 @@ def value_text(value: Any) -> str:
 
 
 def is_known(value: Any) -> bool:
-    """Whether an array has numbers: it is neither traced nor its memory given away."""
+    """True if the values of an array can be read: it is not traced, abstract or deleted."""
     if isinstance(value, Tracer | jax.ShapeDtypeStruct):
         return False
     return not (isinstance(value, jax.Array) and value.is_deleted())
 
 
 def listed(arms: Sequence[int], most: int = 8) -> str:
-    """Arms by their numbers, the first of them where there are many."""
+    """Arm numbers as text, separated by commas: the first `most`, then how many more there are."""
     more = f" and {len(arms) - most} more" if len(arms) > most else ""
     return ", ".join(map(str, arms[:most])) + more
 
@@ -61,9 +61,9 @@ def html_table(
     """A table in HTML, without scripts or styles; all text is escaped.
 
     Args:
-      caption: what stands above it.
-      rows: of text; the first entry of each is its heading.
-      header: headings of the columns; none if None.
+      caption: text above the table.
+      rows: rows of text; the first entry of each is its heading.
+      header: column headings; none if None.
     """
     parts = [f"<table><caption>{escape(caption)}</caption>"]
     if header is not None:
@@ -76,11 +76,11 @@ def html_table(
 
 
 def exported(namespace: Mapping[str, Any], modules: Sequence[str] = ()) -> list[str]:
-    """The public names of a package, sorted: neither private ones nor the modules behind them.
+    """The public names of a package, sorted: no private names, and no modules unless listed.
 
     Args:
       namespace: the package's `globals()`.
-      modules: modules that are public all the same.
+      modules: modules to include.
     """
     return sorted(
         name

@@ -1,4 +1,4 @@
-"""What jaxduel raises and warns about: one sentence on what is wrong, where, what is accepted."""
+"""Errors and warnings. A message is one sentence: what is wrong, where, and what is accepted."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ class InputError(ValueError):
 
 
 class SolverError(RuntimeError):
-    """A numerical computation did not reach its tolerance; the message says what it did reach."""
+    """A numerical computation missed its tolerance; the message gives the accuracy it reached."""
 
 
 class StorageError(RuntimeError):
-    """Results could not be put on disk (it is full, or gone); the message is one sentence.
+    """Results could not be written to disk (it is full, or gone); the message is one sentence.
 
-    What was stored before is whole.
+    Results stored before are intact.
     """
 
 
 class AssumptionWarning(UserWarning):
-    """The instance breaks an assumption that the policy's guarantee rests on; the run goes on."""
+    """The instance violates an assumption of the policy's guarantee; the run goes on."""
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """`text` for a message: its beginning and its length where it is longer than `most`."""
+    """`text`, or its beginning and its length if it is longer than `most` characters."""
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text):,} characters)"
 
 
 def unknown_name(
     kind: str, name: object, known: Iterable[str], meant: str | None = None
 ) -> InputError:
-    """An error for `name`, which is none of the `known` names of that `kind`, with the nearest one.
+    """An error for a `name` not among the `known` names of its `kind`; it suggests the nearest one.
 
     Args:
       kind: what the name was meant to be, such as "policy" or "problem".

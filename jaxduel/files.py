@@ -1,4 +1,4 @@
-"""Files that are written whole, or not at all, and are on disk when the call returns."""
+"""Atomic file writes: a file appears whole or not at all, and is on disk when the call returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jaxduel import interrupts
 from jaxduel.errors import InputError, StorageError, shorten
 
 TEMPORARY = ".part"
-"""The ending of names of files that are being written."""
+"""Suffix of the names of files that are being written."""
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str = "") -> Path:
@@ -29,8 +29,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
       The path.
 
     Raises:
-      StorageError: if it cannot be written (disk full, quota, no permission); nothing is left of
-        it, and what `path` held before is still there.
+      StorageError: if it cannot be written (disk full, quota, no permission); no partial file
+        remains, and the earlier content of `path` is still there.
     """
     path = Path(path)
     try:
@@ -55,13 +55,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
 
 
 def remove_parts(folder: Path, label: str) -> None:
-    """Removes what writers of `label` left in the folder when they were killed."""
+    """Removes temporary files that killed writers with this `label` left in the folder."""
     for path in folder.glob(f".{label}-*{TEMPORARY}"):
         path.unlink(missing_ok=True)
 
 
 def require_writable_file(path: str | os.PathLike[str]) -> Path:
-    """The path of a file that can be written: its folder exists, and it is no folder itself.
+    """The path as a `Path`, checked: it is not a folder, and its folder exists and is writable.
 
     Raises:
       InputError: if it cannot be written.
@@ -92,7 +92,7 @@ def require_writable_folder(folder: Path) -> None:
 
 
 def why(error: BaseException | None) -> str:
-    """What the system says, without the name of the file."""
+    """The operating system's message, without the name of the file."""
     return getattr(error, "strerror", None) or str(error)
 
 

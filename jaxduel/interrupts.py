@@ -1,9 +1,9 @@
-"""Ctrl-C: simulations stop between chunks, files are written whole, and a command says one line.
+"""Ctrl-C: simulations stop between chunks, files are written whole, a command prints one line.
 
-In a script, `stops` lets SIGINT set an event instead of raising KeyboardInterrupt wherever the
-main thread happens to be: raised within a callback, as of the garbage collector, that is swallowed.
-The process of the command line (`watch`) blocks the signal and has a thread that waits for it, so
-that it answers while the main thread imports or compiles.
+In a script, `stops` lets SIGINT set an event. The usual KeyboardInterrupt is raised wherever the
+main thread happens to be, and is swallowed if that is in a callback, e.g. of the garbage collector.
+The process of the command line (`watch`) blocks the signal and waits for it in a thread of its
+own, so that it answers while the main thread imports or compiles.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from jaxduel import screen
 
 EXIT_CODE = 130
 DEADLINE = 2.0
-"""Seconds that a command has to end by itself after a signal."""
+"""Seconds that a command is given to end by itself after a signal."""
 
 LONGEST_WRITE = 30.0
-"""Seconds that a file in the middle of being written is waited for."""
+"""Longest wait for a file that is being written, in seconds."""
 
 _scopes: list[tuple[threading.Event, bool]] = []
 _writing = threading.RLock()
@@ -37,14 +37,15 @@ _said = threading.Lock()
 def stops(
     stop: threading.Event, *, terminate: bool = False, patient: bool = False
 ) -> Iterator[None]:
-    """Within it, the first SIGINT sets `stop`; a second one interrupts at once.
+    """Context in which the first SIGINT sets `stop` and a second one interrupts at once.
 
-    In threads other than the main one, and where somebody else handles the signal, it does nothing.
+    It does nothing in threads other than the main one; a SIGINT handler that is not Python's
+    default stays in place.
 
     Args:
       stop: the event.
       terminate: whether SIGTERM does the same.
-      patient: whether a command then takes the time it needs, until a second signal.
+      patient: whether a command may then take as long as it needs, until a second signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -75,14 +76,14 @@ def stops(
 
 @contextmanager
 def whole() -> Iterator[None]:
-    """Within it, a signal does not end the process: a file is being written."""
+    """Context in which a signal does not end the process: a file is being written."""
     with _writing:
         yield
 
 
 @contextmanager
 def says(message: str) -> Iterator[None]:
-    """Within it, a command that is interrupted says `message`."""
+    """Context in which an interrupted command prints `message`."""
     global _message
     before, _message = _message, message
     try:
@@ -93,8 +94,8 @@ def says(message: str) -> Iterator[None]:
 
 @contextmanager
 def keeps_what_finished() -> Iterator[None]:
-    """Within it, a command that has simulated takes the time it needs to write what had finished;
-    a second signal ends it."""
+    """Context in which a command that has begun to simulate may, when interrupted, take as long as
+    it needs to write its finished results; a second signal ends it."""
     global _keeping, _has_run
     _keeping, _has_run = True, False
     try:
@@ -104,7 +105,7 @@ def keeps_what_finished() -> Iterator[None]:
 
 
 def say_once() -> None:
-    """Prints the line of an interrupted command, unless it has been printed."""
+    """Prints the message of an interrupted command, unless it has been printed."""
     if _is_watched and not _said.acquire(blocking=False):
         return
     line = f"jaxduel: {_message}"
@@ -115,10 +116,10 @@ def say_once() -> None:
 
 
 def watch() -> None:
-    """Blocks SIGINT and answers it from a thread of its own; for the process of the command line.
+    """Blocks SIGINT and answers it in a separate thread; for the process of the command line.
 
-    SIGTERM is passed on as SIGINT. To be called by the main thread before others are started. Where
-    threads cannot wait for signals (Windows), it does nothing.
+    SIGTERM is passed on as SIGINT. Call it in the main thread before starting others. It does
+    nothing where threads cannot wait for signals (Windows).
     """
     global _is_watched
     if not hasattr(signal, "sigwait"):
@@ -130,7 +131,7 @@ def watch() -> None:
 
 
 def _answer() -> None:
-    """Waits for signals, and ends the process."""
+    """Waits for a signal, sets the events of the open scopes, and ends the process."""
     signal.sigwait({signal.SIGINT})
     scopes = list(_scopes)
     for stop, _ in scopes:
@@ -144,7 +145,7 @@ def _answer() -> None:
 
 
 def _exit() -> NoReturn:
-    """Ends the process at once: the end of the interpreter would wait for compilations."""
+    """Ends the process at once: a normal exit of the interpreter would wait for compilations."""
     say_once()
     os._exit(EXIT_CODE)
 
@@ -152,12 +153,13 @@ def _exit() -> NoReturn:
 class Workers:
     """Threads that end soon after an event is set, unless they are in the middle of a compilation.
 
-    These go on and end before the process does: a process that ends while others compute crashes.
-    (They are not joined: in Python 3.11 a join that is interrupted takes a thread for ended.)
+    A compiling thread goes on and ends before the process does, which would crash if it ended while
+    threads compute. (They are not joined: in Python 3.11 an interrupted join takes a running thread
+    for ended.)
 
     Args:
-      number: how many.
-      work: what each does, given its number; must not raise.
+      number: number of threads.
+      work: called by each thread with its number; must not raise.
       stop: the event.
     """
 
@@ -177,7 +179,7 @@ class Workers:
             threading.Thread(target=run, args=(which,)).start()
 
     def wait(self, patience: float = 1.0) -> None:
-        """Returns when all have ended; where they are stopped, after that many seconds at most."""
+        """Returns when all have ended, or at most `patience` seconds after `stop` is set."""
         until = float("inf")
         while self._left and time.monotonic() < until:
             self._left -= self._ended.acquire(timeout=0.1)

@@ -1,8 +1,8 @@
-"""How far a computation is: a line that is redrawn on a terminal or in a notebook, and one line a
-minute where standard error is a file.
+"""Progress of a computation: a line redrawn on a terminal or in a notebook, or one line a minute
+where standard error is a file.
 
-While programs are compiled it says which. Rates, and the time that is left, are of the time in
-which something ran.
+While programs compile, the line names them. The rate and the time left leave out time in which
+programs only compiled.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from typing import Self
 from jaxduel.screen import Log, Screen, screen
 
 EVERY = 60.0
-"""Seconds between two lines in a file."""
+"""Seconds between lines in a file."""
 PATIENCE = 2.0
-"""Seconds before a line is drawn that nobody asked for."""
+"""Seconds before a line is drawn if `shown` is None."""
 PERIOD = 0.25
-"""Seconds between two looks."""
+"""Seconds between updates."""
 _SLOW = 0.5
-"""Seconds that a program has to begin to run, after which it is taken to be compiled."""
+"""Seconds after which a program that has not begun to run is taken to be compiling."""
 _SHORTEST = 1.0
-"""Seconds that a rate is measured over, at least."""
+"""Least time that a rate is measured over, in seconds."""
 _ROUNDING = 1e-9
 _BAR = 12
 _open: list[Progress] = []
 
 
 class Progress:
-    """Counts what is done of a computation, and shows it from a thread of its own.
+    """Context that counts the finished part of a computation and shows it from a thread of its own.
 
-    It is a context. Of several that are open the last one is shown, and the others wait.
+    If several are open, only the one opened last is shown.
 
     Args:
-      what: what is computed.
-      total: how much there is to do.
-      unit: of what, in the plural.
+      what: name of the computation.
+      total: amount of work, in `unit`.
+      unit: the unit of work, in the plural.
       shown: whether it is shown: True, always; False, never; None, on a terminal or in a notebook,
         once it has taken `PATIENCE` seconds.
-      done: how much was done before.
-      detail: what else to say, at the end.
-      output: where, instead of on standard error.
-      clock: the time in seconds.
-      period: seconds between two looks; None, for tests, leaves `look` to the caller.
+      done: amount of work done before.
+      detail: returns text to append to the line.
+      output: where to write, instead of standard error.
+      clock: returns the time in seconds.
+      period: seconds between updates; None, for tests, leaves calls of `look` to the caller.
     """
 
     def __init__(
@@ -100,21 +100,21 @@ class Progress:
                     self._output.erase()
 
     def tick(self, n: float = 1.0) -> None:
-        """Counts what was done."""
+        """Counts `n` units of work as done."""
         with self._lock:
             self._done += n
-            self._idle_since = None  # while others are compiled, something runs
+            self._idle_since = None  # something runs, even if other programs compile
             self._sample()
 
     def compiles(self, what: str, who: object) -> None:
-        """From now on `who` compiles, until it runs."""
+        """Marks `who` as compiling `what`, until `runs(who)`."""
         with self._lock:
             self._compiled[who] = what
             if self._idle_since is None:
                 self._idle_since = self._clock()
 
     def runs(self, who: object) -> None:
-        """`who` runs, if it did not before."""
+        """Marks `who` as running, if it was compiling."""
         with self._lock:
             if self._compiled.pop(who, None) is not None and self._idle_since is not None:
                 self._idle += self._clock() - self._idle_since
@@ -122,7 +122,7 @@ class Progress:
 
     @contextmanager
     def compiling(self, what: str) -> Iterator[None]:
-        """Within it `what` is compiled."""
+        """Context in which `what` is compiled."""
         who = object()
         self.compiles(what, who)
         try:
@@ -131,19 +131,19 @@ class Progress:
             self.runs(who)
 
     def note(self, text: str) -> None:
-        """A line that stays; in a file, once it has taken `EVERY` seconds."""
+        """Prints a line that stays; in a file only after the first `EVERY` seconds."""
         with self._lock:
             late = self._clock() - self._begun >= EVERY
             if self._output is not None and (late or not isinstance(self._output, Log)):
                 self._output.write(text)
 
     def pause(self) -> None:
-        """Takes away what is shown, until the next look."""
+        """Erases the line until the next update."""
         if self._output is not None:
             self._output.erase()
 
     def look(self) -> None:
-        """Shows how far it is, if it is time."""
+        """Updates what is shown, if it is time to."""
         with self._lock:
             if self._output is None or not self._total or _open[-1:] != [self]:
                 return
@@ -156,7 +156,7 @@ class Progress:
                 self._output.draw(self.line())
 
     def line(self) -> str:
-        """How far it is."""
+        """The progress as one line of text."""
         with self._lock:
             now, share = self._clock(), self._share()
             part = f"{int(100 * share)} % of {count(self._total)} {self._unit}"
@@ -177,7 +177,7 @@ class Progress:
             return f"{self._what}: {part}{ahead}{detail}"
 
     def summary(self) -> str:
-        """What was done, and how long it took."""
+        """The work done and the time taken, as one line of text."""
         with self._lock:
             now = self._clock()
             done = count(self._total)
@@ -188,12 +188,12 @@ class Progress:
             return f"{self._what}: {done} {self._unit} in {duration(now - self._begun)}{compiled}"
 
     def _share(self) -> float:
-        """Of the total; 1 but for rounding is 1."""
+        """Fraction of the total that is done; 1 if it differs from 1 by rounding only."""
         share = self._done / self._total if self._total else 1.0
         return share if share < 1.0 - _ROUNDING else 1.0
 
     def _sample(self) -> None:
-        """Remembers how far it is after how much time in which something ran."""
+        """Records a point (running time, work done) for the rate; drops points that are too old."""
         ran = self._ran(self._clock())
         if ran >= self._samples[-1][0] + _SHORTEST:
             self._samples.append((ran, self._done))
@@ -201,14 +201,14 @@ class Progress:
             self._samples.popleft()
 
     def _rate(self, now: float) -> float:
-        """What is done a second, of late: in the second half of the time in which something ran. 0
-        as long as that cannot be told."""
+        """Units done per second over about the second half of the running time; 0 while it is too
+        short to tell."""
         begun, done = self._samples[0]
         ran = self._ran(now) - begun
         return (self._done - done) / ran if ran >= _SHORTEST else 0.0
 
     def _ran(self, now: float) -> float:
-        """Seconds in which something ran."""
+        """Running time: seconds since the start in which not everything was compiling."""
         return (now if self._idle_since is None else self._idle_since) - self._begun - self._idle
 
     def _watch(self) -> None:
@@ -220,12 +220,12 @@ class Progress:
 
 
 def current() -> Progress | None:
-    """The one that was opened last, of those that are open."""
+    """The open `Progress` that was opened last; None if none is open."""
     return next(iter(_open[-1:]), None)
 
 
 def count(number: float) -> str:
-    """A number in three digits: 950, 9.5k, 21.5M."""
+    """A number in three significant digits: 950, 9.5k, 21.5M."""
     for unit in ("", "k", "M", "G", "T"):
         if abs(number) < 999.5 or unit == "T":
             break
@@ -234,7 +234,7 @@ def count(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Such as 0:09, 1:05:09; days from the third on."""
+    """A duration as text, such as 0:09 or 1:05:09; in days from three days on."""
     whole = round(seconds)
     if whole >= 3 * 86_400:
         return f"{seconds / 86_400:.1f} days"

@@ -1,5 +1,5 @@
-"""Standard error, shared by lines that stay and one line that is redrawn: on a terminal, in a
-notebook, or in a file, where nothing is redrawn."""
+"""Standard error with one line that is redrawn below lines that stay: on a terminal or in a
+notebook; a file or a pipe gets the lines that stay only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Terminal:
     """A terminal.
 
     Args:
-      stream: where it is written to.
+      stream: the stream to write to.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -25,7 +25,7 @@ class Terminal:
         self._length = 0
 
     def draw(self, text: str) -> None:
-        """Puts `text` in place of what was drawn; what is too long for a line is cut."""
+        """Replaces the drawn line by `text`, cut to the width of the terminal."""
         global _drawn
         with _lock:
             text = text[: self._width() - 1]
@@ -34,7 +34,7 @@ class Terminal:
             self._length, _drawn = len(text), self
 
     def erase(self) -> None:
-        """Takes away what was drawn."""
+        """Erases the drawn line."""
         global _drawn
         with _lock:
             if self._length:
@@ -45,7 +45,7 @@ class Terminal:
                 _drawn = None
 
     def write(self, text: str) -> None:
-        """A line that stays, in place of what was drawn."""
+        """Writes a line that stays, in place of the drawn one."""
         with _lock:
             self.erase()
             self._stream.write(f"{text}\n")
@@ -65,14 +65,14 @@ class Notebook:
         self._handle: Any = None
 
     def draw(self, text: str) -> None:
-        """Puts `text` in place of what was drawn."""
+        """Replaces the drawn line by `text`."""
         global _drawn
         with _lock:
             self._show({"text/plain": text})
             _drawn = self
 
     def erase(self) -> None:
-        """Takes away what was drawn."""
+        """Erases the drawn line."""
         global _drawn
         with _lock:
             if self._handle is not None:
@@ -81,7 +81,7 @@ class Notebook:
                 _drawn = None
 
     def write(self, text: str) -> None:
-        """A line that stays."""
+        """Writes a line that stays."""
         with _lock:
             self.draw(text)
             self._handle = None
@@ -100,17 +100,17 @@ class Log:
     """A file or a pipe.
 
     Args:
-      stream: where it is written to.
+      stream: the stream to write to.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def erase(self) -> None:
-        """Nothing was drawn."""
+        """Does nothing: a file has no drawn line."""
 
     def write(self, text: str) -> None:
-        """A line that stays."""
+        """Writes a line that stays."""
         with _lock:
             self._stream.write(f"{text}\n")
             self._stream.flush()
@@ -120,7 +120,7 @@ Screen = Terminal | Notebook | Log
 
 
 def screen() -> Screen | None:
-    """What standard error is; None where there is none."""
+    """The screen that fits standard error; None if the process has none."""
     if _is_notebook():
         return Notebook()
     if sys.stderr is None:
@@ -129,7 +129,7 @@ def screen() -> Screen | None:
 
 
 def say(text: str) -> None:
-    """Prints a line on standard error, in place of what was drawn there."""
+    """Prints a line on standard error, in place of the drawn one."""
     with _lock:
         if _drawn is not None:
             _drawn.erase()
@@ -137,12 +137,12 @@ def say(text: str) -> None:
 
 
 def is_drawn() -> bool:
-    """Whether there is a line on a terminal that is not ended."""
+    """True if a line drawn on a terminal is not yet ended by a newline."""
     return isinstance(_drawn, Terminal)
 
 
 def _is_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """True if this process is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None

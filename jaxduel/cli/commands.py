@@ -1,4 +1,4 @@
-"""All commands by name, and `main`, which carries one out and says in one line what went wrong."""
+"""The table of commands, and `main`, which runs one and reports an error in one line."""
 
 from __future__ import annotations
 
@@ -48,10 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
       0; 2 for bad input, a bound that could not be computed or a file that could not be written,
-      and 1 where memory does not suffice, after one line on standard error; 130 after Ctrl-C.
+      and 1 where memory does not suffice or a cluster's scheduler is lost, after one line on
+      standard error; 130 after Ctrl-C.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
-    if NO_CACHE in arguments:  # of any command
+    if NO_CACHE in arguments:  # an option of all commands
         arguments.remove(NO_CACHE)
         os.environ["JAXDUEL_CACHE"] = "off"
     if arguments == ["--version"]:
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         line = str(error).replace("\n", "\\n").replace("\r", "\\r")
         print(f"jaxduel: error: {line}", file=sys.stderr)
         return WRONG_INPUT
-    except BrokenPipeError:  # the reader of our output has gone
+    except BrokenPipeError:  # the reader of the output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (MemoryError, ConnectionError) as error:
@@ -85,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _overview() -> Iterator[str]:
-    """The help of all commands: the first lines of theirs."""
+    """Overview of all commands, with the first line of each one's help."""
     yield "usage: jaxduel COMMAND ..., or jaxduel --version"
     yield ""
     yield _DESCRIPTION

@@ -7,17 +7,17 @@ import textwrap
 from collections.abc import Iterable
 
 WIDTH = 80
-"""Characters, of any terminal: longer lines are hard to read, and logs are no terminal."""
+"""Most characters in a line, whatever the terminal: longer lines are hard to read."""
 _LAST = 60
-"""Columns further to the right have too little room for text."""
+"""Last column to which continuation lines are indented: beyond it there is too little room."""
 _MOST = 3
-"""Gaps between columns of lines that are no rows of a table."""
+"""Most gaps between columns in a line that is wrapped; one with more is a row of a table."""
 _GAP = re.compile(r"\S {2,}(?=\S)")
 
 
 def say(lines: Iterable[str]) -> None:
-    """Prints lines, those that are too long in several: what follows stands under the last column
-    that has room (a column begins after two spaces), or four characters further in."""
+    """Prints lines and wraps those that are too long: continuations are indented to the last column
+    that leaves room (a column begins after two spaces), or by four more characters."""
     for line in lines:
         print("\n".join(wrapped(line)))
 
@@ -40,7 +40,7 @@ def wrapped(line: str) -> list[str]:
 
 
 def in_one_line(line: str) -> str:
-    """The beginning of a line that is too long, and three dots."""
+    """A line, cut to `WIDTH` characters with three dots at the end if it is longer."""
     if len(line) <= WIDTH:
         return line
     return f"{line[: WIDTH - 4].rpartition(' ')[0].rstrip(' ,;')} ..."

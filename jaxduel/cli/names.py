@@ -1,5 +1,5 @@
-"""The commands `jaxduel list`, `describe`, `check` and `bounds`: names, and what is known of
-policies, problems and papers."""
+"""The commands `jaxduel list`, `describe`, `check` and `bounds`: facts about policies, problems and
+papers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LAWS = {
     "gaussian[0.6,0.5]": "arms with normal rewards of those means, deviation 1",
     "bernoulli[0.6,0.5]": "arms with rewards 0 and 1 of those means",
 }
-"""Problems that are no names of the catalogue."""
+"""Examples of problems outside the catalogue, with descriptions."""
 
 
 def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]] = "all") -> int:
     """List policies, problems and papers; describe says more of each.
 
     Args:
-      what: what to list.
+      what: kind of names to list.
     """
     lists = {"policies": _policies, "problems": _problems, "papers": _papers}
     for kind, lines in lists.items():
@@ -39,7 +39,7 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
 
 
 def describe(name: Positional[Name]) -> int:
-    """Say what there is to know about a policy, a problem, or a paper.
+    """Describe a policy, a problem, or a paper.
 
     Args:
       name: a name (`jaxduel list`), or the file of a problem.
@@ -67,14 +67,14 @@ def check(problem: Positional[Name], key: MaybeName = None) -> int:
 
     Args:
       problem: a .npy, .npz, .csv or .txt file, or a name (`jaxduel list problems`).
-      key: which array of an .npz file.
+      key: name of an array in an .npz file.
     """
     say(jd.problems.examine(jd.problems.load(problem, key)).lines())
     return 0
 
 
 def bounds(problem: Name, horizon: MaybeCount = None, batches: MaybeCount = None) -> int:
-    """Print what is proved of the regret on a problem, with sources.
+    """Print proven bounds on the regret on a problem, with sources.
 
     Args:
       problem: name of the problem (`jaxduel list problems`), or a file.

@@ -63,10 +63,11 @@ def settings_of(policy: str, settings: Sequence[str], option: str = "--set") -> 
     Args:
       policy: its name.
       settings: the settings, each name once.
-      option: by which they were given.
+      option: the option that they were given by, for messages.
 
     Raises:
-      InputError: for a setting that cannot be read, or is not the policy's to take.
+      InputError: for a setting that cannot be read, is repeated, or is no parameter of the policy
+        that may be set.
     """
     values: dict[str, Any] = {}
     known = jd.policies.parameters(policy)

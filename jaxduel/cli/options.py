@@ -1,4 +1,4 @@
-"""Kinds of options, and what the help shows of them."""
+"""Types of command line options, and their display in the help."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ MaybeCount = Annotated[Count | None, arg(metavar="COUNT", help_behavior_hint="")
 MaybeFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 MaybeFolder = Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="")]
 Silent = arg(help_behavior_hint="")
-"""Of what may be left out, the help says in words what happens then."""
+"""Hides tyro's hint at a default: the option's own help says what leaving it out means."""

@@ -1,4 +1,4 @@
-"""What the parser of the command line refuses, in one sentence."""
+"""One-sentence errors for arguments that the parser of the command line refuses."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def in_one_sentence(
 
 
 def _options(command: Callable[..., int]) -> list[str]:
-    """The options of a command, as they are written."""
+    """The options of a command, as written on the command line."""
     names = [
         "set" if name == "settings" else name for name in inspect.signature(command).parameters
     ]
@@ -86,13 +86,13 @@ def _sentence(event: Any, options: Sequence[str]) -> str:
 
 
 def _wanted(metavar: str) -> str:
-    """What an option takes, in words, from what tyro prints for it."""
+    """Description of the values of an option, from tyro's placeholder for them."""
     names: list[str] = [name for name in re.findall(r"[A-Za-z]+", metavar) if name != "None"]
     return _WANTED.get(names[0], names[0]) if names else "another value"
 
 
 def _name(argument: Any) -> str:
-    """An option as it is written, or the name of a positional argument."""
+    """An option as written on the command line, or the name of a positional argument."""
     written = str(argument.lowered.name_or_flags[0])
     return written if written.startswith("-") else written.rpartition(".")[2].upper()
 

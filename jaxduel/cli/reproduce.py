@@ -25,15 +25,15 @@ def reproduce(
     seed: Whole = 0,
     out: MaybeFolder = None,
 ) -> int:
-    """Make the figures of a paper and measure what it claims of them.
+    """Make the figures of a paper and measure its claims.
 
-    Given again, it goes on where it ended (but for s1 and s2 of batched-mab).
+    Run again, it resumes where it stopped (except s1 and s2 of batched-mab).
 
     Args:
       paper: name of the paper (`jaxduel list papers`).
       figure: a figure such as 1, or a panel such as 1a (`jaxduel describe PAPER`); all if left out.
       full: the horizons and runs of the paper (batched-dueling: 500 runs); it may take hours.
-      runs: how many runs on each data set, instead of either.
+      runs: runs on each data set, instead of the default or the paper's.
       seed: root of all randomness.
       out: folder for files and finished curves; figures/PAPER if left out.
     """
@@ -52,7 +52,7 @@ def reproduce(
 
 
 def _written(files: Sequence[Path]) -> Iterator[str]:
-    """The names of files, in a line for each of their folders."""
+    """Lines with the names of files, one for each folder."""
     folders: dict[Path, list[str]] = {}
     for file in files:
         folders.setdefault(file.parent, []).append(file.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def show_result(path: Path) -> int:
-    """Prints what `jaxduel run` printed, and what made the file."""
+    """Prints the summary that `jaxduel run` printed, and the command and versions behind it."""
     from jaxduel.simulation import load_result
 
     result = load_result(path)
@@ -21,7 +21,7 @@ def show_result(path: Path) -> int:
 
 
 def plot_results(paths: Sequence[Path], out: Path | None) -> int:
-    """Draws the results of files in one figure, and says where it is."""
+    """Draws the results of files in one figure, and prints the paths it is written to."""
     from jaxduel.experiments.file_names import named_after
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.plotting import pdf, png, result_curves, results_figure, table

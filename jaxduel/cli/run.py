@@ -44,9 +44,9 @@ def run(
       policy: name of the policy (`jaxduel list policies`).
       problem: name of the problem (`jaxduel list problems`), or a file.
       horizon: T, comparisons or pulls per run, such as 1e5.
-      seeds: how many runs.
+      seeds: number of runs.
       seed: root of all randomness.
-      regret: which regret; copeland, or pulls for arms with rewards, if left out.
+      regret: definition; copeland, or pulls for arms with rewards, if left out.
       settings: a parameter of the policy; may be repeated.
       delay: outcomes reach the policy after every so many comparisons.
       checkpoints: about how many times to record, evenly in log t; 50 if left out.
@@ -110,7 +110,7 @@ def _require_replaceable(
 
 
 def _command(options: dict[str, Any], flags: Sequence[str]) -> str:
-    """The command line that gives these numbers again, with all that can be set."""
+    """The command line that reproduces these numbers, with every option spelled out."""
     words = ["jaxduel", "run"]
     for name, value in options.items():
         for one in value if isinstance(value, tuple) else (value,):

@@ -1,4 +1,4 @@
-"""The start of JAX in commands that simulate; other commands, and their help, do without it."""
+"""The start of JAX in commands that simulate; other commands and all help do without it."""
 
 from __future__ import annotations
 

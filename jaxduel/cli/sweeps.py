@@ -47,15 +47,15 @@ def sweep(
     devices: MaybeCount = None,
     scheduler: MaybeName = None,
 ) -> int:
-    """Run a grid of policies, problems and horizons, or what is left of it.
+    """Run a grid of policies, problems and horizons, or resume it.
 
     Args:
       grid: TOML file that describes the grid.
-      out: folder for the results: a new one, or that of the same grid, which is gone on with.
+      out: folder for the results: new, or that of the same grid, which is resumed.
       dry_run: print the plan: cells, programs to compile, blocks of seeds, memory; run nothing.
       time: with --dry-run, also estimate the time, by a short trial of each policy.
-      extend_seeds: add the seeds that the grid has more than the folder.
-      devices: how many of the local devices to use; all if left out.
+      extend_seeds: add the seeds that the folder lacks of the grid's.
+      devices: number of local devices to use; all if left out.
       scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
     """
     from jaxduel.experiments.sweep.grid_file import read_grid
@@ -96,7 +96,7 @@ def _within(asked: int | None, most: int) -> int:
 
 
 def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
-    """Prints what a grid amounts to and, if that is asked for, how long it takes."""
+    """Prints a grid's cells, programs, blocks and memory and, if asked for, its estimated time."""
     from jaxduel.experiments.sweep.listing import cell_lines, memory_line, summary
     from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
 
@@ -111,7 +111,7 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
 
 
 def _print_time(groups: Sequence[Group], num_seeds: int, devices: Sequence[Device]) -> None:
-    """Prints how long a plan takes, by trials."""
+    """Prints the estimated time of a plan, from trial runs."""
     from jaxduel.experiments.sweep.calibration import calibrate
     from jaxduel.progress import duration
 
@@ -131,7 +131,7 @@ def show(
     columns: Literal["auto", "all", "best"] = "auto",
     csv: MaybeFile = None,
 ) -> int:
-    """Print what a sweep, or a run, has found: regret at T with its 95 % interval.
+    """Print the results of a sweep or a run: regret at T with its 95 % interval.
 
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
@@ -211,9 +211,9 @@ def plot(
 
     Args:
       results: the sweep's folder, or files of `jaxduel run --out`.
-      x: what is across: t, horizon, K, batches, or a parameter that is a number.
-      y: of a heat map, what is up.
-      facet: what has axes of its own for each value: problem, K, horizon, definition, policy,
+      x: horizontal axis: t, horizon, K, batches, or a numeric parameter.
+      y: vertical axis of a heat map.
+      facet: a set of axes for each value of it: problem, K, horizon, definition, policy,
         parameters, or a parameter.
       kind: mean regret as curves with 95 % bands, or as a heat map.
       problem: those to draw; all if left out.
@@ -259,14 +259,14 @@ def _require_no_choice(options: dict[str, Any]) -> None:
 
 
 def _results(folder: Path) -> xarray.Dataset:
-    """The data set, without what none of these commands reads."""
+    """The data set, without the variables that none of these commands reads."""
     from jaxduel.experiments.sweep.dataset import open_sweep
 
     return open_sweep(folder, drop_variables=("regret", "pairs_mean"))
 
 
 def _width() -> int:
-    """The terminal's, or 100 characters."""
+    """Width of the terminal in characters, at least 60; 100 if it is unknown."""
     return max(shutil.get_terminal_size((100, 24)).columns, 60)
 
 

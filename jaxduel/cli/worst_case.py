@@ -46,17 +46,17 @@ def worst_case(
     Args:
       policy: name of the policy (`jaxduel list policies`).
       family: kind of preferences; arm 0 wins (cycle: 0 to 2).
-      num_arms: K, how many arms.
+      num_arms: K, number of arms.
       horizon: T, comparisons per run.
-      objective: what is made large: regret, or regret over (lower bound) log T.
+      objective: regret, or its ratio to (lower bound) log T, to maximise.
       against: another policy, whose regret is subtracted.
       against_set: a parameter of that policy; may be repeated.
       settings: a parameter of the policy; may be repeated.
-      regret: which regret; average, for cycle copeland, if left out.
-      min_gap: by how much the winner's probabilities exceed 1/2.
+      regret: definition; average (cycle: copeland) if left out.
+      min_gap: the winner's probabilities minus 1/2, at least.
       most: the largest probability.
-      starts: how many ascents.
-      steps: how many steps each of them takes.
+      starts: number of ascents.
+      steps: steps of each ascent.
       seeds: runs for each step.
       fresh_seeds: runs to evaluate instances by.
       learning_rate: of Adam, about how far a parameter moves in a step.
@@ -109,7 +109,7 @@ def worst_case(
 
 
 def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> list[str]:
-    """What was found, in words."""
+    """The result as lines of text."""
     from jaxduel.simulation.intervals import interval95
 
     what = {
@@ -130,7 +130,7 @@ def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> l
 
 
 def _write(folder: OutputFolder, found: WorstCase) -> None:
-    """The instance, the ascents, and a picture of both."""
+    """Writes the instance, the ascents, and a figure of both."""
     from jaxduel import plotting
 
     matrix = "\n".join(",".join(f"{p:.17g}" for p in row) for row in found.problem.preferences)

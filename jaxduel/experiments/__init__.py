@@ -1,1 +1,1 @@
-"""Experiments: what is simulated for a figure, measured for a claim, and written to a folder."""
+"""Experiments: simulations for figures, measurements of claims, and the files they produce."""

@@ -1,4 +1,4 @@
-"""Panels of bars: standard deviations of regret, and how exploitations are shared out."""
+"""Panels of bars: standard deviations of regret, and shares of exploitations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class SpreadPlan:
 
     Attributes:
       name: the panel's name.
-      groups: the data sets and who plays them, with a short label for each; the competitors have
-        the same names and order in all, their parameters may differ.
-      unit_name: of the competitor whose mean is the unit.
+      groups: by short label, a data set and its competitors; these have the same names and order
+        in all groups, their parameters may differ.
+      unit_name: name of the competitor whose mean is the unit.
     """
 
     name: str
@@ -31,7 +31,7 @@ class SpreadPlan:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """All on all data sets."""
+        """Every competitor on every data set."""
         return [(data, c) for data, competitors in self.groups.values() for c in competitors]
 
     @property
@@ -67,7 +67,7 @@ class SpreadPlan:
         return csv_text(header, rows)
 
     def lines(self, samples: Samples) -> list[str]:
-        """What the unit is."""
+        """The unit, in words."""
         return [f"figure {self.name}: the unit is the mean regret of {self.unit.label}."]
 
     def figure(self, panels: Sequence[plotting.BarsPanel]) -> plotting.Figure:
@@ -82,7 +82,7 @@ class SpreadPlan:
 
 @dataclass(frozen=True)
 class SharesPlan:
-    """How comparisons of a winner with itself are shared out over the Copeland winners."""
+    """Share of each Copeland winner in the comparisons of a winner with itself (exploitations)."""
 
     name: str
     data: DataSet
@@ -90,7 +90,7 @@ class SharesPlan:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """One per policy, its pairs recorded."""
+        """One per policy, with pairs recorded."""
         return [(self.data, replace(c, record_pairs=True)) for c in self.competitors]
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.SharesPanel:
@@ -147,7 +147,8 @@ class SharesPlan:
         return self.data.draws[0].problem.copeland_winners
 
     def _shares(self, samples: Samples, c: Competitor) -> tuple[np.ndarray, np.ndarray]:
-        """(W,) of the first run, and (n, W) of the runs that have any, largest first."""
+        """Shares of the W winners: (W,) of the first run, by winner, 0 if it has no exploitation;
+        and (n, W) of the n runs that have any, largest first."""
         shares = samples[self.data.name, c.name].shares(self._winners)
         complete = shares[~np.isnan(shares[:, 0])]
         return np.nan_to_num(shares[0]), -np.sort(-complete, axis=1)

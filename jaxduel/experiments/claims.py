@@ -1,4 +1,4 @@
-"""What a paper says of its figures, measured: confirmed, not confirmed, or undecided."""
+"""Claims of papers, their measurements, and verdicts: confirmed, not confirmed or undecided."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jaxduel.experiments.tables import csv_text
 
 Verdict = Literal["confirmed", "not confirmed", "undecided", "not measured"]
 _MARKS = {"confirmed": "yes", "not confirmed": "no", "undecided": "?", "not measured": ""}
-"""Verdicts on measurements, for lines of text."""
+"""Short form of a verdict on a measurement, for lines of text."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Measurement:
 
     Attributes:
       where: the data set.
-      what: which quantity, such as "SCOMP2 / RMED1" for a ratio of mean final regrets, or in words.
+      what: the quantity, such as "SCOMP2 / RMED1" for a ratio of mean final regrets, or in words.
       estimate: its value, with its 95 % interval.
-      medians: for a ratio of means, the same of the medians over runs, for comparison; else NaN. It
-        decides nothing.
-      verdict: what the interval says of the claim here.
+      medians: for a ratio of means, the ratio of medians over runs, for comparison; else NaN. No
+        verdict depends on it.
+      verdict: the verdict on the claim here, by the interval.
     """
 
     where: str
@@ -49,16 +49,16 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper and what the simulation makes of it.
+    """A statement of a paper and its measurements.
 
     Attributes:
       quote: the paper's words.
-      source: where they stand.
-      criterion: what has to hold of each measurement for the claim to be confirmed.
+      source: their place in the paper.
+      criterion: the condition that confirms the claim, in words.
       measurements: the numbers.
-      expected: how many there are if no data set is missing; those that are missing leave a claim
+      expected: number of measurements if no data set is missing; a missing one leaves the claim
         undecided unless the others decide it.
-      combine: makes the claim's verdict of the measurements'.
+      combine: computes the claim's verdict from those of the measurements.
     """
 
     quote: str
@@ -78,19 +78,19 @@ class Claim:
 
 
 def below(estimate: Estimate, limit: float) -> Verdict:
-    """Whether a number is below a limit, by its 95 % interval."""
+    """Verdict on "below the limit": undecided if the 95 % interval contains the limit."""
     lower, upper = estimate.interval
     return _decided(upper < limit, lower > limit)
 
 
 def above(estimate: Estimate, limit: float) -> Verdict:
-    """Whether a number is above a limit, by its 95 % interval."""
+    """Verdict on "above the limit": undecided if the 95 % interval contains the limit."""
     lower, upper = estimate.interval
     return _decided(lower > limit, upper < limit)
 
 
 def within(estimate: Estimate, factor: float) -> Verdict:
-    """Whether a number lies between 1 / factor and factor, by its 95 % interval."""
+    """Verdict on "between 1 / factor and factor", by the 95 % interval."""
     lower, upper = estimate.interval
     return _decided(
         1 / factor < lower and upper < factor,
@@ -99,13 +99,13 @@ def within(estimate: Estimate, factor: float) -> Verdict:
 
 
 def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
-    """Confirmed if all are, not confirmed if one is not."""
+    """Confirmed if all are confirmed, not confirmed if any is not confirmed, else undecided."""
     counts = Counter(verdicts)
     return _decided(counts["confirmed"] == len(verdicts), counts["not confirmed"] > 0)
 
 
 def at_least(number: int) -> Callable[[Sequence[Verdict]], Verdict]:
-    """Confirmed if `number` are, not confirmed if so many are not that `number` cannot be."""
+    """A rule: confirmed if `number` verdicts are, not confirmed if too many are not for that."""
 
     def combined(verdicts: Sequence[Verdict]) -> Verdict:
         counts = Counter(verdicts)
@@ -120,8 +120,8 @@ def _decided(yes: bool, no: bool) -> Verdict:
 
 
 def lines(claims: Sequence[Claim]) -> list[str]:
-    """The claims as text: a line for the verdict, one for the criterion, one per measurement; and
-    the numbers of those that were not measured."""
+    """The claims as lines of text: verdict, criterion, and one line per measurement; at the end,
+    the numbers of the claims without measurements."""
     text = [
         "Claims, by ratios of mean final regrets, [95 % intervals of Student's t on logarithms], "
         "(ratios of medians); undecided (?): the limit is inside."
@@ -150,7 +150,7 @@ def lines(claims: Sequence[Claim]) -> list[str]:
 
 
 def table(claims: Sequence[Claim]) -> str:
-    """The claims as CSV, one line per measurement (one for a claim without any)."""
+    """The claims as CSV: a line per measurement, or one line for a claim without any."""
     header = (
         "claim", "source", "criterion", "claim_verdict", "data_set", "quantity", "ratio_of_means",
         "value", "lower95", "upper95", "ratio_of_medians", "verdict",
@@ -163,7 +163,7 @@ def table(claims: Sequence[Claim]) -> str:
 
 
 def _entries(measurement: Measurement) -> tuple[str | float, ...]:
-    """A measurement's entries in the table; those on ratios of means are empty for others."""
+    """A measurement's table entries; columns for ratios of means are empty for other numbers."""
     value, of_means = measurement.estimate.value, not math.isnan(measurement.medians)
     return (
         measurement.where,

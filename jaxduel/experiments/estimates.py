@@ -1,4 +1,4 @@
-"""Numbers that claims are about, with 95 % intervals: ratios, spreads, slopes, constants."""
+"""Estimates with 95 % intervals that claims are judged by: ratios, spreads, slopes, constants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxduel.simulation.intervals import t95
 
 
 class Estimate(Protocol):
-    """A number with its uncertainty; printed, it shows both."""
+    """A number with its uncertainty; `str` shows both."""
 
     @property
     def value(self) -> float:
@@ -23,18 +23,19 @@ class Estimate(Protocol):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Its 95 % interval; NaN where there is one group of runs."""
+        """Its 95 % interval; NaN if there is only one group of runs."""
         ...
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A positive number, such as a ratio of means, uncertain on the scale of logarithms.
+    """A positive number, such as a ratio of means, with a standard error on the log scale.
 
     Attributes:
       value: the ratio.
       log_error: standard error of its logarithm.
-      groups: independent groups behind it; the interval has one degree of freedom less.
+      groups: number of independent groups behind it; the interval has groups - 1 degrees of
+        freedom.
     """
 
     value: float
@@ -43,12 +44,12 @@ class Ratio:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval, symmetric on the scale of logarithms; NaN for one group."""
+        """The 95 % interval, symmetric on the log scale; NaN for one group."""
         half = t95(self.groups) * self.log_error
         return self.value * math.exp(-half), self.value * math.exp(half)
 
     def __truediv__(self, other: Ratio) -> Ratio:
-        """The quotient of two ratios that are independent of each other."""
+        """The quotient of two independent ratios."""
         return Ratio(
             self.value / other.value,
             math.hypot(self.log_error, other.log_error),
@@ -61,12 +62,13 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Number:
-    """A number that is uncertain on its own scale, such as a slope or a share.
+    """A number with a standard error on its own scale, such as a slope or a share.
 
     Attributes:
       value: the number.
       error: its standard error.
-      groups: independent groups behind it; the interval has one degree of freedom less.
+      groups: number of independent groups behind it; the interval has groups - 1 degrees of
+        freedom.
     """
 
     value: float
@@ -80,7 +82,7 @@ class Number:
         return self.value - half, self.value + half
 
     def __sub__(self, other: Number) -> Number:
-        """The difference of two numbers that are independent of each other."""
+        """The difference of two independent numbers."""
         return Number(
             self.value - other.value,
             math.hypot(self.error, other.error),
@@ -112,12 +114,12 @@ def _text(estimate: Estimate) -> str:
 
 
 class _Statistic(NamedTuple):
-    """A positive statistic of the final regrets of runs, and its delta method."""
+    """A positive statistic of the runs' final regrets, with the terms of its delta method."""
 
     of: Callable[[np.ndarray], float]
-    """Its value, from (n,) regrets."""
+    """The statistic of (n,) regrets."""
     contributions: Callable[[np.ndarray], np.ndarray]
-    """(n,): what each run contributes to its logarithm, up to a constant."""
+    """Contribution of each run to its logarithm, up to a constant: (n,)."""
 
 
 _MEAN = _Statistic(lambda x: float(x.mean()), lambda x: x / x.mean())
@@ -130,15 +132,16 @@ _STD = _Statistic(
 def final_ratio(above: Sample, below: Sample) -> Ratio:
     """Mean final regret of one policy over that of another, on the same instances.
 
-    The error is that of the delta method. Run i of both policies saw the same instance, so it is
-    taken from their differences, run by run; where one has more runs, they count as independent.
+    The error is that of the delta method. Run i of both policies sees the same instance, so the
+    error is that of the differences, run by run; if one policy has more runs than the other, the
+    two count as independent.
     """
     return _quotient(above, _MEAN, below, _MEAN)
 
 
 def apart(above: Sample, below: Sample) -> Ratio:
-    """Mean final regret of some runs over that of others which have nothing in common with them:
-    another data set, another horizon, other numbers of runs."""
+    """Mean final regret of some runs over that of independent ones: on another data set, to another
+    horizon, or of another number."""
     return _quotient(above, _MEAN, below, _MEAN, paired=False)
 
 
@@ -171,8 +174,8 @@ def slope(sample: Sample) -> Number:
 
 
 def growth(sample: Sample) -> Number:
-    """Growth of mean regret per unit of log t over the last decade, which is that of `slope`: to be
-    compared with the constant of a bound.
+    """Growth of mean regret per unit of log t over the last decade, for comparison with the
+    constant of a bound; the decade is that of `slope`.
 
     Raises:
       IndexError: if there is no such checkpoint.
@@ -183,7 +186,7 @@ def growth(sample: Sample) -> Number:
 
 
 def _last_decade(sample: Sample) -> tuple[np.ndarray, np.ndarray, float]:
-    """Regret of each run at both its ends, and the difference of log t."""
+    """Regret of each run, (n,), at the two ends of the last decade, and the difference of log t."""
     times = sample.checkpoints
     begin = int(np.flatnonzero(times * 10 <= times[-1])[-1])
     return sample.regret[:, begin], sample.final, math.log(times[-1] / times[begin])

@@ -1,4 +1,4 @@
-"""Names of files that say what is in them."""
+"""File names that describe the content of the file."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _PLAIN = re.compile(r"[^A-Za-z0-9.,+=_\[\]-]")
 
 
 def named_after(stem: str, **chosen: Sequence[object]) -> str:
-    """A file name without its ending: the stem, and what was chosen, such as
+    """A file name without its suffix: the stem, then the choices, such as
     curves-t-problem=arxiv,gap-policy=dts.
 
-    Different choices have different names: where letters had to be replaced, or the name cut, it
-    ends in a digest of the whole.
+    Different choices have different names: if letters were replaced, or the name was cut, it ends
+    in a digest of the whole.
 
     Args:
-      stem: how it begins.
-      **chosen: names or numbers by what they are; empty where nothing was chosen.
+      stem: beginning of the name.
+      **chosen: by the name of a choice, the values chosen; left out where empty.
     """
     parts = [f"{key}={','.join(map(str, some))}" for key, some in chosen.items() if some]
     whole = "-".join([stem, *parts])

@@ -1,4 +1,4 @@
-"""Measurements for claims, found among the samples that there are, and how they are judged."""
+"""Measurements of claims on the samples at hand, and the criteria that judge them."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from jaxduel.experiments.samples import Sample
 from jaxduel.problems import load
 
 Judge = Callable[[Estimate], Verdict]
-"""What an estimate says of a claim."""
+"""A criterion: the verdict on a claim from an estimate."""
 
 
 def less(estimate: Estimate) -> Verdict:
-    """Below 1."""
+    """Criterion: below 1."""
     return below(estimate, 1.0)
 
 
 def more(estimate: Estimate) -> Verdict:
-    """Above 1."""
+    """Criterion: above 1."""
     return above(estimate, 1.0)
 
 
 def similar(estimate: Estimate) -> Verdict:
-    """Between 0.8 and 1.25."""
+    """Criterion: between 0.8 and 1.25."""
     return within(estimate, 1.25)
 
 
 def under(limit: float) -> Judge:
-    """Below a limit."""
+    """The criterion "below the limit"."""
     return lambda estimate: below(estimate, limit)
 
 
 def over(limit: float) -> Judge:
-    """Above a limit."""
+    """The criterion "above the limit"."""
     return lambda estimate: above(estimate, limit)
 
 
 class Finder:
-    """Measurements on the samples that there are.
+    """Makes measurements on the samples at hand; a missing sample gives none.
 
     Args:
       samples: finished samples by name of the data set and of the competitor.
@@ -55,7 +55,7 @@ class Finder:
     def ratios(
         self, policy: str, other: str, where: Sequence[str], judge: Judge
     ) -> list[Measurement]:
-        """Mean regret of one policy over another's."""
+        """Mean regret of one policy over that of another, on each data set."""
         found = []
         for data in where:
             pair = self._pair(data, policy, other)
@@ -66,9 +66,9 @@ class Finder:
     def against_best(
         self, policy: str, others: Sequence[str], where: Sequence[str], judge: Judge = less
     ) -> list[Measurement]:
-        """Mean regret of a policy over that of the best of others, by its mean.
+        """Mean regret of a policy over the smallest mean regret of the others, on each data set.
 
-        As long as not all of them play, this can refute a claim but not confirm it.
+        If the sample of one of the others is missing, this can refute a claim but not confirm it.
         """
         found = []
         for data in where:
@@ -91,7 +91,7 @@ class Finder:
         data: str,
         judge: Judge,
     ) -> list[Measurement]:
-        """Another quantity of two policies; {0} and {1} in `what` are their labels."""
+        """Another quantity of two policies; {0} and {1} in its name, `what`, are their labels."""
         pair = self._pair(data, policy, other)
         if pair is None:
             return []
@@ -102,8 +102,8 @@ class Finder:
     def growths(
         self, policy: str, other: str, suffix: str, where: Sequence[str], judge: Judge
     ) -> list[Measurement]:
-        """The factor by which the mean regret of a policy grows from its own to that of the
-        competitor of its name and `suffix`, over the factor of another policy."""
+        """Growth factor of mean regret from a policy to its variant (the competitor whose name is
+        the policy's and `suffix`), over the same factor of another policy."""
         found = []
         for data in where:
             mine, theirs = (self._pair(data, name + suffix, name) for name in (policy, other))
@@ -116,7 +116,7 @@ class Finder:
         return found
 
     def slopes(self, names: Sequence[str], where: Sequence[str], judge: Judge) -> list[Measurement]:
-        """On each data set, the smallest log-log slope of those policies over the last decade."""
+        """Smallest log-log slope of the policies over the last decade, on each data set."""
         found = []
         for data in where:
             flattest = self._flattest(data, names)
@@ -127,8 +127,8 @@ class Finder:
         return found
 
     def rising(self, names: Sequence[str], other: str, where: Sequence[str]) -> list[Measurement]:
-        """On each data set, whether the ratio of regrets of the flattest of those policies and of
-        another still rises over the last decade: the difference of their log-log slopes."""
+        """Difference of log-log slopes over the last decade of the flattest of the policies and of
+        another, on each data set: above 0, the ratio of their regrets still rises."""
         found = []
         for data in where:
             flattest, base = self._flattest(data, names), self._flattest(data, (other,))
@@ -139,7 +139,8 @@ class Finder:
         return found
 
     def _flattest(self, data: str, names: Sequence[str]) -> Sample | None:
-        """Of those policies the one whose regret grows least over the last decade, if all play."""
+        """The policy whose log-log slope over the last decade is the least; None unless the samples
+        of all are there and span a decade."""
         there = [self._samples[data, n] for n in names if (data, n) in self._samples]
         if len(there) < len(names) or not all(sample.spans_a_decade for sample in there):
             return None

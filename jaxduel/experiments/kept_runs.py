@@ -1,6 +1,6 @@
-"""The curves of a reproduction on disk: the same command, given again, goes on where it ended.
+"""Simulated curves on disk: a reproduction that is started again goes on where it ended.
 
-A curve is taken from disk only where all that determines its numbers is the same: the instance, the
+A curve is taken from disk only if all that determines its numbers is the same: the instance, the
 policy and how it is played, keys, versions, the kind of machine, and the code that simulates.
 """
 
@@ -24,18 +24,18 @@ from jaxduel.experiments.tasks import Task
 from jaxduel.simulation.identity import code_digest, problem_digest, versions
 
 _VERSIONS = ("jaxduel", "jax", "jaxlib", "numpy")
-"""Packages whose version may change bits; SciPy's and Python's do not."""
+"""Packages whose version may change bits of the results; SciPy's and Python's do not."""
 
 
 class KeptRuns:
-    """A folder with a file for each curve that was simulated for one output folder.
+    """A folder with one file per simulated curve of an output folder.
 
     Files appear in it whole or not at all, so that processes may share it. Curves that differ in
-    anything have files of their own.
+    anything have different files.
 
     Args:
-      folder: need not be there.
-      platform: where curves are simulated (`jax.Device.platform`).
+      folder: the folder; it need not exist.
+      platform: platform of the devices that simulate (`jax.Device.platform`).
     """
 
     def __init__(self, folder: Path, platform: str = "cpu") -> None:
@@ -43,7 +43,7 @@ class KeptRuns:
         self.platform = platform
 
     def open(self) -> None:
-        """Makes the folder.
+        """Creates the folder.
 
         Raises:
           InputError: if it cannot be created or written.
@@ -51,9 +51,9 @@ class KeptRuns:
         OutputFolder(self.folder)
 
     def find(self, task: Task) -> Sample | None:
-        """The runs of a task; None if there are none, or the file is damaged.
+        """The stored runs of a task; None if there are none, or the file is damaged.
 
-        Runs of which pairs were recorded will do where none are wanted.
+        Runs with pairs recorded also serve a task without.
         """
         found = self._read(task)
         if found is None and not task.competitor.record_pairs:
@@ -62,7 +62,7 @@ class KeptRuns:
         return found
 
     def keep(self, task: Task, sample: Sample) -> None:
-        """Writes the runs of a task.
+        """Stores the runs of a task.
 
         Raises:
           InputError: if they cannot be written.
@@ -93,7 +93,7 @@ class KeptRuns:
 
 
 def identity_of(task: Task, place: str) -> str:
-    """A hash of all that determines a task's numbers on that platform: 16 hexadecimal digits."""
+    """A hash of all that determines a task's numbers on a platform: 16 hexadecimal digits."""
     entry = task.competitor
     return digest_of_json(
         {

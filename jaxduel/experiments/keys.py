@@ -1,4 +1,4 @@
-"""Keys of what a reproduction simulates, from names."""
+"""Random keys derived from names."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import jax
 
 
 def named_key(seed: int, *names: str) -> jax.Array:
-    """The key of a data set's runs, from the seed and its names alone.
+    """The key of a data set's runs, from the seed and names alone.
 
-    Neither the order of data sets nor how many there are changes it.
+    It does not depend on the number or the order of data sets.
 
     Args:
       seed: root of all randomness.
-      names: what tells it from the others of the reproduction.
+      names: names that identify the data set within the reproduction.
 
     Returns:
       A typed key: that of the seed, folded with the first 32 bits of the SHA-256 of the names.

@@ -1,4 +1,4 @@
-"""A folder for results, found writable before anything is computed."""
+"""A folder for results, checked to be writable before anything is computed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OutputFolder:
         require_writable_folder(self.path)
 
     def write(self, name: str, content: bytes | str) -> Path:
-        """Writes a file, or replaces it, in one step."""
+        """Writes or replaces a file in one step, and returns its path."""
         path = self.path / name
         write_whole(path, content)
         if path not in self.files:

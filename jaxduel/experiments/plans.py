@@ -1,7 +1,7 @@
-"""Panels to be made: what each needs simulated, how it is drawn, and its numbers as a table.
+"""Plans of panels: the simulations a panel needs, its drawing, and its numbers as a table.
 
-A plan has a name such as "1a", the `entries` that it needs (data sets and who plays them), a
-`panel` to draw once their samples are there, the panel's `table`, and `lines` for the report;
+A plan has a name such as "1a", the `entries` that it needs (pairs of a data set and a competitor),
+a `panel` to draw once their samples are there, the panel's `table`, and `lines` for the report;
 `figure` draws panels of one kind side by side.
 """
 
@@ -27,14 +27,14 @@ Entry = tuple[DataSet, Competitor]
 
 @dataclass(frozen=True)
 class Setting:
-    """What the simulations of a paper have in common.
+    """Settings shared by the simulations and panels of a paper.
 
     Attributes:
-      horizon: T, where a data set has none of its own.
-      regret: its definition, by name.
-      time_scale, regret_scale: the axes of regret against time.
-      start: the first checkpoint, on a logarithmic axis of time.
-      factor: the paper's regret in units of that definition; everything is shown in the paper's.
+      horizon: T of data sets that do not set their own.
+      regret: name of its definition.
+      time_scale, regret_scale: scales of the axes of regret against time.
+      start: the first checkpoint on a logarithmic time axis.
+      factor: the paper's regret divided by `regret`; results are shown in the paper's units.
     """
 
     horizon: int
@@ -46,7 +46,7 @@ class Setting:
 
     @property
     def definition(self) -> str:
-        """What is shown, by name (`jaxduel.plotting.REGRET_LABELS`)."""
+        """Name of the regret that is shown (`jaxduel.plotting.REGRET_LABELS`)."""
         return self.regret if self.factor == 1 else f"{self.factor:g} {self.regret}"
 
     def horizon_of(self, data: DataSet) -> int:
@@ -54,10 +54,10 @@ class Setting:
         return self.horizon if data.horizon is None else data.horizon
 
     def checkpoints(self, horizon: int) -> np.ndarray:
-        """When regret is recorded: (M,) int64.
+        """Times at which regret is recorded: (M,) int64.
 
-        On a linear axis a hundred evenly spaced times and a few early ones; on a logarithmic one
-        fifty up to the horizon, and a tenth, a hundredth, ... of it, from the start on.
+        On a linear time axis a hundred evenly spaced times and a few early ones; on a logarithmic
+        one about fifty, and T / 10, T / 100, ..., all from `start` on.
         """
         if self.time_scale == "log":
             parts = np.append(horizon // 10 ** np.arange(10), self.start)
@@ -69,28 +69,28 @@ class Setting:
 
 
 class Plan(Protocol):
-    """A panel to be made, of any kind."""
+    """A plan of a panel, of any kind."""
 
     @property
     def name(self) -> str:
-        """Such as "1a"."""
+        """The panel's name, such as "1a"."""
         ...
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """Who plays what."""
+        """The data sets and competitors to simulate."""
         ...
 
     def panel(self, samples: Samples, setting: Setting) -> Any:
-        """What `figure` draws, once there is a sample of each entry."""
+        """The content of the panel, for `figure`; needs a sample of each entry."""
         ...
 
     def table(self, samples: Samples, setting: Setting) -> str:
-        """Its numbers as CSV."""
+        """The panel's numbers as CSV."""
         ...
 
     def lines(self, samples: Samples) -> list[str]:
-        """What the report says of it, beside final regrets."""
+        """Lines on the panel for the report, which has the final regrets already."""
         ...
 
     def figure(self, panels: Sequence[Any]) -> plotting.Figure:
@@ -104,25 +104,25 @@ def figure_of(name: str) -> str:
 
 
 def title_of(name: str, title: str) -> str:
-    """A panel's title, behind its letter if it has one."""
+    """A panel's title, preceded by the letter of its name if it has one."""
     letter = name.removeprefix(figure_of(name))
     return f"({letter}) {title}" if letter else title
 
 
 @dataclass(frozen=True)
 class PanelPlan:
-    """Regret against time: what is played, and who plays.
+    """Regret against time of several competitors on one data set.
 
     Attributes:
       name: the panel's name.
       data: the data set.
-      competitors: who plays.
-      lesser: by name, competitors that play the same data set with fewer runs or a shorter horizon.
-      bounds: gives the constants of bounds by their labels, drawn as constant * log t. It is called
-        when the panel is drawn.
-      frame: names of the competitors that the axis of regret has room for, with the bounds; the
-        others may leave the picture. All, if there is none.
-      regret_scale: the axis of regret, where it is not that of all panels.
+      competitors: the policies.
+      lesser: by competitor's name, the same data set with fewer runs or a shorter horizon.
+      bounds: returns the constants of bounds by label, drawn as constant * log t. It is called when
+        the panel is drawn.
+      frame: names of the competitors that, with the bounds, set the range of the regret axis; the
+        curves of others may leave the panel. If it is empty, the axis fits all.
+      regret_scale: scale of the regret axis, if not the `Setting`'s.
     """
 
     name: str
@@ -139,7 +139,7 @@ class PanelPlan:
         return [(self.lesser.get(c.name, self.data), c) for c in self.competitors]
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.Panel:
-        """The curves, with this panel's labels."""
+        """A curve per policy, with this panel's labels, and the bounds."""
         curves = [
             replace(samples[self.data.name, c.name].curve(), label=c.label)
             for c in self.competitors
@@ -162,12 +162,12 @@ class PanelPlan:
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:
-        """A line per policy and time, and per bound and time."""
+        """A line per policy and time, and one per bound and time."""
         panel = self.panel(samples, setting)
         return plotting.table(panel.curves, panel.references)
 
     def lines(self, samples: Samples) -> list[str]:
-        """The constants of the bounds; final regrets are in the report."""
+        """The constants of the bounds, if there are any."""
         known = self.bounds()
         constants = ", ".join(f"{label} {constant:.4g}" for label, constant in known.items())
         return [f"figure {self.name}: {constants} times log t."] if known else []
@@ -225,7 +225,7 @@ class DelayPlan:
         return csv_text(header, rows)
 
     def lines(self, samples: Samples) -> list[str]:
-        """Nothing: final regrets are in the report."""
+        """None: the report has the final regrets already."""
         return []
 
     def figure(self, panels: Sequence[plotting.DelayPanel]) -> plotting.Figure:
@@ -234,7 +234,7 @@ class DelayPlan:
 
 
 def delayed(competitor: Competitor, delay: int) -> Competitor:
-    """The same policy with delayed feedback, as a competitor of its own."""
+    """The same policy with delayed feedback, as a competitor with its own name and label."""
     if delay == 1:
         return competitor
     return replace(
@@ -246,7 +246,7 @@ def delayed(competitor: Competitor, delay: int) -> Competitor:
 
 
 def all_entries(plans: Iterable[Plan]) -> list[Entry]:
-    """What plans need, data set by data set."""
+    """The entries of the plans, grouped by data set; an entry may occur twice."""
     entries = [entry for plan in plans for entry in plan.entries]
     order = list(dict.fromkeys(data.name for data, _ in entries))
     return sorted(entries, key=lambda entry: order.index(entry[0].name))

@@ -1,4 +1,4 @@
-"""From the figures of a paper to files: simulate each curve once, write panels as they finish."""
+"""Reproduces figures of a paper: simulates each curve once and writes panels as they finish."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jaxduel.progress import Progress
 
 @dataclass
 class Report:
-    """What `reproduce` leaves behind.
+    """Result of `reproduce`.
 
     Attributes:
       files: the files written.
@@ -44,7 +44,7 @@ class Report:
 
 
 def chosen_panels(asked: str | None, known: Sequence[str]) -> list[str]:
-    """The panels of a figure ("1"), one panel ("1a"), or all (None).
+    """Names of the panels asked for: of a figure ("1"), one panel ("1a"), or all (None).
 
     Raises:
       InputError: if there is no such figure or panel.
@@ -66,20 +66,20 @@ def carry_out(
     notes: Sequence[str] = (),
     progress: bool | None = None,
 ) -> Report:
-    """Simulates what the panels show, each curve once, and writes figures, numbers and claims.
+    """Simulates the curves of the panels, each once, and writes figures, numbers and claims.
 
-    A panel is written as soon as its curves are there, a figure with its last panel; one that needs
-    none while the others are simulated. After Ctrl-C the claims are measured on the samples that
-    had finished. Finished curves are kept in the subfolder `runs`, from which they are taken when
-    they are asked for again.
+    A panel is written as soon as its curves are there, a figure with its last panel; a panel that
+    needs no curves is written while those of others are simulated. After Ctrl-C the claims are
+    measured on the finished samples. Finished curves are kept in the subfolder `runs` and taken
+    from there the next time.
 
     Args:
-      panels: what to make.
-      setting: horizon and regret.
-      folder: where to.
-      measure: the claims of the paper, on the samples that there are.
+      panels: plans of the panels to make.
+      setting: shared settings, such as the horizon and the definition of regret.
+      folder: folder for the files.
+      measure: measures the claims of the paper on the finished samples.
       heading: first line of the text.
-      notes: what else the text should say, such as why a panel is missing.
+      notes: further lines of the text, such as why a panel is missing.
       progress: as in `jaxduel.simulate`; it counts runs.
 
     Raises:
@@ -140,7 +140,7 @@ def carry_out(
 
 
 def _tasks(panels: Sequence[Plan], setting: Setting) -> list[Task]:
-    """One task per data set and competitor, data set by data set; panels share it."""
+    """One task per data set and competitor, shared by panels, grouped by data set."""
     tasks: dict[tuple[str, str], Task] = {}
     for data, competitor in all_entries(panels):
         horizon = setting.horizon_of(data)
@@ -151,16 +151,16 @@ def _tasks(panels: Sequence[Plan], setting: Setting) -> list[Task]:
 
 
 def _in_order(tasks: Sequence[Task]) -> list[Task]:
-    """Data set by data set, the slow ones first."""
+    """The tasks grouped by data set, slow competitors first."""
     data = list(dict.fromkeys(task.data.name for task in tasks))
     return sorted(tasks, key=lambda t: (data.index(t.data.name), t.competitor.quick))
 
 
 def _devices() -> list[Any]:
-    """The CPU's devices, even beside a GPU: steps of few lanes are faster there."""
+    """The devices of the CPU, even if there is a GPU: steps with few lanes are faster on it."""
     try:
         return jax.local_devices(backend="cpu")
-    except RuntimeError:  # the user's choice of platforms leaves the CPU out
+    except RuntimeError:  # the CPU is not among the platforms the user chose
         return jax.local_devices()
 
 
@@ -176,7 +176,7 @@ def _write_panel(
     samples: Samples,
     folder: OutputFolder,
 ) -> None:
-    """Writes a panel, ticks it off, and writes its figure if it was the last one of several."""
+    """Writes a panel and removes it from `todo`; after the last of several, writes their figure."""
     _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
     todo.remove(panel)
     figure = figure_of(panel.name)
@@ -192,7 +192,7 @@ def _write_figure(
     samples: Samples,
     folder: OutputFolder,
 ) -> None:
-    """A figure as PNG and PDF, and the numbers of a single panel as CSV."""
+    """Writes panels as one PNG and PDF, and the numbers of a single panel as CSV."""
     drawn = [panel.panel(samples, setting) for panel in panels]
     figure = panels[0].figure(drawn)
     folder.write(f"{name}.png", plotting.png(figure))
@@ -202,7 +202,7 @@ def _write_figure(
 
 
 def _final_lines(samples: Samples, setting: Setting) -> list[str]:
-    """Final regrets as text; T has a column where it is not the same everywhere."""
+    """Final regrets as lines of text; T has a column if it is not the same everywhere."""
     ends = {int(sample.checkpoints[-1]) for sample in samples.values()} or {setting.horizon}
     rows = []
     for (data, _), sample in samples.items():

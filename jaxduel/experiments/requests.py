@@ -1,4 +1,4 @@
-"""What `reproduce` is asked for: checked arguments, and the panels whose data can be had."""
+"""Checks of the arguments of `reproduce`, and plans of the panels whose data are available."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def require_request(paper: str, seed: int, runs: int | None, horizon: int | None
     """Raises InputError unless the seed, the number of runs and the horizon can be used.
 
     Args:
-      paper: who asks, for the message.
+      paper: name of the paper, for the message.
       seed: root of all randomness, from 0 to 2^32 - 1.
-      runs: at least 1, or None for the usual number.
-      horizon: a whole number from 1 to 2^31 - 1, or None for the usual one.
+      runs: at least 1, or None for the default.
+      horizon: a whole number from 1 to 2^31 - 1, or None for the default.
     """
     if runs is not None and runs < 1:
         raise InputError(f"runs must be at least 1, not {runs}.")
@@ -29,18 +29,18 @@ def require_request(paper: str, seed: int, runs: int | None, horizon: int | None
 def plans_at_hand(
     panels: Sequence[str], what: Mapping[str, str], plan: Callable[[str], Plan]
 ) -> tuple[list[Plan], list[str]]:
-    """The plans of those panels whose data can be had.
+    """Plans of the panels whose data are available.
 
     Args:
-      panels: which are asked for.
-      what: what each shows, in words.
-      plan: makes the plan of a panel, or raises InputError if its data cannot be had.
+      panels: names of the panels asked for.
+      what: by panel, its content in words.
+      plan: makes the plan of a panel, or raises InputError if its data are not available.
 
     Returns:
-      The plans, and for each panel that is missing a note that says why, which is also a warning.
+      The plans, and a note for each missing panel that says why; it is also a warning.
 
     Raises:
-      InputError: if not one of them can be made.
+      InputError: if none of the plans can be made.
     """
     plans: list[Plan] = []
     notes: list[str] = []

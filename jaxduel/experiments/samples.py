@@ -1,4 +1,4 @@
-"""Runs of one policy on one data set, pooled over the instances that the data set consists of."""
+"""Samples: the runs of one policy on one data set, pooled over the instances of the data set."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from jaxduel.simulation.intervals import interval95
 class Sample:
     """Runs of a policy on a data set.
 
-    Runs on one random instance are not independent of each other as draws from the family, so
-    standard errors are those of means over groups: a group is an instance where there are several,
+    As draws from a random family, runs on one instance are not independent of each other. Standard
+    errors are therefore those of means over groups: a group is an instance if there are several,
     else a run.
 
     Attributes:
-      name: which policy (`jaxduel.plotting.STYLES`).
-      label: what legends and tables call it.
+      name: the competitor's name, a key of `jaxduel.plotting.STYLES`.
+      label: its name in legends and tables.
       checkpoints: (M,) comparisons made.
       regret: (n, M) float64, cumulative pseudo-regret of each run.
       groups: (n,) int, the group of each run, numbered from 0.
       batches: (n,) int, batches used, or None.
       selves: (n, K) int64, comparisons of each arm of the problem with itself up to the last
-        checkpoint, where pairs were recorded, else None.
-      separate: whether each checkpoint has runs of its own, to that horizon.
+        checkpoint; None if pairs were not recorded.
+      separate: whether each checkpoint has separate runs, to that horizon.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Sample:
     def pooled(
         cls, name: str, label: str, results: Sequence[Result], separate: bool = False
     ) -> Sample:
-        """The runs of several results, each on an instance of its own; or those of one result."""
+        """The runs of one result, or of several results on one instance each."""
         sizes = [result.num_seeds for result in results]
         groups = np.arange(sizes[0]) if len(sizes) == 1 else np.repeat(np.arange(len(sizes)), sizes)
         batches = [result.batches for result in results if result.batches is not None]
@@ -67,12 +67,12 @@ class Sample:
 
     @property
     def num_runs(self) -> int:
-        """n, how many runs."""
+        """Number of runs, n."""
         return len(self.regret)
 
     @property
     def num_groups(self) -> int:
-        """How many independent groups."""
+        """Number of independent groups."""
         return int(self.groups.max()) + 1
 
     @property
@@ -82,7 +82,7 @@ class Sample:
 
     @property
     def spans_a_decade(self) -> bool:
-        """Whether there is a checkpoint at a tenth of the last one or before."""
+        """True if the first checkpoint is at most a tenth of the last."""
         return int(self.checkpoints[0]) * 10 <= int(self.checkpoints[-1])
 
     @property
@@ -96,14 +96,14 @@ class Sample:
         return standard_error(self.regret, self.groups)
 
     def until(self, time: int) -> Sample:
-        """The same runs up to a checkpoint."""
+        """The same runs up to the checkpoint `time`."""
         (at,) = np.flatnonzero(self.checkpoints == time)
         return replace(
             self, checkpoints=self.checkpoints[: at + 1], regret=self.regret[:, : at + 1]
         )
 
     def scaled(self, factor: float) -> Sample:
-        """The same runs with regret in another unit: multiplied by a factor."""
+        """The same runs with regret multiplied by a factor (another unit)."""
         return replace(self, regret=factor * self.regret)
 
     def curve(self) -> Curve:
@@ -130,7 +130,7 @@ class Sample:
         )
 
     def shares(self, arms: Sequence[int]) -> np.ndarray:
-        """How each run shared out the comparisons of the given arms with themselves.
+        """Share of each of the given arms in a run's comparisons of these arms with themselves.
 
         Args:
           arms: A arms, numbered from 0.
@@ -149,16 +149,16 @@ class Sample:
 
 
 def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Standard error of the mean over runs that are independent between groups only.
+    """Standard error of the mean over runs that are independent only between groups.
 
-    With one run per group it is the usual one.
+    With one run per group it is the usual standard error.
 
     Args:
       values: (n, ...) one value per run.
       groups: (n,) int, numbered from 0.
 
     Returns:
-      (...) float64, NaN where there is one group.
+      (...) float64, NaN if there is only one group.
     """
     count = int(groups.max()) + 1
     if count < 2:

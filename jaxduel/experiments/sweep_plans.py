@@ -1,4 +1,4 @@
-"""Panels of final regret against what is varied: the number of batches, of arms, the horizon."""
+"""Panels of final regret against a parameter: number of batches, number of arms, or horizon."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PER_PULL = "average regret per pull, $R(T)/T$"
 
 @dataclass(frozen=True)
 class FinalSetting(Setting):
-    """Simulations of which only the regret at the horizon is wanted."""
+    """Settings of simulations that record regret at the horizon only."""
 
     def checkpoints(self, horizon: int) -> np.ndarray:
         """The horizon alone: (1,) int64."""
@@ -26,7 +26,7 @@ class FinalSetting(Setting):
 
 
 class SweepPoint(NamedTuple):
-    """One point of a line: who plays what, at which value of what is varied."""
+    """One point of a line: the parameter's value `at`, the data set and the competitor."""
 
     at: int
     data: DataSet
@@ -35,11 +35,11 @@ class SweepPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class SweepLine:
-    """A policy at all values of what is varied.
+    """A policy at all values of the parameter.
 
     Attributes:
       name: the line's style (`jaxduel.plotting.STYLES`).
-      label: what the legend says.
+      label: its name in the legend.
       points: one per value, in increasing order.
     """
 
@@ -50,12 +50,12 @@ class SweepLine:
 
 @dataclass(frozen=True)
 class Axis:
-    """What is varied.
+    """The parameter that is varied, as an axis.
 
     Attributes:
-      label: what the axis says.
-      column: what tables call it.
-      scale: of the axis.
+      label: label of the axis.
+      column: its column in tables.
+      scale: scale of the axis.
     """
 
     label: str
@@ -65,13 +65,13 @@ class Axis:
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """Mean final regret per pull against what is varied, a line per policy.
+    """Mean final regret per pull against a parameter, a line per policy.
 
     Attributes:
       name: the panel's name.
       title: its title.
-      axis: what is varied.
-      lines_of: the policies.
+      axis: the parameter.
+      lines_of: a line per policy.
     """
 
     name: str
@@ -81,7 +81,7 @@ class SweepPlan:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """One per point; lines that do not depend on what is varied repeat theirs."""
+        """One per data set and competitor; points with both the same share it."""
         found = [(point.data, point.competitor) for line in self.lines_of for point in line.points]
         unique = {(data.name, c.name): (data, c) for data, c in found}
         return list(unique.values())
@@ -115,7 +115,7 @@ class SweepPlan:
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:
-        """A line per policy and value; regrets are per pull."""
+        """A line per policy and value of the parameter; regrets are per pull."""
         header = ("policy", self.axis.column, "t", *plotting.COLUMNS, "num_seeds", "parameters")
         rows = []
         for line in self.lines_of:
@@ -129,7 +129,7 @@ class SweepPlan:
         return csv_text(header, rows)
 
     def lines(self, samples: Samples) -> list[str]:
-        """Nothing: final regrets are in the report."""
+        """None: the report has the final regrets already."""
         return []
 
     def figure(self, panels: Sequence[plotting.SweepPanel]) -> plotting.Figure:
@@ -138,6 +138,6 @@ class SweepPlan:
 
 
 def _end(point: SweepPoint, samples: Samples, setting: Setting) -> plotting.Curve:
-    """The sample of a point in units of regret per pull, as a curve."""
+    """The sample of a point as a curve, in regret per pull."""
     sample = samples[point.data.name, point.competitor.name]
     return sample.scaled(1 / setting.horizon_of(point.data)).curve()

@@ -1,4 +1,4 @@
-"""What a figure needs simulated, and how it is spread over the devices."""
+"""Simulation tasks of figures (a policy on a data set), and their spread over devices."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from jaxduel.simulation.devices import Device
 from jaxduel.simulation.run import WINNERS, Settings, run_cells
 
 _MOST_LANES = 128
-"""Runs on one instance are cut into equal blocks of at most this many."""
+"""Most lanes of a block; more runs on one instance are cut into equal blocks."""
 
 
 @dataclass(frozen=True)
 class Competitor:
-    """A policy with its parameters, as an entry of a legend.
+    """A policy with its parameters and mode of play, as an entry of a legend.
 
     Attributes:
       name: a key of `jaxduel.plotting.STYLES`.
-      label: what legends and tables call it.
+      label: its name in legends and tables.
       policy: the policy's registered name.
-      parameters: what `jaxduel.policies.make` is given.
-      quick: whether its runs are fast, beside the others'. Slow ones begin first.
-      delay: outcomes reach the policy after every so many comparisons.
-      shuffle_arms: whether each run sees the arms in an order of its own.
+      parameters: arguments of `jaxduel.policies.make`.
+      quick: whether its runs are fast compared with the others'. Slow competitors begin first.
+      delay: number of comparisons between the times at which outcomes reach the policy; 1: at once.
+      shuffle_arms: whether each run permutes the arms.
       per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
         10, 30, 100, 300, ... and T, from the first checkpoint on.
-      record_pairs: whether comparisons of arms with themselves are wanted (`Sample.selves`).
+      record_pairs: whether to record comparisons of arms with themselves (`Sample.selves`).
     """
 
     name: str
@@ -55,7 +55,7 @@ class Competitor:
 
 @dataclass(frozen=True)
 class Draw:
-    """An instance (of either kind), the key of the runs on it, and how many there are."""
+    """An instance (dueling or multi-armed), with the key and the number of the runs on it."""
 
     problem: Any
     key: jax.Array
@@ -64,13 +64,13 @@ class Draw:
 
 @dataclass(frozen=True)
 class DataSet:
-    """What all policies of a panel play: one instance, or several of a random family.
+    """The instances that all policies of a panel play: one, or several of a random family.
 
     Attributes:
-      name: what tables call it.
+      name: its name in tables.
       title: the panel's title.
       draws: the instances, all with the same number of arms.
-      horizon: T, where it is not that of all data sets of the paper.
+      horizon: T, if not that of the paper's `Setting`.
     """
 
     name: str
@@ -80,7 +80,7 @@ class DataSet:
 
     @property
     def num_runs(self) -> int:
-        """How many runs each policy makes."""
+        """Number of runs of each policy."""
         return sum(draw.num_runs for draw in self.draws)
 
 
@@ -88,10 +88,9 @@ class DataSet:
 class Task:
     """A competitor on a data set: one curve.
 
-    Every instance has its own key and as many lanes as it has runs (many runs: equal blocks), so
-    that nothing is padded and runs on different instances are independent. Instances with few runs
-    are stacked. Runs to different horizons are independent too, where the competitor has separate
-    ones.
+    Every instance has its own key and as many lanes as runs (many runs: equal blocks), so that no
+    lane is padding and runs on different instances are independent. Instances with few runs are
+    stacked in one program. A competitor with separate runs per horizon has independent ones.
     """
 
     data: DataSet
@@ -102,18 +101,18 @@ class Task:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies it: data set and competitor."""
+        """Names of the data set and of the competitor, which identify the task."""
         return self.data.name, self.competitor.name
 
     @property
     def lanes(self) -> int:
-        """How many runs a block has."""
+        """Number of lanes in a block."""
         most = max(draw.num_runs for draw in self.data.draws)
         return -(-most // -(-most // _MOST_LANES))
 
     @property
     def program(self) -> tuple[Any, ...]:
-        """Tasks with the same program share its compilation, on one device."""
+        """Identity of the compiled program; tasks with the same one share it, on one device."""
         entry = self.competitor
         switches = [
             (k, v) for k, v in sorted(entry.parameters.items()) if isinstance(v, bool | str)
@@ -123,16 +122,17 @@ class Task:
         return entry.policy, first.num_arms, self.lanes, *modes, *switches
 
     def joined(self, other: Task) -> Task:
-        """One task for two of one key: it has the more runs, and pairs if either wants them."""
+        """One task for two with the same key: the larger number of runs, and pairs if either
+        records them."""
         data = max(self.data, other.data, key=lambda data: data.num_runs)
         pairs = self.competitor.record_pairs or other.competitor.record_pairs
         return replace(self, data=data, competitor=replace(self.competitor, record_pairs=pairs))
 
     def run(self, device: Device, stop: threading.Event) -> Sample:
-        """Simulates; the `Progress` around it counts runs.
+        """Simulates the task; the current `Progress` counts runs.
 
         Raises:
-          Stopped: soon after it was asked to stop.
+          Stopped: soon after `stop` is set.
         """
         results = []
         for draws in self._stacks():
@@ -146,8 +146,8 @@ class Task:
         return Sample.pooled(name, label, results, separate=self.competitor.per_horizon)
 
     def _stacks(self) -> list[Sequence[Draw]]:
-        """The instances, as many at a time as run as one program: as many runs each, and not more
-        lanes in all than a block may have."""
+        """The instances in groups that run as one program: with the same number of runs each, and
+        together no more lanes than a block may have."""
         stacks: list[Sequence[Draw]] = []
         for _, alike in groupby(self.data.draws, attrgetter("num_runs")):
             draws = list(alike)
@@ -165,7 +165,7 @@ class Task:
         device: Device,
         stop: threading.Event,
     ) -> list[Result]:
-        """A simulation that counts as so many runs: a result for each of some instances."""
+        """A result for each instance; the simulation counts as `part` runs of the progress."""
         if stop.is_set():
             raise Stopped
         entry, stacked = self.competitor, len(draws) > 1
@@ -200,7 +200,7 @@ class Task:
     def _separately(
         self, draws: Sequence[Draw], device: Device, stop: threading.Event
     ) -> list[Result]:
-        """Separate runs to each horizon, side by side as checkpoints."""
+        """A result for each instance, whose checkpoints are separate runs to each horizon."""
         horizons = [h for h in horizons_up_to(self.horizon) if h >= self.checkpoints[0]]
         runs = sum(draw.num_runs for draw in draws)
         parts = [
@@ -232,19 +232,19 @@ def horizons_up_to(horizon: int) -> list[int]:
 
 
 class Stopped(Exception):
-    """A task was asked to stop."""
+    """Raised by a task that ends because it was told to stop."""
 
 
 class Runnable(Protocol):
-    """What `run_tasks` runs: a `Task`, or what else has these two."""
+    """A task for `run_tasks`, such as a `Task`."""
 
     @property
     def program(self) -> tuple[Any, ...]:
-        """What is the same for those that share a compilation."""
+        """Identity of the compiled program, equal for tasks that share a compilation."""
         ...
 
     def run(self, device: Device, stop: threading.Event) -> Any:
-        """Simulates; may raise `Stopped`."""
+        """Simulates and returns the result; may raise `Stopped`."""
         ...
 
 
@@ -256,18 +256,18 @@ def run_tasks(
 ) -> Generator[tuple[AnyTask, Any]]:
     """Runs tasks, one at a time on each device.
 
-    A device prefers tasks whose program it has compiled or nobody has.
+    A device prefers tasks whose program it has compiled itself or no device has.
 
     Args:
-      tasks: what to run; the order in which they are begun.
-      devices: where.
+      tasks: the tasks, in the order in which they begin.
+      devices: the devices.
 
     Yields:
-      In the caller's thread: a finished task, with what its `run` returned.
+      A finished task and the result of its `run`, in the caller's thread.
 
     Raises:
-      Exception: what a task raised. The others stop at the end of their chunk, as when the caller
-        closes the iterator.
+      Exception: the error of a task. The other tasks stop at the end of their chunk, as when the
+        caller closes the iterator.
       KeyboardInterrupt: after Ctrl-C.
     """
     waiting = list(tasks)

@@ -1,5 +1,5 @@
-"""How expected regret depends on the instance: its gradient, without bias from outcomes or through
-relaxed simulators, and families of instances to vary."""
+"""Gradients of expected regret with respect to the instance, unbiased from outcomes or biased
+through a relaxed simulator; families of instances, and the search for the worst one."""
 
 from jaxduel.display import exported as _exported
 from jaxduel.gradients import families as families

@@ -1,4 +1,4 @@
-"""Instances on which a policy is at its worst, by ascent of the gradient of expected regret."""
+"""Search for a policy's worst instance, by gradient ascent of expected regret."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ class Trajectory:
 
     Attributes:
       params: (steps + 1, n) float64, the parameters before each step, and after the last. Where the
-        ascent stopped early, those with a row in `value` alone, or the start alone.
-      value: (steps,) float64, the objective as it was estimated at each step: on seeds that were
-        also used to go on, so that it is not what to report. It is shorter where the ascent
-        stopped early.
-      sem: the same shape, its standard error; of a difference, that of independent runs.
+        ascent stopped early, only those with a row in `value`, or only the start.
+      value: (steps,) float64, the objective as estimated at each step, on the seeds that also chose
+        the next step: not a number to report. Shorter where the ascent stopped early.
+      sem: the same shape, its standard error; for a difference, computed as for independent runs.
     """
 
     params: np.ndarray
@@ -45,23 +44,22 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The worst instance that was found.
+    """Result of a search: the worst instance found.
 
     Attributes:
       problem: the instance.
       params: (n,), its parameters.
-      value: the objective there, on seeds that nothing was chosen by.
+      value: the objective there, on fresh seeds that no choice was based on.
       sem: its standard error.
-      before: the mean of the objective over the instances that the ascents began with, each on
-        seeds of its own.
+      before: the mean of the objective over the starting instances, each on seeds of its own.
       before_sem: its standard error, over seeds.
-      starts: (num_starts,) float64, the objective at each of these.
+      starts: (num_starts,) float64, the objective at each starting instance.
       trajectories: the ascents, one for each start.
-      best: which of them led to the instance.
-      objective: which objective.
-      regret: which regret.
+      best: index of the ascent that led to the instance.
+      objective: name of the objective, one of `OBJECTIVES`.
+      regret: definition of regret.
       horizon: T.
-      num_seeds: runs behind each value on the way.
+      num_seeds: runs behind each value of an ascent.
       fresh_seeds: runs behind `value`, and behind each of `starts`.
     """
 
@@ -99,40 +97,40 @@ def worst_case(
     devices: Sequence[Device] | None = None,
     progress: bool | None = None,
 ) -> WorstCase:
-    """Looks for the instance of a space on which a policy is at its worst.
+    """Searches a space of instances for a policy's worst one.
 
     From several starts Adam (optax) climbs the objective by the gradient of expected regret
     (`regret_gradient`), which needs no differentiable policy; after each step the parameters are
-    brought back to where the space allows them. Every step has seeds of its own. Of each ascent its
-    last instance, the one that seemed the highest on the way, and its start are evaluated on fresh
-    seeds; the one with the largest objective is taken, and is evaluated once more on others: what
-    is reported was not chosen for its noise. An ascent whose instance, objective or gradient is no
-    longer a number stops there, with a warning, and has led to the instance before. What the policy
-    assumes and an instance does not have is warned of where the instance is the one found.
+    projected back onto the space. Every step has seeds of its own. Each ascent's last instance, the
+    one with its highest estimate, and its start are evaluated on fresh seeds; the one with the
+    largest objective is taken, and evaluated once more on other seeds, so that the reported value
+    has no selection bias. An ascent stops, with a warning, where its instance, objective or
+    gradient is not a number, and keeps the instance before. Warnings of assumptions of the policy
+    that an instance breaks are suppressed.
 
     It is a local search: the instance found is a bad one, not proven to be the worst.
 
     Args:
       policy: the policy, for `space.num_arms` arms.
-      space: where to look, see `jaxduel.gradients.space`.
+      space: the instances to search, see `jaxduel.gradients.space`.
       horizon: T; the policy's own if None.
       objective: one of `OBJECTIVES`. The lower bound of "ratio" is that of the regret:
         `theory.condorcet_lower_bound` for "average", `theory.lower_bound_constant` for "copeland".
       against: the other policy, for "difference".
-      starts: (num_starts, n) parameters to begin with, brought to where the space allows them; if
-        None, as the space draws them.
-      num_starts: how many ascents, at least 1; ignored if `starts` are given.
-      steps: of each, at least 1.
+      starts: (num_starts, n) starting parameters, projected onto the space; if None, drawn by the
+        space.
+      num_starts: number of ascents, at least 1; ignored if `starts` are given.
+      steps: steps of each ascent, at least 1.
       num_seeds: runs for each step.
       fresh_seeds: runs for each evaluation.
-      learning_rate: of Adam, about how far a parameter moves in a step; positive.
+      learning_rate: of Adam, about the change of a parameter in a step; positive.
       regret: the definition; the space's own if None.
       key: root of all randomness.
       devices: as in `jaxduel.simulate`.
       progress: as in `jaxduel.simulate`; it counts runs.
 
     Returns:
-      The instance, what it costs on fresh seeds and what the starts did, and the ascents.
+      The instance, its objective on fresh seeds, that of the starts, and the ascents.
 
     Raises:
       InputError: for arguments out of range, a start whose instance or its derivative is not a
@@ -220,10 +218,10 @@ def worst_case(
 
 
 def _checked(starts: ArrayLike, size: int) -> np.ndarray:
-    """Starts of the user's own, (num_starts, n) float64.
+    """The user's starts, (num_starts, n) float64, checked.
 
     Raises:
-      InputError: if they are no such array of finite numbers.
+      InputError: if they are not finite numbers of that shape.
     """
     given = np.asarray(starts, np.float64)
     if given.ndim != 2 or given.shape[1] != size or not given.size or not np.isfinite(given).all():
@@ -243,7 +241,7 @@ def _climb(
     key: jax.Array,
     tick: Callable[[float], Any],
 ) -> Trajectory:
-    """An ascent; it stops where the instance, the objective or its gradient is not a number."""
+    """Runs an ascent, until the instance, the objective or its gradient is not a number."""
     import optax  # here: it takes half a second to import
 
     optimiser = optax.adam(learning_rate)
@@ -272,7 +270,7 @@ def _climb(
 def _slope_if_finite(
     objective: Objective, params: np.ndarray, num_seeds: int, key: jax.Array
 ) -> tuple[float, float, np.ndarray] | None:
-    """`Objective.slope`; None where that, or what it is computed from, is not a number."""
+    """`Objective.slope`; None where it, or the instance it is computed from, is not a number."""
     try:
         value, sem, gradient = objective.slope(params, num_seeds, key)
     except InputError:
@@ -283,7 +281,7 @@ def _slope_if_finite(
 
 
 def _highest(values: np.ndarray) -> int:
-    """The place of the largest number; 0 where there is none."""
+    """Index of the largest number, NaNs left aside; 0 if there is none."""
     return int(np.argmax(np.where(np.isnan(values), -np.inf, values))) if len(values) else 0
 
 

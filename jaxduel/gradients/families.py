@@ -21,7 +21,7 @@ def btl(log_weights: ArrayLike) -> jax.Array:
     two weights share the lead.
 
     Args:
-      log_weights: (K,) log w. All shifted by one number make the same instance.
+      log_weights: (K,) log w. Adding one number to all of them does not change the instance.
     """
     scores = jnp.asarray(log_weights)
     return jax.nn.sigmoid(scores[:, None] - scores)
@@ -38,7 +38,7 @@ def thurstone(utilities: ArrayLike) -> jax.Array:
 
 
 def free(logits: ArrayLike) -> jax.Array:
-    """Any matrix of probabilities between 0 and 1: p_ij = 1 / (1 + exp(-x_ij)), i < j.
+    """Any matrix of probabilities strictly between 0 and 1: p_ij = 1 / (1 + exp(-x_ij)), i < j.
 
     Args:
       logits: (K (K - 1) / 2,) x, the pairs in lexicographic order.
@@ -50,8 +50,8 @@ def free(logits: ArrayLike) -> jax.Array:
 
 
 def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
-    """Who beats whom is fixed, by how much is free: p_ij = 1 / (1 + exp(-s_ij log(1 + e^x_ij))),
-    with s_ij = 1 where i beats j, else -1.
+    """Matrices with a fixed winner of each pair and free margins: p_ij = 1 / (1 + exp(-s_ij log(1 +
+    e^x_ij))), with s_ij = 1 where i beats j, else -1.
 
     Copeland scores and winners are those of the tournament: a 3-cycle on top of others, for
     example, has no Condorcet winner.
@@ -75,11 +75,11 @@ def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
 
 
 def sst(increments: ArrayLike) -> jax.Array:
-    """Strong stochastic transitivity in the order of the arms, arm 0 first, and any such matrix
-    with p_ij < 1, strictly: for i < j the logit of p_ij is the larger one of (i + 1, j) and
+    """All matrices with p_ij < 1 that are strictly strongly stochastically transitive in the order
+    of the arms, arm 0 first: for i < j the logit of p_ij is the larger one of (i + 1, j) and
     (i, j - 1), or 0 for neighbours, plus log(1 + e^x_ij). Arm 0 is the Condorcet winner.
 
-    Differentiable but where those two are equal.
+    Differentiable except where those two are equal.
 
     Args:
       increments: (K (K - 1) / 2,) x, the pairs in lexicographic order.
@@ -100,7 +100,7 @@ def sst(increments: ArrayLike) -> jax.Array:
 
 
 def num_arms_of(num_pairs: int) -> int:
-    """K, of K (K - 1) / 2 pairs.
+    """K, from the number K (K - 1) / 2 of pairs.
 
     Raises:
       InputError: if there is no such K of at least 2.
@@ -115,7 +115,7 @@ def num_arms_of(num_pairs: int) -> int:
 
 
 def _matrix(probabilities: jax.Array) -> jax.Array:
-    """The matrix with these p_ij, i < j."""
+    """The preference matrix with these p_ij, i < j."""
     num = num_arms_of(probabilities.size)
     above = np.triu_indices(num, 1)
     upper = jnp.full((num, num), 0.5, probabilities.dtype).at[above].set(probabilities)

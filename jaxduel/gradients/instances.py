@@ -1,4 +1,4 @@
-"""Instances that depend on parameters: their values, and what moves when a parameter moves."""
+"""Instances that depend on parameters: their values and derivatives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ preferences, or an `ArmsProblem` of traced means."""
 
 
 class Parametrised(NamedTuple):
-    """An instance, and its derivatives with respect to n parameters, laid out in a row."""
+    """An instance, and its derivatives with respect to n parameters, flattened."""
 
     problem: Problem
     played: np.ndarray
@@ -42,8 +42,8 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
     """The instance at `params`, computed in float64.
 
     Raises:
-      InputError: where parameters are no floating-point numbers, where the instance leaves its
-        range, or where a derivative is not finite. The entry is named.
+      InputError: if parameters are not floating-point numbers, if the instance leaves its range, or
+        if a derivative is not finite. The entry is named.
     """
     leaves = jax.tree.leaves(params)
     if not leaves or not all(np.issubdtype(np.asarray(x).dtype, np.floating) for x in leaves):
@@ -80,7 +80,7 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
 
 
 def require_uncertain(at: Parametrised, undefined: str) -> None:
-    """Raises InputError where a probability is 0 or 1, and `undefined` is; the entry is named."""
+    """Raises InputError if a probability is 0 or 1, where `undefined` is undefined: names both."""
     if isinstance(at.problem, ArmsProblem) and at.problem.std is not None:
         return
     sure = (at.played <= 0) | (at.played >= 1)
@@ -93,7 +93,7 @@ def require_uncertain(at: Parametrised, undefined: str) -> None:
 
 
 def warn_if_constant(at: Parametrised) -> None:
-    """A warning where no parameter moves the instance."""
+    """Warns if the instance depends on no parameter."""
     if not at.slopes.any():
         warn_caller(
             "instance_fn does not depend on params, as far as differentiation goes: the gradient "
@@ -102,10 +102,10 @@ def warn_if_constant(at: Parametrised) -> None:
 
 
 def gap_slopes(at: Parametrised, definition: str) -> np.ndarray:
-    """The derivatives of the gaps: (K, n) float64; of the branch of the winners that there are.
+    """Derivatives of the gaps, (K, n) float64, with the present winner held fixed.
 
     Copeland gaps are numbers of arms: their derivatives are zero. The instance must have gaps by
-    that definition, as `simulate` has made sure.
+    that definition, which `simulate` checks.
     """
     problem, slopes = at.problem, at.slopes
     if isinstance(problem, ArmsProblem):

@@ -1,4 +1,4 @@
-"""What the search for a worst instance makes as large as possible."""
+"""Objectives of the search for a worst instance."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from jaxduel.simulation.run import CheckedCell, Settings, run_cells
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
 OBJECTIVES = ("regret", "ratio", "difference")
-"""What is made as large as possible: expected regret; regret over (lower bound) log T; regret minus
-that of another policy on the same instance."""
+"""Quantities to maximise: expected regret; regret over (lower bound) log T; regret minus that of
+another policy on the same instance."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Objective:
     against: Policy | None  # for "difference"
     space: Space
     horizon: int
-    regret: str  # which regret
+    regret: str  # definition of regret
     devices: Sequence[Device] | None
 
     def slope(
         self, params: np.ndarray, num_seeds: int, key: jax.Array
     ) -> tuple[float, float, np.ndarray]:
-        """The objective, its standard error, and its gradient; of two policies, the error is that
-        of independent runs."""
+        """The objective, its standard error, and its gradient; for a difference of two policies,
+        the error is computed as for independent runs."""
         value, gradient, sem, _ = self._slope(self.policy, params, num_seeds, key)
         if self.against is not None:
             other, less, other_sem, _ = self._slope(self.against, params, num_seeds, key)
@@ -52,7 +52,7 @@ class Objective:
         return value / bound, sem / bound, (gradient - value / bound * slope) / bound
 
     def require_playable(self, problem: Problem, num_seeds: int) -> None:
-        """Raises InputError where `simulate` would, of either policy, before anything runs."""
+        """Raises InputError where `simulate` would, for either policy, before anything runs."""
         settings = self._settings(num_seeds, 0)
         settings.validate()
         for policy in (self.policy, self.against):
@@ -60,20 +60,20 @@ class Objective:
                 CheckedCell(policy, problem, self.horizon, settings.checkpoints, settings)
 
     def problem(self, params: np.ndarray, name: str) -> DuelingProblem:
-        """The instance, under that name."""
+        """The instance at `params`, under that name."""
         with jax.enable_x64(True):
             matrix = np.asarray(self.space.instance(jnp.asarray(params, jnp.float64)))
         return from_matrix(matrix, name)
 
     def has_numbers(self, params: np.ndarray) -> bool:
-        """Whether the instance and its derivatives are numbers."""
+        """True if the instance and its derivatives are finite."""
         with jax.enable_x64(True):
             x = jnp.asarray(params, jnp.float64)
             found = self.space.instance(x), jax.jacrev(self.space.instance)(x)
         return all(bool(np.isfinite(part).all()) for part in found)
 
     def value(self, params: np.ndarray, num_seeds: int, key: jax.Array) -> tuple[float, float]:
-        """The objective and its standard error; of two policies on common random numbers."""
+        """The objective and its standard error; two policies run on common random numbers."""
         problem = self.problem(params, self.space.name)
         values = self._runs(self.policy, problem, num_seeds, key)
         if self.against is not None:

@@ -1,7 +1,7 @@
 """A relaxed pathwise simulator of PCOMP, SCOMP and SCOMP2: low variance, biased.
 
-Regret of a run as a smooth function of the preferences and of normal noise, so that automatic
-differentiation goes through the run. How the rounds are relaxed: `relaxed_rounds`.
+Regret of a run is a smooth function of the preferences and of normal noise, so that automatic
+differentiation goes through the run. The rounds are relaxed in `relaxed_rounds`.
 
 The temperature trades bias for variance. Measured for BTL arms whose log-weights fall by x = y =
 0.5 from arm to arm, T = 1e4, B = 3 (21 comparisons of a pair in round 1), 1e5 relaxed seeds,
@@ -23,8 +23,8 @@ numbers; standard errors in brackets:
 
 A component that is a small difference of large effects may have the wrong sign. Temperatures of
 0.05 to 0.1 are a start; below 0.02 a gradient is made of rare large values, and its standard error
-is too small. What does not fall with the temperature is the bias of normal sums, up to 8 % of the
-value above. It is large where early batches decide and are tiny: for pcomp, K = 2, T = 1e5 at
+is too small. The bias of normal sums does not fall with the temperature: it is up to 8 % of the
+value above, and large where early batches decide and are tiny: for pcomp, K = 2, T = 1e5 at
 temperature 0.05, B = 5 (first batch 10) has value 90 (3), d/dx -315 (14) instead of 118 (3) and
 -301 (16), and B = 16 (first batches 2, 4, 8) has 206 (4), -478 (33) instead of 405 (5), -401 (26).
 """
@@ -86,7 +86,7 @@ def relaxed_regret(
 
     Args:
       policy: "pcomp", "scomp" or "scomp2", its numbers known (not traced): T and the sizes of the
-        batches fix how many rounds are computed.
+        batches fix the number of rounds that are computed.
       preferences: (K, K), K = policy.num_arms. Of a pair, p_ij - p_ji is read: the gradient is
         antisymmetric, and each of the two entries has half of the pair's derivative.
       horizon: T, at most the policy's own.
@@ -123,7 +123,7 @@ def relaxed_gradient(
 ) -> RelaxedGradient:
     """Mean relaxed regret and its gradient in the parameters of an instance.
 
-    Biased as an estimate of the gradient of expected regret: see the head of this module. Seeds run
+    Biased as an estimate of the gradient of expected regret: see the module's docstring. Seeds run
     in blocks, so that memory does not grow with their number. A seed's noise depends on the key and
     its index alone: calls with the same key have common random numbers.
 
@@ -207,8 +207,8 @@ def _gaps(drift: jax.Array, active: jax.Array, regret: str) -> jax.Array:
 
 @cache
 def _compiled(platform: str) -> Callable[..., Any]:
-    """`_moments` for a platform. On a CPU it is compiled with less optimisation: in two thirds of
-    the time, and the program is no slower.
+    """`_moments` for a platform. On a CPU it is compiled with less optimisation, in two thirds of
+    the time; the program is no slower.
     """
     options = {"xla_backend_optimization_level": 1} if platform == "cpu" else None
     static = ("blocks", "lanes", "regret")
@@ -229,8 +229,8 @@ def _moments(
     lanes: int,
     regret: str,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Of each block: how many seeds it has, and the mean and the sum of squared deviations of
-    (regret, gradient): (blocks,), (blocks, 1 + P), (blocks, 1 + P)."""
+    """Number of seeds in each block, and the mean and the sum of squared deviations of (regret,
+    gradient) over them: (blocks,), (blocks, 1 + P), (blocks, 1 + P)."""
 
     def of_seed(preferences: jax.Array, index: jax.Array) -> jax.Array:
         seed = jax.random.fold_in(key, index)

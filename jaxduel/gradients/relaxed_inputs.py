@@ -1,4 +1,4 @@
-"""What the relaxed simulator accepts, checked at the boundary."""
+"""Checks of the inputs of the relaxed simulator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_ROUNDS = 1024
 
 
 def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndarray:
-    """The sizes of the batches, (R + 1,) float64, once policy and numbers are found right."""
+    """Checks policy and numbers, and returns the sizes of the batches, (R + 1,) float64."""
     if not isinstance(policy, PCOMP | SCOMP | SCOMP2):
         raise InputError(
             "the relaxed simulator knows the policies pcomp, scomp and scomp2, not "
@@ -55,8 +55,8 @@ def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndar
 
 
 def _sizes(policy: Any, horizon: int) -> np.ndarray:
-    """c_(r - 1), ..., for as many rounds as T can take: one pair is compared in each, and one round
-    is played twice where PCOMP takes over."""
+    """Sizes c_(r - 1), ... of as many rounds as T can last: if each compares a single pair, and one
+    is played twice, where PCOMP takes over."""
     first = int(policy.tau) if isinstance(policy, PCOMP) else 1
     with jax.ensure_compile_time_eval():
         rounds = jnp.arange(first - 1, first + _MOST_ROUNDS, dtype=jnp.int32)
@@ -72,7 +72,7 @@ def _sizes(policy: Any, horizon: int) -> np.ndarray:
 
 
 def playable(policy: Any, problem: Problem, regret: str) -> DuelingProblem:
-    """The instance, once it is found that the policy can play it, and its regret is defined."""
+    """Checks that the policy can play the instance and that its regret is defined; returns it."""
     if isinstance(problem, ArmsProblem):
         raise InputError(
             f"the relaxed simulator compares arms in pairs, and '{problem.name}' has arms with "

@@ -6,9 +6,9 @@ the reading of `jaxduel.policies`.
 A statement that is true or false becomes a weight in [0, 1]: "arm i is active", "i surely beats j",
 "PCOMP has taken over". And is a product, not is 1 - x, or is 1 - prod(1 - x), if-then-else is the
 mixture. A test "evidence > radius" weighs sigmoid((evidence / radius - 1) / temperature). At
-temperature 0 all weights are 0 or 1, and each step below is the policy's, but for two things: sums
-are normal, and an arm that is alone meets itself when all rounds are over, which leaves its plays
-as they are.
+temperature 0 all weights are 0 or 1, and each step below is the policy's, with two exceptions: sums
+are normal, and the last arm left meets itself after all rounds instead of in them, which makes the
+same plays.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_WEIGHT = 1e-9
 
 
 class SmoothTests(NamedTuple):
-    """The policy's tests in a round, and how smooth they are."""
+    """The policy's tests in a round, with their temperature."""
 
     temperature: jax.Array  # ()
     threshold: jax.Array  # (): of the KL criterion, in nats
@@ -238,8 +238,8 @@ def _leads(
     gamma: jax.Array,
     printed: tuple[float, float],
 ) -> tuple[jax.Array, jax.Array]:
-    """The leads of i against j as multiples of what makes the switch, and of what is needed for A':
-    (K, K) each."""
+    """Leads of i over j as multiples of the threshold for the switch, and of the one for joining
+    A': (K, K) each."""
     switching, joining = printed
     share = joining / switching if policy.width is None else policy.width
     ratio = excess / (switching * gamma)
@@ -249,8 +249,8 @@ def _leads(
 
 
 def _called(before: RelaxedState, after: RelaxedState, sampled: jax.Array) -> RelaxedState:
-    """K and T of line 2 become |A| and what is left of T as far as PCOMP is called in this
-    round."""
+    """Moves K and T of line 2 to |A| and the remaining comparisons, by the weight with which PCOMP
+    is called in this round."""
     seeding = (1.0 - before.switched) * _any(sampled * before.active)
     called = seeding - (1.0 - after.switched) * _any(sampled * after.active)
     arms = before.terms.arms + called * (jnp.sum(after.active) - before.terms.arms)
@@ -262,7 +262,7 @@ def _called(before: RelaxedState, after: RelaxedState, sampled: jax.Array) -> Re
 def _play(
     state: RelaxedState, rates: jax.Array, size: jax.Array, drift: jax.Array, noise: jax.Array
 ) -> tuple[RelaxedState, jax.Array]:
-    """A batch: pair {i, j} is compared c_r times its rate, in lexicographic order until T is
+    """Plays a batch: pair {i, j} is compared c_r times its rate, in lexicographic order until T is
     reached.
 
     Returns:
@@ -299,31 +299,31 @@ def _left(
 
 
 def _evidence_ratio(tests: SmoothTests, state: RelaxedState) -> jax.Array:
-    """The root of the KL evidence that i beats j, in roots of the threshold: (K, K)."""
+    """Signed square root of the KL evidence that i beats j, over that of the threshold: (K, K)."""
     n = jnp.maximum(state.counts, _NO_COUNT)
     return _signed_root(state.lead / n) * jnp.sqrt(n / tests.threshold)
 
 
 def _signed_root(x: jax.Array) -> jax.Array:
-    """The root of d((1 + x) / 2, 1/2) with the sign of x: x / sqrt(2) near 0."""
+    """Square root of d((1 + x) / 2, 1/2) with the sign of x: x / sqrt(2) near 0."""
     near = jnp.abs(x) < 1e-4
     root = jnp.sqrt(divergence_from_half(jnp.where(near, 0.5, x)))
     return jnp.where(near, x * np.sqrt(0.5), jnp.sign(x) * root)
 
 
 def _escape(rivals: jax.Array, surely: jax.Array) -> jax.Array:
-    """No rival i surely beats j: (K,) weights of j, from the weights of "i surely beats j"."""
+    """(K,) weights of "no rival i surely beats j", from the weights of "i surely beats j"."""
     others = 1.0 - jnp.eye(len(rivals), dtype=rivals.dtype)
     return jnp.prod(1.0 - others * rivals[:, None] * surely, axis=0)
 
 
 def _kept(before: jax.Array, left: jax.Array) -> jax.Array:
-    """An elimination that would leave none is not made."""
+    """The arms left; those of `before` as far as an elimination would leave none."""
     return left + (1.0 - _any(left)) * (before - left)
 
 
 def _any(weights: jax.Array) -> jax.Array:
-    """() weight of "some is"."""
+    """() weight of "at least one is"."""
     return 1.0 - jnp.prod(1.0 - weights)
 
 
@@ -345,7 +345,7 @@ def _all_pairs(active: jax.Array) -> jax.Array:
 
 
 def _draw(key: jax.Array, shape: tuple[int, int], num: int, dtype: Any) -> Luck:
-    """The random numbers of all rounds, whose number and batches are the shape."""
+    """The random numbers of all rounds; the shape is (rounds, batches in a round)."""
     noise_key, u_key = jax.random.split(key)
     pairs = num * (num - 1) // 2
     place = np.zeros((num, num), np.int32)

@@ -27,10 +27,10 @@ from jaxduel.simulation.devices import Device
 from jaxduel.simulation.run import Settings, horizon_of, run_cells
 
 POINTS = 16
-"""Checkpoints, about, where none are given.
+"""Approximate number of checkpoints if none are given.
 
-More of them make the variance smaller, and scores take more memory. Measured is the variance of
-the gradient at T = 2,000 (BTL, K = 3, 6,000 seeds; the sum over coordinates) over that with 16:
+More of them make the variance smaller, and scores take more memory. Measured: the variance of the
+gradient at T = 2,000 (BTL, K = 3, 6,000 seeds; the sum over coordinates) over that with 16:
 
     points              4      8     16     32     50    100
     dts               1.70   1.23   1      0.92   0.89   0.87
@@ -39,7 +39,7 @@ the gradient at T = 2,000 (BTL, K = 3, 6,000 seeds; the sum over coordinates) ov
     scomp2, B = 8     1.08   1.03   1      0.99   0.98   0.99
 """
 _CACHED = 2**21
-"""Bytes of the tables that are worked on at a time: they stay in a core's cache."""
+"""Bytes of a table that are processed at a time: they stay in a core's cache."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class RegretGradient:
       gradient: the pytree of the parameters, each leaf float64 with an axis of M in front: the
         derivatives of expected regret.
       gradient_sem: the same, their standard errors.
-      num_seeds: how many runs.
-      definition: which regret.
+      num_seeds: number of runs.
+      definition: definition of regret.
     """
 
     checkpoints: np.ndarray
@@ -90,7 +90,7 @@ def regret_gradient(
     devices: Sequence[Device] | None = None,
     progress: bool | None = None,
 ) -> RegretGradient:
-    """The gradient of expected regret with respect to what an instance is made from.
+    """The gradient of expected regret with respect to the parameters of an instance.
 
     It is unbiased, for every policy, horizon and delay, and whether quiet runs are skipped or not.
     A policy sees the instance through outcomes only, so that (score function; Glynn 1990, Williams
@@ -103,14 +103,13 @@ def regret_gradient(
     scores are those of Gaussian means, (reward - mean) / std^2, or of Bernoulli ones, (reward -
     mean) / (mean (1 - mean)), and batched sums have the same.
 
-    What regret grows by between two checkpoints does not depend on outcomes after it, so that it
-    is multiplied by the score up to the second one only (`causal`): the more checkpoints, the
+    The growth of regret between two checkpoints does not depend on later outcomes, so it is
+    multiplied by the score up to the second checkpoint only (`causal`): the more checkpoints, the
     smaller the variance. Batched policies plan a round before its outcomes, which are left out of
     the score of checkpoints in it.
 
-    Where the instance's winners change, expected regret jumps or has a kink; the gradient is that
-    of the winners that there are at `params`. "copeland" regret counts arms, so that its first term
-    is zero.
+    Where the instance's winners change, expected regret jumps or has a kink; the gradient holds the
+    winners at `params` fixed. "copeland" regret counts arms, so that its first term is zero.
 
     Args:
       policy: the policy.
@@ -118,7 +117,7 @@ def regret_gradient(
         `ArmsProblem`; see `jaxduel.gradients.families`. It is differentiated by JAX, in float64.
       params: a pytree of floating-point arrays.
       horizon: T; the policy's own if None.
-      num_seeds: how many independent runs, at least 2.
+      num_seeds: number of independent runs, at least 2.
       key: root of all randomness, an integer or a typed JAX key.
       regret: as in `jaxduel.simulate`; "copeland" or "pulls" by default.
       checkpoints: times, increasing, within 1 .. T; about `POINTS` evenly in log t if None.
@@ -196,7 +195,8 @@ def _gradient(
     Args:
       value: (num_seeds, M) float64, regret.
       scores: (num_seeds, M, n) float32, of the outcomes up to each checkpoint.
-      counts: of some runs, (runs, M, K) float64, how often each arm's gap counts in regret.
+      counts: from a slice of runs to (runs, M, K) float64, the number of times that each arm's gap
+        counts in regret.
       gap_slopes: (K, n) float64, the derivatives of the gaps.
       causal: as in `regret_gradient`.
     """
@@ -220,8 +220,8 @@ def _gradient(
 
 
 def _scorer(at: Parametrised) -> Callable[[np.ndarray], np.ndarray]:
-    """From `Result.outcomes` of some runs to the derivatives of their log-likelihood: (runs, M, n)
-    float32."""
+    """The function from `Result.outcomes` of some runs to the derivatives of their log-likelihood,
+    (runs, M, n) float32."""
     if isinstance(at.problem, ArmsProblem):
         mean, std = at.played, at.problem.std
         variance = mean * (1 - mean) if std is None else std**2
@@ -239,13 +239,13 @@ def _scorer(at: Parametrised) -> Callable[[np.ndarray], np.ndarray]:
 
 @jax.jit
 def _scores_of_wins(wins: jax.Array, p: jax.Array, per_win: jax.Array) -> jax.Array:
-    """The scores, by JAX: the threads of NumPy's products go on spinning after them, and would take
-    the cores from the loops.
+    """The scores of wins. By JAX, since the threads of NumPy's matrix products keep spinning
+    afterwards, and would take cores from the simulation.
 
     Args:
       wins: (runs, M, K, K) int32.
-      p: (K (K - 1) / 2,) float64, the preferences above the diagonal: wins, up to 2^31, minus what
-        was expected of them are far smaller than wins.
+      p: (K (K - 1) / 2,) the preferences above the diagonal; float64, since wins, up to 2^31, minus
+        their expectation are far smaller than wins.
       per_win: (K (K - 1) / 2, n) float32.
 
     Returns:
@@ -257,6 +257,6 @@ def _scores_of_wins(wins: jax.Array, p: jax.Array, per_win: jax.Array) -> jax.Ar
 
 
 def _parts(table: np.ndarray) -> Iterator[slice]:
-    """The rows of a table, part by part."""
+    """Slices of a table's rows, each of at most about `_CACHED` bytes."""
     size = max(_CACHED // table[:1].nbytes, 1)
     return (slice(begin, begin + size) for begin in range(0, len(table), size))

@@ -1,4 +1,4 @@
-"""Where the worst instance is looked for: a family, where to begin, and what is allowed."""
+"""Constrained families of instances in which to search for a worst one, with starting points."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ SPACES = ("btl", "thurstone", "sst", "condorcet", "cycle")
 
 @dataclass(frozen=True)
 class Space:
-    """Instances to choose among, all with the same number of arms and of one assumption.
+    """A set of instances to search, all with the same number of arms and of one assumption.
 
     Attributes:
       name: the family's.
       num_arms: K.
       instance: from parameters, (n,), to (K, K) preferences, as in `jaxduel.gradients.families`.
-      draw: from a key to parameters: an instance to begin with.
-      project: parameters that are allowed, the same if they are. Of "condorcet" and "cycle" the
-        nearest; of "btl" and "thurstone" the nearest once all are shifted so that arm 0 has 0; of
-        "sst", where that is no box, each one brought within its own bounds, and then what the
-        logits' increments have above their least shrunk by one factor, the largest that will do.
+      draw: from a key to the parameters of a starting instance.
+      project: from parameters to allowed ones; allowed ones stay. For "condorcet" and "cycle" the
+        nearest; for "btl" and "thurstone" the nearest once all are shifted so that arm 0 has 0; for
+        "sst", whose allowed set is no box, each one is brought within its own bounds, and then the
+        excess of the logits' increments over their least is shrunk by one factor, the largest that
+        suffices.
       regret: the definition of regret that goes with it.
     """
 
@@ -55,11 +56,11 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
     - "cycle": arms 0 to 2 beat one another in a cycle and all others, an arm beats those after it;
       all gaps are at least min_gap. No Condorcet winner, three Copeland winners.
 
-    It begins with BTL of log-weights that are standard normal numbers (its Condorcet winner being
-    arm 0), or magnitudes of the same law.
+    Starting points are standard normal: scores, sorted so that arm 0 wins ("btl", "thurstone"), or
+    one parameter for each pair (the others).
 
     Args:
-      name: of `SPACES`.
+      name: one of `SPACES`.
       num_arms: K, at least 2 ("cycle": 3).
       min_gap: the least |p_ij - 1/2| of the pairs named above, positive.
       most: the largest probability, above 1/2 + min_gap, below 1.
@@ -82,7 +83,7 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
 
 
 def _of_scores(name: str, num_arms: int, min_gap: float, most: float) -> Space:
-    """Arms with scores; that of arm 0 leads by enough, and is shifted to 0."""
+    """A space of arms with scores; that of arm 0 leads by the minimal gap, and is shifted to 0."""
     quantile = _logit if name == "btl" else NormalDist().inv_cdf
     nearest, farthest = quantile(0.5 + min_gap), quantile(most)
 
@@ -100,7 +101,7 @@ def _of_scores(name: str, num_arms: int, min_gap: float, most: float) -> Space:
 
 
 def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
-    """A magnitude for each pair."""
+    """A space with a parameter for each pair of arms."""
     above = np.triu_indices(num_arms, 1)
     bounded = {
         "sst": above[1] == above[0] + 1,
@@ -133,8 +134,8 @@ def _of_pairs(name: str, num_arms: int, min_gap: float, most: float) -> Space:
 
 
 def _within_sst(x: np.ndarray, low: np.ndarray, most: float) -> np.ndarray:
-    """The parameters of `families.sst`, all at least `low`; what log(1 + e^x) has above log(1 +
-    e^low) is shrunk by one factor so that no probability exceeds `most`."""
+    """The parameters of `families.sst`, all at least `low`, with the excess of log(1 + e^x) over
+    log(1 + e^low) shrunk by one factor so that no probability exceeds `most`."""
     least = np.logaddexp(0, low)
     more = np.logaddexp(0, x) - least
 

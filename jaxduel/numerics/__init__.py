@@ -1,4 +1,4 @@
-"""Samplers with explicit keys, divergences and grids: what the rest of the house computes with."""
+"""Numerical building blocks: samplers with explicit keys, divergences, tails and grids."""
 
 from jaxduel.numerics.bernoulli import evidence_against_half as evidence_against_half
 from jaxduel.numerics.beta import beta as beta

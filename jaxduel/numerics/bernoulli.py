@@ -7,16 +7,17 @@ import jax.numpy as jnp
 
 _NEAR = 0.45
 _SERIES = tuple(1.0 / (2 * k * (2 * k - 1)) for k in range(1, 10))
-"""Of ((1 + x) log(1 + x) + (1 - x) log(1 - x)) / 2 in powers of x^2; for |x| <= 0.45 what follows
-is below 1e-8 of the sum."""
+"""Coefficients of ((1 + x) log(1 + x) + (1 - x) log(1 - x)) / 2 in powers of x^2; for |x| <= 0.45
+the omitted terms are below 1e-8 of the sum."""
 
 
 def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """n d(w / n, 1/2) of w wins and l losses, d the Bernoulli Kullback-Leibler divergence.
+    """Evidence n d(w / n, 1/2) of w wins and l losses against a fair coin, n = w + l.
 
-    That is w log(2 w / n) + l log(2 l / n), n = w + l, where the counts differ, and its power
-    series in x = (w - l) / n where they are close and the two terms would cancel. The relative
-    error stays below 1e-6 for all counts, up to n = 2^31 - 1.
+    d is the Bernoulli Kullback-Leibler divergence. Computed as w log(2 w / n) + l log(2 l / n)
+    where the counts differ, and by its power series in x = (w - l) / n where they are close and
+    the two terms would cancel. The relative error stays below 1e-6 for all counts, up to
+    n = 2^31 - 1.
 
     Args:
       wins: counts, any integer dtype.
@@ -36,14 +37,14 @@ def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
 def divergence_from_half(x: jax.Array) -> jax.Array:
     """d(p, 1/2) of p = (1 + x) / 2, the Bernoulli divergence from a fair coin, in nats.
 
-    It is for what policies compute at every step. That of `jaxduel.theory` is accurate in float64
-    and serves NumPy too, and takes five times as long.
+    For use at every step of a policy. The one in `jaxduel.theory` is accurate in float64 and
+    accepts NumPy arrays too, but takes five times as long.
 
     Args:
       x: float32 in [-1, 1], any shape.
 
     Returns:
-      float32, relatively accurate to 1e-6 near 0, too.
+      float32, relatively accurate to 1e-6, also near 0.
     """
     far = 0.5 * ((1.0 + x) * _log(1.0 + x) + (1.0 - x) * _log(1.0 - x))
     return jnp.where(jnp.abs(x) <= _NEAR, _near(x), far)

@@ -34,11 +34,12 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 _COLUMN = 8  # elements that share one retry per iteration
-_DEPTH = 40.0  # e-folds after which the hat's left piece may end: 2^-32 of it are 22 e-folds
+_DEPTH = 40.0  # e-folds at which the hat's left piece may be cut: a grain of 2^-32 is 22 e-folds
 
 
 _EXP_SERIES = tuple(1.0 / math.factorial(k) for k in range(2, 12))
-"""Of (exp(x) - 1 - x) / x^2; up to |x| = 1 what follows is below 1e-8 of the sum."""
+"""Coefficients of (exp(x) - 1 - x) / x^2; up to |x| = 1 the omitted terms are below 1e-8 of the
+sum."""
 
 
 class _Hat(NamedTuple):
@@ -102,7 +103,7 @@ def propose_logit(
 ) -> tuple[Array, Array]:
     """One proposal of y = logit(theta), theta from Beta(a, b), conditioned on theta > 1/2 or not.
 
-    Elementwise and without loops, for those who retry in loops of their own. At least 87 % are
+    Elementwise and without loops, for callers that retry in loops of their own. At least 87 % are
     accepted, whatever a and b.
 
     Args:
@@ -185,7 +186,7 @@ def _counts(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, Array]:
 
 
 def _accepted(word: Array, weight: Array) -> Array:
-    """Whether a uniform number is at most the weight; a weight NaN is accepted, to end loops."""
+    """True where a uniform number is at most the weight, or the weight is NaN, to end loops."""
     return ~(_uniform(word) > weight)
 
 
@@ -206,7 +207,7 @@ def _log(x: Array) -> Array:
 
 
 def _reference(a: Array, b: Array, difference: Array) -> tuple[_Hat, Array]:
-    """The hat for y > 0, and where its reference is: at the mode, or at 0 if that is below 0."""
+    """The hat for y > 0, and the y of its reference: the mode, or 0 if the mode is below 0."""
     half = 0.5 * (a + b)
     fall = 0.5 * jnp.maximum(-difference, 0.0)
     mode = jnp.log1p(jnp.maximum(difference, 0.0) / b)

@@ -10,7 +10,7 @@ _WORD = 32
 
 
 def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
-    """The member of a non-empty set that one uniform number selects.
+    """Uniform choice of a member of a non-empty set, by one uniform number.
 
     It is member number floor(u |set|), counted from 0 in index order: uniform when u is. The mask
     is packed into 32-bit words and the member found by binary search over population counts, which

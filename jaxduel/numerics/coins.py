@@ -1,4 +1,4 @@
-"""Coins that honour small probabilities: a float32 uniform has a grain of 2^-24, these of 2^-63."""
+"""Biased coins with a resolution of 2^-63, for small probabilities; a float32 uniform has 2^-24."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GRAIN = 2.0**31
 def bernoulli_from_tail(
     seed: KeyWords, position: jax.Array, stream: int, tail: jax.Array
 ) -> jax.Array:
-    """Whether theta > 1/2, for each theta of which `signed_tail` tells the probability.
+    """Draws the event theta > 1/2 by its probability, given as by `signed_tail`.
 
     The small side's probability is compared with 63 random bits, the first 31 as an integer, the
     rest as a fraction. Rounding adds at most 2^-63 to its error, and at most 2^-24 of itself: a
@@ -22,19 +22,19 @@ def bernoulli_from_tail(
 
     Args:
       seed: the step's seed.
-      position: a number for each coin, at least 0; coins of the same number fall alike.
+      position: a number for each coin, at least 0; coins with equal numbers fall alike.
       stream: of the random words.
       tail: float32 in [-1/2, 1/2]: P(theta > 1/2), or minus P(theta < 1/2), the smaller of them.
 
     Returns:
-      bool of the shape that `position` and `tail` share.
+      True where theta > 1/2: bool of the shape that `position` and `tail` share.
     """
     small = _below(*random_words(seed, position, stream), jnp.abs(tail))
     return materialize(small ^ (tail < 0), tail.ravel()[0] > 1.0)
 
 
 def _below(high: jax.Array, low: jax.Array, chance: jax.Array) -> jax.Array:
-    """Whether the number whose binary digits are `high`, less its last, then `low`, is < chance."""
+    """True where the binary fraction with digits `high`, less its last, then `low` is < chance."""
     level = chance * jnp.float32(_GRAIN)
     whole = jnp.floor(level)
     limit, first = whole.astype(jnp.int32), (high >> jnp.uint32(1)).astype(jnp.int32)

@@ -1,7 +1,7 @@
-"""Work that few lanes have to do in a step, at the price of those few.
+"""A `cond` that stays sparse under `vmap`: only the lanes that need the work pay for it.
 
 Under `jax.vmap` a `lax.cond` becomes a `select`: every lane pays for what one needs. Here the lanes
-that need it are gathered, some at a time, worked on and put back.
+that need the work are gathered, 8 at a time, worked on and put back.
 """
 
 from __future__ import annotations
@@ -26,30 +26,31 @@ def compacted_cond(
     table: Any = None,
     effort: jax.Array | None = None,
 ) -> Any:
-    """`work(value, *context)` where it is needed, else `value`, like a `lax.cond`.
+    """`work(value, *context)` if `needed`, else `value`, like a `lax.cond`.
 
-    Under `jax.vmap` only lanes that need the work pay for it, 8 at a time, and those with the
-    slowest of the 8 where it loops. Results do not depend on which lanes go together, except for
-    the rounding that XLA chooses for the shape, the same for all.
+    Under `jax.vmap` only lanes that need the work pay for it, 8 at a time; where it loops, the 8
+    take as long as the slowest of them. Results do not depend on which lanes go together, except
+    for the rounding that XLA chooses for the shape, the same for all.
 
     Args:
       work: a function of arrays of one lane. It must be the same object in every call, as functions
-        of a module are, and close over no array, of NumPy neither: what it reads is in `value` and
-        `context`. JAX refuses such constants where a vmapped `lax.cond` has the work in a branch.
+        of a module are, and close over no array, not even one of NumPy: all that it reads is in
+        `value` and `context`. JAX refuses such constants where a vmapped `lax.cond` has the work in
+        a branch.
       needed: () bool.
       value: a tree of arrays; `work` returns one of the same shapes and dtypes.
       *context: trees of arrays that `work` reads.
-      table: a tree of arrays of which `work` reads few entries, too large to be gathered for that:
-        with it `work` has one more argument at the end, a function from indices in range, of the
+      table: a tree of arrays of which `work` reads few entries, too large to be gathered whole. If
+        given, `work` has one more argument at the end: a function from indices in range, into the
         first axes of all these arrays, to the tree of the entries there.
-      effort: () int32, a guess of how long the work will loop: lanes of like effort go together.
+      effort: () int32, a guess of how long the work will loop: lanes of similar effort go together.
     """
     return _over_lanes(work)(needed, value, context, table, effort)
 
 
 @cache
 def _over_lanes(work: Callable[..., Any]) -> Any:
-    """`compacted_cond` with a rule for batching of its own."""
+    """`compacted_cond` with its own batching rule."""
 
     @custom_vmap
     def one(
@@ -76,7 +77,7 @@ def _over_lanes(work: Callable[..., Any]) -> Any:
 
 @cache
 def _lanes(work: Callable[..., Any]) -> Any:
-    """The work for arrays of lanes, such that vmapping it makes more lanes."""
+    """The work for arrays of lanes; vmapping it adds lanes instead of an axis."""
 
     @custom_vmap
     def many(*given: Any) -> Any:
@@ -125,7 +126,7 @@ def _compacted(
     def turn(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
         begin, value = carry
         here = lax.dynamic_slice(order, (begin,), (slots,))
-        read = jnp.where(here < lanes, here, here[0])  # one of this turn: its value is as it was
+        read = jnp.where(here < lanes, here, here[0])  # spare slots repeat the first lane; dropped
         gathered = jax.tree.map(lambda x: x[read], (value, context))
         done = jax.vmap(lambda lane, v, c: work(v, *c, *_reader(table, lane)))(read, *gathered)
         value = jax.tree.map(lambda x, new: x.at[here].set(new, mode="drop"), value, done)
@@ -135,7 +136,7 @@ def _compacted(
 
 
 def _queue(needed: jax.Array, effort: jax.Array | None) -> jax.Array:
-    """The lanes that need the work, those of least effort first; then L, to (L,) int32."""
+    """The lanes that need the work, least effort first, padded with L: (L,) int32."""
     lanes = needed.shape[0]
     numbers = lax.iota(jnp.int32, lanes)
     if effort is None:

@@ -1,8 +1,8 @@
-"""Running sums that do not stall: a total of many small numbers as an unevaluated pair of float32.
+"""Compensated summation: running sums that do not stall, as unevaluated pairs of float32.
 
 A plain float32 sum of numbers around 0.1 stops growing at 2^21: each is less than half the total's
-grain. Here what an addition rounds away is kept in a second number, the carry. Together they hold
-47 bits or more: sums of numbers of one size do not stall before 2^40 of them.
+grain. Here the rounding error of each addition is kept in a second number, the carry. Together they
+hold 47 bits or more: sums of numbers of one size do not stall before 2^40 of them.
 
 Source: D. E. Knuth, "The art of computer programming", volume 2, section 4.2.2, theorem B, for the
 exact error of a sum; T. J. Dekker, "A floating-point technique for extending the available
@@ -15,7 +15,7 @@ import jax
 
 
 def add(total: jax.Array, carry: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The pair that stands for (total + carry) + x.
+    """Adds x to a pair: the pair that stands for (total + carry) + x.
 
     Exact but for a rounding of at most 2^-46 of the sum, before or after, whichever is larger: over
     1e9 rewards, 1e-5 of the total if all were rounded the same way, next to nothing if they are

@@ -1,4 +1,4 @@
-"""When a test that only time can change changes: the last comparison before a crossing."""
+"""Search for the time at which a monotone condition first fails, and quiet runs cut there."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from jax import lax
 def count_while_true(
     holds: Callable[[jax.Array], jax.Array], t: jax.Array, limit: jax.Array
 ) -> jax.Array:
-    """How many of the times t + 1, t + 2, ... a condition holds for, before it first fails.
+    """Number of the times t + 1, t + 2, ... at which a condition holds, before it first fails.
 
-    The condition itself is evaluated, in steps that double and then by bisection, so that a
-    crossing is found to the comparison with the rounding that the condition has: a closed form in
-    float32 would miss it by many comparisons where t is large. A crossing n comparisons ahead takes
+    The condition itself is evaluated, in steps that double and then by bisection, so the crossing
+    is exact to one comparison, with the rounding that the condition has. A closed form in float32
+    would miss it by many comparisons where t is large. A crossing n comparisons ahead takes
     2 log2 n evaluations.
 
     Args:
       holds: whether the condition holds at a time, () int32 to () bool; once it fails, it must fail
         at all later times.
       t: () int32, now.
-      limit: () int32, at least 0: later times than t + limit do not matter, and t + limit must not
+      limit: () int32, at least 0: times after t + limit do not matter, and t + limit must not
         exceed int32.
 
     Returns:
@@ -57,21 +57,21 @@ def drawn_run(
     t: jax.Array,
     limit: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
-    """A run whose length was drawn, cut where what it was drawn by changes.
+    """Length of a run that was drawn at random, cut where the law that it was drawn from ends.
 
     Args:
       asked: whether there is a run at all, () bool.
       length: its length as drawn, () int32 from 0 to limit; limit stands for all that are longer.
-      holds: as for `count_while_true`: whether it was drawn by the law of comparison number t.
+      holds: as for `count_while_true`: whether that law still applies to comparison number t.
       t: () int32, now.
       limit: () int32, at least 0.
 
     Returns:
-      The run's length, () int32, and whether it ended as it was drawn, () bool: then the comparison
-      after it is one that ends a run. Of a run that was cut nothing is known of what follows.
+      The run's length, () int32, and () bool, True if it ends as drawn: then the next comparison is
+      one that ends a run. Of a run that is cut, or reaches the limit, the next one is unknown.
     """
     longest = jnp.where(asked, length + (length < limit), 0)
-    stays = holds(t + longest)  # most often so, and nothing is to be searched for
+    stays = holds(t + longest)  # usually True, and then no search is needed
     within = count_while_true(holds, t, jnp.where(stays, 0, longest))
     within = jnp.where(stays, longest, within)
     n = jnp.minimum(length, within)

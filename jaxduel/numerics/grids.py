@@ -1,4 +1,4 @@
-"""Grids of times."""
+"""Logarithmic and linear grids of times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from jaxduel.errors import InputError
 
 MAX_TIMES = 100_000
-"""The longest grid: results keep the plays of all arms at each of its times, for every seed."""
+"""Most times of a grid: results keep the plays of all arms at each of them, for every seed."""
 
 
 def log_grid(horizon: int, points: int = 50) -> np.ndarray:
@@ -18,13 +18,13 @@ def log_grid(horizon: int, points: int = 50) -> np.ndarray:
 
     Args:
       horizon: last time, at least 1.
-      points: how many times to aim for; fewer come back where rounding makes neighbours equal.
+      points: number of times to aim for; there are fewer where rounding makes neighbours equal.
 
     Returns:
       (M,) int64, strictly increasing, first 1 (or the horizon, if `points` is 1), last `horizon`.
 
     Raises:
-      InputError: more than `MAX_TIMES` points, unless the horizon is not longer than that.
+      InputError: for more than `MAX_TIMES` points, unless the horizon is at most `MAX_TIMES`.
     """
     points = _bounded(points, horizon)
     if points > horizon * math.log(horizon) + 1:  # neighbours less than 1 apart

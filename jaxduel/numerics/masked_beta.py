@@ -1,4 +1,4 @@
-"""Draws for a few marked entries of an array, at the price of those few, over all lanes of a block.
+"""Beta draws for the few marked entries of an array, by one queue over all lanes of a block.
 
 Under `jax.vmap` a loop over a lane's marked entries takes as many turns as the lane with the most
 of them needs. Here the marked entries of all lanes form one queue, served by a fixed number of
@@ -27,7 +27,7 @@ Reading = Callable[[jax.Array], jax.Array]
 _FEWEST_SLOTS, _MANY_SLOTS = 64, 256
 _MOST_PAIRS = 2**15
 _MOST_ENTRIES = 2**30
-"""Entries of one queue: places in it, and slots beyond its end, are int32."""
+"""Most entries of one queue: places in it, and slots beyond its end, are int32."""
 
 
 def logits_above_half(
@@ -43,7 +43,7 @@ def logits_above_half(
     Args:
       seed: the step's seed; () each.
       stream: of the random words; this function uses all from `stream` on.
-      marked: (N,) bool, which to draw.
+      marked: (N,) bool, the entries to draw.
       wins: (N,) int32, counts, at least 0.
       losses: (N,) int32.
       reading: an elementwise function of y, to return instead of y.
@@ -59,7 +59,7 @@ def logits_above_half(
 
 @cache
 def _queue(stream: int, reading: Reading) -> Any:
-    """`_served` for lanes, such that vmapping it makes more lanes, not a loop in step."""
+    """`_served_in_parts` such that vmapping it adds lanes to the queue, not a loop in step."""
     queue = custom_vmap(partial(_served_in_parts, stream, reading))
 
     @queue.def_vmap
@@ -104,7 +104,7 @@ def _served(
     slots = _slots(*marked.shape)
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        number, trial, following, drawn = carry  # the slots' entries by place in the queue
+        number, trial, following, drawn = carry  # number: the slots' places in the queue
         waiting = number < ends[-1]
         row = jnp.minimum(_first_beyond(ends, number), len(ends) - 1)
         bit = nth_bit(words[row], number - (ends[row] - counts[row]))
@@ -134,7 +134,7 @@ def _served(
 def _first_beyond(ends: jax.Array, numbers: jax.Array) -> jax.Array:
     """The index of the first of ascending `ends` above each number, (S,) int32.
 
-    Where they are few, to compare all takes one pass, and a binary search a loop of several.
+    A few are compared with all, in one pass; more take a binary search, a loop of several passes.
     """
     if len(ends) * len(numbers) > _MOST_PAIRS:
         return jnp.searchsorted(ends, numbers, side="right", method="scan").astype(jnp.int32)
@@ -142,6 +142,6 @@ def _first_beyond(ends: jax.Array, numbers: jax.Array) -> jax.Array:
 
 
 def _slots(lanes: int, entries: int) -> int:
-    """How many slots serve the queue: one for every 16 entries, marked or not, within limits."""
+    """Number of slots that serve the queue: one per 16 entries, marked or not, within limits."""
     most = max(_MANY_SLOTS, lanes // 4)
     return min(max(lanes * entries // 16, _FEWEST_SLOTS), most, lanes * entries)

@@ -1,4 +1,4 @@
-"""Keeping an intermediate array in memory, where XLA would compute it anew for every reader."""
+"""Keeps an intermediate array in memory, where XLA would compute it anew for every reader."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from jax import lax
 
 
 def materialize(values: jax.Array, never: jax.Array) -> jax.Array:
-    """The values, computed once.
+    """The values, computed once and kept in memory.
 
     XLA fuses cheap producers into each of their readers, and drops `lax.optimization_barrier`
-    before it does. The operands of a loop stay, even if it takes no turn.
+    before it does. The operands of a loop stay in memory, even if it takes no turn.
 
     Args:
       values: bools or integers, any shape.

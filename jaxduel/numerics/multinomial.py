@@ -1,4 +1,4 @@
-"""How often each outcome comes up in many independent draws."""
+"""Multinomial draws: counts of each outcome in many independent draws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jaxduel.numerics.threefry import fold_in
 
 
 def multinomial(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
-    """How often each arm is drawn in n draws in proportion to weights: the multinomial law.
+    """Counts of each arm in n draws in proportion to weights: one multinomial draw.
 
     Arm by arm, a binomial share of the draws that are left, as exact as
     `jaxduel.numerics.binomial`. Under `jax.vmap` nothing is computed where every n is 0.
@@ -22,7 +22,7 @@ def multinomial(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
       weights: (K,) float32, not negative; if all are 0, nothing is counted.
 
     Returns:
-      (K,) int32 that sum to n, zero where the weight is.
+      (K,) int32 that sum to n (to 0 if all weights are 0), 0 where the weight is 0.
     """
     arms = lax.iota(jnp.int32, weights.shape[0])
 

@@ -1,4 +1,4 @@
-"""Standard normal draws whose tails are right to seven standard deviations, in float32.
+"""Standard normal draws with accurate tails up to seven standard deviations, in float32.
 
 `jax.random.normal` inverts the distribution function at a uniform number of 23 bits: in float32 it
 ends at 5.4, with a grain that shows from 4 on. Rewards of a horizon of 1e9 reach 6. Here 64 bits
@@ -21,7 +21,8 @@ from jax import lax
 from jaxduel.numerics.threefry import random_words, words_of
 
 _SINE = tuple((-1) ** k * math.pi ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(7))
-"""Of sin(pi x) / x in powers of x^2; up to x = 1/2 what follows is below 1e-9 of the sum."""
+"""Coefficients of sin(pi x) / x in powers of x^2; up to x = 1/2 the omitted terms are below 1e-9
+of the sum."""
 
 
 @partial(jax.jit, static_argnames="shape")
@@ -44,7 +45,7 @@ def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
 
 
 def normal_from_bits(first: jax.Array, second: jax.Array) -> jax.Array:
-    """The standard normal number that 64 random bits stand for.
+    """The standard normal number made of 64 random bits.
 
     u = (b + 1/2) 2^-39, b the upper 31 bits of `first`, then the lower 8 of `second`; x = (c + 1/2)
     2^-24 in (-1/2, 1/2), c the upper 24 bits of `second`, signed; z = sqrt(-2 log u) sin(pi x).
@@ -52,7 +53,7 @@ def normal_from_bits(first: jax.Array, second: jax.Array) -> jax.Array:
 
     Args:
       first: uint32, any shape.
-      second: uint32 of the same shape; with ~second, z changes its sign and its radius hardly.
+      second: uint32 of the same shape; with ~second, z changes its sign and hardly its size.
 
     Returns:
       float32 of that shape.

@@ -1,11 +1,11 @@
-"""Tails of Beta(wins + 1, losses + 1) beyond 1/2, relatively accurate to 1e-30, in float32.
+"""Tails of Beta(wins + 1, losses + 1) beyond 1/2, relatively accurate down to 1e-30, in float32.
 
 With N = wins + losses + 2, d = |wins - losses| and x = d / N, two ways, without a loop:
 
 * N <= 512: a table, by Pascal's rule in float64.
 * otherwise: exp(-E) (erfcx(sqrt(E)) / 2 + S(x, 1 / N) / sqrt(2 pi N)), Temme's uniform expansion,
   E = N ((1 + x) log(1 + x) + (1 - x) log(1 - x)) / 2. S and erfcx are polynomials fitted in float64
-  (the tests fit them again). An error of E is a relative error of the tail: E, up to 69 down there,
+  (the tests fit them again). An error of E is a relative error of the tail: E, up to 69 at 1e-30,
   is held in two parts, from products of numbers of 12 bits, which are exact.
 
 Source: N. M. Temme, "The uniform asymptotic expansion of a class of integrals related to cumulative
@@ -25,7 +25,8 @@ _TABLED = 510  # wins + losses of the table's last row
 _FAR = 0.53  # from N = 513 on, the tail is below 1e-34 beyond this x
 _FLOOR = 2.0**-126  # the smallest normal float32
 _SERIES = tuple(1.0 / (k * (2 * k - 1)) for k in range(2, 12))
-"""2 E / (d x) - 1 in powers of x^2; up to x = 0.53 what follows is below 1e-8 of E."""
+"""Coefficients of 2 E / (d x) - 1 in powers of x^2; up to x = 0.53 the omitted terms are below
+1e-8 of E."""
 _ERFCX = (
     0.14102892774001555,
     0.14149874878385071,
@@ -54,7 +55,7 @@ _SKEW = (
 
 
 def signed_tail(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """The small one of P(theta > 1/2) and P(theta < 1/2), theta ~ Beta(wins + 1, losses + 1).
+    """The smaller of P(theta > 1/2) and P(theta < 1/2), theta ~ Beta(wins + 1, losses + 1).
 
     Its sign tells which one it is: P(theta > 1/2) is s where s > 0, and 1 + s where s < 0. Down to
     1e-30, the relative error of |s|, measured against float64, is below 7e-7 (6e-8 as long as

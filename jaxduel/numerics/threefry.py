@@ -1,4 +1,4 @@
-"""Threefry-2x32 as arithmetic: random words by position, fused into what reads them.
+"""Threefry-2x32: random words by position, as arithmetic that XLA fuses into its readers.
 
 JAX's own generator is the same function, but on a CPU it runs as a loop over arrays in memory, at
 three times the cost, and of the two words of a block it keeps one. Here a block is a plain
@@ -33,7 +33,7 @@ class KeyWords(NamedTuple):
 
 
 def words_of(key: jax.Array) -> KeyWords:
-    """The seed of a step: what a Threefry key consists of, else 64 bits drawn from the key.
+    """The 64-bit seed of a step: the data of a Threefry key, else bits drawn from the key.
 
     Args:
       key: () typed JAX key of any implementation. It must not be used for anything else.
@@ -65,7 +65,7 @@ def random_words(
 
 
 def fold_in(key: jax.Array, number: jax.Array | int) -> jax.Array:
-    """`jax.random.fold_in`.
+    """Folds a number into a key, as `jax.random.fold_in` does.
 
     Args:
       key: () typed JAX key of any implementation.
@@ -78,7 +78,7 @@ def fold_in(key: jax.Array, number: jax.Array | int) -> jax.Array:
 
 
 def bits(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    """`jax.random.bits`, whatever JAX's option `threefry_partitionable` is.
+    """The words of `jax.random.bits`, whatever JAX's option `threefry_partitionable` is.
 
     Args:
       key: () typed JAX key of any implementation. It must not be used for anything else.
@@ -95,13 +95,13 @@ def bits(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 
 
 def uniforms(key: jax.Array, number: int) -> jax.Array:
-    """`jax.random.uniform(key, (number,))`, for a step of a policy.
+    """The numbers of `jax.random.uniform(key, (number,))`, for a step of a policy.
 
     The words are kept in memory: XLA would draw them anew for every reader.
 
     Args:
       key: () typed JAX key of any implementation. It must not be used for anything else.
-      number: how many.
+      number: of uniforms.
 
     Returns:
       (number,) float32, multiples of 2^-23 in [0, 1).
@@ -111,12 +111,12 @@ def uniforms(key: jax.Array, number: int) -> jax.Array:
 
 
 def uniform23(word: jax.Array) -> jax.Array:
-    """A word as `jax.random.uniform` makes a float32 of it: a multiple of 2^-23 in [0, 1)."""
+    """A word as a float32 in [0, 1), a multiple of 2^-23, as `jax.random.uniform` makes it."""
     return _in_unit_interval(word >> jnp.uint32(9))
 
 
 def host_fold_in(words: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """`fold_in` on data of keys, by NumPy: nothing is compiled.
+    """`fold_in` on the data of keys by NumPy, without compiling.
 
     Args:
       words: (..., 2) uint32, data of Threefry keys.
@@ -131,11 +131,11 @@ def host_fold_in(words: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 
 def host_bits(words: np.ndarray, number: int) -> np.ndarray:
-    """The first words of `bits`, whatever the shape, by NumPy: nothing is compiled.
+    """The first words of `bits`, whatever the shape, by NumPy, without compiling.
 
     Args:
       words: (..., 2) uint32, data of Threefry keys.
-      number: how many.
+      number: of words for each key.
 
     Returns:
       (..., number) uint32.
@@ -162,7 +162,7 @@ def uniform(word: jax.Array) -> jax.Array:
     return (word >> jnp.uint32(8)).astype(jnp.int32).astype(jnp.float32) * jnp.float32(2.0**-24)
 
 
-_traced = jax.jit(_encrypted)  # once for each shape, where it takes part in many expressions
+_traced = jax.jit(_encrypted)  # traced once for each shape, though many expressions use it
 
 
 def _in_unit_interval(bits: jax.Array) -> jax.Array:

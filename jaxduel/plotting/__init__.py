@@ -1,4 +1,4 @@
-"""Figures: regret against time and what else papers show, at the width of a column.
+"""Figures of regret, bars, heat maps and sweeps, at the width of a paper's column or page.
 
 The only package that imports matplotlib. It never touches pyplot, so it opens no window and keeps
 no global figure; drawing the same numbers gives the same bytes.

@@ -1,4 +1,4 @@
-"""Bars: one number per policy and data set, and how a whole is shared out."""
+"""Bar charts: one number per policy and data set, and stacked shares of a whole."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Bar:
     """One policy's number in each group, with 95 % intervals; NaN where there is none.
 
     Attributes:
-      name: which policy; it decides on the colour.
-      label: what the legend says.
+      name: the policy, which decides on the colour.
+      label: text in the legend.
       values, lower95, upper95: (G,) one per group.
     """
 
@@ -43,11 +43,11 @@ class BarsPanel:
 
 @dataclass(frozen=True)
 class Stack:
-    """A whole that is shared out: one column of segments.
+    """One column of segments: shares of a whole.
 
     Attributes:
-      name: which policy; its colour, lighter from segment to segment.
-      label: what stands below the column.
+      name: the policy; segments have its colour, lighter from one to the next.
+      label: text below the column.
       shares: (S,) from the bottom, with sum 1.
       inscriptions: S words, one in each segment.
     """

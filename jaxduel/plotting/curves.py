@@ -37,11 +37,11 @@ _SYMBOLS = {
     "beta": r"$\beta$",
     "gamma": r"$\gamma$",
 }
-"""How labels call parameters that papers have letters for."""
+"""Symbols of parameters in labels, for those that papers have letters for."""
 
 _REFERENCE_LOOKS = (("black", (0, (1, 1.5))), ("0.6", (0, (5, 1.5))), ("0.3", (0, (7, 2, 1, 2))))
-"""Colours and lines of what is there to compare with, in its order; a fourth looks like the first.
-Where they coincide the first is on top."""
+"""Colours and line styles of reference lines, in order; a fourth looks like the first. Where lines
+coincide the first is on top."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +49,12 @@ class Curve:
     """One policy's regret against time.
 
     Attributes:
-      name: which policy, with parameters in brackets where it is a variant; it decides on the
-        style. Variants of a policy have shades of its colour.
-      label: what the legend says.
+      name: the policy, with parameters in brackets where it is a variant; it decides on the style.
+        Variants of a policy have shades of its colour.
+      label: text in the legend.
       times: (M,) comparisons made.
       mean, sem, std, median, q25, q75, lower95, upper95: (M,) over seeds, in units of the gap.
-      num_seeds: how many seeds.
+      num_seeds: number of seeds.
       separate: whether each time has runs of its own, to that horizon: drawn as points with error
         bars, not joined by a line.
     """
@@ -102,7 +102,7 @@ def _changed(result: Result) -> dict[str, str]:
 
 
 def _name(result: Result) -> str:
-    """The policy, with what is not at its default in brackets."""
+    """The policy, with parameters and settings that are not at their defaults in brackets."""
     parts = ",".join(f"{name}={text}" for name, text in _changed(result).items())
     return f"{result.policy}[{parts}]" if parts else result.policy
 
@@ -114,7 +114,7 @@ def _label(result: Result) -> str:
 
 @dataclass(frozen=True)
 class Reference:
-    """A line to compare with, such as a lower bound: a level, or one value per time."""
+    """A reference line, such as a lower bound: a level, or one value per time."""
 
     label: str
     values: float | np.ndarray  # () or (M,)
@@ -123,8 +123,8 @@ class Reference:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: curves, lines to compare with, the scales, and where regret ends if curves
-    above that may leave the picture."""
+    """One set of axes: curves, reference lines, scales, and the top of the axis of regret where
+    curves may leave the picture above it."""
 
     curves: Sequence[Curve]
     title: str = ""
@@ -136,12 +136,12 @@ class Panel:
 
 
 def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None = None) -> None:
-    """Draws a panel: means, their 95 % intervals, and lines to compare with.
+    """Draws a panel: means, their 95 % intervals, and reference lines.
 
     Args:
-      axes: where to.
-      panel: what.
-      looks: by name and label, where other panels have curves too; else those of this panel alone.
+      axes: the axes to draw on.
+      panel: the panel to draw.
+      looks: styles by name and label, shared with other panels; of this panel alone if None.
     """
     floor = _floor(panel)
     looks = looks or looks_in([panel])
@@ -163,12 +163,12 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
 
 
 def looks_in(panels: Sequence[Panel]) -> dict[tuple[str, str], Style]:
-    """The look of each curve, by name and label: the same in all panels."""
+    """The style of each curve, by name and label: the same in all panels."""
     return variant_looks((curve.name, curve.label) for panel in panels for curve in panel.curves)
 
 
 def regret_label(definition: str) -> str:
-    """What the vertical axis says of a definition of regret."""
+    """Label of the vertical axis for a definition of regret."""
     return REGRET_LABELS.get(definition, f"{definition} regret $R(t)$")
 
 
@@ -218,7 +218,8 @@ def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: 
 
 
 def _floor(panel: Panel) -> float:
-    """Where a logarithmic axis of regret begins: below every line at an early time."""
+    """Lower end of the axis of regret: 0, or if it is logarithmic below every line at an early
+    time."""
     if panel.regret_scale == "linear":
         return 0.0
     end = max(int(curve.times[-1]) for curve in panel.curves)
@@ -257,13 +258,13 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
 
 
 COLUMNS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")
-"""What the table of a curve has beside its policy, t and number of seeds."""
+"""Columns of a curve's table besides policy, t and number of seeds."""
 
 
 def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
     """The numbers of curves as CSV: one line per policy and time, floats to the last bit.
 
-    Lines to compare with stand behind them, their values in the column of means; they need times.
+    Reference lines follow, their values in the column of means; they need times.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

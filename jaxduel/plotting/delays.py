@@ -17,9 +17,9 @@ class DelayCurve:
     """One policy's regret at the horizon against the delay.
 
     Attributes:
-      name: which policy; it decides on the style.
-      label: what the legend says.
-      delays: (D,) comparisons after which outcomes are told.
+      name: the policy, which decides on the style.
+      label: text in the legend.
+      delays: (D,) comparisons after which outcomes reach the policy.
       mean, lower95, upper95: (D,) over runs, in units of the gap.
     """
 

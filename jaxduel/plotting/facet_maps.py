@@ -1,4 +1,4 @@
-"""Heat maps of a number over two things that are varied, up to six in a row, with one scale."""
+"""Heat maps of a number over two varied quantities, up to six in a row, with one scale."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def facet_map_figure(
 
     Args:
       maps: from left to right, then down.
-      across, up: what columns and rows are.
-      columns, rows: their values, increasing.
-      label: what the numbers are.
-      in_a_row: how many maps stand in a row; None for about the same number in each, up to six.
+      across, up: labels of the horizontal and the vertical axis.
+      columns, rows: values of columns and rows, increasing.
+      label: label of the numbers, beside their scale of colours.
+      in_a_row: number of maps in a row; None for about the same number in each, up to six.
 
     Raises:
       InputError: if there is no map, or no number in any.

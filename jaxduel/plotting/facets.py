@@ -33,7 +33,7 @@ from jaxduel.plotting.styles import Style, dress, marker_size
 MOST_IN_A_ROW = 6
 
 _WIDTH, _HEIGHT, _LEFT = 1.75, 1.8, 0.45
-"""Inches: a set of axes among several, and what stands at the left of a row."""
+"""Inches: width and height of one of several sets of axes, and the space at the left of a row."""
 _NARROW = 5.0
 """Inches: a figure of two sets of axes, or of one with a long legend."""
 _MOST_IN_COLUMN = 6
@@ -47,16 +47,15 @@ _LOG_FROM, _LEAST_DECADES = 20.0, 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class FacetCurve:
-    """A number against what is varied.
+    """A number against a varied quantity.
 
     Attributes:
-      policy: decides on the colour.
-      label: what the legend says; curves of one policy with several labels have shades of its
-        colour.
-      at: (N,) increasing; of a level, its two ends.
+      policy: the policy, which decides on the colour.
+      label: text in the legend; curves of one policy with several labels have shades of its colour.
+      at: (N,) values of the varied quantity, increasing; of a level, its two ends.
       mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where it is not known.
-      level: whether the number does not depend on what is varied: a line without markers.
-      dense: whether points are many, and few of them have markers.
+      level: whether the number does not depend on the varied quantity: a line without markers.
+      dense: whether there are many points, of which few have markers.
     """
 
     policy: str
@@ -71,7 +70,7 @@ class FacetCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class Facet:
-    """One set of axes: curves, a title, what stands below and at the left, the scale below."""
+    """One set of axes: curves, a title, labels of both axes, the scale of the horizontal one."""
 
     curves: Sequence[FacetCurve]
     title: str
@@ -82,8 +81,8 @@ class Facet:
 
 def facet_figure(facets: Sequence[Facet]) -> Figure:
     """Draws facets in rows of up to six, with one legend above them all. Those with the same label
-    at the left share its scale: logarithmic if numbers are positive and span more than a factor
-    of 20, else from 0.
+    of the vertical axis share its scale: logarithmic if numbers are positive and span more than a
+    factor of 20, else from 0.
 
     Raises:
       InputError: if there is no facet, or one without curves.
@@ -122,11 +121,11 @@ def facet_figure(facets: Sequence[Facet]) -> Figure:
 
 
 def arrangement(count: int, in_a_row: int | None = None) -> tuple[int, int, float]:
-    """Rows and columns of that many sets of axes, and the width of their figure in inches.
+    """Rows and columns of some sets of axes, and the width of their figure in inches.
 
     Args:
-      count: how many there are.
-      in_a_row: how many stand in a row; None for about the same number in each, up to six.
+      count: number of sets of axes.
+      in_a_row: number in a row; None for about the same number in each, up to six.
     """
     columns = in_a_row or -(-count // -(-count // MOST_IN_A_ROW))
     rows = -(-count // columns)
@@ -136,7 +135,7 @@ def arrangement(count: int, in_a_row: int | None = None) -> tuple[int, int, floa
 
 
 def broken(title: str, letters: int = _TITLE_LETTERS) -> str:
-    """A title on several lines, broken after commas and brackets, where it has more letters."""
+    """A title, broken into lines after commas and opening brackets where it has more letters."""
     lines = [""]
     for part in re.split(r"(?<=, )|(?<=\()", title):
         if lines[-1] and len(lines[-1] + part.removesuffix(", ")) > letters:
@@ -146,12 +145,12 @@ def broken(title: str, letters: int = _TITLE_LETTERS) -> str:
 
 
 def ticks(values: Sequence[float], places: Sequence[float], room: float = _TICK_ROOM) -> list[int]:
-    """Which of some values get ticks: those that have room, the first and the last for sure.
+    """Indices of the values that get ticks: the first, the last, and those that have room.
 
     Args:
       values: increasing.
-      places: where they are on the axis, increasing.
-      room: share of the axis between two ticks, at least.
+      places: their positions on the axis, increasing.
+      room: least share of the axis between two ticks.
     """
     last = len(values) - 1
     if last < 1:
@@ -165,8 +164,8 @@ def ticks(values: Sequence[float], places: Sequence[float], room: float = _TICK_
 
 
 def short(value: float) -> str:
-    """A number for a tick: 32, 0.51, and from 10,000 on, or if it is a power of ten from 1,000 on,
-    as a multiple of one."""
+    """A number as the label of a tick: 32, 0.51; 1,000 and all from 10,000 on as multiples of
+    powers of ten."""
     power = math.log10(abs(value)) if value else 0.0
     if not math.isfinite(value) or not (power >= 4 or round(power, 12) == 3):
         return f"{value:g}"
@@ -229,13 +228,13 @@ def _label_values(axis: Axis, facet: Facet) -> None:
 
 
 def _limits(facets: Sequence[Facet]) -> tuple[float, float]:
-    """Ends of the axis of regret: the lower one is positive for a logarithmic one."""
+    """Ends of the axis of regret; a positive lower end stands for a logarithmic axis."""
     curves = [curve for facet in facets for curve in facet.curves]
     means = np.concatenate([curve.mean for curve in curves])
     tops = np.concatenate([curve.upper95 for curve in curves])
     top = float(np.nanmax(np.concatenate([means, tops]), initial=0.0))
     positive = means[means > 0]
-    if any(curve.dense for curve in curves):  # what comes long before the end is of no interest
+    if any(curve.dense for curve in curves):  # early values are of no interest
         ends = [curve.mean[-(len(curve.mean) // 2 + 1) :] for curve in curves]
         positive = np.concatenate([end[end > 0] for end in ends])
     if len(positive) and (means >= 0).all() and top > _LOG_FROM * positive.min():
@@ -250,7 +249,7 @@ def _limits(facets: Sequence[Facet]) -> tuple[float, float]:
 def _add_legend(
     figure: Figure, facets: Sequence[Facet], styles: dict[tuple[str, str], Style], width: float
 ) -> int:
-    """One legend above all axes, policy by policy; how many lines it has."""
+    """Adds one legend above all axes, policy by policy; returns its number of lines."""
     found = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):

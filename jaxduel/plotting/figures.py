@@ -29,10 +29,10 @@ PAGE_WIDTH = 6.75
 DPI = 300
 
 _LONG_LABEL = 8
-"""Characters: of longer labels only two fit side by side in a column."""
+"""Characters: of labels longer than this only two fit side by side in a column."""
 _LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.14, 0.54, 0.06
 _HEAT_ROW = 1.1
-"""Inches."""
+"""Inches: the height of a row of heat maps."""
 
 
 def regret_figure(panels: Sequence[Panel]) -> Figure:
@@ -75,8 +75,8 @@ def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
 
 
 def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
-    """A number against what is varied, laid out as in `regret_figure`; each panel has its own label
-    below.
+    """A number against a varied quantity, laid out as in `regret_figure`; each panel has its own
+    label of the horizontal axis.
 
     Raises:
       InputError: if there is no panel, or one without curves.
@@ -141,7 +141,7 @@ def _figure(
 def _add_legend(
     figure: Figure, grid: Sequence[Axes], contents: Sequence[Sequence[Any]], alone: bool
 ) -> int:
-    """A legend above the axes, with what they hold in its order; how many lines it has."""
+    """Adds a legend above the axes, in the order of `contents`; returns its number of lines."""
     order = list(dict.fromkeys(entry.label for content in contents for entry in content))
     found: dict[str, Artist] = {}
     for axes in grid:
@@ -167,7 +167,7 @@ def _add_legend(
 
 
 def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
-    """How many entries of a legend fit side by side: fewer where labels are long."""
+    """Number of legend entries that fit side by side: fewer where labels are long."""
     lengths = sorted(map(len, labels))
     if not alone:
         widths = [_LEGEND_HANDLE + _LEGEND_LETTER * length for length in lengths[-6:]]
@@ -177,7 +177,7 @@ def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Fonts and lines, for the time of a drawing."""
+    """Context in which figures are drawn with the package's fonts and line widths."""
     chosen = {
         "font.family": "DejaVu Sans",
         "font.size": FONT_SIZE,

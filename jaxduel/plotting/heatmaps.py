@@ -16,13 +16,13 @@ from matplotlib.patches import Patch
 from jaxduel.plotting.styles import FONT_SIZE
 
 HeatKind = Literal["amount", "ratio", "choice"]
-"""What the numbers are: amounts; logarithms of ratios, white where they are 0; or the number of a
+"""Kind of the numbers: amounts; logarithms of ratios, white where they are 0; or the number of a
 choice, from 0."""
 
 CHOICE_COLORS = ("#00507A", "#E69F00", "#7FBF9B")
-"""What choices look like, in their order: dark, middle, light, told apart without colours too."""
+"""Colours of choices, in their order: dark, middle, light, distinct in black and white too."""
 _FADED = 0.4
-"""How much colour a cell keeps that is not sure."""
+"""Share of its colour that a cell keeps if its choice is not sure."""
 _MISSING = "0.88"
 _MOST_LABELS = 5
 """Of more labels of rows or columns every other one is left out."""
@@ -30,7 +30,7 @@ _MOST_LABELS = 5
 HEAT_HEAD, HEAT_FOOT = 0.38, 0.36
 """Inches above a row of maps, for titles, and below the last one, for labels."""
 _TITLE, _LEFT, _RIGHT = 0.2, 0.52, 0.86
-"""Inches: a row's title above its maps, and what is left free at both sides."""
+"""Inches: a row's title above its maps, and the free space at the left and the right."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class HeatMap:
     """One grid of cells.
 
     Attributes:
-      title: what it is of.
+      title: text above the map.
       values: (rows, columns), the first row below; NaN where there is none.
-      sure: (rows, columns) bool, whether a choice is; all are if None.
+      sure: (rows, columns) bool, True where a choice is sure; all are if None.
     """
 
     title: str
@@ -54,12 +54,12 @@ class HeatPanel:
 
     Attributes:
       maps: the grids, from left to right.
-      kind: what their numbers are.
-      label: what the scale of colours says.
-      across, up: what the columns and the rows are.
-      columns, rows: their labels.
-      title: stands above the row.
-      choices: what the numbers of choices mean.
+      kind: kind of their numbers.
+      label: text beside the scale of colours.
+      across, up: labels of the horizontal and the vertical axis.
+      columns, rows: labels of columns and rows.
+      title: text above the row.
+      choices: meanings of the numbers of choices.
     """
 
     maps: Sequence[HeatMap]
@@ -76,15 +76,15 @@ class HeatPanel:
 def draw_heat_row(
     figure: Figure, panel: HeatPanel, below: float, height: float, last: bool
 ) -> None:
-    """Draws heat maps side by side over the width of a figure, with what their colours mean at the
-    right.
+    """Draws heat maps side by side over the width of a figure, with the scale or the legend of
+    their colours at the right.
 
     Args:
-      figure: what they are drawn on; its size is final.
+      figure: the figure to draw on; its size is final.
       panel: the maps.
-      below, height: inches, where they begin above the figure's lower edge, and how high they are.
-        Above them `HEAT_HEAD` inches are taken, and `HEAT_FOOT` below the last row.
-      last: whether it is, and columns have their labels below.
+      below, height: inches from the figure's lower edge to the maps, and the maps' height. Above
+        them `HEAT_HEAD` inches are taken, and `HEAT_FOOT` below the last row.
+      last: whether this is the last row, with the labels of columns below it.
     """
     width, whole = figure.get_size_inches()
     left, right = _LEFT / width, 1 - _RIGHT / width
@@ -115,7 +115,7 @@ def draw_heat_row(
 
 
 def _look(panel: HeatPanel) -> dict[str, Any]:
-    """Colours and their scale, the same for all maps of a row; a scale is of numbers only."""
+    """Colour map and, unless values are choices, its scale: the same for all maps of a row."""
     if panel.kind == "choice":
         return {"cmap": ListedColormap(CHOICE_COLORS[: len(panel.choices)])}
     values = np.concatenate([one.values.ravel() for one in panel.maps])
@@ -138,7 +138,7 @@ def _colored(one: HeatMap, colors: ListedColormap) -> np.ndarray:
 
 
 def _label(axis: Axis, labels: Sequence[str], shown: bool) -> None:
-    """Ticks at all cells, or at every other where they are many."""
+    """Sets ticks at all cells, or at every other one where there are many."""
     step = 1 if len(labels) <= _MOST_LABELS else 2
     chosen = list(labels)[::step]
     axis.set_ticks(range(0, len(labels), step), chosen if shown else [""] * len(chosen))

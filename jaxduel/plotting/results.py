@@ -1,4 +1,4 @@
-"""Results as curves that can be told apart, and as a figure."""
+"""Results as curves with distinct labels, and as a figure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from jaxduel.plotting.figures import regret_figure
 from jaxduel.simulation import Result
 
 _TELLING = ("problem", "regret", "horizon", "seed", "first_seed", "num_seeds", "lanes", "code")
-"""What tells results of one policy with the same parameters apart, in this order."""
+"""Fields that distinguish results of one policy with the same parameters, in this order."""
 
 
 def result_curves(results: Sequence[Result]) -> list[Curve]:
-    """The curves of results; labels name all parameters that are not at their defaults, and what
-    else tells results apart; a number where nothing does."""
+    """The curves of results; labels name all parameters that are not at their defaults, and further
+    fields that distinguish results, or a number where none does."""
     curves = [Curve.from_result(result) for result in results]
     for key in _TELLING:
         again = Counter(curve.label for curve in curves)

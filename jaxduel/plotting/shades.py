@@ -1,5 +1,5 @@
-"""The looks of many curves: variants of a policy in shades of its colour, policies without a
-style."""
+"""Styles of many curves: shades of a policy's colour for its variants, and further colours for
+policies without a style."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from matplotlib.colors import to_hex, to_rgb
 from jaxduel.plotting.styles import STYLES, Style, base_of, style_of
 
 _FURTHER = ("#3B3B98", "#8F9400", "#57606F", "#218C74", "#B33771", "#CD6133", "#7A5195", "#2C6E49")
-"""Colours of policies that have none, in the order in which they come."""
+"""Colours of policies without a style, in the order in which they come."""
 _LINES = ("-", (0.0, (5.0, 1.2)), (0.0, (4.0, 1.2, 1.0, 1.2)), (0.0, (1.2, 1.0)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "d")
 _DARKEST, _LIGHTEST = -0.35, 0.5
-"""How near to black and white the first and the last variant of a policy are."""
+"""Shades of a policy's first and last variant: -1 would be black, 0 its colour, 1 white."""
 
 
 def looks_of(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
-    """The look of each policy and label, policy by policy: as in all figures for a policy with one
-    label, shades of its colour for several, colours of their own for policies without a style.
+    """The style of each policy and label, policy by policy: the policy's own for one label, shades
+    of its colour for several; policies without a style get further colours.
 
     Args:
       curves: policies and labels, in the order in which they come.
@@ -45,8 +45,8 @@ def looks_of(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
 
 
 def variant_looks(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
-    """The look of each name and label: that of `style_of` where a policy has one curve, else shades
-    of it.
+    """The style of each name and label: that of `style_of` where a policy has one curve, else
+    shades of it.
 
     Args:
       curves: names, with parameters in brackets, and labels, in the order in which they come.
@@ -63,7 +63,7 @@ def variant_looks(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], St
 
 
 def _shade(base: Style, number: int, count: int) -> Style:
-    """The look of one of several variants: dark to light, with lines and markers of their own."""
+    """The style of one of several variants: dark to light, with lines and markers of their own."""
     toward = _DARKEST + (_LIGHTEST - _DARKEST) * number / (count - 1)
     end = np.zeros(3) if toward < 0 else np.ones(3)
     color = np.array(to_rgb(base.color))

@@ -1,4 +1,4 @@
-"""How a policy looks, in every figure of every paper."""
+"""Styles of policies: the same colour, line and marker in every figure of every paper."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def base_of(name: str) -> str:
 
 
 def style_of(name: str) -> Style:
-    """The style of a policy, or of a variant of one; of a policy that is not in `STYLES` the name
-    determines it."""
+    """The style of a policy, or of a variant of one; derived from the name for a policy that is not
+    in `STYLES`."""
     base = base_of(name)
     if base in STYLES:
         return STYLES[base]
@@ -86,12 +86,12 @@ def style_of(name: str) -> Style:
 
 
 def marker_size(marker: str) -> float:
-    """Points: markers that would look smaller than the others are drawn larger."""
+    """Size in points: markers that would look smaller than the others are drawn larger."""
     return _MARKER_SIZES.get(marker, 3.4)
 
 
 def dress(axes: Axes, title: str, grid: Literal["both", "y"] = "both") -> None:
-    """What all sets of axes have: a title, a light grid, no frame above and to the right."""
+    """Sets the look of all axes: a title, a light grid, no frame above and to the right."""
     axes.set_title(title, fontsize=FONT_SIZE + 0.5)
     axes.grid(True, axis=grid, color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)

@@ -1,4 +1,4 @@
-"""A number per policy against what is varied: batches, arms, the horizon."""
+"""A number per policy against a varied quantity: batches, arms, the horizon."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from jaxduel.plotting.curves import Scale, marked
 from jaxduel.plotting.styles import dress, style_of
 
 _MOST_TICKS = 8
-"""More values on a linear axis than that get ticks of matplotlib's choice."""
+"""Most values on a linear axis that get a tick each; of more, matplotlib chooses."""
 _LEAST_DECADES = 2.0
 """Logarithmic axes of numbers that span less begin and end with whole decades."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepCurve:
-    """One policy's number against what is varied.
+    """One policy's number against a varied quantity.
 
     Attributes:
-      name: which policy; it decides on the style.
-      label: what the legend says.
+      name: the policy, which decides on the style.
+      label: text in the legend.
       at: (N,) the values that were tried, increasing.
       mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where there is none.
     """
@@ -39,12 +39,12 @@ class SweepCurve:
 
 @dataclass(frozen=True)
 class SweepBound:
-    """A curve to compare with that was computed, not simulated.
+    """A reference curve, computed rather than simulated.
 
     Attributes:
       name: the policy that it is for; it has that one's colour and line, thin and without markers.
-      label: what the legend says.
-      at, values: (N,).
+      label: text in the legend.
+      at, values: (N,) values of the varied quantity, and the curve there.
     """
 
     name: str
@@ -55,7 +55,7 @@ class SweepBound:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepPanel:
-    """One set of axes: curves, what to compare them with, labels and scales."""
+    """One set of axes: curves, reference curves, labels and scales."""
 
     curves: Sequence[SweepCurve]
     bounds: Sequence[SweepBound] = ()
@@ -67,7 +67,7 @@ class SweepPanel:
 
 
 def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
-    """Draws a panel: means joined by lines, their 95 % bands, and what to compare with."""
+    """Draws a panel: means joined by lines, their 95 % bands, and reference curves."""
     for position, curve in enumerate(panel.curves):
         look = style_of(curve.name)
         axes.plot(

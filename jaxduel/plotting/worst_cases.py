@@ -1,4 +1,4 @@
-"""The search for a worst instance as a picture: the ascents, and the instance that was found."""
+"""Figure of the search for a worst instance: the ascents, and the instance found."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
     """Objective against steps, one line for each start, and the preferences of the instance.
 
     Args:
-      found: what the search has found. Bands are 95 % intervals, over the seeds of a step and over
+      found: result of the search. Bands are 95 % intervals, over the seeds of a step and over
         fresh ones.
-      label: what the objective is, with its unit; by default as its name and the regret's say.
+      label: label of the objective, with its unit; by default from the objective and the definition
+        of regret.
     """
     with drawing():
         figure = Figure(layout="constrained")

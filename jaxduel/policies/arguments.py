@@ -1,4 +1,4 @@
-"""Checks of the values that a policy's fields are given, by what their annotations say."""
+"""Checks of a policy class, and of the values of its fields against their annotations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def require_class(name: Any, policy_class: Any) -> None:
 
 
 def _flaws(policy_class: Any) -> list[tuple[bool, str]]:
-    """Whether a class lacks what policies have, in the order in which it is said."""
+    """Tests of a policy class, in order of report: True if it fails, and the words for that."""
     if not isinstance(policy_class, type):
         return [(True, "is no class")]
     if not dataclasses.is_dataclass(policy_class):
@@ -50,11 +50,11 @@ def _flaws(policy_class: Any) -> list[tuple[bool, str]]:
 
 
 def _is_pytree(policy_class: type) -> bool:
-    """Whether JAX takes an object of the class apart, instead of as a leaf."""
+    """True if JAX flattens an object of the class instead of taking it as a leaf."""
     blank = object.__new__(policy_class)
     try:
         return not jax.tree_util.all_leaves([blank])
-    except AttributeError:  # it looks for fields
+    except AttributeError:  # its flattening reads fields
         return True
 
 
@@ -143,7 +143,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _fits(value: Any) -> bool:
-    """Whether a number stays what it is, but for rounding, in 32 bits."""
+    """True if a number keeps its value, but for rounding, in 32 bits."""
     with np.errstate(over="ignore", under="ignore"):
         narrow = np.asarray(value).astype(np.float32)
     return bool(np.isfinite(narrow) == np.isfinite(value)) and (narrow == 0) == (value == 0)

@@ -38,7 +38,7 @@ def only(arm: jax.Array, owner: jax.Array, num_arms: int) -> jax.Array:
 
 
 def sizes(sets: jax.Array) -> jax.Array:
-    """How many arms each set has: (K,) int32."""
+    """Number of arms in each set: (K,) int32."""
     return jnp.sum(lax.population_count(sets), axis=0, dtype=jnp.int32)
 
 
@@ -61,7 +61,7 @@ def random_arm(sets: jax.Array, size: jax.Array, u: jax.Array) -> jax.Array:
 
     Args:
       sets: (W,) or (W, N) uint32; the result for an empty set is meaningless.
-      size: () or (N,) int32, how many arms there are.
+      size: () or (N,) int32, the number of arms in the set.
       u: () or (N,) float32, uniform in [0, 1).
 
     Returns:
@@ -89,7 +89,7 @@ def random_pair(sets: jax.Array, u: jax.Array, v: jax.Array) -> tuple[jax.Array,
 
 
 def random_subsets(sets: jax.Array, most: jax.Array, seed: KeyWords, stream: int) -> jax.Array:
-    """The sets, of larger ones a uniformly random subset of `most` arms, drawn one by one.
+    """The sets, larger ones cut to a uniformly random subset of `most` arms, drawn one by one.
 
     Args:
       sets: (W, K) uint32.

@@ -1,4 +1,4 @@
-"""What a policy is: a pure state-transition function over fixed-shape arrays.
+"""The policy interface: pure state-transition functions over fixed-shape arrays.
 
 A policy is a frozen dataclass registered as a pytree, by `jaxduel.pytrees` in the package; for
 one of your own `jax.tree_util.register_dataclass` does. Numbers that one may want to sweep are
@@ -84,7 +84,7 @@ right."""
 
 @runtime_checkable
 class Policy(Protocol):
-    """What the simulation needs of a policy."""
+    """Interface that the simulation needs of a policy."""
 
     num_arms: int
     active_arms: jax.Array
@@ -97,7 +97,7 @@ class Policy(Protocol):
         ...
 
     def act(self, state: State, key: Key) -> Plan:
-        """What to play next. Pure; must not depend on anything but its arguments."""
+        """The next plan. Pure; must not depend on anything but its arguments."""
         ...
 
     def update(self, state: State, plan: Any, outcome: jax.Array, key: Key) -> State:
@@ -105,7 +105,7 @@ class Policy(Protocol):
 
         Args:
           state: the state that `act` saw.
-          plan: what `act` returned.
+          plan: the plan that `act` returned.
           outcome: for a `Duel`, () int32: +1 the left arm won, -1 the right arm won, `WITHHELD` (0)
             the policy is not told (delayed feedback): clocks and loops advance, nothing is learnt.
             A duel of an arm with itself has a fair coin as outcome, which most policies ignore.
@@ -124,29 +124,28 @@ class Quiet(NamedTuple):
     """A quiet run: comparisons of an arm with itself that teach nothing."""
 
     arm: jax.Array  # () int32
-    n: jax.Array  # () int32: how many of them come next; 0 if the next comparison is another
+    n: jax.Array  # () int32: number of them that come next; 0 if the next comparison is another
     weights: jax.Array | None = None
-    """(K,) float32, not negative: in proportion to what each comparison's arm is drawn, anew and
-    independently of everything else; where one is positive, that is `arm`. None: always `arm`."""
+    """(K,) float32, not negative: each comparison's arm is drawn in proportion to these, anew and
+    independently of everything else; if only one is positive, it is `arm`'s. None: always `arm`."""
 
 
 @runtime_checkable
 class SupportsSkip(Protocol):
-    """A duel policy that can tell for how long it will only compare an arm with itself."""
+    """A duel policy that can tell how long it will only compare an arm with itself."""
 
     def quiet(self, state: State, limit: jax.Array, key: Key) -> tuple[State, Quiet]:
         """The quiet run that comes next, and the state after it.
 
         Skipping must keep the law: with `limit` comparisons left, the policy makes n of the arm
         with itself, whose outcomes and keys change nothing but its clock, and goes on from the
-        state that is returned. Of a policy that draws nothing the trajectory stays the same, bit
-        for bit.
+        state that is returned. A policy that draws nothing keeps its trajectory bit for bit.
 
         Args:
           state: before the next comparison.
           limit: () int32, at least 0: the largest n that is asked for. A run that goes on beyond it
             is cut, and what comes then is asked for anew.
-          key: what the run's length is drawn from, if it is random: a key of the time before it,
+          key: source of the run's length, if that is random: a key of the time before the run,
             used for nothing else.
 
         Returns:
@@ -157,9 +156,9 @@ class SupportsSkip(Protocol):
 
 @runtime_checkable
 class SupportsSharedSkip(Protocol):
-    """A duel policy that falls quiet among several arms, too, such as tied Copeland winners.
+    """A duel policy with quiet runs of several arms, too, such as tied Copeland winners.
 
-    That is a method of its own because it takes longer to compile and most instances have one
+    This is a method of its own because it takes longer to compile and most instances have one
     winner.
 
     Attributes:
@@ -172,34 +171,33 @@ class SupportsSharedSkip(Protocol):
     def quiet_among(
         self, state: State, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[State, Quiet]:
-        """As `SupportsSkip.quiet`, but a run may be of several arms, of which `arm` is one: each of
-        its comparisons is of one of them with itself. Without them it is that of `quiet`.
+        """As `SupportsSkip.quiet`, but several arms, of which `arm` is one, may share a run: each
+        of its comparisons is of one of them with itself. Other runs are those of `quiet`.
 
         Args:
           state, limit, key: as there.
-          among: (K,) bool, the arms that a run may be of several of.
+          among: (K,) bool, the arms that may share a run.
         """
         ...
 
 
 @runtime_checkable
 class SupportsDelay(Protocol):
-    """A duel policy that can be told outcomes later: what `simulate(delay=d)` needs."""
+    """A duel policy that can be told outcomes later, as `simulate(delay=d)` needs."""
 
     def learn(self, state: State, feedback: Feedback) -> State:
         """The state once the outcomes in `feedback`, withheld so far, are known.
 
-        Those of quiet runs are left out where these are skipped; where there are no others, it is
-        not called. So to be told only these must not change what the policy does. In a
-        simulation it is called after a comparison, never between a quiet run and the comparison
-        after it.
+        Outcomes of skipped quiet runs are left out, and where there are no others this is not
+        called: skipped outcomes alone must not change behaviour. In a simulation it is called after
+        a comparison, never between a quiet run and the comparison after it.
         """
         ...
 
 
 @runtime_checkable
 class SupportsWarmStart(Protocol):
-    """A duel policy that can go on from win counts: what `state_from_wins` needs."""
+    """A duel policy that can go on from win counts, as `state_from_wins` needs."""
 
     def from_wins(self, wins: jax.Array, key: Key) -> State:
         """The state after exactly the comparisons counted in `wins`, its clock at their number.
@@ -211,7 +209,7 @@ class SupportsWarmStart(Protocol):
         Args:
           wins: (K, K) int32, wins of i over j; 0 on the diagonal (an arm against itself is not
             counted) and for inactive arms.
-          key: what a first state that is random is drawn from.
+          key: source of a random first state.
 
         Returns:
           The state, of the shapes and dtypes of `init`.

@@ -12,7 +12,7 @@ from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 MAX_HORIZON = 2**31 - 1
 """The largest horizon: counts are int32."""
 MAX_ARMS = 46_340
-"""The most arms: indices of K x K entries are int32."""
+"""The largest number of arms: indices of K x K entries are int32."""
 
 
 def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
@@ -20,7 +20,7 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
 
     Args:
       value: a number, an array of them (a stacked policy), or None, which passes.
-      accept: tells which entries are right.
+      accept: True for the entries that are right.
       message: the sentence's beginning; the offending value is appended.
 
     Raises:

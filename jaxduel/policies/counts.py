@@ -1,4 +1,4 @@
-"""Win counts: how a duel's outcome enters them, and how far ahead they put an arm."""
+"""Win counts: their update by a duel's outcome, and an arm's lead in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jaxduel.policies.base import Duel
 
 
 class DuelResult(NamedTuple):
-    """What one duel taught: `winner` beat `loser` `amount` (0 or 1) times."""
+    """The effect of one duel on win counts: `winner` beat `loser` `amount` (0 or 1) times."""
 
     winner: jax.Array  # () int32
     loser: jax.Array  # () int32

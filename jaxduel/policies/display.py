@@ -1,4 +1,4 @@
-"""How policies show themselves: `DTS(num_arms=6, alpha=0.6)`, and as a table in notebooks.
+"""Reprs of policies: `DTS(num_arms=6, alpha=0.6)`, and a table in notebooks.
 
 `register` gives these two methods to a class that has only what `dataclass` generates, which prints
 every array of a policy in full.
@@ -16,7 +16,7 @@ from jaxduel.display import html_table, is_known, value_text
 
 
 def install(policy_class: type) -> None:
-    """Sets `__repr__` and `_repr_html_` of a class of policies, but for what it defines itself."""
+    """Sets `__repr__` and `_repr_html_` of a policy class, but for those it defines itself."""
     if _is_generated(policy_class.__repr__):
         policy_class.__repr__ = text  # type: ignore[method-assign]
     if not hasattr(policy_class, "_repr_html_"):
@@ -24,7 +24,7 @@ def install(policy_class: type) -> None:
 
 
 def text(policy: Any) -> str:
-    """The class, the number of arms, and what is not at its default: arms that are missing,
+    """The class, the number of arms, and what differs from the defaults: inactive arms and
     parameters. Arrays that are traced, long or stacked are shown by dtype and shape."""
     parts = [f"num_arms={policy.num_arms}"]
     if not _all_active(policy.active_arms):
@@ -34,7 +34,7 @@ def text(policy: Any) -> str:
 
 
 def html(policy: Any) -> str:
-    """All parameters beside their defaults."""
+    """An HTML table of all parameters beside their defaults."""
     arms = str(policy.num_arms)
     if not _all_active(policy.active_arms):
         arms += f", active {_mask_text(policy.active_arms)}"
@@ -44,7 +44,7 @@ def html(policy: Any) -> str:
 
 
 def _is_generated(method: Any) -> bool:
-    """Whether a `__repr__` was made by `dataclasses`: wrapped, and without a source file."""
+    """True if `dataclasses` made a `__repr__`: wrapped, and without a source file."""
     code = getattr(inspect.unwrap(method), "__code__", None)
     return hasattr(method, "__wrapped__") and code is not None and code.co_filename == "<string>"
 

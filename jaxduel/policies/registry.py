@@ -17,7 +17,7 @@ _Class = TypeVar("_Class", bound=type)
 
 _REGISTRY: dict[str, type] = {}
 _MEANT = {"K": "num_arms", "arms": "num_arms", "T": "horizon", "B": "num_batches"}
-"""Names that people use for parameters."""
+"""Other names that people use for parameters."""
 
 
 def register(name: str) -> Callable[[_Class], _Class]:
@@ -160,7 +160,7 @@ def validate(policy: Any) -> None:
     """Lets a policy that can check its parameters do so.
 
     Raises:
-      InputError: what the policy's `validate` raises.
+      InputError: from the policy's `validate`.
     """
     check = getattr(policy, "validate", None)
     if check is not None:

@@ -1,4 +1,4 @@
-"""What there is to know about a policy at a glance: the text of `jaxduel describe`.
+"""Facts about a policy at a glance: the text of `jaxduel describe`.
 
 All of it is read from the class: its docstring (the first paragraph, the attributes, what a step
 costs), its fields, its methods, and what `make` says of values out of range.
@@ -22,13 +22,13 @@ _PLAYS = {
     "PullBatch": "batches of pulls of arms with rewards",
 }
 _OTHERS = "others"
-"""What policies play whose `act` does not say what it returns."""
+"""Kind of plays where `act` does not say what it returns."""
 _ABILITIES = {
     "learn": "learn late (delay)",
     "quiet": "skip quiet runs",
     "from_wins": "start from win counts (state_from_wins)",
 }
-"""Of policies that compare one pair at a time, by the method that each needs."""
+"""Abilities of policies that compare one pair at a time, by the method that each needs."""
 _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z\"])")
 _YEAR = re.compile(r".*?\b(19|20)\d\d\)")
 _COST = re.compile(r"(\b[Aa] step( \w+)* costs .*?|\bO\([^.]*\) a step.*?)(?=\. |\.?$)")
@@ -38,7 +38,7 @@ _REFUSALS = (
     re.compile(r"unknown .*: known are (?P<taken>.*?)(;.*|\.)", re.DOTALL),
 )
 _IMPOSSIBLE = {"int": -1, "float": float("nan")}
-"""What no parameter of a kind takes; of other kinds a text that none takes."""
+"""A value that every parameter of a kind refuses; for other kinds a text stands for it."""
 _EXAMPLE = {"num_arms": 3, "horizon": 1_000, "num_batches": 2}
 """Parameters of a small example of any policy."""
 
@@ -48,16 +48,16 @@ class Parameter:
     """A parameter of a policy."""
 
     name: str
-    """By which it is set."""
+    """The name by which it is set."""
     default: str | None
-    """As it is written; None if it must be given."""
+    """The default as it is written; None if a value must be given."""
     meaning: str
-    """The first sentence that the docstring has on it."""
+    """The first sentence of its entry in the docstring."""
     taken: str
     """The values that are taken, in words; empty where all numbers are, or the meaning says it."""
 
     def text(self) -> str:
-        """All of it in a line."""
+        """The meaning and the values that are taken, in a line."""
         taken = f" [{self.taken}]" if self.taken else ""
         return f"{self.meaning}{taken}"
 
@@ -68,21 +68,21 @@ class PolicyReport:
     notebook's cell."""
 
     name: str
-    """By which it is registered."""
+    """The name by which it is registered."""
     title: str
-    """What it is, and the paper that it is from."""
+    """The first paragraph of its docstring: the algorithm and its paper."""
     plays: str | None
-    """What it plans at a time, in words; None where its `act` does not say what it returns."""
+    """Its kind of plays, in words; None where its `act` does not say what it returns."""
     assumes: tuple[str, ...]
-    """What its guarantee needs of an instance, in words."""
+    """Assumptions of its guarantee, in words."""
     can: tuple[str, ...]
-    """What the simulation can do with it; of policies that compare one pair at a time only."""
+    """Abilities that it has; only of policies that compare one pair at a time."""
     cannot: tuple[str, ...]
-    """What it cannot."""
+    """Abilities that it lacks."""
     cost: str | None
-    """What a step costs, where the docstring says it."""
+    """Cost of a step, where the docstring says it."""
     parameters: tuple[Parameter, ...]
-    """All but the arms."""
+    """All parameters but the arms."""
 
     def lines(self) -> list[str]:
         """The report as text, one fact per line."""
@@ -112,7 +112,7 @@ class PolicyReport:
 
 
 def describe(name: str) -> PolicyReport:
-    """What there is to know about a policy: its paper, what it assumes, its parameters.
+    """Facts about a policy: its paper, its assumptions, its parameters.
 
     Args:
       name: one of `names()`.
@@ -152,7 +152,7 @@ def title(name: str) -> str:
 
 
 def by_paper() -> dict[str, dict[str, list[str]]]:
-    """The names of all policies by what they play, in words, and by what they are from."""
+    """The names of all policies by their kind of plays, in words, and by their paper."""
     kinds: dict[str, dict[str, list[str]]] = {kind: {} for kind in (*_PLAYS.values(), _OTHERS)}
     for name in registry.names():
         kind = kinds[_PLAYS.get(_plan_of(registry.policy_class(name)), _OTHERS)]
@@ -179,7 +179,7 @@ def _plan_of(policy_class: Any) -> str:
 
 
 def _assumptions(name: str, policy_class: Any) -> tuple[str, ...]:
-    """What it assumes; where that depends on parameters, with the defaults."""
+    """Its assumptions in words; where they depend on parameters, those of the defaults."""
     assumed = getattr(policy_class, "assumes", ())
     if isinstance(assumed, property):
         assumed = _made(name).assumes
@@ -187,7 +187,7 @@ def _assumptions(name: str, policy_class: Any) -> tuple[str, ...]:
 
 
 def _cost(policy_class: Any) -> str | None:
-    """What the docstring says that a step costs, to the end of that sentence."""
+    """The docstring's words on the cost of a step, to the end of that sentence."""
     text = _one_line((inspect.getdoc(policy_class) or "").partition("\nAttributes:")[0])
     found = [_COST.search(sentence) for sentence in _SENTENCE.split(text)]
     return next((each[0] for each in found if each is not None), None)
@@ -210,7 +210,7 @@ def _parameters(name: str, policy_class: Any) -> list[Parameter]:
 
 
 def _meanings(policy_class: Any) -> dict[str, str]:
-    """What the docstrings of the class and those that it inherits from say of each attribute."""
+    """Meanings of attributes by name, from the docstrings of the class and of its bases."""
     found: dict[str, str] = {}
     for base in reversed(policy_class.__mro__):
         section = inspect.cleandoc(base.__doc__ or "").partition("\nAttributes:\n")[2]
@@ -222,7 +222,7 @@ def _meanings(policy_class: Any) -> dict[str, str]:
 
 
 def _taken(name: str, field: dataclasses.Field[Any]) -> str:
-    """The values that a parameter takes, by what is said of one that it does not."""
+    """The values that a parameter takes, read from the error for one that it refuses."""
     kind = arguments.annotation_of(field).partition(" ")[0]
     try:
         _made(name, **{field.name: _IMPOSSIBLE.get(kind, "?")})
@@ -241,7 +241,7 @@ def _made(name: str, **values: Any) -> Any:
 
 
 def _is_generated(policy_class: Any) -> bool:
-    """Whether the docstring is the signature that `dataclass` puts where there is none."""
+    """True if the docstring is the signature that `dataclass` puts where there is none."""
     return (policy_class.__doc__ or "").startswith(f"{policy_class.__name__}(")
 
 

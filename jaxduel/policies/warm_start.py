@@ -18,13 +18,13 @@ from jaxduel.policies.checks import MAX_HORIZON, require_policy
 def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any:
     """The state of a policy that has made exactly the comparisons counted in `wins`.
 
-    Checks the counts and calls `policy.from_wins` (`SupportsWarmStart`), which only policies have
-    whose next comparisons counts determine, whatever the order and the sides. CW-RMED, ECW-RMED,
-    RMED1 and RMED2 begin a new pass over their list.
+    Checks the counts and calls `policy.from_wins` (`SupportsWarmStart`), a method of policies whose
+    next comparisons depend on counts alone, not on their order and sides. CW-RMED, ECW-RMED, RMED1
+    and RMED2 begin a new pass over their list.
 
     Args:
       policy: a policy with the method `from_wins`.
-      wins: (K, K) whole numbers, at least 0: how often i beat j; 0 on the diagonal and for inactive
+      wins: (K, K) whole numbers, at least 0: wins of i over j; 0 on the diagonal and for inactive
         arms. K is the policy's.
       key: for policies whose first state is random; that of seed 0 if None.
 
@@ -32,8 +32,8 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
       The state, its clock at the sum of `wins`.
 
     Raises:
-      InputError: if the policy is none or cannot start from counts, or the counts are none of its
-        arms.
+      InputError: if `policy` is no policy or cannot start from counts, or `wins` are not counts of
+        its arms.
     """
     require_policy(policy, "state_from_wins")
     if not isinstance(policy, SupportsWarmStart):
@@ -47,7 +47,7 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
 def _started(
     policy: SupportsWarmStart, wins: jax.Array, key: jax.Array, *, policy_class: type
 ) -> Any:
-    """Compiled once per class, which JAX does not tell by the policy alone, and size."""
+    """`from_wins`, compiled once per class, which JAX cannot tell by the policy alone, and size."""
     del policy_class
     return policy.from_wins(wins, key)
 

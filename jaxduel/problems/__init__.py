@@ -1,5 +1,5 @@
-"""What is played: preference matrices, their winners and assumptions, catalogue, generators; arms
-with rewards."""
+"""Instances to play: preference matrices with their winners and assumptions, and arms with rewards;
+a catalogue and generators."""
 
 from jaxduel.display import exported as _exported
 from jaxduel.problems.arms import ArmsProblem as ArmsProblem
@@ -36,7 +36,7 @@ from jaxduel.problems.report import MatrixReport as MatrixReport
 from jaxduel.problems.report import examine as examine
 
 Problem = DuelingProblem | ArmsProblem
-"""Whatever can be played."""
+"""An instance of either kind."""
 
 
 def __dir__() -> list[str]:

@@ -34,10 +34,10 @@ class ArmsProblem:
 
     means: Any  # (K,) float64 NumPy array, or what a transformation puts in its place
     """The expected reward of each arm."""
-    std: Any = None  # (K,) float64; None: Bernoulli rewards, whose mean says it all
+    std: Any = None  # (K,) float64; None: Bernoulli rewards, given by their means
     """The standard deviation of the Gaussian rewards of each arm."""
     name: str = dataclasses.field(default="arms", metadata={"static": True})
-    """What reports and warnings call this instance."""
+    """The name of the instance in reports and warnings."""
 
     @property
     def num_arms(self) -> int:
@@ -56,7 +56,7 @@ class ArmsProblem:
         return tuple(int(arm) for arm in np.flatnonzero(means == means.max()))
 
     def gaps(self, kind: str = "pulls") -> np.ndarray:
-        """What a pull of each arm costs.
+        """The regret of a pull of each arm.
 
         Args:
           kind: "pulls", the largest mean minus the arm's.
@@ -133,7 +133,7 @@ def gaussian(
     Args:
       means: (K,) expected rewards, K >= 2.
       std: the standard deviation, positive, of all arms or (K,) of each.
-      name: what messages and reports call the instance.
+      name: the name of the instance in messages and reports.
 
     Raises:
       InputError: fewer than two arms, numbers that are not finite, a standard deviation that is not
@@ -156,7 +156,7 @@ def bernoulli(means: ArrayLike | Sequence[float], name: str = "bernoulli") -> Ar
 
     Args:
       means: (K,) probabilities of reward 1, K >= 2.
-      name: what messages and reports call the instance.
+      name: the name of the instance in messages and reports.
 
     Raises:
       InputError: fewer than two arms, or a mean that is not in [0, 1]. Arms count from 0.

@@ -1,4 +1,4 @@
-"""What the policies' guarantees assume of an instance: Condorcet winner, SST, STI, total order.
+"""Assumptions on instances in policies' guarantees: Condorcet winner, SST, STI, total order.
 
 With eps_ij = p_ij - 1/2, following "Batched Dueling Bandits" (Agarwal, Ghuge and Nagarajan, 2022,
 section 1.2), an instance has strong stochastic transitivity (SST) if the arms have a total order
@@ -43,7 +43,7 @@ class Violation:
     arms: tuple[int, ...]
     """The counter-example, counted from 0: for SST and STI the triple (i, j, k) above."""
     reason: str
-    """What these arms do, as the second half of a sentence."""
+    """The facts about these arms, as the second half of a sentence."""
 
 
 def preference_order(problem: DuelingProblem) -> tuple[int, ...] | None:
@@ -224,8 +224,8 @@ def _margins(problem: DuelingProblem) -> np.ndarray:
 
 
 def _may_precede(eps: np.ndarray) -> np.ndarray:
-    """Whether i may stand before j > i, of arms in an order that agrees with the preferences; for
-    j < i, whether they may be swapped: no chain of wins leads from the later to the earlier."""
+    """True where i may stand before j > i, of arms in an order that agrees with the preferences;
+    for j < i, where they may be swapped: no chain of wins leads from the earlier to the later."""
     num_arms = len(eps)
     beats = eps > TOLERANCE
     chain = np.packbits(beats, axis=1)

@@ -34,15 +34,15 @@ class CatalogueEntry:
     """One instance of the catalogue."""
 
     name: str
-    """What `load` knows it by."""
+    """The name that `load` takes."""
     num_arms: int
     """K."""
     what: str
-    """What it is, in half a line."""
+    """A description, in half a line."""
     source: str
     """Paper and table, or place, that its numbers come from."""
     downloaded: bool
-    """Whether its numbers are a file to be found or downloaded (`jaxduel.problems.downloads`)."""
+    """True if its numbers are a file to be found or downloaded (`jaxduel.problems.downloads`)."""
     build: Callable[[], DuelingProblem] = dataclasses.field(repr=False)
     """Makes the instance."""
 
@@ -173,7 +173,7 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
         with rewards of these means (Gaussian ones have standard deviation 1); else the path of a
         .npy, .npz, .csv or .txt file (`jaxduel.problems.files`). Names of matrices and paths may
         be followed by arms, counted from 1, as in "mslr-informational[1,5,9]".
-      key: which array of an .npz file to take; may be left out where there is only one.
+      key: the array of an .npz file to take; may be left out where there is only one.
 
     Returns:
       A `DuelingProblem`, or an `ArmsProblem` for arms with rewards, named as it was asked for (a

@@ -1,4 +1,4 @@
-"""Matrices of other people, which are not shipped: found in a folder or the cache, or fetched.
+"""Third-party matrices, which are not shipped: found in a folder or the cache, or downloaded.
 
 A file is looked for in the folder named by the environment variable `JAXDUEL_DATA`, then in the
 user's cache (`pooch.os_cache("jaxduel")`), and at last downloaded into that cache from its public

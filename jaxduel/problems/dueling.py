@@ -40,7 +40,7 @@ class DuelingProblem:
     preferences: Any  # (K, K) float64 NumPy array, or what a transformation puts in its place
     """`preferences[i, j]` is the probability that arm i wins a comparison with arm j."""
     name: str = dataclasses.field(default="matrix", metadata={"static": True})
-    """What reports and warnings call this instance."""
+    """The name of the instance in reports and warnings."""
 
     @property
     def num_arms(self) -> int:
@@ -49,7 +49,7 @@ class DuelingProblem:
 
     @property
     def copeland_scores(self) -> np.ndarray:
-        """How many other arms each arm beats: (K,) int64, not normalised."""
+        """Number of other arms that each arm beats: (K,) int64, not normalised."""
         return np.sum(self._host() > 0.5, axis=1)
 
     @property
@@ -77,13 +77,13 @@ class DuelingProblem:
         return _as_arms(scores >= scores.max() - _BORDA_TIE)
 
     def gaps(self, kind: str) -> np.ndarray:
-        """What each arm costs, in the unit of a kind of regret.
+        """The gap of each arm, in the unit of a kind of regret.
 
         Args:
           kind: "average" and "weak", the two regrets against the Condorcet winner w, share the gaps
             p_wj - 1/2; "copeland" is (largest score - score_j) / (K - 1); "borda" is (largest Borda
-            score - Borda score_j). How a pair's regret is made of its arms' gaps is the regret's
-            business (the half-sum, or for "weak" the minimum).
+            score - Borda score_j). A pair's regret is half the sum of its arms' gaps, or for "weak"
+            the smaller one.
 
         Returns:
           (K,) float64, not negative, zero for the winners.
@@ -199,7 +199,7 @@ def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") 
     Args:
       p: (K, K) list of lists, NumPy or JAX array; p[i, j] is the probability that arm i beats arm
         j.
-      name: what messages and reports call the instance.
+      name: the name of the instance in messages and reports.
 
     Returns:
       The problem, its `preferences` a read-only (K, K) float64 NumPy array.
@@ -257,7 +257,7 @@ def _refuse(name: str, matrix: np.ndarray, wrong: np.ndarray, accepted: str) -> 
 
 
 def _other_units(matrix: np.ndarray) -> str:
-    """What to do with percentages and counts of wins, if the entries look like these."""
+    """Advice on percentages and counts of wins, if the entries look like these; else empty."""
     if np.all(np.abs(matrix + matrix.T - 100) <= 100 * _TOLERANCE):
         return "; divide percentages by 100"
     if np.all((matrix >= 0) & (matrix == np.floor(matrix))):

@@ -32,7 +32,7 @@ def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingPr
 
     Args:
       path: a file of one of the kinds of `read_matrix`.
-      key: which array of an .npz file to take; may be left out where there is only one.
+      key: the array of an .npz file to take; may be left out where there is only one.
 
     Raises:
       InputError: the file cannot be read, or its content is no preference matrix (`from_matrix`).
@@ -51,7 +51,7 @@ def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndar
 
     Args:
       path: the file.
-      key: which array of an .npz file to take.
+      key: the array of an .npz file to take.
 
     Returns:
       The array, for text files (rows, columns) float64.

@@ -46,7 +46,7 @@ def btl_from_weights(weights: ArrayLike | Sequence[float], name: str = "btl") ->
 
     Args:
       weights: (K,) positive numbers, K >= 2.
-      name: what reports call the instance.
+      name: the name of the instance in reports.
 
     Raises:
       InputError: not a vector of at least two positive finite numbers.

@@ -1,4 +1,4 @@
-"""What there is to know about an instance at a glance: the text of `jaxduel check`."""
+"""Facts about an instance at a glance: the text of `jaxduel check`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MatrixReport:
     """Facts about a preference matrix; arms are counted from 0."""
 
     name: str
-    """What the instance is called."""
+    """The name of the instance."""
     num_arms: int
     """K."""
     condorcet_winner: int | None
@@ -40,11 +40,11 @@ class MatrixReport:
     copeland_winners: tuple[int, ...]
     """The arms that beat most others."""
     copeland_score: int
-    """How many the Copeland winners beat."""
+    """The number of arms that each Copeland winner beats."""
     borda_winners: tuple[int, ...]
     """The arms with the largest mean preference."""
     borda_score: float
-    """That mean."""
+    """The largest mean preference."""
     smallest_gap: float | None
     """The least |p_ij - 1/2| of the pairs that are not tied; None if all are."""
     smallest_gap_pair: tuple[int, int] | None
@@ -56,9 +56,9 @@ class MatrixReport:
     total_order: Violation | None
     """Why "beats" is not a strict total order, or None if it is."""
     sst: Violation | None
-    """What breaks strong stochastic transitivity, or None."""
+    """The worst violation of strong stochastic transitivity, or None."""
     sti: Violation | None
-    """What breaks the stochastic triangle inequality, or None."""
+    """The worst violation of the stochastic triangle inequality, or None."""
     random_regret: dict[str, float]
     """Regret per comparison of two different arms drawn uniformly, for each kind that is defined:
     half the sum of the two arms' gaps, for "weak" the smaller of the two."""
@@ -103,7 +103,7 @@ class ArmsReport:
     """Facts about arms with rewards; arms are counted from 0."""
 
     name: str
-    """What the instance is called."""
+    """The name of the instance."""
     num_arms: int
     """K."""
     rewards: str
@@ -111,7 +111,7 @@ class ArmsReport:
     best_arms: tuple[int, ...]
     """The arms of the largest mean."""
     best_mean: float
-    """That mean."""
+    """The largest mean."""
     deviations: tuple[float, float] | None
     """The least and the largest standard deviation of Gaussian rewards; None for other laws."""
     gaps: tuple[float, float] | None
@@ -228,7 +228,7 @@ def _table(title: str, rows: list[tuple[str, str]]) -> list[str]:
 
 
 def _originals(name: str, num_arms: int) -> str | None:
-    """Of a submatrix, which arms of the whole matrix it has, by its name."""
+    """The arms of the whole matrix that a submatrix has, by its name; None if it is none."""
     submatrix = _SUBMATRIX.fullmatch(name)
     if submatrix is None:
         return None

@@ -1,4 +1,4 @@
-"""The only loops over time: steps and rounds, over lanes of seeds, in blocks, with checkpoints."""
+"""The simulator: the only loops over time, on blocks of seeds, and the results with checkpoints."""
 
 from jaxduel.simulation.result import Result as Result
 from jaxduel.simulation.result_files import load_result as load_result

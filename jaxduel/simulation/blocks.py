@@ -1,5 +1,4 @@
-"""Runs blocks of lanes, one at a time on each device, and stops between chunks when it is asked
-to."""
+"""Runs blocks of lanes, one at a time on each device, and stops between chunks on request."""
 
 from __future__ import annotations
 
@@ -28,28 +27,29 @@ from jaxduel.simulation.tallies import Tallies
 STEPS_PER_CALL = 4096
 FEWEST_STEPS = 64
 CALL_SECONDS = 0.5
-"""How long a call of the step loop takes at most, about: it cannot be interrupted."""
+"""Longest time of a call of the step loop, about: a call cannot be interrupted."""
 BRIEF_SECONDS = 4.0
-"""The time for steps of a program, its compilation included, until it is compiled for long runs.
-Where skipping begins soon, they take less."""
+"""Time spent on a program's quickly compiled steps, compilation included, after which the program
+is compiled for long runs. Where skipping begins soon, the steps take less."""
 _brief_seconds: defaultdict[Program, float] = defaultdict(float)
 ROUNDS_PER_CALL = 64
 TURNS_PER_CALL = 64
 TAIL_TURNS = 2**17
-"""Turns after which the last few seeds of a block move to fewer slots: compiling the loop for these
-takes about as long. Where regret has a heavy tail, one seed runs ten times as long as others."""
+"""Turns after which the last few seeds of a block move to fewer slots: compiling the loop for
+fewer slots takes about as long. Where regret has a heavy tail, one seed runs ten times as long as
+others."""
 _KINDS = {kind.__name__: kind for kind in (Duel, Pull, Batch, PullBatch)}
 
 
 class Recorded(NamedTuple):
-    """What a block leaves behind. With stacked cells, each array has the cells in front."""
+    """Records of a finished block. With stacked cells, each array has the cells in front."""
 
     tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms
     batches: np.ndarray | None  # (lanes,) int32, batched policies only
 
 
 class Job(NamedTuple):
-    """What all blocks of a run have in common."""
+    """Data, settings and callbacks that all blocks of a run share."""
 
     cell: Cell
     program: Program
@@ -64,18 +64,19 @@ class Job(NamedTuple):
 
 
 class Runner(NamedTuple):
-    """A loop over time, for blocks."""
+    """A loop over time for blocks: its start and its run."""
 
     start: Callable[[Job, int], Any]
     """Setups and lanes of the block whose first seed has that index."""
     run: Callable[[Job, int], Recorded | None]
-    """Runs that block to its horizon; None if it was asked to stop."""
+    """Runs that block to its horizon; None if `Job.stop` was set before."""
 
 
 def plan_kind(policy: Any) -> type:
     """The kind of plan that the policy makes: Duel, Pull, Batch or PullBatch.
 
-    Policies of the package say it, those of users are traced, which takes longer than a short run.
+    It is read from the annotation of `act` for policies of the package; those of users are traced,
+    which takes longer than a short run.
 
     Raises:
       InputError: if the policy's `act` returns something else.
@@ -89,7 +90,7 @@ def plan_kind(policy: Any) -> type:
 
 @cache
 def _kind(policy_class: type, structure: Any, shapes: tuple[tuple[Any, Any], ...]) -> type:
-    """`plan_kind` by tracing, once."""
+    """`plan_kind` by tracing, cached."""
 
     def plan(policy: Any) -> Any:
         key = jax.random.key(0)
@@ -111,8 +112,8 @@ def runner_for(kind: type) -> Runner:
 
 
 def _run_steps(job: Job, first: int) -> Recorded | None:
-    """A block of a policy that makes one comparison or pull at a time: step by step, and from one
-    informative comparison to the next once that pays."""
+    """Runs a block of a policy that makes one comparison or pull at a time: step by step, and from
+    one informative comparison to the next once that pays."""
     setups, lanes = STEPS.start(job, first)
     cell = _timeless(job.cell)
     stacked, skips = job.program.stacked, job.program.skips
@@ -160,8 +161,9 @@ def _run_events(
     first_ones: Sequence[Tallies],
     pays: Callable[[events.EventLane], bool] = lambda _: True,
 ) -> Recorded | None:
-    """The rest of a block, from time `begin` on, with quiet runs skipped; `first_ones` are what was
-    recorded up to then. None once it does not pay, by what the seeds in slots did."""
+    """Runs the rest of a block, from time `begin` on, with quiet runs skipped; `first_ones` are the
+    records up to then. None if the run is stopped, or once `pays` of the seeds in slots is False.
+    """
     cell, program, stacked = job.cell, job.program, job.program.stacked
     at = np.int32(begin), np.int32(len(first_ones)), np.bool_(False)
     block = events.begin(cell, setups, lanes, *at, program=program)
@@ -209,7 +211,7 @@ def _run_events(
 
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:
-    """A block of a policy that commits to batches."""
+    """Runs a block of a policy that commits to batches."""
     setups, lanes = ROUNDS.start(job, first)
     finished = False
     while not finished:
@@ -217,7 +219,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
             return None
         chunk = np.int32(ROUNDS_PER_CALL)
         lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, program=job.program)
-        job.tick(0)  # it runs
+        job.tick(0)  # compilation is over
         if stuck:
             raise InputError(
                 f"{type(job.cell.policy).__name__} committed to nothing before the horizon; "
@@ -229,7 +231,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
 
 
 def _timeless(cell: Cell) -> Cell:
-    """What the step loop needs of a cell: it leaves the checkpoints to the host."""
+    """The cell for the step loop: without checkpoints, which the host keeps."""
     return cell._replace(checkpoints=None, points=None)
 
 
@@ -252,7 +254,7 @@ def _starter(
         active = np.asarray(job.cell.policy.active_arms)
         setups, keys = set_up(job.root, indices, active, job.program.shuffle)
         lanes = started(needed(job.cell), keys, program=job.program)
-        return setups, placed(lanes, job.root)  # where `init` needs none of its arguments
+        return setups, placed(lanes, job.root)  # if `init` needs none of its arguments
 
     return of_block
 
@@ -268,20 +270,20 @@ def run_blocks(
     devices: Sequence[Device],
     keep: Callable[[int, Recorded], None],
 ) -> int:
-    """Runs blocks 0 .. num_blocks - 1, each device taking the next one that nobody has.
+    """Runs blocks 0 .. num_blocks - 1, each device taking the next one not yet taken.
 
     Once `job.stop` is set every device stops at the end of its chunk; one that is in the middle of
     a compilation is not waited for.
 
     Args:
-      runner: what runs a block.
-      job: what the blocks have in common.
-      num_blocks: how many there are.
-      devices: where they run.
+      runner: the loop over time.
+      job: shared by the blocks.
+      num_blocks: number of blocks.
+      devices: to run on.
       keep: takes a finished block's number and record; called from one thread at a time.
 
     Returns:
-      How many leading blocks are finished: `num_blocks`, unless the run was interrupted.
+      Number of leading blocks that are finished: `num_blocks`, unless the run was interrupted.
     """
     lock = threading.Lock()
     waiting = iter(range(num_blocks))

@@ -23,7 +23,7 @@ def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
     """
     if checkpoints is None:
         return log_grid(horizon)
-    if _length(checkpoints) > MAX_TIMES:  # a range, say: it is not expanded
+    if _length(checkpoints) > MAX_TIMES:  # before a range, say, is expanded
         raise InputError(
             f"checkpoints: {_length(checkpoints):,} are too many, at most {MAX_TIMES:,} times can "
             "be recorded."
@@ -44,7 +44,7 @@ def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
 
 
 def padded_size(number: int) -> int:
-    """Room for at least so many checkpoints: one of few sizes, as programs depend on it."""
+    """Padded number of checkpoints: one of few sizes (64, 128, ...), as programs depend on it."""
     size = 64
     while size < number:
         size *= 2
@@ -54,5 +54,5 @@ def padded_size(number: int) -> int:
 def _length(checkpoints: Any) -> int:
     try:
         return len(checkpoints)
-    except TypeError:  # one number; what else has no length is no list
+    except TypeError:  # one number, or no list, which `resolve` refuses
         return 1

@@ -1,4 +1,4 @@
-"""`use_compilation_cache`: compiled programs are kept on disk for later processes."""
+"""`use_compilation_cache`: keeps compiled programs on disk for later processes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def use_compilation_cache(
     warning says so.
 
     It is for programs of CPUs. On accelerators, and wherever JAX's own persistent cache is in use
-    (`jax_compilation_cache_dir`), simulations are left to that one.
+    (`jax_compilation_cache_dir`), simulations use only that one.
 
     Args:
       folder: where programs are kept. If None, the folder that the environment variable
         JAXDUEL_CACHE names, else `jaxduel/programs` in the user's cache folder. `"off"`, here or in
         the variable, keeps none. Whoever can write to it can make your processes run any code.
-      most_bytes: how large the folder may become; what was used longest ago is removed.
+      most_bytes: largest size of the folder; the least recently used programs are removed.
 
     Raises:
       InputError: if `most_bytes` is not a whole number of at least 0, or `folder` no path.
@@ -62,7 +62,7 @@ def use_compilation_cache(
 
 
 def current() -> ProgramFolder | None:
-    """The folder that is in use."""
+    """The folder in use; None if programs are not kept."""
     return _folder
 
 

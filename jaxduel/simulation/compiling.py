@@ -37,9 +37,9 @@ _functions: weakref.WeakSet[CompiledOnce] = weakref.WeakSet()
 
 @contextmanager
 def shared(device: Device) -> Iterator[None]:
-    """Within it, in this thread, functions that are `compiled_once` share programs.
+    """Context in which, in this thread, functions that are `compiled_once` share programs.
 
-    It has an effect on CPUs only, and where there is somebody to share with: other devices, or a
+    It has an effect on CPUs only, and where there is something to share with: other devices, or a
     folder (`use_compilation_cache`). It has none where JAX's own persistent cache is in use: a
     program that came from there breaks when it is serialized once more (jaxlib 0.10).
 
@@ -56,7 +56,7 @@ def shared(device: Device) -> Iterator[None]:
 
 
 def _jax_keeps() -> bool:
-    """Whether JAX's own persistent cache is in use."""
+    """True if JAX's own persistent cache is in use."""
     config: Any = jax.config
     return bool(config.jax_compilation_cache_dir) and config.jax_enable_compilation_cache
 
@@ -77,13 +77,13 @@ def compiled_once(
     lasting: bool = False,
     **options: Any,
 ) -> Any:
-    """`jax.jit` whose programs are shared, within `shared`; elsewhere it is `jax.jit`.
+    """`jax.jit` whose programs are shared within the context `shared`; elsewhere plain `jax.jit`.
 
     Args:
       function: to be compiled; arguments that are not static are positional, static ones are
         keywords. It depends on nothing but its arguments, their classes, and the package's code.
       name: of the function among the package's; its qualified name if None.
-      lasting: it may run for so long that it pays to compile it well.
+      lasting: whether it may run for so long that it pays to compile it well.
       **options: those of `jax.jit`.
     """
     if function is None:
@@ -96,18 +96,18 @@ Settings = tuple[tuple[str, Any], ...]
 """Options of the compiler."""
 
 _LASTING: Settings = (("xla_backend_optimization_level", 1),)
-"""On a CPU: a tenth to a third less time for compilation, and the same bits. The loops of most
-policies run as fast or faster (RMED1, BTM, CCB); those of UCB1 at K = 16 and of RMED2FH at K = 5
-take up to twice as long, of Gaussian Thompson sampling half more."""
+"""Options on a CPU for long runs: a tenth to a third less time for compilation, the same bits. The
+loops of most policies run as fast or faster (RMED1, BTM, CCB); those of UCB1 at K = 16 and of
+RMED2FH at K = 5 take up to twice as long, of Gaussian Thompson sampling half more."""
 
 _QUICK: Settings = (*_LASTING, ("xla_cpu_use_fusion_emitters", False))
-"""Half the time for compilation, again with the same bits, by XLA's older code generator. The loop
-from one informative comparison to the next is as fast, within a tenth; steps with few arms take
-half more, batches with many twice as long."""
+"""Options on a CPU for all else: half the time for compilation, again with the same bits, by XLA's
+older code generator. The loop from one informative comparison to the next is as fast, within a
+tenth; steps with few arms take half more, batches with many twice as long."""
 
 
 def _settings(platform: str, lasting: bool) -> Settings:
-    """The options for a platform; none if JAX was told not to optimise, which goes further."""
+    """Options for a platform; none if JAX was told not to optimise, which goes further."""
     config: Any = jax.config
     if platform != "cpu" or config.read("jax_disable_most_optimizations"):
         return ()
@@ -125,7 +125,7 @@ def _quick() -> Settings:
 
 
 class CompiledOnce:
-    """A function that is `compiled_once`."""
+    """A function whose programs are shared, as `compiled_once` returns it."""
 
     def __init__(
         self, function: Callable[..., Any], name: str, lasting: bool, options: dict[str, Any]
@@ -139,7 +139,7 @@ class CompiledOnce:
 
     @cached_property
     def brief(self) -> CompiledOnce:
-        """The same function, compiled for a short while: on a CPU in half the time, to the same
+        """The same function, compiled quickly for short use: on a CPU in half the time, to the same
         bits; elsewhere it is the same program."""
         name, _, options = self._identity
         brief = CompiledOnce(self._function, name, False, options)
@@ -161,9 +161,9 @@ class CompiledOnce:
         self._lock = threading.Lock()
 
     def __call__(self, *args: Any, **static: Any) -> Any:
-        """What the function returns for these arguments."""
+        """The function's value for these arguments; by a shared program within `shared`."""
         leaves, tree = jax.tree.flatten(args)
-        if any(isinstance(leaf, Tracer) for leaf in leaves):  # shapes are asked for
+        if any(isinstance(leaf, Tracer) for leaf in leaves):  # under a trace, for shapes
             return self._function(*args, **static)
         device = _here.device
         if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
@@ -194,7 +194,7 @@ class _Program:
     """A program on all devices.
 
     Args:
-      function: what it is a program of.
+      function: the function that it computes.
       static: the static arguments.
     """
 
@@ -225,7 +225,7 @@ class _Program:
         return partial(self._function.on(device.platform), **self._static)
 
     def _find(self, device: Device, parts: tuple[Any, ...], shapes: Any) -> None:
-        """Reads the program, or compiles it."""
+        """Reads the program from the folder, or compiles and keeps it."""
         folder = compilation_cache.current()
         lowered = name = None
         if folder is not None:
@@ -251,7 +251,7 @@ class _Program:
             self._content = content
 
     def _read(self, folder: ProgramFolder, name: str, device: Device, shapes: Any) -> bool:
-        """Whether the program was in the folder and is loaded now."""
+        """Loads the program from the folder; True if it was there and could be loaded."""
         content = folder.read(name)
         if content is None:
             return False
@@ -274,7 +274,7 @@ class _Program:
 
 
 def _platform(leaves: list[Any]) -> str:
-    """Where a function of these is computed."""
+    """The platform on which a function of these arguments is computed."""
     for leaf in leaves:
         if isinstance(leaf, jax.Array):
             return next(iter(leaf.devices())).platform
@@ -282,7 +282,7 @@ def _platform(leaves: list[Any]) -> str:
 
 
 def _kind(leaf: Any) -> Hashable:
-    """All that a program depends on of an argument, as quickly as it can be had."""
+    """Shape, dtype and other traits of an argument on which a program depends, found quickly."""
     if isinstance(leaf.dtype, np.dtype) and isinstance(leaf, jax.Array):
         return leaf.aval
     return leaf.shape, leaf.dtype  # NumPy's, or keys, whose `aval` is made anew each time

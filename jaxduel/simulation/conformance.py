@@ -1,7 +1,7 @@
-"""The conformance suite: what every policy must satisfy, as functions a user can call on their own.
+"""The conformance suite: checks that every policy must pass, each callable on its own.
 
 `check_policy(make)` runs all of `CHECKS`; each takes a `make` and raises `ConformanceError` with a
-sentence. A policy that passes can be simulated, swept, padded and vmapped like the papers' ones.
+sentence. A policy that passes can be simulated, swept, padded and vmapped like those of the papers.
 """
 
 from __future__ import annotations
@@ -240,12 +240,12 @@ def starts_from_wins(make: Make) -> None:
 
 
 def keeps_its_word_when_quiet(make: Make) -> None:
-    """What `quiet` skips, if the policy has it, is what the policy would have done.
+    """`quiet`, if the policy has it, skips exactly what the policy would have done.
 
     Bit for bit where runs draw nothing; where they are drawn, comparisons of every ordered pair
-    within 5 standard errors, over 2,048 seeds. If it has `learn`, the same must hold where that
-    is told the outcomes of each run, after the comparison that follows. An arm of five is padding.
-    The same holds for `quiet_among`, if it tells which arms meet themselves.
+    within 5 standard errors, over 2,048 seeds. If it has `learn`, the same must hold where
+    `learn` is told the outcomes of each run, after the comparison that follows. One of the five
+    arms is padding. All this also holds for `quiet_among`, if it tells which arms meet themselves.
     """
     if not isinstance(_policy(make), SupportsSkip):
         return
@@ -283,7 +283,7 @@ def _first_plan(policy: Any) -> Plan:
 
 
 def _plays_per_step(policy: Any) -> int:
-    """How many arms a comparison, 2, or a pull, 1, plays."""
+    """Number of arms played at a time: 2 by a comparison, 1 by a pull."""
     return 2 if isinstance(jax.eval_shape(_first_plan, policy), Duel | Batch) else 1
 
 
@@ -302,7 +302,7 @@ def _with_philox(policy: Any) -> dict[str, Any]:
 
 
 def _can_be_told_late(policy: Any) -> bool:
-    """Whether it has `learn` and compares pairs one by one."""
+    """True if the policy has `learn` and compares pairs one by one."""
     return isinstance(policy, SupportsDelay) and type(jax.eval_shape(_first_plan, policy)) is Duel
 
 

@@ -1,9 +1,9 @@
-"""Whether `quiet` keeps its word, and `quiet_among`: they skip what the policy would have done.
+"""Checks that `quiet` and `quiet_among` skip exactly what the policy would have done.
 
 Seeds are brought to states of their own by plain steps, and go on from there twice: by plain steps,
 and from one quiet run to the next. Where runs draw nothing, both must make the same comparisons;
 where they are drawn, as many of each ordered pair in the mean. If the policy has `learn`, the
-same must hold where that is told the outcomes of each run, after the comparison that follows.
+same must hold where `learn` is told the outcomes of each run, after the comparison that follows.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _LANES = 2_048
 _BEFORE, _AFTER = 200, 100
 """Comparisons up to the states, and from there on."""
 _CUTS = (_AFTER, 3, 0)
-"""Runs are cut as by the horizon, as by delayed feedback, and as where there is no time for any."""
+"""Limits on the length of runs: as by the horizon, as by delayed feedback, and no time for any."""
 _TOLD = (_AFTER, 3)
-"""The cuts of runs whose outcomes `learn` is told."""
+"""The limits that are also tried with `learn` told the outcomes of the runs."""
 _STRONG = 0.9
 """The chance that an arm beats one that is listed after it."""
 _STANDARD_ERRORS = 5.0
 
 
 class _Path(NamedTuple):
-    """What a seed does from its state on."""
+    """The comparisons of a seed from its state on."""
 
     pairs: jax.Array  # (K, K) int32: comparisons of ordered pairs
-    valid: jax.Array  # () bool: every run was one that may be
+    valid: jax.Array  # () bool: every run was a permitted one
     drawn: jax.Array  # () bool: a run depended on its key, or was of several arms
 
 
@@ -48,8 +48,10 @@ def methods_of(policy: Any) -> tuple[str, ...]:
 
 
 def wrong_type(policy: Any, method: str) -> str | None:
-    """What is wrong with the shapes and dtypes of a policy's quiet run, as a sentence; None if
-    nothing is. `method` is one of `methods_of`, here and below."""
+    """A sentence on wrong shapes or dtypes of a policy's quiet run; None if nothing is wrong.
+
+    `method` is one of `methods_of`, here and below.
+    """
     key = jax.random.key(0)
     before = jax.eval_shape(policy.init, key)
     limit = jax.ShapeDtypeStruct((), jnp.int32)
@@ -70,11 +72,11 @@ def wrong_type(policy: Any, method: str) -> str | None:
 
 
 def wrong_law(policy: Any, method: str) -> str | None:
-    """What is wrong with the comparisons that are skipped, as a sentence; None if nothing is.
+    """A sentence on a wrong law of the comparisons that are skipped; None if nothing is wrong.
 
     Args:
       policy: has `quiet`; a suffix of its arms may be inactive.
-      method: which of its methods skips them.
+      method: the method that skips them.
     """
     ways = [(cut, False) for cut in _CUTS]
     if isinstance(policy, SupportsDelay):
@@ -104,7 +106,7 @@ def wrong_law(policy: Any, method: str) -> str | None:
 
 
 def _bound(policy: Any, method: str) -> Callable[..., Any]:
-    """The method, of all active arms."""
+    """The method by its name; all active arms may share a run of `quiet_among`."""
     if method == "quiet_among":
         return partial(policy.quiet_among, among=jnp.asarray(policy.active_arms))
     return policy.quiet
@@ -147,7 +149,7 @@ def _both(
 
 
 def _step(policy: Any, key: jax.Array, state: Any, t: jax.Array) -> tuple[Any, jax.Array]:
-    """One comparison: the state after it, and which it was, (K, K) int32."""
+    """One comparison: the state after it, and its ordered pair as a 1 in a (K, K) int32 table."""
     ours, theirs = jax.random.split(jax.random.fold_in(key, t))
     plan = policy.act(state, ours)
     order = jnp.sign(plan.right - plan.left)
@@ -166,7 +168,7 @@ def _path(
     state: Any,
     key: jax.Array,
 ) -> _Path:
-    """From a state on, quiet runs are skipped; `learn`, if `tells`, is told their outcomes."""
+    """The path from a state, quiet runs skipped; if `tells`, `learn` is told their outcomes."""
     end = _BEFORE + _AFTER
 
     def turn(loop: tuple[Any, jax.Array, _Path]) -> tuple[Any, jax.Array, _Path]:
@@ -204,7 +206,7 @@ def _path(
 
 
 def _differ(one: Any, other: Any) -> jax.Array:
-    """Whether any number of two trees differs: () bool."""
+    """True if two trees differ in any number: () bool."""
     different = jax.tree.map(lambda a, b: jnp.any(a != b), one, other)
     return jax.tree.reduce(jnp.logical_or, different, jnp.bool_(False))
 

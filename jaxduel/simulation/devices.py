@@ -20,10 +20,10 @@ _FLAG = "xla_force_host_platform_device_count"
 
 
 def placed(values: Any, beside: jax.Array) -> Any:
-    """Arrays, or NumPy's, committed to the device of `beside`.
+    """Arrays of JAX or NumPy, committed to the device of `beside`.
 
-    What compiled loops return is committed if what they get is; with one and the other, JAX
-    compiles a loop twice.
+    Compiled loops return committed arrays if they are given such. Given committed ones now and
+    others then, JAX compiles a loop twice.
     """
     return jax.device_put(values, *beside.devices())
 
@@ -37,10 +37,10 @@ def use_all_cores() -> None:
     already (`jax_num_cpu_devices`, or the environment variables JAX_NUM_CPU_DEVICES or XLA_FLAGS),
     or where JAX has started.
 
-    The command line calls it. `simulate` does not, it warns once where cores are idle: how many
-    devices there are is a property of the whole process, on which other code in it relies
-    (`jax.devices()`, shardings, `pmap`), it takes memory for a block on each, and whether JAX has
-    started would decide about it.
+    The command line calls it. `simulate` does not, it only warns once where cores are idle: the
+    number of devices is a property of the whole process, on which other code in it relies
+    (`jax.devices()`, shardings, `pmap`); each device takes memory for a block; and the effect would
+    depend on whether JAX has started.
 
     Every device has compiled programs of its own, and Linux limits how many pieces of memory they
     may have in all: with its usual 65,530 there are at most 15 devices; `sysctl
@@ -58,8 +58,8 @@ def warn_if_idle(devices: Sequence[Device] | None, num_blocks: int) -> None:
     """Warns, once in a process, where blocks wait for the only CPU device beside idle cores.
 
     Args:
-      devices: where the blocks are to run, if the user said so: then nothing is idle by accident.
-      num_blocks: how many there are.
+      devices: those that the user chose, if any: then nothing is idle by accident.
+      num_blocks: number of blocks.
     """
     global _has_warned
     if _has_warned or devices is not None or num_blocks < 2 or _is_chosen():
@@ -74,7 +74,7 @@ def warn_if_idle(devices: Sequence[Device] | None, num_blocks: int) -> None:
 
 
 def _is_chosen() -> bool:
-    """Whether the number of CPU devices is the user's choice."""
+    """True if the number of CPU devices is the user's choice."""
     number = jax.config.jax_num_cpu_devices  # type: ignore[attr-defined]
     flags = os.environ.get("XLA_FLAGS", "")
     return number > 0 or bool(os.environ.get(_VARIABLE)) or _FLAG in flags

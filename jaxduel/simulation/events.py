@@ -1,4 +1,4 @@
-"""The event loop: from one comparison that may teach something to the next, over quiet runs.
+"""The event loop: from one informative comparison to the next, with quiet runs skipped.
 
 Lanes have clocks of their own. Few of them run side by side, in slots; a slot whose seed has
 reached the horizon takes the next seed of its block, so that no slot waits for the slowest.
@@ -24,7 +24,7 @@ from jaxduel.simulation.steps import StepLane, play, tell
 from jaxduel.simulation.tallies import Tallies, count_selves, enter, no_tallies, of_problem
 
 MOST_SLOTS = 64
-"""Seeds side by side on a CPU: more would wait longer for the last ones, fewer cost more each."""
+"""Most seeds side by side on a CPU: more would wait longer for the last, fewer cost more each."""
 FEW_SLOTS = 8
 """Slots for the last seeds of a block, if they run for long: they move there once."""
 
@@ -64,9 +64,9 @@ def begin(
       cell: the cell.
       setups, steps: of the block.
       t: () int32.
-      recorded: () int32, how many checkpoints are recorded: those before t, and that at t or not.
-      trial: () bool, whether these lanes only try what is to come. Then they draw from streams of
-        their own: a decision by what they show tells nothing about the runs to come.
+      recorded: () int32, number of checkpoints recorded: those before t, with or without that at t.
+      trial: () bool, whether these lanes are only a trial. Then they draw from streams of their
+        own, so that a decision based on them is independent of the runs to come.
       program: the program.
     """
 
@@ -92,7 +92,7 @@ def begin(
 def advance(
     cell: Cell, slots: Slots, delay: jax.Array, turns: jax.Array, *, program: Program
 ) -> Slots:
-    """Turns of all slots: a quiet run, then a comparison that may teach something."""
+    """Takes turns of all slots: each skips a quiet run and plays the comparison after it."""
     fall_quiet = each_lane(partial(_fall_quiet, delay=delay, program=program), program)
     is_left = each_lane(_is_left, program)
     count = each_lane(_count, program)
@@ -122,7 +122,7 @@ def advance(
 
 @compiled_once(static_argnames=("number", "program"))
 def occupy(waiting: EventLane, first: jax.Array, *, number: int, program: Program) -> Slots:
-    """Seeds of a block in slots, from number `first` on; the last ones if so many do not follow."""
+    """The seeds of a block from number `first` on, in `number` slots; so many must follow."""
 
     def one(waiting: EventLane) -> Slots:
         lane = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, first, number), waiting)
@@ -135,7 +135,7 @@ def occupy(waiting: EventLane, first: jax.Array, *, number: int, program: Progra
 def exchange(
     cell: Cell, waiting: EventLane, slots: Slots, following: jax.Array, *, program: Program
 ) -> tuple[EventLane, Slots, jax.Array]:
-    """Puts back the seeds whose checkpoints are all recorded; the next ones get their slots.
+    """Puts finished seeds, all of whose checkpoints are recorded, back; the next get their slots.
 
     Args:
       cell: the cell.
@@ -187,7 +187,7 @@ def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
     Args:
       slots: the slots (of each cell) after `exchange`, at most `number` of them with a seed.
       size: () int32, the block's size.
-      number: how many slots there are to be.
+      number: the new number of slots.
     """
     order = jnp.argsort(slots.seed == size, axis=-1, stable=True)[..., :number]
     take = jax.vmap(lambda x, order: x[order]) if order.ndim > 1 else lambda x, order: x[order]
@@ -196,7 +196,7 @@ def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
 
 @compiled_once(static_argnames="program")
 def recorded(block: EventLane, *, program: Program) -> tuple[Tallies, jax.Array]:
-    """What was recorded here, of the problem's arms; and the comparisons simulated here."""
+    """The records of a block, of the problem's arms; and the comparisons simulated here."""
 
     def one(_: None, setup: Setup, lane: EventLane) -> Tallies:
         return of_problem(setup, lane.record)
@@ -207,7 +207,7 @@ def recorded(block: EventLane, *, program: Program) -> tuple[Tallies, jax.Array]
 def _fall_quiet(
     cell: Cell, setup: Setup, lane: EventLane, delay: jax.Array, program: Program
 ) -> tuple[EventLane, Quiet]:
-    """The policy's state after a quiet run whose comparisons are not counted yet, and the run."""
+    """The lane with the policy's state after its next quiet run, and the run, not counted yet."""
     limit = cell.checkpoints[-1] - lane.t
     if program.delayed:
         until_told = jnp.minimum(limit, delay - 1 - lane.t % delay)
@@ -222,14 +222,14 @@ def _fall_quiet(
 
 
 def _reaches(cell: Cell, lane: EventLane, run: Quiet) -> jax.Array:
-    """Whether what is left of a run reaches the next checkpoint: () bool."""
+    """True if the rest of a run reaches the next checkpoint: () bool."""
     upcoming = cell.checkpoints[jnp.minimum(lane.cursor, cell.checkpoints.shape[0] - 1)]
     return (lane.cursor < cell.points) & (upcoming - lane.t <= run.n)
 
 
 def _is_left(cell: Cell, _: Setup, loop: tuple[EventLane, Quiet]) -> jax.Array:
-    """Whether a checkpoint in a run is to be recorded, or comparisons of several arms to be
-    counted."""
+    """True if a checkpoint in a run is to be recorded, or comparisons of several arms are to be
+    counted: () bool."""
     lane, run = loop
     return _reaches(cell, lane, run) | (_has_several(run) & (run.n > 0))
 
@@ -249,18 +249,18 @@ def _count(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> tuple[Eve
 
 
 def _counted(lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
-    """The lane after a run in which each arm had so many comparisons, (K,) int32."""
+    """The lane after a run, counted; `number` is the comparisons in it of each arm, (K,) int32."""
     step = lane.step._replace(tallies=count_selves(lane.step.tallies, number))
     return lane._replace(step=step, t=lane.t + run.n)
 
 
 def _has_several(run: Quiet) -> jax.Array:
-    """Whether a run is of several arms: () bool."""
+    """True if several arms share a run: () bool."""
     return jnp.bool_(False) if run.weights is None else count_true(run.weights > 0) > 1
 
 
 def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
-    """How many of a run's comparisons each arm has: (K,) int32."""
+    """Comparisons of each arm in a run: (K,) int32."""
     alone = _alone(lane, run)
     if run.weights is None:
         return alone
@@ -270,14 +270,14 @@ def _shares(setup: Setup, lane: EventLane, run: Quiet) -> jax.Array:
 
 
 def _alone(lane: EventLane, run: Quiet) -> jax.Array:
-    """The same for a run of one arm."""
+    """`_shares` for a run of one arm."""
     arms = jnp.arange(lane.step.tallies.plays.shape[0], dtype=jnp.int32)
     return jnp.where(arms == run.arm, run.n, 0)
 
 
 def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLane:
-    """Counts what is left of a run, which is of one arm, and plays the comparison after it. A lane
-    at its horizon goes on without a clock: nothing of what it plays is recorded."""
+    """Counts the rest of a run, which is of one arm, and plays the comparison after it. A lane at
+    its horizon plays on with its clock stopped: nothing of what it plays is recorded."""
     lane, run = loop
     lane = _counted(lane, run, _alone(lane, run))
     number = lane.t + 1
@@ -292,13 +292,13 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
 
 
 def _is_due(cell: Cell, lane: EventLane, delay: jax.Array) -> jax.Array:
-    """Whether outcomes are told now: the comparisons of quiet runs teach nothing then, either, so
-    without others nothing is told, and a run goes on."""
+    """True if outcomes are told now: () bool. Comparisons of quiet runs teach nothing when they are
+    told, either, so without others nothing is told, and a run goes on."""
     return _withholds(lane) & (lane.t % delay == 0) & (lane.t < cell.checkpoints[-1])
 
 
 def _withholds(lane: EventLane) -> jax.Array:
-    """Whether outcomes of comparisons, those of quiet runs left out, are not told yet: () bool."""
+    """True if outcomes of comparisons outside quiet runs are not told yet: () bool."""
     return jnp.any(jnp.stack(jax.tree.leaves(lane.step.pending)) != 0)
 
 

@@ -28,12 +28,12 @@ def dump(compiled: jax.stages.Compiled) -> bytes:
 
 
 def load(content: bytes, in_tree: Any, out_tree: Any, device: Device) -> jax.stages.Compiled:
-    """The program on a device.
+    """Loads a program onto a device.
 
     Args:
-      content: what `dump` returned.
+      content: the bytes from `dump`.
       in_tree: the structure of its arguments, `(args, kwargs)` without static ones.
-      out_tree: the structure of what it returns.
+      out_tree: the structure of its return value.
       device: one of the platform that it was compiled for.
 
     Raises:
@@ -46,7 +46,7 @@ def load(content: bytes, in_tree: Any, out_tree: Any, device: Device) -> jax.sta
 
 
 class _Unpickler(pickle.Unpickler):
-    """Puts one device in the place of the one that a program was compiled for."""
+    """Unpickler that replaces the device that a program was compiled for by another."""
 
     def __init__(self, content: bytes, device: Device) -> None:
         super().__init__(io.BytesIO(content))

@@ -22,15 +22,15 @@ _PACKAGES = ("numerics", "problems", "policies", "simulation")
 """Packages whose code determines simulated numbers."""
 
 _parsing = threading.Lock()
-"""Python 3.11 cannot make two syntax trees at a time."""
+"""Lock: Python 3.11 cannot make two syntax trees at a time."""
 
 
 def code_digest(*others: str) -> str:
     """Digest of the code that simulates, from its syntax trees: 16 hexadecimal digits.
 
     Comments, docstrings and formatting do not count; the minor version of Python does not either
-    (3.11 to 3.13 give the same digest). Parsing takes 0.4 seconds, so that the folder of compiled
-    programs, if it is in use, keeps the digest under that of the files' bytes.
+    (3.11 to 3.13 give the same digest). Parsing takes 0.4 seconds, so the folder of compiled
+    programs, if it is in use, keeps the digest, named by the digest of the files' bytes.
 
     Args:
       others: paths of further files of the package to include; none for the simulation alone.
@@ -98,5 +98,5 @@ def _canonical(node: Any) -> str:
 
 
 def _is_idle(node: Any) -> bool:
-    """Whether a statement is a bare constant: a docstring, or `...`."""
+    """True if a statement is a bare constant: a docstring, or `...`."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -18,7 +18,7 @@ from jaxduel.problems import ArmsProblem, Problem
 
 
 class Instance(Protocol):
-    """What the loops need of an instance."""
+    """Interface of an instance to the loops over time."""
 
     def noise(self, keys: jax.Array) -> jax.Array:
         """The randomness of single plans, one number for each of (n,) keys: (n,) float32."""
@@ -33,13 +33,13 @@ class Instance(Protocol):
         ...
 
     def no_outcomes(self) -> Any:
-        """What outcomes are gathered in, arrays over arms: of pairs, (K, K) int32 wins of i over j,
-        i != j; of arms with rewards, (K,) float32 sums of rewards minus their means, or `Rewards`
-        where these are 0 and 1."""
+        """Empty sums to gather outcomes in, arrays over arms: of pairs, (K, K) int32 wins of i over
+        j, i != j; of arms with rewards, (K,) float32 sums of rewards minus their means, or
+        `Rewards` where these are 0 and 1."""
         ...
 
     def add_outcome(self, so_far: Any, arms: jax.Array, plan: Any, outcome: jax.Array) -> Any:
-        """The same with one more outcome, of the policy's arms."""
+        """The sums with one more outcome, of the policy's arms."""
         ...
 
 
@@ -119,7 +119,7 @@ class GaussianArms(NamedTuple):
 
 
 class Rewards(NamedTuple):
-    """Rewards of 0 and 1, counted: a float32 sum of their deviations drifts."""
+    """Counts of rewards of 1 and of 0: a float32 sum of their deviations would drift."""
 
     ones: jax.Array  # (K,) int32
     zeros: jax.Array  # (K,) int32
@@ -177,14 +177,14 @@ def instance_of(problem: Problem, num_arms: int) -> Instance:
 
 
 def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
-    """What an instance has gathered, as `Result.outcomes` has it: wins, or rewards minus means.
+    """The outcomes that an instance has gathered, as in `Result.outcomes`.
 
     Args:
       problem: the problem.
       gathered: as `Instance.no_outcomes`, with any axes in front, of the problem's arms and more.
 
     Returns:
-      (..., K, K) int32 or (..., K) float64.
+      (..., K, K) int32, wins, or (..., K) float64, sums of rewards minus their means.
     """
     num = problem.num_arms
     if not isinstance(problem, ArmsProblem):
@@ -196,7 +196,7 @@ def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
 
 
 def plays_of(plan: Plan, num_arms: int) -> jax.Array:
-    """How often each arm is played: (K,) uint32. An arm that meets itself plays twice."""
+    """Plays of each arm in a plan: (K,) uint32. An arm that meets itself plays twice."""
     if isinstance(plan, PullBatch):
         return plan.counts.astype(jnp.uint32)
     if isinstance(plan, Batch):

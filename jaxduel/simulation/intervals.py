@@ -22,7 +22,7 @@ def interval95(mean: ArrayLike, sem: ArrayLike, groups: int) -> tuple[np.ndarray
     Args:
       mean: estimated means, any shape.
       sem: their standard errors.
-      groups: how many independent numbers the means are of (seeds, or instances).
+      groups: number of independent values behind each mean (seeds, or instances).
     """
     half = t95(groups) * np.asarray(sem)
     return np.asarray(mean) - half, np.asarray(mean) + half

@@ -48,7 +48,7 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
         raise InputError(f"seed must be a whole number or a typed JAX key, not {seed!r}.")
     if not 0 <= int(seed) < 2**32:
         raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
-    if prng == "threefry2x32":  # the same key, without programs of its own
+    if prng == "threefry2x32":  # `jax.random.key`, without compiling
         words: Any = np.array([0, seed], np.uint32)
         return jax.random.wrap_key_data(words, impl=prng)
     return jax.random.key(int(seed), impl=prng)
@@ -57,12 +57,12 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
 def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax.Array], Any]:
     """The keys of all streams of some seeds, and random words of their stream SHUFFLE.
 
-    NumPy computes those of Threefry: it is done long before a program for it were compiled.
+    NumPy computes those of Threefry, in far less time than a program for it takes to compile.
 
     Args:
       root: () typed key, or (C,), one for each cell.
       indices: (...) int32, of the seeds; (C, L) if there are several roots.
-      number: how many words each seed has.
+      number: of words for each seed.
 
     Returns:
       (...) typed keys for each stream, in the order of their names, and (..., number) uint32.
@@ -80,7 +80,7 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
 
 @compiled_once(static_argnames="number")
 def _streams(root: jax.Array, indices: jax.Array, *, number: int) -> tuple[list[jax.Array], Any]:
-    """`streams` of any generator."""
+    """`streams` for any generator, by JAX."""
 
     def of_seed(root: jax.Array, index: jax.Array) -> tuple[list[jax.Array], jax.Array]:
         seed = fold_in(root, index)

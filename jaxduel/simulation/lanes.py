@@ -1,5 +1,4 @@
-"""Lanes: what every seed of a block has, whatever loop runs it; and how many there are in a
-block."""
+"""Lanes: setups of the seeds of a block, whichever loop runs it; and the width of blocks."""
 
 from __future__ import annotations
 
@@ -16,18 +15,18 @@ from jaxduel.simulation.devices import placed
 ARRAY_BYTES = 256 * 2**10
 """On a CPU, blocks are fastest while each array of their state stays below this size."""
 FEWEST_LANES, MOST_LANES = 64, 512
-"""On a CPU: fewer lanes leave the cost of dispatch to too few, more do not lower it any further."""
+"""Bounds on a CPU: fewer lanes share the cost of dispatch among too few, more do not lower it."""
 LARGE_ARRAY, FEWEST_LARGE = 16 * 2**10, 8
-"""Bytes of a lane's largest array from which so few lanes are enough for that."""
+"""Bytes of a lane's largest array from which `FEWEST_LARGE` lanes are enough for that."""
 NARROW_LANES, ACCELERATOR_LANES = 1_024, 65_536
-"""The same on accelerators."""
+"""Bounds on the number of lanes on accelerators."""
 MEMORY_BYTES = 4 * 2**30
 _LAST = np.uint32(2**23)
-"""Behind all places of arms, which are multiples of 2^-23 in [0, 1) that many times."""
+"""Sort key of inactive arms, behind those of active ones, which are random integers below 2^23."""
 
 
 class Setup(NamedTuple):
-    """What does not change while a seed runs."""
+    """The streams and the order of arms of a seed, which do not change while it runs."""
 
     environment: jax.Array  # () key: the stream of outcomes
     policy: jax.Array  # () key: the stream of the policy
@@ -51,7 +50,7 @@ def set_up(
       The setups, and the key of each seed for `Policy.init`.
     """
     num = active_arms.shape[-1]
-    with jax.ensure_compile_time_eval():  # also where only shapes are asked for
+    with jax.ensure_compile_time_eval():  # also under a trace, for shapes
         streams, words = keys.streams(root, indices, num)
     if shuffle:
         places = np.where(active_arms[..., None, :], np.asarray(words) >> np.uint32(9), _LAST)
@@ -71,14 +70,14 @@ def set_up(
 def default_lanes(
     lane: Any, platform: str, num_seeds: float = math.inf, memory_budget: int | None = None
 ) -> int:
-    """The width of a block: one of few, so that few programs are compiled.
+    """Default number of lanes of a block: one of few, so that few programs are compiled.
 
     It is the narrowest that holds all seeds, or the one that is fastest with many of them.
 
     Args:
       lane: a lane, or its shapes.
       platform: "cpu", "gpu", ...
-      num_seeds: how many seeds are asked for; many, if left out.
+      num_seeds: number of seeds asked for; many, if left out.
       memory_budget: most bytes for the state of a block; 4 GiB by default.
 
     Raises:

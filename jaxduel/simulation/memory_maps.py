@@ -1,8 +1,7 @@
-"""Keeps a process within the number of pieces of memory that Linux lets it map.
+"""Keeps a process within the limit of Linux on pieces of mapped memory (`vm.max_map_count`).
 
-Compiled programs are made of many pieces: those of a policy, 250 to 2,000 on every device. Where
-there are as many as a process may have (`vm.max_map_count`, 65,530 unless somebody raised it), the
-compiler ends the process.
+Compiled programs are made of many such pieces: those of a policy, 250 to 2,000 on every device.
+Where a process reaches the limit (65,530 unless somebody raised it), the compiler ends the process.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ _MAPPED = Path("/proc/self/maps")
 _MOST = Path("/proc/sys/vm/max_map_count")
 _SECONDS = 1.0
 _IN_VAIN = 60.0
-"""How many times as long until the next look where forgetting did not help."""
+"""Factor on the time until the next look where forgetting did not help."""
 
 _others: list[Callable[[], None]] = []
 
 
 def also_forget(forget: Callable[[], None]) -> None:
-    """Has `forget` called by `forget_programs`."""
+    """Registers `forget` to be called by `forget_programs`."""
     _others.append(forget)
 
 
@@ -41,8 +40,8 @@ class CompileCacheGuard:
     """Forgets compiled programs before there are too many, whenever a simulation begins.
 
     Args:
-      seconds: how often it looks, at most: a look takes from one to forty milliseconds. If
-        forgetting did not help, it looks again after sixty times as long.
+      seconds: the shortest time between two looks, each of which takes one to forty milliseconds.
+        If forgetting did not help, it looks again after sixty times as long.
     """
 
     def __init__(self, seconds: float = _SECONDS) -> None:
@@ -68,7 +67,7 @@ class CompileCacheGuard:
 
 
 def most_pieces() -> int | None:
-    """How many pieces of memory a process may map; None where the system does not tell."""
+    """Most pieces of memory that a process may map; None where the system does not tell."""
     try:
         return int(_MOST.read_text())
     except (OSError, ValueError):
@@ -76,13 +75,13 @@ def most_pieces() -> int | None:
 
 
 def _are_many() -> bool:
-    """Whether more than half of the pieces are in use; no where the system does not tell."""
+    """True if more than half of the pieces are in use; False where the system does not tell."""
     most = most_pieces()
     return most is not None and 2 * _pieces() > most
 
 
 def _pieces() -> int:
-    """How many pieces of memory are mapped, 0 where the system does not tell."""
+    """Number of pieces of memory that are mapped; 0 where the system does not tell."""
     try:
         return _MAPPED.read_bytes().count(b"\n")
     except OSError:

@@ -1,4 +1,4 @@
-"""Means and squared deviations of blocks, put together as if all seeds had been in one."""
+"""Means and squared deviations of blocks, merged as if all seeds had been in one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Moments(NamedTuple):
-    """Of a number of seeds: arrays of one shape."""
+    """Number of seeds, and mean and squared deviations over them: arrays of one shape."""
 
     seeds: int
     mean: np.ndarray

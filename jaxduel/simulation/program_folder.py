@@ -21,20 +21,19 @@ _ABANDONED = 3600.0
 class ProgramFolder:
     """Compiled programs in files; each has a checksum, and is written under another name first.
 
-    No method raises for what is on the disk: a file that is damaged is removed and taken for one
-    that is not there; once a file cannot be written, none is.
+    No method raises for the state of the disk: a damaged file is removed and counts as missing;
+    once a file cannot be written, no more are.
 
     Args:
       root: the folder; it is made when something is written.
       part: the folder within it for programs of this version of the compiler.
-      most_bytes: how large the files in `root` may be in all; those that were used longest ago are
-        removed.
+      most_bytes: largest total size of the files in `root`; the least recently used are removed.
     """
 
     def __init__(self, root: Path, part: str, most_bytes: int) -> None:
         self.root, self._folder, self._most_bytes = root, root / part, most_bytes
         self.failure: OSError | None = None
-        """Why files cannot be written."""
+        """The error that keeps files from being written; None while they can be."""
 
     def read(self, name: str) -> bytes | None:
         """A program by its name; None if there is none."""
@@ -53,7 +52,7 @@ class ProgramFolder:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        """Keeps a program."""
+        """Writes a program to its file."""
         size = len(_HEAD) + 32 + len(content)
         if self.failure is not None or size > self._most_bytes:
             return
@@ -73,12 +72,12 @@ class ProgramFolder:
             self.failure = error
 
     def remove(self, name: str) -> None:
-        """Removes a program that is of no use."""
+        """Removes a program, one that cannot be used."""
         with suppress(OSError):  # the folder may be read only
             (self._folder / f"{name}{SUFFIX}").unlink(missing_ok=True)
 
     def _make_room(self, size: int) -> None:
-        """Removes what was used longest ago until a file of that size fits."""
+        """Removes the least recently used programs until a file of that size fits."""
         found: list[tuple[float, int, Path]] = []
         for path in self.root.glob("*/*"):
             if path.suffix not in (SUFFIX, TEMPORARY):

@@ -1,4 +1,4 @@
-"""Names of compiled programs: all that a program depends on, found without tracing it.
+"""Names of compiled programs: digests of all that they depend on, found without tracing.
 
 Tracing a policy takes about as long as a short study. So a program's name is made of the package's
 code, of versions, of JAX's configuration and the machine, and of the arguments' shapes and classes.
@@ -33,7 +33,7 @@ def name_of(parts: tuple[Any, ...], device: Device) -> str:
     """The name of a program of the package.
 
     Args:
-      parts: what it is made of: numbers, texts, classes of the package, structures of arguments,
+      parts: its components: numbers, texts, classes of the package, structures of arguments,
         and tuples and mappings of these.
       device: one of the platform that it is compiled for.
 
@@ -44,7 +44,7 @@ def name_of(parts: tuple[Any, ...], device: Device) -> str:
 
 
 def name_of_text(text: str, device: Device) -> str:
-    """The name of a program whose text, as it is given to the compiler, is known."""
+    """The name of a program by its text, as it is given to the compiler."""
     return _digest(surroundings(device), text)
 
 
@@ -62,7 +62,7 @@ def surroundings(device: Device) -> str:
 
 @cache
 def _code() -> str:
-    """The package's code.
+    """Digest of the package's code.
 
     Raises:
       Foreign: if a file was changed after it may have been imported.

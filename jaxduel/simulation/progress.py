@@ -1,4 +1,4 @@
-"""The progress of a simulation: what it compiles, then what share of it ran."""
+"""The progress of a simulation: its compilation, then the share of it that ran."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from jaxduel.progress import Progress, current
 
 
 class Simulating:
-    """The progress of a simulation; a context.
+    """Context that reports the progress of a simulation.
 
-    Within another `Progress` it tells that one when it compiles and how far it is, and is not shown
-    itself unless it is to be shown always.
+    Within another `Progress` it reports to that one, when it compiles and how far it is, and is not
+    shown itself unless `shown` is True.
 
     Args:
       what, total, unit, shown: as in `Progress`.
-      name: what is compiled.
-      part: how much it is of that other one, in its unit.
+      name: of what is compiled.
+      part: its amount of that other one, in its unit.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class Simulating:
             self._own.__exit__()
 
     def compiles(self) -> None:
-        """The thread that calls it may compile, until its next tick; before the first tick of any
-        thread the whole simulation does."""
+        """Reports that the calling thread may compile, until its next tick; before the first tick
+        of any thread the whole simulation does."""
         self._begin((self, threading.get_ident()))
 
     def tick(self, share: float) -> None:
-        """Counts a share of the simulation, which ran."""
+        """Counts a share of the simulation as done."""
         for who in (self, (self, threading.get_ident())):
             self._end(who)
         self._told.tick(share * self._amount)

@@ -26,7 +26,7 @@ _LONGEST = 40
 def request_of(
     policy: Any, problem: Problem, horizon: int, settings: Settings, times: Any = None
 ) -> dict[str, Any]:
-    """All that a simulation is asked for, defaults included.
+    """The request of a simulation: all that is asked for, defaults included.
 
     Args:
       policy: the policy.
@@ -71,14 +71,14 @@ def request_of(
 
 
 def provenance(request: Mapping[str, Any], lanes: int) -> dict[str, Any]:
-    """A request with what carried it out: `lanes`, `versions`, `code` (a digest), and `command`,
+    """A request and how it was carried out: `lanes`, `versions`, `code` (a digest), and `command`,
     which is None until a command line sets it."""
     made = {"lanes": lanes, "versions": dict(versions()), "code": code_digest(), "command": None}
     return {**request, **made}
 
 
 def same_request(made: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two provenances ask for the same numbers, by whatever version of the code; a number
+    """True if two provenances ask for the same numbers, by whatever version of the code; a number
     of lanes that was left open agrees with any."""
     one, two = (
         {key: value for key, value in some.items() if key not in _NOT_ASKED_FOR}
@@ -130,7 +130,7 @@ def _parameters(policy: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def _is_default(policy: Any, field: dataclasses.Field[Any]) -> bool:
-    """Whether a parameter is what the policy makes of the field's default."""
+    """True if a parameter is what the policy makes of the field's default."""
     default: Any = field.default
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
@@ -141,8 +141,8 @@ def _is_default(policy: Any, field: dataclasses.Field[Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON has it: numbers of 32 bits by their shortest decimals, infinite ones and
-    NaN as text."""
+    """A parameter as plain values for JSON: numbers of 32 bits by their shortest decimals, infinite
+    ones and NaN as text."""
     if isinstance(value, np.floating | float):
         number = float(str(value))
         return number if np.isfinite(number) else str(number)

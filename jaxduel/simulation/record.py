@@ -1,4 +1,4 @@
-"""Records: the seeds of a cell as tables, or as many as fit, and statistics of all."""
+"""Records of a cell: tables of its seeds, or of as many as fit, and statistics of all."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from jaxduel.simulation.run import CheckedCell, Settings
 
 _SLICE_BYTES = 2**26
-"""Of plays that are counted for statistics at once."""
+"""Bytes of plays that are counted for statistics at once."""
 
 
 class Record:
-    """What is kept of a cell's seeds, filled block by block.
+    """Tables and statistics of a cell's seeds, filled block by block.
 
     Raises:
       InputError: when built, if pairs or outcomes of all seeds, or one seed, would exceed the
@@ -121,7 +121,7 @@ class Record:
 
 
 def _rows(cell: CheckedCell, settings: Settings, budget: int | None) -> int:
-    """How many seeds' rows are kept."""
+    """Number of seeds whose rows are kept."""
     if budget is None:
         return settings.num_seeds
     points, num, seeds = len(cell.grid), cell.problem.num_arms, settings.num_seeds

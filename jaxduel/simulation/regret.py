@@ -21,7 +21,7 @@ def default_of(problem: Problem) -> str:
 
 
 def needs_pairs(definition: str) -> bool:
-    """Whether the plays of arms do not determine the regret: the weak regret needs plays of pairs.
+    """True if the regret needs plays of pairs, as the weak one does; else plays of arms suffice.
 
     Raises:
       InputError: for an unknown definition.
@@ -50,14 +50,14 @@ def regret_from_pairs(problem: Problem, pairs: np.ndarray) -> np.ndarray:
 
 
 def counts_from_plays(definition: str, plays: np.ndarray) -> np.ndarray:
-    """How often each arm's gap counts, by any definition but the weak one: (..., K) float64 from
-    (..., K) plays."""
+    """Number of times each arm's gap counts, by any definition but the weak one: (..., K) float64
+    from (..., K) plays."""
     return plays.astype(np.float64) * (1.0 if definition == "pulls" else 0.5)
 
 
 def counts_from_pairs(gaps: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """How often each arm is the one with the smaller gap, of two equal ones the first: (..., K)
-    float64 from (K,) gaps and (..., K, K) plays of ordered pairs."""
+    """Number of times each arm is the one with the smaller gap, of two equal ones the first:
+    (..., K) float64 from (K,) gaps and (..., K, K) plays of ordered pairs."""
     num = len(gaps)
     i, j = np.indices((num, num)).reshape(2, -1)
     better = np.where(gaps[i] <= gaps[j], i, j)

@@ -1,4 +1,4 @@
-"""What a simulation returns."""
+"""`Result`: the regret and plays that a simulation returns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Result:
       problem: the instance's name.
       horizon: T.
       seed: root seed (or "key" if a JAX key was given).
-      definition: which regret it is.
+      definition: the definition of the regret.
       checkpoints: (M,) int64, comparisons or pulls made.
       regret: (num_seeds, M) float64, cumulative pseudo-regret, in units of the gap. Where `totals`
         is given, this, `plays` and `batches` have the first `num_kept` seeds only.
@@ -55,9 +55,9 @@ class Result:
         a checkpoint lies in or ends: plays up to there cannot depend on them.
       totals: statistics of all seeds, where a table of them would not fit (`table_budget` of
         `jaxduel.simulate`), else None.
-      made_by: what made the result, in plain values that survive JSON: the policy's parameters, the
-        problem's digest and the arguments of `jaxduel.simulate`, all by name; the lanes, versions
-        and digest of the code that ran, and the command line where there was one.
+      made_by: provenance of the result, in plain values that survive JSON: the policy's parameters,
+        the problem's digest and the arguments of `jaxduel.simulate`, all by name; the lanes,
+        versions and digest of the code that ran, and the command line where there was one.
     """
 
     policy: str
@@ -76,12 +76,12 @@ class Result:
 
     @property
     def num_seeds(self) -> int:
-        """How many seeds ran to the end."""
+        """Number of seeds that ran to the end."""
         return self.num_kept if self.totals is None else self.totals.regret.seeds
 
     @property
     def num_kept(self) -> int:
-        """How many seeds have rows in the tables: all, or the first of them."""
+        """Number of seeds that have rows in the tables: all, or the first of them."""
         return self.regret.shape[0]
 
     @property
@@ -125,7 +125,7 @@ class Result:
         return f"{self.policy}[{','.join(parts)}]" if parts else self.policy
 
     def summary(self) -> list[str]:
-        """Lines of text: what ran, with all that is not at its default, and regret at T."""
+        """Lines of text: the run, with all that is not at its default, and regret at T."""
         q25, median, q75 = self.quantile(np.array([0.25, 0.5, 0.75]))[:, -1]
         sample = "" if self.totals is None else f" (of the first {self.num_kept:,} runs)"
         low, high = self._interval
@@ -164,7 +164,7 @@ class Result:
 
     @property
     def _what(self) -> str:
-        """What ran, with all that is not at its default."""
+        """The run in words, with all that is not at its default."""
         settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
         return (
             f"{self.variant} on {self.problem}: {self.num_seeds:,} runs of T = {self.horizon:,} "

@@ -25,7 +25,7 @@ _TABLES = ("regret", "plays", "batches", "pairs", "outcomes")
 
 
 def dataset_of(result: Result) -> xarray.Dataset:
-    """As `Result.to_xarray`."""
+    """The data set of a result, as `Result.to_xarray` returns it."""
     import xarray
 
     variables: dict[str, Any] = {
@@ -89,8 +89,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
 
 
 def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> None:
-    """Raises InputError unless `path` ends in .nc and can be written without losing anything but an
-    earlier result of the same request."""
+    """Raises InputError unless `path` ends in .nc and, if not `force`, can be written without
+    losing anything but an earlier result of the same request."""
     if path.suffix != SUFFIX:
         raise InputError(f"results are NetCDF files: '{path}' must end in {SUFFIX}.")
     if force or not path.exists():
@@ -107,7 +107,7 @@ def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> 
 
 
 def write(result: Result, path: Path, force: bool) -> Path:
-    """As `Result.save`."""
+    """Writes a result to a NetCDF file, as `Result.save` does."""
     require_replaceable(path, result.made_by, force)
     image = io.BytesIO()  # HDF5 crashes the process where it meets a full disk itself
     dataset_of(result).to_netcdf(image, engine="h5netcdf")

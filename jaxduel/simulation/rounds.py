@@ -1,9 +1,9 @@
 """The round loop: one batch at a time, its outcomes drawn as sums.
 
-A round costs the same however many comparisons it holds, so a run costs its number of rounds,
-whatever T is (exact: n comparisons of a pair are Binomial(n, p), n pulls of a Gaussian arm sum to
-Normal(n mean, n std^2)). Within a round the order is fixed, so the plays at a checkpoint inside it
-follow from the plan.
+A round costs the same however many comparisons it holds, so the cost of a run grows with its number
+of rounds, not with T (exact: n comparisons of a pair are Binomial(n, p), n pulls of a Gaussian arm
+sum to Normal(n mean, n std^2)). Within a round the order is fixed, so the plays at a checkpoint
+inside it follow from the plan.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from jaxduel.simulation.tallies import (
 
 
 class RoundLane(NamedTuple):
-    """What changes while a seed runs."""
+    """The part of a seed that changes while it runs."""
 
     state: Any  # the policy's
     round: jax.Array  # () int32: rounds played, empty ones included
@@ -58,10 +58,10 @@ def start(cell: Cell, key: jax.Array, program: Program) -> RoundLane:
 def advance(
     cell: Cell, setups: Setup, lanes: RoundLane, rounds: Any, *, program: Program
 ) -> tuple[RoundLane, jax.Array, jax.Array]:
-    """At most `rounds` more rounds of every lane.
+    """Plays at most `rounds` more rounds of every lane.
 
     Returns:
-      The lanes; () bool whether all have reached their horizon; () bool whether one stopped short
+      The lanes; () bool, True if all have reached their horizon; () bool, True if one stopped short
       of it, by committing to nothing.
     """
     unfinished = each_lane(lambda cell, _, lane: lane.done < cell.checkpoints[-1], program)
@@ -93,7 +93,7 @@ def advance(
 
 @compiled_once(static_argnames="program")
 def recorded(setups: Setup, lanes: RoundLane, *, program: Program) -> Tallies:
-    """What was recorded, of the problem's arms."""
+    """The records of a block, of the problem's arms."""
 
     def one(_: None, setup: Setup, lane: RoundLane) -> Tallies:
         return of_problem(setup, lane.record)
@@ -133,7 +133,7 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
 
 
 def _is_behind(cell: Cell, setup: Setup | None, lane: RoundLane) -> jax.Array:
-    """Whether what is done has passed the next checkpoint."""
+    """True if a lane has reached a checkpoint that is not recorded yet: () bool."""
     del setup
     times = cell.checkpoints
     upcoming = times[jnp.minimum(lane.cursor, times.shape[0] - 1)]

@@ -1,4 +1,4 @@
-"""Cells checked, stacked if there are several, run in blocks, and read out."""
+"""Checks cells, stacks them if there are several, runs them in blocks, and makes their results."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from jaxduel.simulation.result import Result
 
 _GUARD = CompileCacheGuard()
 WINNERS = "winners"
-"""The `skip_quiet` with which runs of several winners are not told apart."""
+"""The value of `skip_quiet` with which winners that share a quiet run are not told apart."""
 _MOST_LANES = 2**20
-"""A block of more would not fit the memory of any device."""
+"""Most lanes: a block of more would not fit the memory of any device."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to run; documented at `simulate`, but for four.
+    """Settings of a run; documented at `simulate`, but for four.
 
     Attributes:
       table_budget: as there, but None keeps the rows of all seeds, whatever they take.
-      of_outcomes: what is kept of outcomes if they are recorded, as a function of some rows of
-        `Result.outcomes`, itself an array of as many rows; all of them if None.
-      part: how much the run is of the `Progress` around it, in that one's unit.
+      of_outcomes: reduces recorded outcomes: a function from some rows of `Result.outcomes` to an
+        array of as many rows; all of them are kept if None.
+      part: amount of the run in the `Progress` around it, in that one's unit.
       stop: once it is set, the run ends with its next chunk; what had finished is dropped.
     """
 
@@ -115,22 +115,22 @@ class Settings:
 
     @property
     def counts_pairs(self) -> bool:
-        """Whether plays of pairs are counted: they are asked for, or the regret needs them."""
+        """True if plays of pairs are counted: they are asked for, or the regret needs them."""
         return self.record_pairs or self.regret == "weak"
 
 
 class CheckedCell:
-    """A policy on an instance up to a horizon, at the boundary.
+    """A cell with checked arguments: a policy on an instance up to a horizon.
 
     Attributes:
       policy: the policy, its leaves of 32 bits.
-      kind: what it plans.
+      kind: type of its plans: Duel, Pull, Batch or PullBatch.
       problem: the instance.
       horizon: T.
       grid: (M,) int64, the checkpoints.
-      definition: which regret.
-      among: (K,) bool, the problem's arms that a quiet run may be of several of; at most one if
-        runs are never of several.
+      definition: of the regret.
+      among: (K,) bool, the problem's arms that may share a quiet run; at most one is True if runs
+        are never shared.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class CheckedCell:
             raise InputError(f"{name} pulls single arms: record_pairs must be False.")
 
     def _require_what_it_can_do(self, policy: Any, settings: Settings) -> None:
-        """Raises InputError where outcomes or quiet runs cannot be what is asked for or said."""
+        """Raises InputError for a delay that the policy cannot have, or a misplaced `quiet`."""
         name, is_duel = registry.name_of(policy), self.kind is Duel
         if settings.delay > 1 and not (is_duel and isinstance(policy, SupportsDelay)):
             why = "it has no method `learn`" if is_duel else f"it plans a {self.kind.__name__}"
@@ -195,8 +195,8 @@ class CheckedCell:
             )
 
     def _arms_of_runs(self, settings: Settings) -> np.ndarray:
-        """Copeland winners, if the policy tells which of them it plays; arms without regret, if
-        they need not be told apart."""
+        """Arms that may share a quiet run: Copeland winners, if the policy tells which of them it
+        plays; arms without regret, if they need not be told apart; else none."""
         if isinstance(self.policy, SupportsSharedSkip) and settings.skip_quiet:
             if self.policy.tells_which:
                 return self.problem.gaps("copeland") == 0
@@ -205,8 +205,8 @@ class CheckedCell:
         return np.zeros(self.problem.num_arms, bool)
 
     def to_cell(self, points: int, among: bool) -> Cell:
-        """For the loops: the instance padded to the policy's arms with arms that are never played,
-        the checkpoints to `points` by repeating the last; with `among` if that is asked for.
+        """The cell for the loops: the instance padded to the policy's arms with arms that are never
+        played, the checkpoints to `points` by repeating the last; with `among` if asked for.
         """
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(np.asarray, self.policy)
@@ -216,7 +216,7 @@ class CheckedCell:
 
 
 def _require_problem(problem: Any) -> None:
-    """Raises InputError for what is no problem, such as a problem's name or a matrix."""
+    """Raises InputError for anything but a problem, such as a problem's name or a matrix."""
     if not isinstance(problem, Problem):
         raise InputError(
             "simulate: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "
@@ -268,14 +268,14 @@ def job_of(
 
 
 def _are_devices(devices: Any) -> bool:
-    """Whether it is a list of devices, at least one."""
+    """True for a list of devices, at least one."""
     if not isinstance(devices, Sequence) or isinstance(devices, str):
         return False
     return bool(devices) and all(hasattr(device, "platform") for device in devices)
 
 
 def _devices(settings: Settings) -> list[Device]:
-    """Where to run: on all local devices unless some are given."""
+    """Devices to run on: all local ones unless some are given."""
     return list(settings.devices) if settings.devices is not None else jax.local_devices()
 
 
@@ -294,12 +294,12 @@ def run_cells(
 
     Args:
       policies, problems, horizons: of the cells.
-      settings: what they have in common.
+      settings: shared by the cells.
       stacked: whether they are one program with an axis for cells.
       times: the checkpoints of each cell, instead of those of `settings`.
       roots: a () typed key for each of several stacked cells, instead of the seed of `settings`:
         then what seed i draws in one cell is independent of what it draws in another.
-      points: how many checkpoints the program has room for, if that is more than any cell has.
+      points: number of checkpoints that the program has room for, if more than any cell has.
 
     Raises:
       InputError: before anything is computed.
@@ -381,7 +381,7 @@ def horizon_of(policy: Any, horizon: int | None) -> int:
 
 
 def _stack(cells: Sequence[Cell], runner: blocks.Runner) -> Cell:
-    """Cells of one kind as one."""
+    """Stacks cells of one kind into one, with an axis for cells in front."""
     kinds = {
         (type(c.policy), jax.tree.structure(c), tuple(x.shape for x in jax.tree.leaves(c)))
         for c in cells

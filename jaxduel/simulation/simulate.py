@@ -54,7 +54,7 @@ def simulate(
       policy: the policy (`jaxduel.policies.make`, or one of your own).
       problem: the instance. Its arms are the policy's active arms.
       horizon: T, comparisons (or pulls) per seed, at most 2^31 - 1; the policy's own if None.
-      num_seeds: how many independent runs.
+      num_seeds: number of independent runs.
       seed: root of all randomness, an integer or a typed JAX key.
       checkpoints: times to record, increasing, within 1 .. T; about 50 evenly in log t if None.
       regret: "copeland" (normalised, with the 1/2), "average" (to the Condorcet winner, (e_i + e_j)
@@ -69,16 +69,16 @@ def simulate(
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
       record_outcomes: whether to record wins of pairs, or rewards, too (`Result.outcomes`).
-      skip_quiet: whether runs of comparisons of one arm with itself that teach nothing are skipped,
-        where the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and once that
-        pays. The law is the same. Policies make the same comparisons, bit for bit, unless a run's
-        length, and who of several arms meets itself in it, are drawn (`ccb`, `dts`, `dts+`, `rcs`):
-        then the draws are others, and depend on when skipping begins, which is decided for a whole
-        block (of all cells, in `simulate_many`): by its seeds, and by how much is left to do, as
-        compiling the loop that skips takes as long as many steps. "winners" is for regret alone:
-        where several arms without regret share a run and nobody can tell who of them meets itself
-        (D-TS+ without a Condorcet winner), `plays` counts the run for one of them. The law of
-        regret is the same, that of their plays is not.
+      skip_quiet: whether quiet runs, comparisons of one arm with itself that teach nothing, are
+        skipped, where the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and
+        once that pays. The law is the same. So are the comparisons, bit for bit, except for
+        policies that draw at random how long a run is, or who of several arms meets itself in it
+        (`ccb`, `dts`, `dts+`, `rcs`): their draws then differ, and depend on when skipping begins.
+        That is decided for a whole block (of all cells, in `simulate_many`): by its seeds, and by
+        how much is left to do, as compiling the loop that skips takes as long as many steps.
+        "winners" is for regret alone: where several arms without regret share a run and nothing
+        tells which of them meets itself (D-TS+ without a Condorcet winner), `plays` counts the run
+        for one of them. The law of regret is the same, that of their plays is not.
       lanes: seeds per block; by default as many as are asked for, among a few numbers up to one
         that depends on the policy and K (8 to 512 on a CPU). On a CPU, blocks of any width give a
         seed the same bits; on other devices they may round differently.
@@ -180,7 +180,7 @@ def simulate_many(
 
 
 _MEANT = {"T": "horizon", "seeds": "num_seeds", "runs": "num_seeds", "shuffle": "shuffle_arms"}
-"""Names that people use for arguments."""
+"""Names that people use for arguments, and the arguments that they mean."""
 
 
 def _arguments() -> list[str]:
@@ -188,6 +188,6 @@ def _arguments() -> list[str]:
 
 
 def _require_known(unknown: Iterable[str]) -> None:
-    """Raises InputError if there is a name that is no argument."""
+    """Raises InputError if there are names that are no arguments of `simulate`."""
     for name in sorted(unknown):
         raise unknown_name("argument of simulate", name, _arguments(), _MEANT.get(name))

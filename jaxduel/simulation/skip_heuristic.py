@@ -16,43 +16,45 @@ if TYPE_CHECKING:
     from jaxduel.simulation.events import EventLane
 
 TURN_COST = 3.0
-"""The cost of a turn, about, in steps of as many lanes: 1.5 (CCB) to 5 (D-TS on 16 arms), measured.
-"""
+"""Approximate cost of a turn of the event loop, in steps of as many lanes: measured, 1.5 (CCB) to 5
+(D-TS on 16 arms)."""
 TRIAL = 1024
-"""Comparisons between two counts of those that were of an arm with itself; a trial has no more."""
+"""Comparisons between two looks at the count of self-comparisons, and at most in a trial."""
 TRIAL_TURNS = 64
 """The most turns of a trial."""
 WORTH = 2**27
 """Comparisons left in a block, times arms, above which the event loop is worth its compilation."""
 AT_ONCE = 6 * 10**7
-"""The same for a narrow block to begin in the event loop: half of `WORTH`, as the step loop is not
-compiled then."""
+"""The same for a narrow block to begin in the event loop: about half of `WORTH`, as the step loop
+is not compiled then."""
 NARROW = 128
-"""Lanes, of all cells, up to which a turn costs little more than a step: the call of a kernel costs
-more than its work."""
+"""Most lanes, of all cells together, of a narrow block. There a turn costs little more than a step,
+as the call of a kernel costs more than its work."""
 AHEAD_TURNS = 1024
-"""Turns for each pair of arms after which the event loop has skipped something, or goes back to the
-beginning, for steps."""
+"""Turns for each pair of arms by which an event loop that a block begins with must have skipped
+enough; else the block starts over with steps."""
 _AHEAD_PART = 6
-"""They are no more than this part of the horizon."""
+"""Those turns, times this, must fit in the horizon."""
 _SKIPS = 0.8
-"""The most turns a comparison, up to then, with which it goes on. Seven policies on five to nine
-arms: 0.13 (ECW-RMED) to 0.78 (RUCB) where they settle, 0.82 (ECW-RMED) or more where not."""
+"""The most turns per comparison, up to then, with which it goes on. Measured with seven policies on
+five to nine arms: 0.13 (ECW-RMED) to 0.78 (RUCB) where they settle, 0.82 (ECW-RMED) or more where
+not."""
 _REST = 8
-"""After a trial in vain there is none for this part of the time that has passed."""
+"""After a trial there is no other for the time that has passed, divided by this."""
 
 
 class SkipHeuristic:
-    """Watches a block in the step loop.
+    """Decides for a block in the step loop when to begin skipping.
 
-    An arm meets itself in comparisons that cannot be skipped, too, where a policy that tosses coins
-    does so by chance. So the counts say only when to try, and a trial decides: the event loop goes
-    ahead for some turns, with random numbers that nothing else uses, and the comparisons that these
-    stand for are counted. Trials are at times that do not depend on the checkpoints.
+    The count of self-comparisons is not enough: a policy that tosses coins also compares an arm
+    with itself by chance, and such comparisons cannot be skipped. So the count says only when to
+    try, and a trial decides: the event loop goes ahead for some turns, with random numbers that
+    nothing else uses, and the comparisons that these turns stand for are counted. The times of
+    trials do not depend on the checkpoints.
 
     Args:
-      job: the job. Where outcomes are told late, all slots wait for the few to which some are told,
-        which doubles what a turn costs.
+      job: the job. With delayed feedback, all slots wait for the few that are told outcomes, which
+        doubles the cost of a turn.
     """
 
     def __init__(self, job: Job) -> None:
@@ -68,27 +70,27 @@ class SkipHeuristic:
 
     @property
     def is_soon(self) -> bool:
-        """True where the arms are so few that most of the horizon may be skipped."""
+        """True if the arms are so few that most of the horizon may be skipped."""
         return self._ahead * _AHEAD_PART <= self._horizon
 
     def goes_ahead(self) -> bool:
-        """True where the event loop is to go first, instead of steps."""
+        """True if the block is to begin with the event loop, instead of steps."""
         narrow = self._lanes <= NARROW and self._job.delay == 1
         return narrow and self.is_soon and self._horizon * self._each >= AT_ONCE
 
     def has_shown(self, lanes: EventLane) -> bool:
-        """False once the event loop, gone first, has skipped too little; asked after each call."""
+        """False if an event loop that the block began with has skipped too little, by its lanes."""
         if not self._has_shown and np.max(turns := np.asarray(lanes.turns)) >= self._ahead:
             self._has_shown = True
             return float(np.mean(turns / np.asarray(lanes.t))) <= _SKIPS
         return True
 
     def following(self, t: int) -> int:
-        """The time of the first count after time t."""
+        """The time of the first look after time t."""
         return t - t % TRIAL + TRIAL
 
     def is_over(self, setups: Setup, lanes: StepLane, t: int) -> bool:
-        """Whether skipping pays from now on; to be asked at all times of `following`.
+        """True if skipping pays from now on; to be called at all times of `following`.
 
         Args:
           setups, lanes: of the block, at time t.
@@ -104,7 +106,7 @@ class SkipHeuristic:
         return self._pays(self._tried(setups, lanes, t))
 
     def _tried(self, setups: Setup, lanes: StepLane, t: int) -> np.ndarray:
-        """Turns a comparison of each seed in a trial: (lanes,) or (cells, lanes), at most 1."""
+        """Turns per comparison of each seed in a trial: (lanes,) or (cells, lanes), at most 1."""
         job = self._job
         job.compiles()
         end = np.full(job.cell.checkpoints.shape, min(t + TRIAL, self._horizon), np.int32)
@@ -122,10 +124,10 @@ class SkipHeuristic:
         return np.concatenate(turns, axis=-1)
 
     def _pays(self, turns: np.ndarray) -> bool:
-        """Whether that many turns a comparison, (lanes,) or (cells, lanes), cost less than a step.
+        """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than a step.
 
-        A slot whose seed is done takes the next one: its turns are those of as many seeds, or those
-        of one seed alone that has more.
+        A slot whose seed is done takes the next one, so that the mean over seeds counts, unless one
+        slow seed alone takes longer.
         """
         each = np.maximum(np.mean(turns, axis=-1), np.max(turns, axis=-1) * self._share)
         return float(np.max(each)) * self._cost < 1.0

@@ -17,7 +17,7 @@ from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
 STRETCH = 32
-"""Steps whose keys and noise are drawn in one wide call; no number depends on it."""
+"""Steps whose keys and noise are drawn in one wide call; results do not depend on it."""
 
 
 class Drawn(NamedTuple):
@@ -25,11 +25,11 @@ class Drawn(NamedTuple):
 
     arms: jax.Array  # (K,) int32: as in its `Setup`
     keys: jax.Array  # (STRETCH,) keys for the policy
-    noise: jax.Array  # (STRETCH,) float32, what decides the outcomes
+    noise: jax.Array  # (STRETCH,) float32, which decide the outcomes
 
 
 class StepLane(NamedTuple):
-    """What changes while a seed runs."""
+    """The part of a seed that changes while it runs."""
 
     state: Any  # the policy's
     tallies: Tallies
@@ -60,10 +60,10 @@ def advance(
     *,
     program: Program,
 ) -> StepLane:
-    """Steps begin + 1 .. end of every lane.
+    """Makes steps begin + 1 .. end of every lane.
 
-    The bounds are traced: one compilation serves every spacing of checkpoints, and where a run is
-    cut does not change a bit of it.
+    The bounds are traced: one compilation serves every spacing of checkpoints, and results do not
+    depend, to the bit, on where a run is cut.
     """
 
     told = each_lane(lambda cell, _, lane: tell(cell, lane), program)
@@ -88,7 +88,7 @@ def advance(
 
 @compiled_once(static_argnames="program")
 def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
-    """What was counted so far, of the problem's arms."""
+    """The tallies so far, of the problem's arms."""
 
     def one(_: None, setup: Setup, lane: StepLane) -> Tallies:
         return of_problem(setup, lane.tallies)
@@ -116,7 +116,7 @@ def play(cell: Cell, arms: jax.Array, key: jax.Array, noise: jax.Array, lane: St
       cell: the cell.
       arms: (K,) int32, as in the seed's `Setup`.
       key: the policy's for this step.
-      noise: () float32, what decides the outcome.
+      noise: () float32, which decides the outcome.
       lane: before the step.
     """
     policy = cell.policy

@@ -1,4 +1,4 @@
-"""What is counted of a seed while it runs, and recorded at its checkpoints."""
+"""Tallies: plays and outcomes counted while a seed runs, and recorded at its checkpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tallies(NamedTuple):
 
 
 def no_tallies(cell: Cell, program: Program, points: int | None = None) -> Tallies:
-    """Nothing counted; with `points`, an empty record of so many checkpoints."""
+    """Empty tallies; with `points`, an empty record of so many checkpoints."""
     num = cell.policy.num_arms
     nothing = Tallies(
         plays=jnp.zeros(num, jnp.uint32),
@@ -35,13 +35,13 @@ def no_tallies(cell: Cell, program: Program, points: int | None = None) -> Talli
 
 
 def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: jax.Array) -> Tallies:
-    """The tallies after a plan, whose outcome nobody has withheld yet.
+    """The tallies after a plan and its outcome, whether or not that is withheld from the policy.
 
     Args:
       cell: the cell.
       arms: (K,) int32, as in the seed's `Setup`.
       tallies: before.
-      plan: what was played.
+      plan: the plan.
       outcome: as the instance gave it.
     """
     counted, outcomes = count_plan(tallies, plan, cell.policy.num_arms), tallies.outcomes
@@ -51,7 +51,7 @@ def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: ja
 
 
 def count_plan(tallies: Tallies, plan: Plan, num_arms: int) -> Tallies:
-    """The tallies after a plan whose outcome is not known yet."""
+    """The tallies after a plan, its outcome left out."""
     pairs = tallies.pairs
     if pairs is not None and isinstance(plan, Batch):
         pairs = pairs + plan.counts
@@ -67,7 +67,7 @@ def count_selves(tallies: Tallies, number: jax.Array) -> Tallies:
 
 
 def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> Tallies:
-    """A record with what was counted at checkpoint number `at` entered, if that is reached."""
+    """A record with the tallies `now` entered at checkpoint number `at`, if that is reached."""
 
     def put(all_times: jax.Array, one: jax.Array) -> jax.Array:
         return all_times.at[jnp.where(reached, at, len(all_times))].set(one, mode="drop")
@@ -76,7 +76,7 @@ def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> T
 
 
 def of_problem(setup: Setup, tallies: Tallies) -> Tallies:
-    """The tallies, or a record of them, of the problem's arms."""
+    """Tallies, or a record of them, reordered from the policy's arms to the problem's."""
 
     of_arms = tallies.plays.ndim
     place = jnp.argsort(setup.arms)

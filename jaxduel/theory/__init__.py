@@ -1,6 +1,6 @@
-"""What is known of an instance without playing it: lower bounds, upper bounds, allocations.
+"""Bounds of an instance, computed without playing it: lower, upper, and optimal allocations.
 
-Constants are what multiplies log T, natural logarithms, and times are counted in comparisons; the
+Constants are factors of log T, natural logarithms, and times are counted in comparisons; the
 bounds of batched policies depend on T and the number of batches as a whole.
 
 Bounds that are a single number take a problem, and give a float computed in float64; or a (K, K)

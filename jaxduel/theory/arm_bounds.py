@@ -1,9 +1,9 @@
-"""What is proved of batched bandits: BaSE's rates, and what no policy on a grid can do better.
+"""Regret bounds of batched bandits: BaSE's rates, and lower bounds for any policy on a grid.
 
 Paper: Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019). All values are
 for "pulls" regret, the sum over the pulls of mu* - mu_arm, of Gaussian arms with standard deviation
-1: with a standard deviation of s, take s times the value at gap / s. A "rate" is what the theorem
-multiplies by a constant that it does not tell: an order, not a bound. Lower bounds have all their
+1: with a standard deviation of s, take s times the value at gap / s. A "rate" lacks the constant
+factor, which the theorem does not give: an order, not a bound. Lower bounds have all their
 constants; they hold for the worst instance with such a gap, not for each.
 """
 
@@ -101,8 +101,8 @@ def static_grid_problem_dependent_rate(num_arms: int, horizon: int, num_batches:
 
 
 def adaptive_grid_minimax_rate(num_arms: int, horizon: int, num_batches: int) -> float:
-    """Theorem 3: as `static_grid_minimax_rate`, but each batch may be as long as what has been seen
-    suggests. Then M^-2 times that rate is what is proved."""
+    """Theorem 3: M^-2 times `static_grid_minimax_rate`, for grids that adapt: the length of each
+    batch may depend on the rewards before it."""
     return static_grid_minimax_rate(num_arms, horizon, num_batches) / num_batches**2
 
 
@@ -219,7 +219,7 @@ def _lemma_2(starts: np.ndarray, lengths: np.ndarray, num_arms: int, gap: Any) -
 
 
 def _batches(times: ArrayLike | Sequence[float], num_arms: int) -> tuple[np.ndarray, np.ndarray]:
-    """When the batches start and how long they are: (M,) float64 each."""
+    """Starts and lengths of the batches: (M,) float64 each."""
     _require_arms(num_arms)
     ends = np.asarray(times, dtype=np.float64)
     if ends.ndim != 1 or ends.size == 0:

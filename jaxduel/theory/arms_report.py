@@ -32,13 +32,13 @@ class ArmBoundsReport:
     """An instance's bounds, and the numbers that they depend on; arms are counted from 0."""
 
     name: str
-    """What the instance is called."""
+    """The name of the instance."""
     rewards: str
     """The law of the rewards: "gaussian" or "bernoulli"."""
     best_arms: tuple[int, ...]
     """The arms of the largest mean."""
     gaps: tuple[float, ...]
-    """What a pull of each of the K arms costs."""
+    """The regret of a pull of each of the K arms."""
     horizon: int | None
     """T, or None if it was not given."""
     num_batches: int | None
@@ -101,7 +101,7 @@ def arm_bounds(
 
 
 def _scale(problem: ArmsProblem) -> float:
-    """The largest standard deviation of an arm, at most."""
+    """The largest standard deviation of an arm; of Bernoulli rewards its bound, 1/2."""
     return _COIN if problem.std is None else float(np.max(np.asarray(problem.std, np.float64)))
 
 
@@ -122,7 +122,7 @@ def _foreign(problem: ArmsProblem) -> str | None:
 
 
 def _no_worst_instance(problem: ArmsProblem) -> str | None:
-    """Why Lemma 2 has no worst instance of the smallest gap."""
+    """Why Lemma 2 has no worst instance of the smallest gap; None if it has one."""
     if (why := _foreign(problem) or _equal(problem)) is not None:
         return why
     most = math.sqrt(problem.num_arms)
@@ -147,7 +147,7 @@ ARM_THEOREMS = (
     Theorem("BaSE, geometric grid", ("base",), "pulls", f"{_GAO} Theorem 4, eq. (5){ORDER}",
             _geometric, _equal),
 )  # fmt: skip
-"""What is proved of policies."""
+"""Upper bounds that are proved of policies."""
 
 
 def _batched(problem: ArmsProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:

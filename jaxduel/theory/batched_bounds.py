@@ -1,4 +1,4 @@
-"""What is proved of PCOMP, SCOMP and SCOMP2: regret after T comparisons in B rounds.
+"""Regret bounds of PCOMP, SCOMP and SCOMP2, after T comparisons in B rounds.
 
 Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), section 3. All values
 are for "average" regret, (eps_i + eps_j) / 2 with eps_j = p_wj - 1/2 > 0 for a Condorcet winner w.
@@ -39,7 +39,7 @@ def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
 
 
 def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
-    """What stands in the O() of SCOMP's regret, Theorem 3.2: an order, not a bound.
+    """The argument of the O() of SCOMP's regret, Theorem 3.2: an order, not a bound.
 
     sqrt(K) T^(1/B) log T sum_j 1 / eps_j. The text loses the square root; its section 1.4 and its
     proof, where the seed set has sqrt(K) arms, have it.
@@ -65,7 +65,7 @@ def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
 
 
 def scomp2_order(instance: Instance, horizon: int, num_batches: int) -> Any:
-    """What stands in the O() of SCOMP2's regret, Theorem 3.4: an order, not a bound.
+    """The argument of the O() of SCOMP2's regret, Theorem 3.4: an order, not a bound.
 
     K B T^(1/B) log T / min_j eps_j. Arguments, result and errors as `scomp_order`.
     """

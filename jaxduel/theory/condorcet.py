@@ -27,7 +27,7 @@ def condorcet_lower_bound(instance: Instance, regret: str = "average") -> Any:
 
     Args:
       instance: a problem, or a (K, K) array of preferences; with a Condorcet winner.
-      regret: whose gaps g are meant (`DuelingProblem.gaps`): "average" as in the paper, or
+      regret: the kind of the gaps g (`DuelingProblem.gaps`): "average" as in the paper, or
         "copeland".
 
     Returns:

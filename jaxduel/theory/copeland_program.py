@@ -27,7 +27,7 @@ _PRECISION = 1e-10
 """Feasibility asked of the solver; the least that it takes."""
 
 _REPAIRABLE = 1e-3
-"""Constraints may be missed by this much: scaling repairs them, and the gap to `lower` shows it."""
+"""Largest violation of a constraint that scaling repairs; the gap to `lower` shows its price."""
 
 
 class Solution(NamedTuple):
@@ -82,7 +82,7 @@ def solve(instance: Exploration, winner: int) -> Solution:
 def largest_shortfall(
     explored: np.ndarray, instance: Exploration, winner: int, constraints: Iterable[Family]
 ) -> float:
-    """By how much the most violated constraint of the families is below 1; 0 if none is.
+    """The amount by which the most violated constraint of the families is below 1; 0 if none is.
 
     Args:
       explored: (K, K) float64, symmetric, e_ij.
@@ -169,7 +169,7 @@ class _Program:
         return np.clip(explored + explored.T, 0.0, 1.0)
 
     def _variables(self, costs: np.ndarray, upper: float) -> int:
-        """Adds variables from 0 to `upper`; the place of the first."""
+        """Adds variables from 0 to `upper`; returns the place of the first."""
         start = self._size
         self._costs.append(costs)
         self._upper.append(np.full(len(costs), upper))

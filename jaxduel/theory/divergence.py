@@ -1,4 +1,4 @@
-"""Bernoulli divergences, one text for NumPy and for JAX, where they can be differentiated."""
+"""Bernoulli divergences, in one code for NumPy and for JAX, where they are differentiable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 _CLOSE = 0.1
 _SERIES = tuple(1.0 / (2 * k + 1) for k in range(1, 9))
-"""Of (artanh(w) - w) / w in powers of w^2; for |w| <= 0.1 what follows is below 1e-16 of w."""
+"""Coefficients of (artanh(w) - w) / w in powers of w^2; for |w| <= 0.1 the rest is below 1e-16."""
 
 
 def namespace(array: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the Copeland bounds are made of: losses, costs of exploration, and how much of it is needed.
+"""Parts of the Copeland bounds: losses, costs of exploration, and constraints on it.
 
 Paper: Komiyama, Honda and Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower Bound, Optimal
 Algorithm, and Computationally Efficient Algorithm" (ICML 2016), sections 2 and 3. Arms count from
@@ -25,8 +25,8 @@ class CopelandBound:
     """A constant of log T and the exploration that attains it."""
 
     constant: float
-    """What multiplies log T: "copeland" regret, (L_i + L_j - 2 L_1) / (2 (K - 1)) for comparing arm
-    i with arm j, L_i the number of arms that beat arm i and L_1 the least of them."""
+    """The factor of log T, in "copeland" regret: (L_i + L_j - 2 L_1) / (2 (K - 1)) for comparing
+    arm i with arm j, L_i the number of arms that beat arm i and L_1 the least of them."""
     allocation: np.ndarray = dataclasses.field(repr=False)
     """(K, K) float64, symmetric, 0 on the diagonal: q_ij, comparisons of the pair per log T. One of
     the optima where there are several; its cost is `constant`."""
@@ -35,15 +35,15 @@ class CopelandBound:
     per_winner: dict[int, float]
     """The constant of each Copeland winner that was considered."""
     gap: float
-    """By how much, relatively, the smallest of the constants can be too large at most: its distance
-    to a lower bound from linear programming duality; 0 for closed forms."""
+    """Largest relative amount by which `constant` can be too large: its distance to a lower bound
+    from linear programming duality; 0 for closed forms."""
 
 
 class Exploration(NamedTuple):
-    """An instance as the bounds see it."""
+    """The numbers of an instance that the bounds use."""
 
-    losses: np.ndarray  # (K,) int64: L_i, how many arms beat arm i
-    beats: np.ndarray  # (K, K) bool: whether row beats column
+    losses: np.ndarray  # (K,) int64: L_i, the number of arms that beat arm i
+    beats: np.ndarray  # (K, K) bool: True where row beats column
     divergence: np.ndarray  # (K, K) float64: d(p_ij, 1/2) in nats, 1 on the diagonal
     cost: np.ndarray  # (K, K) float64: r_ij / d(p_ij, 1/2), regret of e_ij = 1, 0 on the diagonal
     winners: tuple[int, ...]  # the arms of fewest losses
@@ -63,7 +63,7 @@ class Family(NamedTuple):
 
 
 def explore(problem: DuelingProblem) -> Exploration:
-    """What the bounds need of an instance.
+    """The numbers that the bounds need of an instance.
 
     Args:
       problem: the instance, with a concrete matrix.

@@ -28,8 +28,8 @@ def lai_robbins_constant(problem: ArmsProblem) -> Any:
 
     Returns:
       The constant, of "pulls" regret; 0 if all arms are equally good. A Bernoulli arm adds nothing
-      where the best arm always pays: its first zero tells. A float; of leaves of JAX a JAX scalar,
-      differentiable where the best arm is unique.
+      where the best arm always pays: its first zero gives it away. A float; of leaves of JAX a JAX
+      scalar, differentiable where the best arm is unique.
     """
     if isinstance(problem.means, jax.Array):
         return _constant(problem.means, problem.std)

@@ -42,8 +42,8 @@ def copeland_lower_bound(
     Args:
       problem: the instance; without ties.
       winner: identify this Copeland winner, counted from 0; the cheapest if None.
-      tolerance: how large the relative gap may be between the constant and a lower bound on it
-        from duality.
+      tolerance: largest relative gap that is accepted between the constant and a lower bound on
+        it from duality.
 
     Returns:
       The constant, in "copeland" regret per log T, and an optimal allocation, which satisfies all
@@ -81,7 +81,7 @@ def lower_bound_constant(instance: Instance) -> Any:
 
     in forward and reverse mode. Where several explorations are optimal, as with equal gaps, the
     solver's choice is a supergradient of the value as a function of the costs, in which it is
-    concave. How the gradient is to be read and what holds at ties is said in `jaxduel.theory`.
+    concave. `jaxduel.theory` says how to read the gradient, and what holds at ties.
 
     Args:
       instance: a problem; or a (K, K) array of probabilities p with p + p.T = 1, K >= 2.
@@ -117,7 +117,7 @@ def _cost_of_optimum(x: jax.Array) -> jax.Array:
 
 
 def _optimal_exploration(bits: jax.Array, dtype: np.dtype) -> np.ndarray:
-    """The bits of e*, (K, K) symmetric, of those of margins; zeros where there is no bound."""
+    """The bits of e*, (K, K) symmetric, from those of margins; zeros where there is no bound."""
     host = np.asarray(bits)
     x = host.view(dtype).reshape(host.shape[:2]).astype(np.float64)
     if untied(x) and np.all(np.abs(x) <= 1):

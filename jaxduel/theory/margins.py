@@ -1,6 +1,6 @@
-"""How bounds read an instance: on the host in float64, or in JAX, where they are differentiated.
+"""Evaluation of bounds: on the host in float64, or in JAX, where they are differentiated.
 
-A closed form is one text for both, a function of the margins x_ij = p_ij - p_ji, which are
+A closed form is one function for both, of the margins x_ij = p_ij - p_ji, which are
 2 p_ij - 1: the gradient with respect to p is antisymmetric, and the chain rule is right for every
 parametrisation that keeps p + p.T = 1, whichever triangle it writes first.
 """
@@ -25,7 +25,7 @@ Instance = DuelingProblem | np.ndarray | jax.Array
 
 
 def on_host(instance: Instance) -> TypeGuard[DuelingProblem]:
-    """Whether this is a problem as users build it, that did not go through a transformation."""
+    """True if this is a problem as users build it, that did not go through a transformation."""
     return isinstance(instance, DuelingProblem) and isinstance(instance.preferences, np.ndarray)
 
 
@@ -46,7 +46,7 @@ def evaluate(
         traced are checked as the problems that they would make.
       defined: the same for margins of JAX, as a boolean scalar: the value and its gradient are NaN
         where it is false, or where a margin is outside [-1, 1].
-      *numbers: what else the formula depends on.
+      *numbers: further arguments of the formula.
 
     Returns:
       A float, computed in float64; of an array (or a problem that went through a transformation) a
@@ -74,7 +74,7 @@ def margins(preferences: Any) -> Any:
 
 
 def losses(x: Any) -> Any:
-    """L_i, how many arms beat each arm, of margins: (K,) integers."""
+    """L_i, the number of arms that beat each arm, of margins: (K,) integers."""
     return namespace(x).sum(x < 0, axis=1)
 
 
@@ -85,12 +85,12 @@ def best_arm(x: Any) -> Any:
 
 
 def untied(x: Any) -> Any:
-    """Whether no two arms are tied, of margins."""
+    """True if no two arms are tied, of margins."""
     return namespace(x).sum(x == 0) == len(x)
 
 
 def has_condorcet_winner(x: Any) -> Any:
-    """Whether an arm beats all others, of margins."""
+    """True if an arm beats all others, of margins."""
     xp = namespace(x)
     return xp.max(xp.sum(x > 0, axis=1)) == len(x) - 1
 

@@ -35,13 +35,13 @@ class BoundsReport:
     """An instance's bounds, and the numbers that they depend on; arms are counted from 0."""
 
     name: str
-    """What the instance is called."""
+    """The name of the instance."""
     num_arms: int
     """K."""
     copeland_winners: tuple[int, ...]
     """The arms that beat most others; C is their number."""
     fewest_losses: int
-    """L_1: how many arms beat a Copeland winner."""
+    """L_1: the number of arms that beat a Copeland winner."""
     smallest_gap: float
     """The least |p_ij - 1/2| over all pairs; 0 if two arms are tied."""
     bounds: tuple[Bound, ...]

@@ -1,4 +1,4 @@
-"""The lines that reports of bounds are made of, and their text."""
+"""Lines of the reports of bounds, and their text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 _SHOWN = 8
 ORDER = " (an order, not a bound)"
-"""Marks what stands in an O(): no bound."""
+"""Marks the argument of an O(), which is no bound."""
 CONSTANT = "as a constant of log T (natural)"
 _NOT = "does not apply: "
 UNKNOWN = "depends on the horizon and the number of batches"
@@ -19,15 +19,15 @@ class Bound:
     """One line of a report."""
 
     name: str
-    """What is bounded."""
+    """The policy whose regret is bounded, or the kind of lower bound."""
     regret: str
-    """Of which regret: "copeland", "average" or "pulls"."""
+    """The kind of regret: "copeland", "average" or "pulls"."""
     value: float | None
     """The constant of log T; of batched policies the bound itself; None if it does not apply."""
     source: str
     """Paper and theorem, and whether it is an order only; or else why it does not apply."""
     unit: str = CONSTANT
-    """What the value is, in words."""
+    """The meaning of the value, in words."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Theorem:
     """A bound that is proved of some policies, whatever the instance is."""
 
     name: str
-    """What is bounded."""
+    """The policy whose regret is bounded, or the kind of lower bound."""
     policies: tuple[str, ...]
-    """The registered names of the policies that have this regret, at most."""
+    """The registered names of the policies whose regret is at most this."""
     regret: str
-    """Of which regret."""
+    """The kind of regret."""
     source: str
     """Paper and theorem, and whether it is an order only."""
     value: Callable[..., float]
@@ -70,12 +70,12 @@ def bound_unless(
     """The line of a bound, computed only if nothing stands in its way.
 
     Args:
-      name: what is bounded.
-      regret: of which regret.
+      name: as in `Bound`.
+      regret: the kind of regret.
       value: computes the bound.
       source: paper and theorem.
       obstacle: why the bound does not apply, or None.
-      unit: what the value is, in words.
+      unit: the meaning of the value, in words.
     """
     if obstacle is not None:
         return Bound(name, regret, None, f"{_NOT}{obstacle}", unit)

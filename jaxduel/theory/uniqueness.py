@@ -1,4 +1,4 @@
-"""Whether the cheapest exploration is unique, which the regret bounds of (E)CW-RMED assume.
+"""Uniqueness of the cheapest exploration, which the regret bounds of (E)CW-RMED assume.
 
 Paper: Komiyama, Honda and Nakagawa (ICML 2016), Theorems 3 and 4. The set of optimal explorations
 is a face of a polytope: the two ends of it in a random direction coincide, with probability one, if
@@ -28,11 +28,11 @@ _VIOLATION = 1e-9
 _SAME_COST = 1e-9
 """Relative to the optimum: explorations that cost no more than this count as optimal."""
 _APART = 1e-3
-"""Explorations e that differ by more than this in some pair are two."""
+"""Explorations e that differ by more than this in some pair count as different."""
 
 
 def copeland_optimum_is_unique(problem: DuelingProblem) -> bool:
-    """Whether Theorem 3 applies: one cheapest winner, and one optimal exploration of each winner.
+    """True if Theorem 3 applies: one cheapest winner, and one optimal exploration of each winner.
 
     Args:
       problem: the instance; without ties.
@@ -45,7 +45,7 @@ def copeland_optimum_is_unique(problem: DuelingProblem) -> bool:
 
 
 def ecw_optimum_is_unique(problem: DuelingProblem) -> bool:
-    """Whether Theorem 4 applies: the same for ECW-RMED's explorations.
+    """True if Theorem 4 applies: the same for ECW-RMED's explorations.
 
     Args:
       problem: the instance; without ties.
@@ -65,7 +65,7 @@ def optimal_extremes(
     Args:
       problem: the instance; without ties.
       winner: the Copeland winner to be identified, counted from 0; the cheapest if None.
-      efficient: whether ECW-RMED's constraints, eqs. (4) and (5), are meant, not those of eq. (2).
+      efficient: whether to use ECW-RMED's constraints, eqs. (4) and (5), not those of eq. (2).
       seed: of the direction.
 
     Returns:
@@ -143,7 +143,7 @@ class _Face:
         raise SolverError(f"the face of optima was not explored in {_ROUNDS} rounds.")
 
     def _add_violated(self, explored: np.ndarray) -> bool:
-        """Adds each family's tightest constraint where it is violated; whether there was one."""
+        """Adds each family's tightest constraint where it is violated; True if there was one."""
         from scipy.sparse import csr_matrix, vstack
 
         rows = []

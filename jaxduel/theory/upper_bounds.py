@@ -1,4 +1,4 @@
-"""What the papers of CCB, SCB and D-TS prove of their regret, as functions of an instance.
+"""Regret bounds from the papers of CCB, SCB and D-TS, as functions of an instance.
 
 Papers: Zoghi, Karnin, Whiteson and de Rijke, "Copeland Dueling Bandits" (NIPS 2015), and Wu and
 Liu, "Double Thompson Sampling for Dueling Bandits" (NIPS 2016). All values are for "copeland"
@@ -25,11 +25,11 @@ def ccb_constant(instance: Instance) -> Any:
 
     Theorem 3 of Zoghi et al. bounds the regret 2 cpld(1) - cpld(i) - cpld(j), twice the one here,
     by 2 K (C + L_C + 1) / Delta^2 ln T + A2 sqrt(ln T) + A1, for alpha > 1/2; C is the number of
-    Copeland winners and L_C how many arms beat one. Its Delta is defined in an appendix that the
-    text here lacks; it is at least the smallest gap, min |p_ij - 1/2|, "a little bit looser" in
-    the words of Komiyama et al. (section 4.4) and taken here: the value is a valid, if larger,
-    constant. Over 10,000 random submatrices its mean is 9.16e5 +- 0.03e5, where their Table 1 has
-    8.8e5.
+    Copeland winners and L_C the number of arms that beat one. Its Delta is defined in an appendix
+    that the text here lacks; it is at least the smallest gap, min |p_ij - 1/2|, "a little bit
+    looser" in the words of Komiyama et al. (section 4.4) and taken here: the value is a valid, if
+    larger, constant. Over 10,000 random submatrices its mean is 9.16e5 +- 0.03e5, where their Table
+    1 has 8.8e5.
 
     Args:
       instance: a problem, or a (K, K) array of preferences.
@@ -44,7 +44,7 @@ def ccb_constant(instance: Instance) -> Any:
 
 
 def scb_order(instance: Instance) -> Any:
-    """What stands in the O() of SCB's bound, beside log T: an order, not a bound.
+    """The factor of log T in the O() of SCB's bound: an order, not a bound.
 
     (1/K) sum_i H_i (1 - cpld_i) / Delta_i^2, Theorem 5 of Zoghi et al., with Definition 4: cpld_i =
     1 - L_i / (K - 1), H_i = sum over j != i of 1 / (p_ij - 1/2)^2 and Delta_i = max(cpld_1 -
@@ -107,7 +107,7 @@ def dts_refined_constant(instance: Instance, alpha: float = 0.51, epsilon: float
 
 
 def dts_loglog_constant(instance: Instance, beta: float = 2.0, epsilon: float = 0.0) -> Any:
-    """What multiplies log log T in Theorem 1, eq. (6), of D-TS.
+    """The factor of log log T in Theorem 1, eq. (6), of D-TS.
 
     beta (1 + epsilon)^2 times the sum over all arms i but the winners, and over all arms j behind
     the L_C + 1 that beat i most clearly (i among them), of 1 / d(p_ji, p_ki), k the last of those.
@@ -186,7 +186,7 @@ def _ranked(x: Any) -> tuple[Any, Any, Any]:
 
 
 def _assumption_2(x: Any) -> Any:
-    """Whether Theorem 1 of D-TS applies, of margins: no ties, and Assumption 2."""
+    """True if Theorem 1 of D-TS applies, of margins: no ties, and Assumption 2."""
     xp = namespace(x)
     ranked, count, winners = _ranked(x)
     return untied(x) & xp.all(winners | (ranked[:, count - 1] < ranked[:, count]))

@@ -1,7 +1,7 @@
-"""The papers that can be reproduced, one module each.
+"""Reproductions of papers, one module each.
 
-A module has `TITLE`, `FIGURES` (its panels, by name such as "1a"; tables are figures) and
-`reproduce(figure, full, out, seed, runs, progress) -> Report`.
+A module has `TITLE`, `FIGURES` (descriptions of its panels, by name such as "1a"; tables count as
+figures) and `reproduce(figure, full, out, seed, runs, progress) -> Report`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Paper(Protocol):
-    """What a paper's module offers."""
+    """Interface of a paper's module."""
 
     TITLE: str
     FIGURES: dict[str, str]
@@ -37,7 +37,7 @@ class Paper(Protocol):
 
 
 def names() -> tuple[str, ...]:
-    """The papers' names, as the command line knows them."""
+    """The papers' names on the command line."""
     return tuple(TITLES)
 
 
@@ -45,7 +45,7 @@ def load(name: str) -> Paper:
     """The module of a paper.
 
     Raises:
-      InputError: if there is none of that name; it suggests the nearest.
+      InputError: if there is no paper of that name; it suggests the nearest.
     """
     if name not in TITLES:
         raise unknown_name("paper", name, TITLES)

@@ -1,24 +1,25 @@
 """Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022): Figures 1 and 2.
 
-What the text says (section 5): T = 1e5, B = 16, 10 runs, regret (e_i + e_j) / 2; RUCB with
+Given in the text (section 5): T = 1e5, B = 16, 10 runs, regret (e_i + e_j) / 2; RUCB with
 alpha = 0.51, RMED1 with f(K) = 0.3 K^1.01, BTM with gamma = 1.3, all three as in the library of
 Komiyama et al. (2015).
 
-What it leaves open, and what is done here:
+Left open by the text, and chosen here:
 
 - The elimination criterion: `elimination="kl"` (why: `jaxduel.policies.batched_dueling.rounds`).
-- When seeds give way to PCOMP, and which undefeated seed is the candidate: the defaults of
-  `jaxduel.policies.batched_dueling.seeds` and of SCOMP2, chosen by how many of the claims come out.
-- The library's own readings: BTM has the radius without the factor 3, and an arm never meets
-  itself. RMED1's are those of `jaxduel.policies.rmed.rmed1`. RUCB takes 1 for u_ij of a pair never
-  compared. Its own paper has 2 ("x / 0 := 1"), which is shown beside: it has more regret at
-  K = 100, nearer to the claims, and bears on none.
-- Whether the synthetic instances are drawn once or for each run: each run draws its own, and run i
-  of every policy gets the same one. With more than 100 runs, 100 instances are drawn and share the
-  runs; standard errors are then those of means over instances.
-- Which arms are first: each run shuffles them.
-- Figure 1 and 2 share their runs of RMED1 and of SCOMP2 with B = 16.
-- The vertical axes are logarithmic, so that 300 and 5,000 can be read in one panel.
+- The switch from seeds to PCOMP, and the choice of the candidate among undefeated seeds: the
+  defaults of `jaxduel.policies.batched_dueling.seeds` and of SCOMP2, chosen by how many of the
+  claims come out.
+- The library's readings: BTM has the radius without the factor 3, and an arm never meets itself.
+  RMED1's are those of `jaxduel.policies.rmed.rmed1`. RUCB takes 1 for u_ij of a pair never
+  compared. RUCB's own paper has 2 ("x / 0 := 1"); this variant is shown as a further curve: it has
+  more regret at K = 100, nearer to the claims, and enters none of them.
+- The synthetic instances: each run draws its own, and run i of every policy gets the same one. With
+  more than 100 runs, 100 instances are drawn and share the runs; standard errors are then those of
+  means over instances.
+- The order of arms: each run shuffles them.
+- Shared runs: Figures 1 and 2 share those of RMED1 and of SCOMP2 with B = 16.
+- The vertical axes: logarithmic, so that 300 and 5,000 can be read in one panel.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ FIGURES = {
     **{f"1{letter}": f"regret of six policies, {name}" for letter, name in _LETTERS.items()},
     **{f"2{letter}": f"SCOMP2 by batches, {name}" for letter, name in _LETTERS.items()},
 }
-"""Panels, by name."""
+"""Descriptions of the panels, by name."""
 
 
 def _batched(policy: str, num_batches: int) -> Competitor:
@@ -109,21 +110,20 @@ def reproduce(
     horizon: int = HORIZON,
     num_arms: int = NUM_ARMS,
 ) -> Report:
-    """Makes Figures 1 and 2 and measures what the paper says of them.
+    """Makes Figures 1 and 2 and measures the paper's claims about them.
 
     Args:
       figure: a figure ("1", "2"), a panel ("1a" to "2d"), or None for all.
       full: 500 runs instead of the paper's 10.
       out: folder for the files; figures/batched-dueling by default.
       seed: root of all randomness.
-      runs: how many runs, instead of 10 or 500.
+      runs: number of runs, instead of 10 or 500.
       progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T, 1e5 in the paper.
       num_arms: K of the synthetic data, 100 in the paper.
 
     Returns:
-      What was found and written. Where the sushi data cannot be had, panels (b) are missing, with
-      a warning.
+      The report. If the sushi data are not available, panels (b) are missing, with a warning.
 
     Raises:
       InputError: before anything is computed; also for the sushi data if they alone are asked for.
@@ -152,7 +152,7 @@ def reproduce(
 
 
 def _data_set(letter: str, num_runs: int, seed: int, num_arms: int) -> DataSet:
-    """A data set with the keys of its runs, which depend on the seed and the letter alone."""
+    """A data set; the keys of its runs depend on the seed and the letter alone."""
     name = _LETTERS[letter]
     root = jax.random.fold_in(jax.random.key(seed), ord(letter))
     if name in _REAL:
@@ -167,7 +167,7 @@ def _data_set(letter: str, num_runs: int, seed: int, num_arms: int) -> DataSet:
 def _draws(
     family: Callable[[jax.Array, int], DuelingProblem], root: jax.Array, runs: int, num_arms: int
 ) -> list[Draw]:
-    """An instance for each run, or for each of a few runs where there are many."""
+    """One instance per run; if there are more than `MAX_INSTANCES` runs, several share one."""
     each = -(-runs // MAX_INSTANCES)
     draws = []
     for number, first in enumerate(range(0, runs, each)):
@@ -177,7 +177,7 @@ def _draws(
 
 
 def measured_claims(samples: Samples) -> list[Claim]:
-    """What section 5 and appendix A say of Figures 1 and 2, measured on the samples there are."""
+    """Claims of section 5 and appendix A about Figures 1 and 2, measured on the samples at hand."""
 
     def ratios(
         policy: str, other: str, where: tuple[str, ...], judge: Callable[[Ratio], Verdict]

@@ -1,24 +1,24 @@
 """Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019): Figure 1, and two
 studies that the paper does not have.
 
-What the text says (section 4): T = 5e4, K = 3, M = 3, gamma = 1, the best arm has mean 0.6 and the
+Given in the text (section 4): T = 5e4, K = 3, M = 3, gamma = 1, the best arm has mean 0.6 and the
 others 0.5; average regrets of BaSE on the minimax, geometric and arithmetic grids and of UCB1
 against M, K and T, and of BaSE and explore-then-commit (ETC) for two arms.
 
-What it leaves open or says otherwise than the authors' released program does:
+Left open by the text, or different in the authors' released program:
 
 - The program has gamma = 0.5 and explores in all M batches, the text has gamma = 1 and commits in
-  the last. Panel (a) is as the paper describes it with the program's BaSE (with the text's, the
+  the last. With the program's BaSE, panel (a) is as the paper describes it (with the text's, the
   geometric grid is best at M = 4 and 5), so Figure 1 has that; figure "text1" has the text's.
 - Unit variances, 200 runs, M = 2..7, K = 2, 3, 5, 8, 13, 20 and T = 500..5e4, as in the program,
   which has log T, not log t, in UCB1's index.
-- What a batch cannot share equally among the arms is left to the next one, as in the program
-  (`jaxduel.policies.BaSE`); what is left at the end is played, which the program does not.
+- Pulls that a batch cannot share equally among the arms are left to the next batch, as in the
+  program (`jaxduel.policies.BaSE`); those left at the end are played, unlike in the program.
 - Each run shuffles the arms.
 
-Study "s1" is BaSE's regret over M x K x T on the same instance: where does the minimax grid stop
-winning (`batched_mab_study`)? Study "s2" is its regret in the worst case beside the lower bound of
-Lemma 2 (`batched_mab_worst`).
+Study "s1" is BaSE's regret over M x K x T on the same instance; it shows where the minimax grid
+stops being the best (`batched_mab_study`). Study "s2" is BaSE's worst-case regret beside the lower
+bound of Lemma 2 (`batched_mab_worst`).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ FIGURES = {
     **{panel: f"M x K x T: {what}, BaSE of {r.source}" for panel, (r, what) in _STUDY.items()},
     **{panel: f"worst regret and lower bound, BaSE of {r.source}" for panel, r in _WORST.items()},
 }
-"""Panels, by name; s1 and s2 are not in the paper."""
+"""Descriptions of the panels, by name; s1 and s2 are not in the paper."""
 
 
 def reproduce(
@@ -89,20 +89,19 @@ def reproduce(
     *,
     horizon: int = HORIZON,
 ) -> Report:
-    """Makes Figure 1 with both readings of BaSE and both studies, and measures what the paper says.
+    """Makes Figure 1 with both readings of BaSE and both studies, and measures the paper's claims.
 
     Args:
       figure: a figure ("1", "text1", "s1", "s2"), a panel ("1a", ...), or None for all.
       full: 10,000 runs instead of the paper's 200; the studies have 1,000 in either case.
       out: folder for the files; figures/batched-mab by default.
       seed: root of all randomness.
-      runs: how many runs, instead of 200, 10,000 and 1,000.
+      runs: number of runs, instead of 200, 10,000 and 1,000.
       progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T of Figure 1 and of study s2, 5e4 in the paper; panels (c) begin at a hundredth.
 
     Returns:
-      What was found and written. After Ctrl-C in study s1, its cells so far are in
-      figure-s1-unfinished.csv.
+      The report. After Ctrl-C in study s1, its finished cells are in figure-s1-unfinished.csv.
 
     Raises:
       InputError: before anything is computed.
@@ -140,7 +139,7 @@ def _plan(panel: str, horizons: tuple[int, ...], runs: int, seed: int) -> Plan:
     """A panel of Figure 1."""
     letter, end = panel[-1], horizons[-1]
     reading = next(r for r in READINGS if r.figure == figure_of(panel))
-    settings: list[tuple[int, DataSet, int]]  # what is varied, the data set, M
+    settings: list[tuple[int, DataSet, int]]  # the value varied, the data set, M
     if letter == "b":
         title, axis = f"$M={NUM_BATCHES}$, $T$ = {end:,}", Axis("arms $K$", "num_arms")
         settings = [(k, data_set(k, end, runs, seed), NUM_BATCHES) for k in ARMS]

@@ -1,7 +1,7 @@
-"""What Gao, Han, Ren and Zhou (NeurIPS 2019) say of Figure 1, measured for both readings of BaSE.
+"""Claims of Gao, Han, Ren and Zhou (NeurIPS 2019) about Figure 1, for both readings of BaSE.
 
 Ratios are of mean regrets at the horizon; the runs of all policies on a data set share their
-seeds. The paper says "typically" and "approach" without numbers: the criteria are choices.
+seeds. The paper says "typically" and "approach" without numbers: the criteria are chosen here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLOSE, SETTLED = 2.0, 1.25
 
 
 def measured_claims(samples: Samples, horizons: tuple[int, ...]) -> list[Claim]:
-    """What section 4 says, measured on the samples there are.
+    """Claims of section 4, measured on the samples at hand.
 
     Args:
       samples: finished samples.
@@ -100,7 +100,7 @@ def _claims(samples: Samples, reading: Reading, horizons: tuple[int, ...]) -> li
 def _ratio(
     samples: Samples, where: str, policy: Competitor, *others: Competitor, judge: Judge
 ) -> list[Measurement]:
-    """Mean regret of a policy over that of the best of others, if all of them have played."""
+    """Mean regret of a policy over the smallest of the others', if the samples of all are there."""
     names = [c.name for c in (policy, *others)]
     if not all((where, name) in samples for name in names):
         return []
@@ -113,7 +113,7 @@ def _ratio(
 
 
 def _settings(horizons: tuple[int, ...]) -> list[tuple[str, int]]:
-    """The data sets and M of panels (a) to (c), each once."""
+    """Pairs of a data set and M in panels (a) to (c), each once."""
     end = horizons[-1]
     found = [(place(NUM_ARMS, end), number) for number in BATCHES]
     found += [(place(arms, end), NUM_BATCHES) for arms in ARMS]

@@ -1,4 +1,4 @@
-"""Who plays what in Figure 1 of Gao, Han, Ren and Zhou (NeurIPS 2019)."""
+"""Policies and data sets of Figure 1 of Gao, Han, Ren and Zhou (NeurIPS 2019)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ BATCHES = (2, 3, 4, 5, 6, 7)
 ARMS = (2, 3, 5, 8, 13, 20)
 NUM_BATCHES, NUM_ARMS = 3, 3
 UCB1 = Competitor("ucb1", "UCB1", "ucb1", {"index": "horizon"})
-"""The program's, with log T in the index."""
+"""UCB1 of the authors' program, with log T in the index."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read what BaSE is.
+    """A reading of BaSE: its parameters, by the authors' program or by the text.
 
     Attributes:
-      figure: what the paper's figure is called with it.
-      words: what it is.
-      source: who has it so.
+      figure: name of the paper's figure with this reading.
+      words: the reading, in words.
+      source: its source, in words.
       gamma, commit: BaSE's parameters.
-      mark: what labels of its policies end with.
+      mark: ending of the labels of its policies.
     """
 
     figure: str
@@ -39,7 +39,7 @@ class Reading:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What BaSE is made with."""
+        """Arguments of `jaxduel.policies.make` for BaSE."""
         return {"gamma": self.gamma, "commit": self.commit}
 
 
@@ -72,7 +72,7 @@ def etc(grid: str, num_batches: int) -> Competitor:
 
 
 def style(policy: str, grid: str) -> str:
-    """The name of a policy's style on a grid."""
+    """The name of a policy's plotting style on a grid."""
     return policy if grid == GRIDS[0] else f"{policy}[grid={grid}]"
 
 
@@ -82,7 +82,7 @@ def place(num_arms: int, horizon: int) -> str:
 
 
 def data_set(num_arms: int, horizon: int, runs: int, seed: int) -> DataSet:
-    """The paper's instance, one arm better by 0.1, with a key that depends on K, T and the seed."""
+    """The paper's instance (one arm better by 0.1); its key depends on K, T and the seed."""
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), num_arms), horizon)
     draw = Draw(problems.one_better_arm(num_arms), key, runs)
     name = place(num_arms, horizon)

@@ -1,4 +1,4 @@
-"""Heat maps of the study of Figure 1's instance, and in words: which grid is the best where?"""
+"""Heat maps of study s1: BaSE's regret and the best grid over M x K x T, and a summary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUANTITIES = ("regret", "minimax / geometric", "best grid")
 
 @dataclass(frozen=True)
 class HeatPlan:
-    """One quantity over all cells of a reading, a map for each number of arms.
+    """Heat maps of one quantity over all cells of a reading, one for each number of arms.
 
     It needs no simulation but the study's.
     """
@@ -30,7 +30,7 @@ class HeatPlan:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """None."""
+        """None: the study simulates."""
         return []
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.HeatPanel:
@@ -70,7 +70,7 @@ class HeatPlan:
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:
-        """A line per cell: of each grid for the regret, else one."""
+        """A line per cell; for the regret, a line per cell and grid."""
         if self.quantity == QUANTITIES[0]:
             return self.study.table([self.reading])
         numbers = ("ratio", "lower95", "upper95")
@@ -88,7 +88,7 @@ class HeatPlan:
         return csv_text(header, rows)
 
     def lines(self, samples: Samples) -> list[str]:
-        """In words, with the last quantity: where the minimax grid is the best."""
+        """A summary of the study, with the map of the best grid only."""
         if self.quantity != QUANTITIES[2]:
             return []
         return [f"figure {self.name}: {line}" for line in summary(self.study, self.reading)]
@@ -99,7 +99,7 @@ class HeatPlan:
 
 
 def summary(study: Study, reading: Reading) -> list[str]:
-    """What a study shows, in words: how often each grid is the best, and where the minimax grid is.
+    """A study in words: how often each grid is the best, and where the minimax grid is.
 
     Cells that were not simulated do not count.
     """
@@ -130,8 +130,8 @@ def summary(study: Study, reading: Reading) -> list[str]:
 
 
 def _stops(choice: Choice, wins: np.ndarray, known: np.ndarray) -> str:
-    """For each number of arms the horizons at which the minimax grid is the best for most numbers
-    of batches, and what is the best at the others."""
+    """For each number of arms, the horizons at which the minimax grid is the best for more than
+    half of the numbers of batches; and counts of the best grids at the other horizons."""
     most = wins.sum(axis=2) > len(BATCHES) / 2
     parts = []
     for arms, row in zip(ARMS, most, strict=True):

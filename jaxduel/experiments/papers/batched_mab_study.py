@@ -1,6 +1,6 @@
-"""BaSE's regret on the paper's instance over numbers of batches, of arms, and horizons.
+"""Study s1: BaSE's regret on the paper's instance over numbers of batches, of arms, and horizons.
 
-The paper of Gao, Han, Ren and Zhou (NeurIPS 2019) has one line through this grid each way.
+The paper (Gao, Han, Ren and Zhou, NeurIPS 2019) varies one of the three at a time.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ BATCHES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 ARMS = (2, 4, 8, 16, 32, 64)
 HORIZONS = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 _SIZES = (16, 64)
-"""Policies are padded to one of these numbers of arms: compiling takes longer than running."""
+"""Numbers of arms that policies are padded to, as compiling takes longer than running."""
 
 
 class Choice(NamedTuple):
-    """Which grid is the best in each cell, (K, T, M)."""
+    """The best grid in each cell; all arrays are (K, T, M)."""
 
-    best: np.ndarray  # int: its place in GRIDS
+    best: np.ndarray  # int: index of the best grid in GRIDS
     ratio: np.ndarray  # its regret over that of the second best
     lower95: np.ndarray
     upper95: np.ndarray
 
     @property
     def sure(self) -> np.ndarray:
-        """Whether it is better than the second by the 95 % interval."""
+        """True where it is better than the second best by the 95 % interval: (K, T, M) bool."""
         return self.upper95 < 1
 
 
 @dataclass(frozen=True)
 class _Slice:
-    """What is simulated as one program: all numbers of batches. `run_tasks` takes it as a task."""
+    """Cells that run as one program, for all numbers of batches; a task for `run_tasks`."""
 
     reading: Reading
     grid: str
@@ -59,7 +59,7 @@ class _Slice:
 
     @property
     def at(self) -> tuple[int, int, int, int]:
-        """Its place in a study."""
+        """Its index in the arrays of a study."""
         return (
             READINGS.index(self.reading),
             GRIDS.index(self.grid),
@@ -69,18 +69,18 @@ class _Slice:
 
     @property
     def program(self) -> tuple[Any, ...]:
-        """Slices that differ in the horizon, or in the arms up to the same size, share their
-        compilation."""
+        """Identity of the compiled program; slices that differ only in the horizon, or in numbers
+        of arms padded to the same size, share it."""
         return self.reading, self.grid, self.size
 
     @property
     def size(self) -> int:
-        """To how many arms the policy is padded."""
+        """Number of arms that the policy is padded to."""
         return next(size for size in _SIZES if size >= self.num_arms)
 
     def run(self, device: Device, stop: threading.Event) -> tuple[np.ndarray, np.ndarray]:
-        """Mean final regret and its standard error for all numbers of batches: (M,) each."""
-        del stop  # it takes a second
+        """Simulates: mean final regret and its standard error by number of batches, (M,) each."""
+        del stop  # a slice takes about a second
         made = [
             policies.make(
                 "base",
@@ -108,7 +108,7 @@ class _Slice:
 
 
 class Study:
-    """Mean regrets in all cells, simulated when they are first asked for.
+    """Mean regrets in all cells, simulated when first needed.
 
     Args:
       runs: seeds of each cell.
@@ -117,7 +117,7 @@ class Study:
 
     Attributes:
       mean, sem: (readings, grids, K, T, M) float64, final regret and its standard error over the
-        seeds; NaN where nothing has been simulated.
+        seeds; NaN for cells not simulated yet.
     """
 
     def __init__(self, runs: int, seed: int, progress: bool | None = None) -> None:
@@ -128,8 +128,8 @@ class Study:
         self._progress = progress
 
     def complete(self, reading: Reading) -> None:
-        """Simulates what is missing of a reading, many arms first; what was done before it is
-        interrupted stays."""
+        """Simulates the missing cells of a reading, large numbers of arms first; after an interrupt
+        the finished cells stay."""
         slices = [
             _Slice(*what, self.runs, self._key(*what))
             for what in itertools.product([reading], GRIDS, ARMS, HORIZONS)
@@ -149,16 +149,16 @@ class Study:
 
     @property
     def begun(self) -> list[Reading]:
-        """The readings of which there is something."""
+        """Readings with at least one simulated cell."""
         return [r for r, mean in zip(READINGS, self.mean, strict=True) if np.isfinite(mean).any()]
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether something of a reading is there and something is missing."""
+        """True if a reading has both simulated and missing cells."""
         return any(np.isnan(self.mean[READINGS.index(r)]).any() for r in self.begun)
 
     def ratio(self, reading: Reading, above: int, below: int) -> tuple[np.ndarray, ...]:
-        """The regret on one grid over that on another, by their places in GRIDS.
+        """The regret on one grid over that on another, by their indices in GRIDS.
 
         Returns:
           (K, T, M): the ratio and its 95 % interval; the seeds of two grids are independent.
@@ -170,7 +170,7 @@ class Study:
         return ratio, ratio * np.exp(-half), ratio * np.exp(half)
 
     def choice(self, reading: Reading) -> Choice:
-        """Which grid is the best where; NaN where one is missing."""
+        """The best grid in each cell; ratio and interval are NaN where a grid is missing."""
         order = np.argsort(self.mean[READINGS.index(reading)], axis=0)
         parts = np.full((3, *order.shape[1:]), np.nan)
         for above, below in itertools.permutations(range(len(GRIDS)), 2):
@@ -179,7 +179,7 @@ class Study:
         return Choice(order[0], *parts)
 
     def table(self, readings: Sequence[Reading]) -> str:
-        """A line per cell that was simulated, as CSV."""
+        """A line per simulated cell of the readings, as CSV."""
         header = (
             "grid", "gamma", "commit", "num_arms", "t", "num_batches", "mean", "sem", "num_seeds",
         )  # fmt: skip

@@ -1,10 +1,10 @@
-"""BaSE's regret in the worst case, measured, beside what no policy on its grid can do better.
+"""Study s2: BaSE's measured worst-case regret, beside the lower bound for any policy on its grid.
 
 The lower bound of Lemma 2 (Gao, Han, Ren and Zhou, NeurIPS 2019) is for K hypotheses with a common
 gap (`jaxduel.problems.static_grid_family`). BaSE plays them over a range of gaps, and its largest
-mean regret stands beside the largest value of the bound. Since runs shuffle the arms, all
-hypotheses but the first are the same to it, and two are played. The largest of many estimated means
-is somewhat above the largest mean.
+mean regret is compared with the largest value of the bound. Since runs shuffle the arms, all
+hypotheses but the first are the same to BaSE, so that two are played. The largest of many estimated
+means is somewhat above the largest mean.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from jaxduel.simulation.intervals import interval95
 BATCHES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
 GAPS = 20
 LEAST_GAP = 0.5
-"""Times 1 / sqrt(T); the largest gap of Lemma 2 is sqrt(K)."""
+"""The smallest gap, in units of 1 / sqrt(T); the largest gap, that of Lemma 2, is sqrt(K)."""
 
 
 class Worst(NamedTuple):
-    """For each number of batches, where the mean regret of BaSE is the largest."""
+    """The largest mean regret of BaSE over gaps and hypotheses, by number of batches."""
 
-    mean: np.ndarray  # (B,) float64, that regret
-    sem: np.ndarray  # (B,) float64
-    gap: np.ndarray  # (B,) float64, at this gap
+    mean: np.ndarray  # (B,) float64, the largest mean regret
+    sem: np.ndarray  # (B,) float64, its standard error
+    gap: np.ndarray  # (B,) float64, the gap at which it occurs
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class _Row:
 
     @property
     def program(self) -> tuple[Any, ...]:
-        """Each has its own."""
+        """Identity of the compiled program; no two rows share one."""
         return self.reading, self.grid
 
     def run(self, device: Device, stop: threading.Event) -> Worst:
-        """Simulates it, one number of batches after the other."""
+        """Simulates the row, one number of batches after the other."""
         gaps = np.geomspace(LEAST_GAP / math.sqrt(self.horizon), math.sqrt(NUM_ARMS), GAPS)
         instances = [
             instance
@@ -96,7 +96,7 @@ class _Row:
 
 
 class WorstCase:
-    """Measured worst cases, by reading and grid, simulated when they are first asked for.
+    """Measured worst cases by reading and grid, simulated when first needed.
 
     Args:
       horizon: T.
@@ -125,7 +125,7 @@ class WorstCase:
         return named_key(self._seed, "worst case", reading.figure, grid)
 
     def bounds(self) -> dict[str, np.ndarray]:
-        """Lemma 2's lower bound on each grid, at its largest over the gap: (B,) float64."""
+        """Lemma 2's lower bound on each grid, maximised over the gap: (B,) float64."""
         return {
             grid: np.array(
                 [
@@ -141,8 +141,7 @@ class WorstCase:
 
 @dataclass(frozen=True)
 class WorstPlan:
-    """Worst regret against the number of batches, with the lower bounds. It needs no simulation but
-    its own."""
+    """Worst regret against the number of batches, with the lower bounds, simulated when drawn."""
 
     name: str
     worst: WorstCase
@@ -150,11 +149,11 @@ class WorstPlan:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """None."""
+        """None: the worst cases are simulated when drawn."""
         return []
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.SweepPanel:
-        """A curve and a bound for each grid, and the rate of the minimax grid."""
+        """A curve and a lower bound for each grid."""
         at, curves, bounds = np.array(BATCHES), [], []
         known = self.worst.bounds()
         for grid, found in self.worst.of(self.reading).items():
@@ -196,7 +195,7 @@ class WorstPlan:
         return csv_text(header, rows)
 
     def lines(self, samples: Samples) -> list[str]:
-        """How far apart the worst regret and the bound are."""
+        """Range of the ratio of worst regret and lower bound over M, for each grid."""
         known, parts = self.worst.bounds(), []
         for grid, found in self.worst.of(self.reading).items():
             ratio = found.mean / known[grid]

@@ -1,27 +1,27 @@
 """Zoghi, Karnin, Whiteson and de Rijke, "Copeland Dueling Bandits" (NIPS 2015): Figure 1, and the
 scalability of CCB and SCB.
 
-What the text says (section 6): five MSLR rankers without a Condorcet winner; a logarithmic axis of
-time, to 1e8, and a linear one of regret, that is 2 cpld(1) - cpld(i) - cpld(j), without the factor
-1/2 (twice jaxduel's "copeland"); CCB, SCB, RUCB, Copeland SAVAGE, PBR and RankEl, of which the last
-three are made for a horizon, with delta = 1/T, and run anew for each; RUCB leaves the picture.
+Given in the text (section 6): five MSLR rankers without a Condorcet winner; a logarithmic time axis
+to 1e8 and a linear regret axis; regret 2 cpld(1) - cpld(i) - cpld(j), without the factor 1/2 (twice
+jaxduel's "copeland"); CCB, SCB, RUCB, Copeland SAVAGE, PBR and RankEl, of which the last three are
+made for a horizon, with delta = 1/T, and run anew for each; RUCB leaves the panel.
 
-What it leaves open, and what is done here:
+Left open by the text, and chosen here:
 
-- RankEl (Busa-Fekete et al., AAAI 2014): no text or program of it could be found; it is left out.
+- RankEl (Busa-Fekete et al., AAAI 2014): left out, since no text or program of it was found.
 - CCB's and RUCB's alpha: 0.51, as Wu and Liu (NIPS 2016) ran them. The horizons of the separate
   runs: 1e3, 3e3, 1e4, ... and T. The number of runs: 20, 100 with `full`.
 - The horizon: 1e7, 1e8 with `full`.
-- SCB's bounds are in an appendix, too. With those of `jaxduel.policies.copeland.scb`, that keep the
-  promise of Algorithm 2, it has more regret than in the paper and leaves the picture. A second
-  curve has the logarithms times 0.51 and rounds from 1e3 on, as in the program of Wu and Liu, who
-  refer to the authors' own.
-- The scalability experiment is in an appendix that the text lacks. By its description in Wu and
-  Liu its 500 arms have three Copeland winners in a cycle above a total order; the probabilities are
-  not known. Here all gaps are 0.1 (`jaxduel.problems.copeland_cycle`), with 10 and 30 arms (panels
-  2a and 2b, where all policies but RUCB play) and with 500 (panel 2c, where CCB and SCB play; CCB,
-  which takes a hundred times as long as SCB there, in fewer comparisons; both axes are logarithmic
-  there). At CCB's default horizon neither has learned much yet.
+- SCB's bounds, which are in an appendix: with those of `jaxduel.policies.copeland.scb`, which
+  satisfy the guarantee of Algorithm 2, it has more regret than in the paper and leaves the panel. A
+  second curve has the logarithms times 0.51 and rounds from 1e3 on, as in the program of Wu and
+  Liu, who refer to the authors' own.
+- The scalability experiment, which is in an appendix that the text lacks: by its description in Wu
+  and Liu its 500 arms have three Copeland winners in a cycle above a total order; the probabilities
+  are not known. Here all gaps are 0.1 (`jaxduel.problems.copeland_cycle`), with 10 and 30 arms
+  (panels 2a and 2b, where all policies but RUCB play) and with 500 (panel 2c, where CCB and SCB
+  play, with both axes logarithmic). CCB takes a hundred times as long as SCB on 500 arms and plays
+  fewer comparisons there; at its default horizon neither has learned much yet.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Size(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A data set, how it appears in titles, who plays, and how long, by default and in full."""
+    """A data set: its name, title, instance, competitors, and sizes by default and with `full`."""
 
     name: str
     title: str
@@ -115,13 +115,13 @@ _PLACES = {
     ),
 }
 _CCB_MANY = {False: _Size(100_000, 10), True: _Size(10_000_000, 10)}
-"""CCB on 500 arms, by whether it is the full version."""
+"""Sizes of CCB's runs on 500 arms, by `full`."""
 
 FIGURES = {
     "1": f"regret of all policies, {FIVE}",
     **{panel: f"scalability, {place.name}" for panel, place in _PLACES.items() if panel != "1"},
 }
-"""Panels, by name."""
+"""Descriptions of the panels, by name."""
 
 _COMPETITORS = {
     "ccb": Competitor("ccb", "CCB", "ccb", {"alpha": 0.51}),
@@ -137,7 +137,7 @@ _COMPETITORS = {
 
 @dataclass(frozen=True)
 class _Order:
-    """How long and how often the data sets are played: as `reproduce` was asked to."""
+    """Arguments of `reproduce`, which set the horizons and numbers of runs of the data sets."""
 
     full: bool
     seed: int
@@ -145,11 +145,11 @@ class _Order:
     horizon: int | None
 
     def data(self, place: _Place) -> DataSet:
-        """A data set, with the key of its runs, which depends on the seed and the set alone."""
+        """A data set; the key of its runs depends on the seed and the data set alone."""
         return self._made(place, place.full if self.full else place.usual)
 
     def slow(self, place: _Place) -> DataSet:
-        """The same for CCB on 500 arms."""
+        """The data set with the size of CCB's runs on 500 arms."""
         return self._made(place, _CCB_MANY[self.full])
 
     def _made(self, place: _Place, size: _Size) -> DataSet:
@@ -158,7 +158,7 @@ class _Order:
         return DataSet(place.name, place.title, (draw,), self.horizon or size.horizon)
 
     def notes(self) -> list[str]:
-        """What the report says of it."""
+        """Notes for the report."""
         text = ["Regret is the paper's, 2 cpld(1) - cpld(i) - cpld(j): twice 'copeland' regret."]
         if self.horizon is not None:
             text.append(f"T = {self.horizon:,} everywhere, as asked for.")
@@ -182,7 +182,7 @@ class _Order:
 
 
 def _plan(panel: str, order: _Order) -> Plan:
-    """What a panel needs and shows."""
+    """The plan of a panel."""
     place = _PLACES[panel]
     playing = tuple(_COMPETITORS[name] for name in place.names)
     lesser = {"ccb": order.slow(place)} if place.name == MANY else {}
@@ -203,7 +203,7 @@ def reproduce(
     *,
     horizon: int | None = None,
 ) -> Report:
-    """Makes Figure 1 and a figure of scalability, and measures what the paper says of them.
+    """Makes Figure 1 and a figure of scalability, and measures the paper's claims about them.
 
     Args:
       figure: a figure ("1", "2"), a panel ("2a" to "2c"), or None for all.
@@ -211,12 +211,12 @@ def reproduce(
         of it for CCB on 500 arms.
       out: folder for the files; figures/copeland-dueling by default.
       seed: root of all randomness.
-      runs: how many runs on each data set, instead of the default's.
+      runs: number of runs on each data set, instead of the default's.
       progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T on each data set, instead of the default's or the paper's.
 
     Returns:
-      What was found and written.
+      The report.
 
     Raises:
       InputError: before anything is computed.

@@ -1,4 +1,4 @@
-"""What Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015) say of CCB, SCB and the others, measured.
+"""Claims of Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015) about CCB, SCB and other policies.
 
 Ratios are of mean regrets, at the horizon of the data set unless another time is given.
 """
@@ -24,7 +24,7 @@ OTHERS = ("scb", SCALED, *FOR_A_HORIZON, "rucb")
 
 
 def measured_claims(samples: Samples) -> list[Claim]:
-    """What section 6 and the introduction say, measured on the samples there are."""
+    """Claims of sections 1, 6 and 7, measured on the samples at hand."""
     find = Finder(samples)
     return [
         Claim(
@@ -90,8 +90,8 @@ def measured_claims(samples: Samples) -> list[Claim]:
 
 
 def _falling(samples: Samples, name: str) -> list[Measurement]:
-    """The share of bootstrap curves that fall somewhere; runs to different horizons are
-    independent."""
+    """The share of bootstrap curves that fall somewhere; each time is resampled independently, as
+    runs to different horizons are independent."""
     sample = samples.get((FIVE, name))
     if sample is None or len(sample.checkpoints) < 2:
         return []
@@ -107,7 +107,7 @@ def _falling(samples: Samples, name: str) -> list[Measurement]:
 
 
 def _power(samples: Samples, name: str) -> Number | None:
-    """The power of K with which a policy's regret grows from 10 to 30 arms."""
+    """The power of K with which a policy's regret grows from 10 to 30 arms; None if unknown."""
     few, some = samples.get((TEN, name)), samples.get((SOME, name))
     if few is None or some is None:
         return None
@@ -116,7 +116,7 @@ def _power(samples: Samples, name: str) -> Number | None:
 
 
 def _powers(samples: Samples, name: str) -> list[Measurement]:
-    """Whether a policy's regret grows like the square of K, or nearly so."""
+    """The power of K with which a policy's regret grows, judged to be above 1.5."""
     power = _power(samples, name)
     if power is None:
         return []
@@ -125,7 +125,7 @@ def _powers(samples: Samples, name: str) -> list[Measurement]:
 
 
 def _smaller_powers(samples: Samples, name: str) -> list[Measurement]:
-    """Whether CCB's regret grows with a smaller power of K than a policy's."""
+    """Difference of CCB's and a policy's powers of K, judged to be below 0."""
     mine, other = _power(samples, "ccb"), _power(samples, name)
     if mine is None or other is None:
         return []

@@ -1,28 +1,29 @@
 """Komiyama, Honda and Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower Bound, Optimal
 Algorithm, and Computationally Efficient Algorithm" (ICML 2016): Figure 1 and Table 1.
 
-What the text says (section 5, captions): Copeland regret, 100 runs, semilogarithmic plots of regret
+Given in the text (section 5, captions): Copeland regret, 100 runs, semilogarithmic plots of regret
 with the leading terms of Theorems 2 and 4 (LB and ECWB, constants times log T); six data sets, the
 MSLR ones random submatrices without extremely small gaps; Table 1 has means over 1e4 of them. The
 parameters alpha = 3 and beta = 0.01 are in the authors' reply to the reviewers.
 
-The text breaks off in section 5. What is lost, and what is done here:
+The text breaks off in section 5. Missing from it, and chosen here:
 
 - The horizons: 1e7 with `full`, 1e6 for 64 arms; by default 3e5 on five arms, 1e5 on 16, 1e5 and
   10 runs on 64.
-- Which policies are compared: ECW-RMED with CCB (alpha = 0.51), SCB, SAVAGE, RUCB and RMED1, all
-  that the introduction speaks of and jaxduel has, but for PBR, which is much like SAVAGE.
+- The policies compared: ECW-RMED with CCB (alpha = 0.51), SCB, SAVAGE, RUCB and RMED1, all that the
+  introduction mentions and jaxduel has, except PBR, which is much like SAVAGE.
 - The matrices: `jaxduel.experiments.papers.copeland_rmed_instances` for 64 arms and MultiSol; the
   16-arm ones are those of Wu and Liu (NIPS 2016).
-- LB for 64 arms: the paper gave it up, it is drawn here.
-- The order of arms: each run shuffles them, since it matters on Gap, where a second curve of
-  ECW-RMED has that of the table.
+- LB for 64 arms: the paper gave up computing it; it is drawn here.
+- The order of arms: each run shuffles them. It matters on Gap, where a second curve of ECW-RMED has
+  the order of the table.
 
 Added: CW-RMED on five arms, with `full` in fewer and shorter runs on 16, and panel s1 for it; panel
 s2, `jaxduel.experiments.papers.copeland_rmed_study`: all policies for Copeland winners, to T = 1e9
-but for D-TS+, which does not fall quiet while three winners tie, and those that explore longest.
-SAVAGE runs anew for each horizon, with its test for Copeland winners. Where the curves of policies
-that need a Condorcet winner, or more comparisons, would flatten the others they leave the picture.
+except for D-TS+, which makes no quiet runs while three winners tie, and for those that explore
+longest. SAVAGE runs anew for each horizon, with its test for Copeland winners. Curves of policies
+that need a Condorcet winner, or more comparisons, leave the panel where they would flatten the
+others.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ SUBMATRICES, FULL_SUBMATRICES = 2_000, 10_000
 
 
 class _Place(NamedTuple):
-    """A data set, how it appears in titles, and what makes it where the catalogue does not."""
+    """A data set: its name, title, number of arms, and its maker if it is not in the catalogue."""
 
     name: str
     title: str
@@ -94,7 +95,7 @@ FIGURES = {
     "s1": "CW-RMED and its bound, mslr5-condorcet (not in the paper)",
     "s2": "who meets LB, and when, mslr5-noncondorcet, to T = 1e9 with --full (not in the paper)",
 }
-"""Panels, by name."""
+"""Descriptions of the panels, by name."""
 
 _COMPETITORS = {
     "ecw-rmed": Competitor("ecw-rmed", "ECW-RMED", "ecw-rmed", {}),
@@ -112,10 +113,10 @@ _GUESTS = {
     "dts+": Competitor("dts+", "D-TS+", "dts+", {"alpha": 0.51}),
     "pbr": Competitor("pbr", "PBR", "pbr", {}, quick=True, per_horizon=True),
 }
-"""Policies for Copeland winners that the paper does not speak of: they play in panel s2."""
+"""Policies for Copeland winners that the paper does not mention; they play in panel s2."""
 _STUDY = ("ecw-rmed", "cw-rmed", "dts", "dts+", "ccb", "scb", "savage", "pbr")
 _RESTLESS = ("dts+", "scb", "savage", "pbr")
-"""Those of them that do not fall quiet there for long: long runs cost too much."""
+"""Those of `_STUDY` that make no quiet runs in panel s2 for long; long runs cost too much."""
 _FIXED = "ecw-rmed[shuffle_arms=false]"
 _SUPPLEMENT = ("ecw-rmed", "cw-rmed")
 _FRAME = ("ecw-rmed", _FIXED, "cw-rmed", "ccb")
@@ -123,7 +124,7 @@ _FRAME = ("ecw-rmed", _FIXED, "cw-rmed", "ccb")
 
 @dataclass(frozen=True)
 class _Order:
-    """How long and how often the data sets are played: as `reproduce` was asked to."""
+    """Arguments of `reproduce`, which set the horizons and numbers of runs of the data sets."""
 
     full: bool
     seed: int
@@ -131,7 +132,7 @@ class _Order:
     horizon: int | None
 
     def data(self, place: _Place) -> DataSet:
-        """A data set, with the key of its runs, which depends on the seed and the set alone."""
+        """A data set; the key of its runs depends on the seed and the data set alone."""
         if self.full:
             horizon, runs = (10_000_000 if place.num_arms < 64 else 1_000_000), 100
         elif place.num_arms < 64:
@@ -141,12 +142,12 @@ class _Order:
         return self._made(place, horizon, runs)
 
     def study(self, place: _Place) -> tuple[DataSet, DataSet]:
-        """The data set of panel s2, and the same for those that do not fall quiet."""
+        """The data set of panel s2, and for `_RESTLESS` the same with smaller T and fewer runs."""
         long, less = ((10**9, 500), (10**7, 100)) if self.full else ((10**7, 100), (10**6, 20))
         return self._made(place, *long), self._made(place, *less)
 
     def slow(self, place: _Place) -> DataSet | None:
-        """The same for CW-RMED; None where it does not play."""
+        """The data set as CW-RMED plays it; None where it does not play."""
         if place.num_arms < 16:
             return self.data(place)
         return self._made(place, 30_000, 20) if self.full and place.num_arms == 16 else None
@@ -157,11 +158,11 @@ class _Order:
         return DataSet(place.name, place.title, (draw,), self.horizon or horizon)
 
     def submatrices(self) -> int:
-        """How many rows Table 1 is the mean of."""
+        """Number of submatrices in Table 1."""
         return FULL_SUBMATRICES if self.full else SUBMATRICES
 
     def notes(self) -> list[str]:
-        """What the report says of it."""
+        """Notes for the report."""
         text = []
         if self.horizon is not None:
             text.append(f"T = {self.horizon:,} everywhere, as asked for.")
@@ -189,10 +190,10 @@ class _Order:
 
 
 def _plan(panel: str, order: _Order, known: KnownConstants) -> Plan:
-    """What a panel needs and shows, with the constants that are known or will be.
+    """The plan of a panel; it takes constants of bounds from `known`, which computes them.
 
     Raises:
-      InputError: if its data cannot be had.
+      InputError: if its data are not available.
     """
     if panel == "table1":
         whole = problems.load("mslr-informational")
@@ -222,7 +223,7 @@ def _plan(panel: str, order: _Order, known: KnownConstants) -> Plan:
 
 
 def _meeting(panel: str, order: _Order, known: KnownConstants) -> Plan:
-    """Panel s2."""
+    """The plan of panel s2."""
     place = _PLACES[panel]
     data, less = order.study(place)
     problem = data.draws[0].problem
@@ -248,7 +249,7 @@ def reproduce(
     *,
     horizon: int | None = None,
 ) -> Report:
-    """Makes Figure 1 and Table 1 and measures what the paper says of them.
+    """Makes Figure 1 and Table 1 and measures the paper's claims about them.
 
     Args:
       figure: a figure ("1", "table1", "s1"), a panel ("1a" to "1f"), or None for all.
@@ -256,17 +257,15 @@ def reproduce(
         takes an hour or two.
       out: folder for the files; figures/copeland-rmed by default.
       seed: root of all randomness.
-      runs: how many runs on each data set, instead of the default's or the paper's.
+      runs: number of runs on each data set, instead of the default's or the paper's.
       progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T on each data set, instead of the default's.
 
     Returns:
-      What was found and written. Where the data of a panel cannot be had, it is missing, with a
-      warning.
+      The report. A panel whose data are not available is missing, with a warning.
 
     Raises:
-      InputError: before anything is computed; also for data that cannot be had if all that is asked
-        for needs them.
+      InputError: before anything is computed; also if the data of no panel are available.
     """
     panels = chosen_panels(figure, tuple(FIGURES))
     require_request(NAME, seed, runs, horizon)
@@ -280,7 +279,7 @@ def reproduce(
     measure = partial(measured_claims, known=known)
     heading = f"{TITLE}: seed {seed}."
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)  # the paper means to break assumptions
+        warnings.simplefilter("ignore", AssumptionWarning)  # assumptions are broken on purpose
         return carry_out(
             plans, setting, folder, measure, heading, [*order.notes(), *missing], progress
         )

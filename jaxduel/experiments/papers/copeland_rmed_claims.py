@@ -1,10 +1,10 @@
-"""What Komiyama, Honda and Nakagawa (ICML 2016) say of ECW-RMED and of the bounds, measured.
+"""Claims of Komiyama, Honda and Nakagawa (ICML 2016) about ECW-RMED and the bounds.
 
-Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy of
-the others with the least mean regret, of the n that play; as long as not all m do, it can refute a
-claim but not confirm it. Which policies the paper's figure shows is not known: claims are judged
-against those that are made for Copeland winners. (Where there is a Condorcet winner, RMED1 has
-slightly less regret, as the D-TS paper says.)
+Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy with
+the least mean regret of the n others that play; if n < m, the ratio can refute a claim but not
+confirm it. The policies of the paper's figure are not known: claims are judged against those made
+for Copeland winners. (Where there is a Condorcet winner, RMED1 has slightly less regret, as the
+D-TS paper says.)
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _AS_PRINTED = (
 
 
 def measured_claims(samples: Samples, known: KnownConstants) -> list[Claim]:
-    """What the text says, measured on the samples and the constants that there are."""
+    """Claims of the text, measured on the samples and constants at hand."""
     return [*_regrets(Finder(samples)), *_bounds(known), *_optimal(samples, known)]
 
 
 def _regrets(find: Finder) -> list[Claim]:
-    """Figure 1."""
+    """Claims about regret in Figure 1."""
     return [
         Claim(
             "Experimental comparisons of dueling bandit algorithms show that ECW-RMED "
@@ -89,14 +89,14 @@ def _regrets(find: Finder) -> list[Claim]:
 
 
 def _uniqueness() -> list[Measurement]:
-    """Whether the linear program of Theorem 2 has one optimum on the constructed instance."""
+    """Uniqueness (1 or 0) of the optimum of Theorem 2's program on the constructed instance."""
     unique = Exact(float(copeland_optimum_is_unique(multisol_like())))
     what = "the optimum is unique (1) or not (0)"
     return [Measurement(MULTISOL, what, unique, math.nan, under(0.5)(unique))]
 
 
 def _bounds(known: KnownConstants) -> list[Claim]:
-    """Table 1, and the lines in Figure 1."""
+    """Claims about the bounds: Table 1, and the lines in Figure 1."""
     several = [name for name, found in known.found.items() if found.num_winners > 1]
     return [
         Claim(
@@ -169,7 +169,7 @@ def _over_lower(known: KnownConstants, where: Sequence[str], judge: Judge) -> li
 
 
 def _least(known: KnownConstants) -> list[Measurement]:
-    """The smallest ratio in Table 1."""
+    """The smallest ECWB / LB of a submatrix in Table 1."""
     columns = known.columns()
     if not columns:
         return []
@@ -179,7 +179,7 @@ def _least(known: KnownConstants) -> list[Measurement]:
 
 
 def _printed(known: KnownConstants, label: str) -> list[Measurement]:
-    """A mean of Table 1."""
+    """The mean of a column of Table 1, beside the printed one."""
     means = {} if known.table is None else known.table.means()
     if label not in means:
         return []
@@ -188,7 +188,7 @@ def _printed(known: KnownConstants, label: str) -> list[Measurement]:
 
 
 def _agrees(mean: Number, printed: float) -> Verdict:
-    """Whether a mean can be what was printed with two digits."""
+    """Verdict on "the mean agrees with the number printed with two digits"."""
     rounding = 0.05 * 10.0 ** math.floor(math.log10(printed))
     if abs(mean.value - printed) > 4 * mean.error + rounding:
         return "not confirmed"
@@ -196,7 +196,7 @@ def _agrees(mean: Number, printed: float) -> Verdict:
 
 
 def _looser(known: KnownConstants) -> list[Measurement]:
-    """CCB's constant over LB, of means."""
+    """Mean of CCB's constant over the mean of LB, in thousands."""
     columns = known.columns()
     if not columns:
         return []
@@ -209,7 +209,7 @@ def _looser(known: KnownConstants) -> list[Measurement]:
 
 
 def _optimal(samples: Samples, known: KnownConstants) -> list[Claim]:
-    """CW-RMED, which the paper does not run."""
+    """The claim about CW-RMED, which the paper does not run."""
     found = []
     for data in WITH_CW:
         sample = samples.get((data, "cw-rmed"))

@@ -1,4 +1,4 @@
-"""The constants of bounds that Komiyama, Honda and Nakagawa (ICML 2016) compare with and tabulate.
+"""Constants of the regret bounds that Komiyama, Honda and Nakagawa (ICML 2016) draw and tabulate.
 
 All are for "copeland" regret, (L_i + L_j - 2 L_1) / (2 (K - 1)), per unit of log T.
 """
@@ -20,29 +20,29 @@ from jaxduel.problems import DuelingProblem
 
 LB, ECWB, CCB = "LB", "ECWB", "CCB"
 PRINTED = {LB: 6.7e2, ECWB: 7.3e2, CCB: 8.8e5}
-"""Table 1."""
+"""Means as printed in Table 1."""
 NUM_ARMS = 16
 _STYLES = {LB: "cw-rmed", ECWB: "ecw-rmed", CCB: "ccb"}
 
 
 class Constants(NamedTuple):
-    """The constants of one instance: Theorem 2, Theorem 4, and how many Copeland winners it has."""
+    """Constants of one instance, of Theorems 2 and 4, and its number of Copeland winners."""
 
     lower: float
     efficient: float
     num_winners: int
 
     def lines(self) -> dict[str, float]:
-        """What the figures show, by label."""
+        """The constants drawn in figures, by label."""
         return {LB: self.lower, ECWB: self.efficient}
 
 
 class SubmatrixTable:
-    """Table 1: constants of random 16-arm submatrices, computed when they are first asked for.
+    """Table 1: constants of random 16-arm submatrices, computed when first needed.
 
     Args:
-      whole: the instance that arms are taken of.
-      number: how many submatrices.
+      whole: the instance that arms are taken from.
+      number: number of submatrices.
       seed: root of their randomness; a longer table begins with the rows of a shorter one.
     """
 
@@ -54,7 +54,7 @@ class SubmatrixTable:
         self._arms = random_submatrices(np.asarray(whole.preferences), NUM_ARMS, rng)
 
     def complete(self) -> None:
-        """Computes what is missing."""
+        """Computes the missing rows."""
         while len(self._rows) < self.number:
             problem = self._whole.submatrix(next(self._arms).tolist())
             lower = theory.copeland_lower_bound(problem).constant
@@ -63,20 +63,20 @@ class SubmatrixTable:
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
-        """The rows that there are, by constant: (n,) float64 each; empty if there are none."""
+        """The n rows computed so far, by constant: (n,) float64 each; empty if there are none."""
         return dict(zip(PRINTED, np.array(self._rows).T, strict=False))
 
     def means(self) -> dict[str, Number]:
-        """The means of the columns, with standard errors."""
+        """Means of the columns, with standard errors."""
         return {label: mean_of(column) for label, column in self.columns.items()}
 
 
 class KnownConstants:
-    """Constants by instance, computed when they are first asked for.
+    """Constants by instance, computed when first needed.
 
     Attributes:
-      found: those computed so far, by the instance's name.
-      table: Table 1, if it is asked for.
+      found: constants computed so far, by the instance's name.
+      table: Table 1, if it is requested.
     """
 
     def __init__(self) -> None:
@@ -106,11 +106,11 @@ class TablePlan:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """None."""
+        """None: the constants are computed, not simulated."""
         return []
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.BarsPanel:
-        """A group of bars from the rows, and one as printed."""
+        """A group of bars of the means of the rows, and one of the printed means."""
         self.rows.complete()
         bars = []
         for label, mean in self.rows.means().items():

@@ -1,4 +1,4 @@
-"""The instances of Komiyama, Honda and Nakagawa (ICML 2016) that the catalogue does not have.
+"""Instances of Komiyama, Honda and Nakagawa (ICML 2016) that are not in the catalogue.
 
 The paper says of the MSLR data that random subsets of rankers were taken, without those that have
 "extremely small gaps"; the text breaks off before it says how small. The limit 0.005 on
@@ -15,7 +15,7 @@ from jaxduel import problems
 from jaxduel.problems import DuelingProblem
 
 SMALLEST_GAP = 0.005
-"""What min |p_ij - 1/2| has to be at least for a random submatrix to be kept."""
+"""Least min |p_ij - 1/2| of a random submatrix that is kept."""
 
 MSLR64 = "mslr64-noncondorcet"
 _MSLR64_ARMS = (
@@ -37,16 +37,16 @@ _AT_ONCE = 1_000
 
 
 def mslr64() -> DuelingProblem:
-    """64 arms of mslr-informational without a Condorcet winner; which the paper took is not known.
+    """64 arms of mslr-informational without a Condorcet winner; the paper's own are not known.
 
     No 64 arms have all gaps 0.005 or larger: the 136 fall into 58 sets within each of which all
-    are smaller. Here they are at least 0.0025. The arms were taken in a random order
+    gaps are smaller. Here gaps are at least 0.0025. The arms were taken in a random order
     (`numpy.random.default_rng(135).permutation(136)`), each if its gaps to those taken before are
-    that large, until there were 64; of the seeds 0, 1, 2, ... it is the first to give 64 arms
+    that large, until there were 64; of the seeds 0, 1, 2, ... 135 is the first to give 64 arms
     without a Condorcet winner. With 0.003 none of 4,000 seeds did.
 
     Raises:
-      InputError: the data cannot be had.
+      InputError: if the data are not available.
     """
     whole = problems.load("mslr-informational")
     chosen = whole.submatrix([arm - 1 for arm in _MSLR64_ARMS])
@@ -54,12 +54,12 @@ def mslr64() -> DuelingProblem:
 
 
 def multisol_like() -> DuelingProblem:
-    """Constructed in place of MultiSol, whose matrix is lost.
+    """An instance constructed in place of MultiSol, whose matrix is lost.
 
-    Of MultiSol it is only known that several entries are 0.8 and that the optimum of the program
-    of Theorem 2 is not unique. Both hold here: the arms 2, 3 and 4 beat one another in a cycle and
-    share a Copeland score one below that of the only winner, so that what identifies them as
-    losers can be shared out in several ways.
+    Of MultiSol it is only known that several entries are 0.8 and that the optimum of the linear
+    program of Theorem 2 is not unique. Both hold here: the arms 2, 3 and 4 beat one another in a
+    cycle and share a Copeland score one below that of the only winner, so that the comparisons that
+    identify them as losers can be divided among pairs in several ways.
     """
     return problems.from_matrix(_MULTISOL, MULTISOL)
 
@@ -67,12 +67,12 @@ def multisol_like() -> DuelingProblem:
 def random_submatrices(
     preferences: np.ndarray, num_arms: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Random sets of arms with gaps of at least `SMALLEST_GAP`, without end.
+    """An endless stream of random sets of arms whose gaps are at least `SMALLEST_GAP`.
 
     Args:
       preferences: (N, N) float64.
       num_arms: K of the submatrices.
-      rng: draws the sets; it is used up in blocks.
+      rng: draws the sets, 1,000 candidates at a time.
 
     Yields:
       (K,) int64, arms from 0 in increasing order, uniformly distributed over such sets.

@@ -1,9 +1,9 @@
-"""Panel s2, beyond the paper: policies for Copeland winners on one instance without a Condorcet
-winner, far beyond any published horizon, beside the lower bound. Who meets it, and when?
+"""Panel s2, beyond the paper: growth of regret of policies for Copeland winners against the lower
+bound, on one instance without a Condorcet winner, far beyond any published horizon.
 
-Theorem 2 bounds how fast regret must grow in the end: by LB per unit of log t. So regret is looked
-at decade by decade: it meets the bound in a decade if it grows by at most 1.25 times LB per unit of
-log t, by the 95 % interval of its growth; a policy meets LB from t on if it does in all decades
+By Theorem 2 regret grows in the end by at least LB per unit of log t. Growth is therefore measured
+by decade: a policy meets the bound in a decade if its regret grows by at most 1.25 times LB per
+unit of log t, by the 95 % interval of the growth; it meets LB from t on if it does in all decades
 after t. Policies that are made for a horizon have separate runs to each of theirs.
 """
 
@@ -21,18 +21,18 @@ from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tables import aligned
 
 MEETS = 1.25
-"""The growth of regret per unit of log t that still meets the lower bound, in units of it."""
+"""Largest growth of regret per unit of log t that meets the lower bound, in units of LB."""
 
 
 def growth_by_decade(sample: Sample, constant: float) -> dict[int, Number]:
-    """How fast mean regret grows per unit of log t, in units of a bound's constant.
+    """Growth of mean regret per unit of log t in each decade, in units of a bound's constant.
 
     Args:
       sample: runs of a policy; T / 10, T / 100, ... must be among its checkpoints.
       constant: LB.
 
     Returns:
-      By the last time of a decade: that of the decade, with its standard error, earliest first.
+      By the last time of a decade, its growth with standard error, earliest decade first.
     """
     found = {}
     times, end = sample.checkpoints, int(sample.checkpoints[-1])
@@ -44,7 +44,7 @@ def growth_by_decade(sample: Sample, constant: float) -> dict[int, Number]:
 
 
 def meets_from(found: dict[int, Number]) -> int | None:
-    """When the last row of decades begins that all meet the bound; None if the last does not."""
+    """First time of the final decades that all meet the bound; None if the last does not."""
     begin = None
     for end, number in reversed(found.items()):
         if under(MEETS)(number) != "confirmed":
@@ -55,10 +55,10 @@ def meets_from(found: dict[int, Number]) -> int | None:
 
 @dataclass(frozen=True)
 class MeetingPlan(PanelPlan):
-    """Regret against time, and a table of who meets the lower bound.
+    """Regret against time, and a table of the growth of each policy against the lower bound.
 
     Attributes:
-      lower: gives LB's constant.
+      lower: returns LB's constant.
     """
 
     lower: Callable[[], float] = float
@@ -95,6 +95,6 @@ def _entry(number: Number | None) -> str:
 
 
 def _power(time: int) -> str:
-    """A time as 1e6, or in full where it is no power of ten."""
+    """A time as text: 1e6 for a power of ten, others in full."""
     exact = time == 10 ** (len(str(time)) - 1)
     return f"1e{len(str(time)) - 1}" if exact else f"{time:,}"

@@ -1,21 +1,22 @@
 """Wu and Liu, "Double Thompson Sampling for Dueling Bandits" (NIPS 2016): Figures 1 to 7.
 
-What the text says (section 5, appendix D): Copeland regret, alpha = 0.51 for all that have one, BTM
-with gamma = 1.3, RMED1 and ECW-RMED as in their papers; T = 1e6 in Figures 2 and 6; 500, 100 and 10
-runs for K < 10, K from 10 to 100, and above; arms shuffled in each run, but for a second curve of
-ECW-RMED on Gap; BTM and SAVAGE run anew for each horizon. That SAVAGE is told whether there is a
-Condorcet winner, and that the horizons are 10, 30, 100, 300, ..., is in the authors' program.
+Given in the text (section 5, appendix D): Copeland regret, alpha = 0.51 for all policies with an
+alpha, BTM with gamma = 1.3, RMED1 and ECW-RMED as in their papers; T = 1e6 in Figures 2 and 6; 500,
+100 and 10 runs for K < 10, K from 10 to 100, and above; arms shuffled in each run, except in a
+second curve of ECW-RMED on Gap; BTM and SAVAGE run anew for each horizon. Given in the authors'
+program: SAVAGE is told whether there is a Condorcet winner; the horizons are 10, 30, 100, 300, ...
 
-What it leaves open, and what is done here:
+Left open by the text, and chosen here:
 
 - The horizons of Figures 1, 3, 4, 5 and 7: 1e6 with `full`, 1e5 for the 500 arms (the text mentions
   5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 5e3 for 500; and for K < 10 100 runs instead
-  of 500 but in Figures 1, 2, 7c and 7d, 50 of each delay in Figure 6.
-- Which policies Figure 2 shows: all. Which mean its unit is: as in its caption that of ECW-RMED.
-- "One sample path" of Figure 5: the first run; beside it stands the mean over all runs of the
+  of 500 except in Figures 1, 2, 7c and 7d, and 50 runs for each delay in Figure 6.
+- The policies of Figure 2: all. Its unit: the mean of ECW-RMED, as in its caption.
+- "One sample path" of Figure 5: the first run; beside it is shown the mean over all runs of the
   largest share, the second, and so on.
-- BTM has the paper's radius and self-comparisons; Sparring and SAVAGE are `jaxduel.policies`'.
-- Both axes are logarithmic, so that linear and logarithmic regret can be read in one panel.
+- Details of policies: BTM has the paper's radius and self-comparisons; Sparring and SAVAGE are
+  those of `jaxduel.policies`.
+- The axes: both logarithmic, so that linear and logarithmic regret can be read in one panel.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 
 
 class _Place(NamedTuple):
-    """A data set of the catalogue, and how it appears in titles."""
+    """A data set of the catalogue, and its title in panels."""
 
     name: str
     title: str
@@ -68,10 +69,10 @@ _PLACES = {
 _AGAIN = {
     "5a": "4a", "5b": "4e", "6a": "1a", "6b": "4a", "7a": "3b", "7b": "4a", "7c": "1a", "7d": "1b",
 }  # fmt: skip
-"""Panels on the data set of an earlier one."""
+"""Panels on the data set of an earlier panel, by name."""
 
 _CONDORCET = ("1a", "3a", "3b", "3c", "3d", "3e", "3f")
-"""Where there is a Condorcet winner, of which SAVAGE is told."""
+"""Panels whose data set has a Condorcet winner, of which SAVAGE is told."""
 _SPREADS = {"$K=5$, Condorcet": "1a", "$K=5$, non-Condorcet": "1b"}
 
 _KINDS = {"5": "diversity of exploitations", "6": "regret by delay", "7": "without elimination"}
@@ -81,7 +82,7 @@ FIGURES = {
     **{panel: place.name for panel, place in _PLACES.items() if panel[0] != "1"},
     **{panel: f"{_KINDS[panel[0]]}, {_PLACES[first].name}" for panel, first in _AGAIN.items()},
 }
-"""Panels, by name."""
+"""Descriptions of the panels, by name."""
 
 _ALPHA = {"alpha": 0.51}
 _COMPETITORS = {
@@ -109,12 +110,12 @@ _UNIT = "ecw-rmed"
 
 
 _OFTEN = ("mslr5-condorcet", "mslr5-noncondorcet")
-"""The data sets of Figures 1 and 2, on which the default makes the paper's runs."""
+"""The data sets of Figures 1 and 2, which by default have the paper's number of runs."""
 
 
 @dataclass(frozen=True)
 class _Order:
-    """How long and how often the data sets are played: as `reproduce` was asked to."""
+    """Arguments of `reproduce`, which set the horizons and numbers of runs of the data sets."""
 
     full: bool
     seed: int
@@ -122,7 +123,7 @@ class _Order:
     horizon: int | None
 
     def data(self, place: _Place, delayed: bool = False) -> DataSet:
-        """A data set, with the key of its runs, which depends on the seed and the set alone."""
+        """A data set; the key of its runs depends on the seed and the data set alone."""
         problem = problems.load(place.name)
         key = named_key(self.seed, place.name)
         usual = self._runs(problem.num_arms, place.name in _OFTEN, delayed)
@@ -145,7 +146,7 @@ class _Order:
         return 100_000 if num_arms < 20 else 20_000
 
     def notes(self) -> list[str]:
-        """What the report says of it."""
+        """Notes for the report."""
         text = []
         if self.horizon is not None:
             text.append(f"T = {self.horizon:,} everywhere, as asked for.")
@@ -171,10 +172,10 @@ class _Order:
 
 
 def _plan(panel: str, order: _Order) -> Plan:
-    """What a panel needs and shows.
+    """The plan of a panel.
 
     Raises:
-      InputError: if its data cannot be had.
+      InputError: if its data are not available.
     """
     if panel == "2":
         groups = {
@@ -196,7 +197,7 @@ def _plan(panel: str, order: _Order) -> Plan:
 
 
 def _playing(names: tuple[str, ...], place: str) -> tuple[Competitor, ...]:
-    """The competitors of those names, as they play on a data set."""
+    """The competitors of the given names, with parameters for the data set of a panel."""
     found = []
     for name in names:
         competitor = _COMPETITORS[name]
@@ -226,24 +227,22 @@ def reproduce(
     *,
     horizon: int | None = None,
 ) -> Report:
-    """Makes Figures 1 to 7 and measures what the paper says of them.
+    """Makes Figures 1 to 7 and measures the paper's claims about them.
 
     Args:
       figure: a figure ("1" to "7"), a panel ("1a" to "7d"), or None for all.
       full: the paper's runs, and T = 1e6 (1e5 for the 500 arms).
       out: folder for the files; figures/double-thompson by default.
       seed: root of all randomness.
-      runs: how many runs on each data set, instead of the default's or the paper's.
+      runs: number of runs on each data set, instead of the default's or the paper's.
       progress: as in `jaxduel.simulate`; it counts runs.
       horizon: T on each data set, instead of the default's or the paper's.
 
     Returns:
-      What was found and written. Where the data of a panel cannot be had, it is missing, with a
-      warning.
+      The report. A panel whose data are not available is missing, with a warning.
 
     Raises:
-      InputError: before anything is computed; also for data that cannot be had if all that is asked
-        for needs them.
+      InputError: before anything is computed; also if the data of no panel are available.
     """
     panels = chosen_panels(figure, tuple(FIGURES))
     require_request(NAME, seed, runs, horizon)
@@ -254,5 +253,5 @@ def reproduce(
     setting = Setting(horizon or 100_000, "copeland", time_scale="log")
     heading = f"{TITLE}: seed {seed}."
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)  # the paper means to break assumptions
+        warnings.simplefilter("ignore", AssumptionWarning)  # assumptions are broken on purpose
         return carry_out(plans, setting, folder, measured_claims, heading, notes, progress)

@@ -1,8 +1,8 @@
-"""What Wu and Liu say of the figures of Double Thompson Sampling, measured.
+"""Claims of Wu and Liu (NIPS 2016) about the figures of Double Thompson Sampling.
 
-Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy of
-the others with the least mean regret, of the n that play; as long as not all m do, it can refute a
-claim but not confirm it.
+Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy with
+the least mean regret of the n others that play; if n < m, the ratio can refute a claim but not
+confirm it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ BOTH = ("dts", "dts+")
 
 
 def measured_claims(samples: Samples) -> list[Claim]:
-    """What section 5 and appendix D say of Figures 1 to 7, measured on the samples there are."""
+    """Claims of section 5 and appendix D about Figures 1 to 7, measured on the samples at hand."""
     find = Finder(samples)
     return [*_condorcet(find), *_others(find), *_robust(find), *_elimination(find)]
 
 
 def _condorcet(find: Finder) -> list[Claim]:
-    """Figures 1 (a) and 3."""
+    """Claims about Figures 1 (a) and 3: a Condorcet winner exists."""
     without_borda = tuple(data for data in FIGURE_3 if data != BORDA)
     rest = tuple(name for name in (*BASELINES, *BOTH) if name != "savage")
     return [
@@ -92,7 +92,7 @@ def _condorcet(find: Finder) -> list[Claim]:
 
 
 def _others(find: Finder) -> list[Claim]:
-    """Figures 1 (b), 4 and 5: no Condorcet winner."""
+    """Claims about Figures 1 (b), 4 and 5: no Condorcet winner."""
     improved = (OTHER_5, *MSLR_OTHER)
     return [
         Claim(
@@ -203,7 +203,7 @@ def _others(find: Finder) -> list[Claim]:
 
 
 def _least(find: Finder, data: str) -> list[Measurement]:
-    """How much D-TS exploits the winner that a run exploits least."""
+    """D-TS's share of exploitations of the winner that a run exploits least."""
     shares = find.shares("dts", data)
     if shares is None:
         return []
@@ -212,7 +212,7 @@ def _least(find: Finder, data: str) -> list[Measurement]:
 
 
 def _focus(find: Finder, data: str) -> list[Measurement]:
-    """How much more D-TS+ exploits the winner that a run exploits most than D-TS does."""
+    """Share of exploitations of the winner that a run exploits most: D-TS+ minus D-TS."""
     one, other = find.shares("dts+", data), find.shares("dts", data)
     if one is None or other is None:
         return []
@@ -222,7 +222,7 @@ def _focus(find: Finder, data: str) -> list[Measurement]:
 
 
 def _robust(find: Finder) -> list[Claim]:
-    """Figures 2, 4 (c) and 6."""
+    """Claims about Figures 2, 4 (c) and 6: spread, order of arms, and delay."""
     fixed = "ecw-rmed[shuffle_arms=false]"
     late = [
         m
@@ -336,7 +336,7 @@ def _robust(find: Finder) -> list[Claim]:
 
 
 def _elimination(find: Finder) -> list[Claim]:
-    """Figure 7."""
+    """Claims about Figure 7: D-TS without elimination."""
     return [
         Claim(
             "pure D-TS achieves higher regret in this case",

@@ -1,4 +1,4 @@
-"""The papers that can be reproduced: their names and titles, which a listing needs without their
+"""Names and titles of the papers that can be reproduced, for listings that do not import their
 modules."""
 
 TITLES = {
@@ -13,4 +13,4 @@ TITLES = {
     ),
     "batched-mab": "Batched Multi-armed Bandits Problem (Gao, Han, Ren and Zhou, NeurIPS 2019)",
 }
-"""By the name that the command line knows a paper by; its module has underscores for hyphens."""
+"""Titles by the papers' names on the command line; modules have underscores for hyphens."""

@@ -1,4 +1,4 @@
-"""Sweeps: grids of policies and instances, stored as they run, resumed when they die."""
+"""Sweeps: grids of policies and instances, stored as they run, resumed after an interruption."""
 
 from jaxduel.experiments.sweep.dataset import open_sweep as open_sweep
 from jaxduel.experiments.sweep.entries import PolicyEntry as PolicyEntry

@@ -1,4 +1,4 @@
-"""What a sweep varies, by the names that users give it: what figures have across, and per facet."""
+"""Axes of a sweep's figures: the quantities that it varies, by the names that users give them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jaxduel.experiments.sweep.numbers import number
 from jaxduel.experiments.sweep.readings import Reading
 
 Value = float | str | None
-"""A value of an axis; None for a parameter that the policy has not."""
+"""A value of an axis; None for a parameter that the policy does not have."""
 
 _ALIASES = {
     "num_arms": "K",
@@ -28,7 +28,7 @@ _WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$", "t"
 
 
 def axis_name(name: str, readings: Sequence[Reading]) -> str:
-    """The axis that a name means: "t", "problem", "K", "horizon", "definition", "policy",
+    """The axis that a name stands for: "t", "problem", "K", "horizon", "definition", "policy",
     "parameters", or a parameter of a policy; "batches" and "B" are the number of batches.
 
     Raises:
@@ -43,7 +43,7 @@ def axis_name(name: str, readings: Sequence[Reading]) -> str:
 
 
 def value_of(reading: Reading, axis: str) -> Value:
-    """Where a cell is on an axis. "family" is the problem without its number of arms."""
+    """The value of a cell on an axis. "family" is the problem without its number of arms."""
     match axis:
         case "problem":
             return reading.setting.problem
@@ -85,7 +85,7 @@ def in_words(axis: str, value: Value) -> str:
 
 
 def axis_label(axis: str) -> str:
-    """What stands beside an axis of a figure."""
+    """Label of an axis in a figure."""
     return _WORDS.get(axis, axis.removeprefix("parameter_"))
 
 

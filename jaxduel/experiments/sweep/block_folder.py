@@ -17,7 +17,7 @@ _NAME = re.compile(r"(?P<key>[0-9a-f]+)-(?P<checksum>[0-9a-f]{16})\.nc")
 
 
 class BlockFile(NamedTuple):
-    """A trusted file."""
+    """A trusted file of a block."""
 
     path: Path
     key: str
@@ -32,7 +32,7 @@ def file_name(key: str, content: bytes) -> str:
 
 
 def files_of(folder: Path, key: str | None = None) -> list[Path]:
-    """The files that are named as blocks are (those of one task, if `key` is given), sorted."""
+    """The files with names of blocks (those of one task, if `key` is given), sorted."""
     matches = ((entry, _NAME.fullmatch(entry.name)) for entry in os.scandir(folder))
     return sorted(
         Path(entry.path) for entry, match in matches if match and key in (None, match["key"])
@@ -43,11 +43,11 @@ def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
     """The block in a file; None if the file has gone.
 
     Args:
-      path: the file, named as blocks are.
-      skip: names of optional arrays that are not wanted.
+      path: the file, with the name of a block.
+      skip: names of optional arrays to leave out.
 
     Raises:
-      ValueError: if it is truncated or altered, or not what its name says.
+      ValueError: if it is truncated or altered, or holds another block than its name says.
     """
     try:
         content = path.read_bytes()
@@ -81,7 +81,7 @@ def load_blocks(folder: Path, skip: Collection[str] = ()) -> list[Block]:
             elif block.key not in blocks or blocks[block.key].seeds < block.seeds:
                 blocks[block.key] = block
         seen.update(files)
-        # a larger block was put beside one that has gone since
+        # a block that has gone was replaced by a larger one
         files = [path for path in files_of(folder) if path not in seen] if gone else []
     return list(blocks.values())
 
@@ -104,7 +104,7 @@ class VerifiedFiles:
         return [file for file in found if file is not None]
 
     def remove(self, files: Iterable[BlockFile]) -> None:
-        """Removes files that a better one has replaced."""
+        """Removes files that another one has replaced."""
         for file in files:
             file.path.unlink(missing_ok=True)
             self._known.pop(file.path, None)

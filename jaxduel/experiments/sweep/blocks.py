@@ -1,7 +1,7 @@
-"""A block: what a group's cells did in a fixed range of seeds; as arrays, and as bytes of a NetCDF
+"""Blocks: results of a group's cells for a fixed range of seeds, as arrays and as bytes of a NetCDF
 file.
 
-The libraries of such files are imported where one is made or read: planning a sweep needs none.
+The libraries for such files are imported where one is made or read: planning a sweep needs none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OPTIONAL = frozenset({"regret", "pairs_mean", "batches"})
 
 @dataclass(frozen=True)
 class Block:
-    """What the C cells of a group did in S seeds.
+    """Results of the C cells of a group for S seeds.
 
     Attributes:
       key: hash of the task that makes this block, in hexadecimal digits.
@@ -41,15 +41,14 @@ class Block:
       number: number of the block in the group, from 0.
       first_seed: index of its first seed.
       arrays: by name; D regret definitions, M checkpoints, K arms of the group:
-        regret_count () int64, the seeds that count, S; regret_mean (C, D, M) float64, mean regret;
+        regret_count () int64, the number of seeds S; regret_mean (C, D, M) float64, mean regret;
         regret_m2 (C, D, M) float64, sum of squared deviations from that mean; final_regret
         (C, D, S) float64, regret of each seed at the last checkpoint; plays_mean (C, M, K) float64,
         mean plays of each arm. Where asked for: regret (C, D, S, M) float64, and pairs_mean
         (C, M, K, K) float64, mean plays of each ordered pair. Of batched policies: batches (C, S)
         int64.
-      attributes: whatever else is to be kept, in plain JSON values, up to 60 kB. What differs
-        from one run of the task to another (times, hosts) has no place here: equal blocks have
-        equal bytes.
+      attributes: anything else to keep, in plain JSON values, up to 60 kB, but for facts that
+        differ from one run of the task to another (times, hosts): equal blocks have equal bytes.
 
     Raises:
       ValueError: when built, if an array is missing or unknown, or sizes do not fit together.
@@ -75,7 +74,7 @@ class Block:
 
     @property
     def seeds(self) -> int:
-        """S, the seeds that count."""
+        """S, the number of seeds."""
         return int(self.arrays["regret_count"])
 
     @property
@@ -95,10 +94,10 @@ class Block:
 def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str]) -> bytes:
     """The bytes of a NetCDF 4 file with the block; equal for equal blocks.
 
-    Three dimensions are coordinates, too: h5netcdf deletes what stands for such a dimension when it
-    writes the coordinate, and HDF5 uses the space again once nobody has it open. That would depend
-    on who looks at this thread's frames meanwhile, as the profiler of a cluster's worker does. So
-    all dimensions stay open until the file is closed.
+    All dimensions stay open until the file is closed. For each of the three that are coordinates
+    too, h5netcdf deletes a placeholder when it writes the coordinate, and HDF5 reuses its space as
+    soon as no reference is left. Without this the bytes would depend on whether something else,
+    such as the profiler of a cluster's worker, holds references to this thread's frames.
 
     Args:
       block: the block.
@@ -132,8 +131,8 @@ def decode_block(content: bytes, skip: Collection[str] = ()) -> Block:
     """The block in the bytes of a file.
 
     Args:
-      content: what `encode_block` made.
-      skip: names of optional arrays that are not wanted.
+      content: bytes made by `encode_block`.
+      skip: names of optional arrays to leave out.
 
     Raises:
       ValueError: if the bytes are no such file.

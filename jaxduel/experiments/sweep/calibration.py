@@ -1,4 +1,4 @@
-"""How long a sweep will take, about: a short run of each policy, timed."""
+"""Estimated duration of a sweep, from a short timed run of each policy."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ from jaxduel.progress import Progress
 from jaxduel.simulation.devices import Device
 
 SHORT, LONG = 2_000, 8_000
-"""Comparisons or pulls of the two trial runs of policies that make one at a time: the first ones
-cost more than the others."""
+"""Comparisons or pulls in the two trial runs of policies that make one at a time: the first ones
+cost more than later ones."""
 
 
 class Estimate(NamedTuple):
-    """What a sweep will take."""
+    """Estimated duration of a sweep."""
 
     seconds: float
-    """On all devices together, if no policy falls quiet."""
+    """Seconds on all devices together, if no policy falls quiet."""
     least: float
-    """The same if those that can fall quiet have begun to."""
+    """The same if those that can fall quiet begin to after `LONG` comparisons."""
     compilation: float
-    """Seconds of either for compilation, each program once."""
+    """The part of either for compilation, each program once."""
 
 
 class _Work(NamedTuple):
-    """Rounds, or comparisons up to the first `SHORT` and later ones, of all seeds and cells."""
+    """Amount of work: rounds, or comparisons up to `SHORT` and later ones, of all seeds and
+    cells."""
 
     early: int
     late: int
     busy: float
-    """Of the later ones, those that cost something if the policy falls quiet after `LONG`: the t-th
-    of them with a probability of `LONG` / t."""
+    """Expected number of later ones that cost something if the policy falls quiet after `LONG`: the
+    t-th does with probability `LONG` / t."""
 
 
 class _Costs(NamedTuple):
-    """Of a policy with some number of arms, in seconds."""
+    """Costs of a policy with some number of arms, in seconds."""
 
     early: float
     """Of a round, or of one of the first comparisons."""
@@ -59,19 +60,19 @@ def calibrate(
     devices: Sequence[Device],
     progress: bool | None = None,
 ) -> Estimate:
-    """Runs a part of a block of each policy, with the fewest arms and with the most: once to
-    compile, then timed. What it takes is scaled.
+    """Estimates the duration of a sweep: part of a block of each policy, with the fewest arms and
+    with the most, is run once to compile, then timed and scaled.
 
     A policy that makes one comparison or pull at a time is run to `SHORT` and to `LONG` of them;
-    later ones are taken to cost as much as those between, or fewer and fewer of them. One that
-    commits to batches is run whole, where it has most rounds, and is taken to cost in proportion to
-    rounds: more than it takes where T leaves it fewer. Between the two numbers of arms the cost is
-    a power of the number.
+    later ones are assumed to cost as much as those between, or fewer and fewer of them to cost
+    anything. One that commits to batches is run whole, in its group with the most rounds, and
+    assumed to cost in proportion to rounds, which is too much where T ends it earlier. Between the
+    two numbers of arms the cost is a power of the number.
 
     Args:
-      groups: of the plan.
-      num_seeds: of the grid.
-      devices: where the sweep is to run; the trial takes the first.
+      groups: groups of the plan.
+      num_seeds: number of seeds of the grid.
+      devices: devices of the sweep; the trial runs on the first.
       progress: as in `jaxduel.simulate`; it counts trials.
     """
     trials: dict[tuple[str, int], Group] = {}
@@ -98,7 +99,7 @@ def calibrate(
 
 
 def _ends(numbers: Sequence[int]) -> list[int]:
-    """The smallest and the largest, if they differ."""
+    """The smallest and the largest number; one of them if they are equal."""
     return sorted({min(numbers), max(numbers)})
 
 
@@ -115,14 +116,14 @@ def _measured(group: Group, device: Device) -> _Costs:
 
 
 def _at(known: dict[int, _Costs], num_arms: int) -> _Costs:
-    """What is known for one or two numbers of arms, for another: a power of it between them."""
+    """Costs at a number of arms from those at one or two others: a power of it between them."""
     arms = sorted(known)
     logs = np.log([known[num] for num in arms])
     return _Costs(*(np.exp(np.interp(np.log(num_arms), np.log(arms), x)) for x in logs.T))
 
 
 def _timed(group: Group, device: Device) -> float:
-    """Seconds of the seeds that run side by side."""
+    """Seconds that a run of the group takes, with as many seeds as run side by side."""
     begun = time.perf_counter()
     with jax.default_device(device):
         carry_out(Task(group, 0), group.lanes, (), device)
@@ -130,7 +131,7 @@ def _timed(group: Group, device: Device) -> float:
 
 
 def _up_to(group: Group, horizon: int) -> Group:
-    """The group, of a policy that makes one comparison at a time up to that horizon at most."""
+    """The group up to that horizon at most; unchanged if its policy commits to batches."""
     if group.batched or group.cells[0].horizon <= horizon:
         return group
     cells = tuple(
@@ -140,7 +141,7 @@ def _up_to(group: Group, horizon: int) -> Group:
 
 
 def _work(group: Group, num_seeds: int) -> _Work:
-    """What a group does."""
+    """The amount of work of a group."""
     seeds = -(-num_seeds // group.lanes) * group.lanes
     rounds = np.array([rounds_of(cell, batched=group.batched) for cell in group.stacked])
     early = rounds if group.batched else np.minimum(rounds, SHORT)

@@ -34,8 +34,8 @@ class SweepCell:
 
     Attributes:
       policy: its registered name.
-      parameters: those that the grid sets, the number of batches among them, the horizon not.
-      spec: how to build the problem.
+      parameters: those that the grid sets, with the number of batches, without the horizon.
+      spec: recipe of the problem.
       digest: hash of the problem's numbers.
       num_arms: K, the problem's arms.
       horizon: T.
@@ -45,7 +45,7 @@ class SweepCell:
       seed: root of all randomness.
       prng: random number generator.
       shuffle_arms: whether each seed has an order of the arms of its own.
-      index: its place in the grid, from 0; no number depends on it.
+      index: its place in the grid, from 0; no result depends on it.
       padded_arms: arms of the policy; those beyond K are inactive. Set by `plan`; K before.
       lanes: seeds side by side. Set by `plan`; 0 before.
     """
@@ -73,7 +73,7 @@ class SweepCell:
 
     @property
     def label(self) -> str:
-        """What the data set calls the parameters: "alpha=0.51, delay=8"; "" for none."""
+        """Label of the parameters in the data set: "alpha=0.51, delay=8"; "" for none."""
         return parameters_label(dict(self.parameters), self.delay)
 
     @property
@@ -85,8 +85,8 @@ class SweepCell:
 
     @cached_property
     def key(self) -> str:
-        """A hash of what determines the cell's numbers, and the problem's label: 16 hexadecimal
-        digits. It is final once the cell is planned."""
+        """A hash of all that determines the cell's results, and of the problem's label: 16
+        hexadecimal digits. It is final once the cell is planned."""
         determined = {
             "policy": self.policy,
             "parameters": self.all_parameters,
@@ -149,7 +149,7 @@ def policy_of(cell: SweepCell) -> Policy:
 
 @lru_cache(maxsize=256)
 def plan_kind_of(policy: str, parameters: Parameters, horizon: int) -> type:
-    """What a policy plans: Duel, Pull, Batch or PullBatch.
+    """The kind of plan that a policy makes: Duel, Pull, Batch or PullBatch.
 
     Raises:
       InputError: for parameters out of range.
@@ -162,12 +162,12 @@ def plan_kind_of(policy: str, parameters: Parameters, horizon: int) -> type:
 
 
 def expand(grid: Grid) -> tuple[SweepCell, ...]:
-    """The cells of a grid, all combinations but those that make no sense.
+    """The cells of a grid: all combinations that can run.
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
     fastest of all, horizons. A cell that is described twice (its key is the same) is there once. A
     policy that pulls arms has no cell on a preference matrix, one that compares them has none on
-    arms with rewards, and one that cannot learn late has none with a delay.
+    arms with rewards, and one that does not support delays has none with a delay above 1.
 
     Raises:
       InputError: parameters out of range for a cell, a problem that cannot be built, two problems
@@ -236,7 +236,7 @@ def _combinations(entry: PolicyEntry, batches: Sequence[int]) -> Iterator[Parame
 
 
 def _definitions(grid: Grid, spec: ProblemSpec, problem: Problem) -> tuple[str, ...]:
-    """The regrets of the grid that make sense for a problem."""
+    """The grid's definitions of regret that are defined for a problem."""
     if not grid.regret:
         return (default_of(problem),)
     found, reason = [], ""

@@ -11,12 +11,12 @@ from types import TracebackType
 class Claim:
     """The right to run a task, held until `release`, the end of a `with`, or the process's death.
 
-    It is an exclusive lock (flock) on a file that is named for the task: the system lets go of it
+    It is an exclusive lock (flock) on a file that is named for the task: the system releases it
     when the process dies, of kill -9 too, so no claim outlives its holder. Across machines it is as
     good as the locks of their common file system: NFS 4 has them, NFS 3 needs its lock service, and
-    mounts with `nolock` (or `local_lock=flock`) keep machines apart not at all: then two of them
-    may run the same task, which costs time but no correctness, since a block is written whole and
-    is the same whoever writes it. A child process that is forked while a claim is held keeps it,
+    mounts with `nolock` (or `local_lock=flock`) do not keep machines apart: then two of them may
+    run the same task, which costs time but no correctness, since a block is written whole and is
+    the same whoever writes it. A child process that is forked while a claim is held keeps it,
     should its parent die, until it ends too.
     """
 
@@ -50,8 +50,8 @@ def try_claim(path: Path) -> Claim | None:
 
 
 def is_free(path: Path) -> bool:
-    """Whether nobody holds the claim on the file `path`; a claim that is tried by another process
-    at this very moment may fail, as if it were held."""
+    """True if nobody holds the claim on the file `path`. A claim that another process tries at this
+    very moment may fail, as if it were held."""
     try:
         handle = os.open(path, os.O_RDWR)
     except FileNotFoundError:
@@ -73,8 +73,11 @@ def wait_for_claim(path: Path) -> Claim:
 
 
 def _acquire(path: Path, how: int) -> Claim | None:
-    """A holder unlinks the file when it lets go: a lock on a file that has lost its name is
-    worthless, and one on the file that has the name now is sought."""
+    """Locks the file; None if `how` does not wait and another process holds the lock.
+
+    A holder unlinks the file on release: a lock on a file that has lost its name is worthless, and
+    the file that has the name now is locked instead.
+    """
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:

@@ -25,7 +25,7 @@ from jaxduel.experiments.sweep.store import Store
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
 _PATIENCE_SECONDS = 1.0
-"""Time for blocks in flight on processes that end with the run, once it is stopped."""
+"""Time for blocks in flight once a run is stopped, where the worker processes end with it."""
 
 
 def run_on_cluster(
@@ -38,18 +38,18 @@ def run_on_cluster(
 ) -> None:
     """Fills a store by the workers of a cluster, as `runner.run_tasks` does with local devices.
 
-    Each worker has as many tasks at a time as it has threads, of programs that it has compiled
-    where there are any. Workers may come and go: what a lost one had in hand runs again on another.
+    Each worker has as many tasks at a time as it has threads, preferably of programs that it has
+    compiled. Workers may come and go: the tasks of a lost one run again on another.
 
     Args:
-      store: where blocks go; a folder that all workers see under the same path.
+      store: the store for blocks, in a folder that all workers see under the same path.
       tasks: all of the sweep.
       scheduler: an address ("tcp://host:port"), "local:N" for N processes on this machine that end
-        with the run, or what `connect` gives. A script that starts local processes must do so
+        with the run, or a client from `connect`. A script that starts local processes must do so
         beneath `if __name__ == "__main__":`.
-      progress: is told of every finished block.
+      progress: counts every finished block.
       stop: once it is set, the blocks in flight are finished and no others begun.
-      patience: seconds that they may take then; `patience_of` the scheduler.
+      patience: seconds that they may take then, see `patience_of`.
 
     Raises:
       InputError: if dask.distributed is not installed, no scheduler answers, a worker has another
@@ -67,8 +67,8 @@ def run_on_cluster(
 
 
 def patience_of(scheduler: str | Any) -> float:
-    """Seconds that blocks in flight have once a sweep is stopped: without end where workers outlive
-    it, and compile and simulate for others."""
+    """Seconds that blocks in flight may take once a sweep is stopped: infinite where workers
+    outlive it, and compile and simulate for others."""
     is_local = isinstance(scheduler, str) and _LOCAL.fullmatch(scheduler)
     return _PATIENCE_SECONDS if is_local else math.inf
 
@@ -111,10 +111,10 @@ def connect(scheduler: str) -> Iterator[Any]:
 
 
 def platform_of(client: Any, stop: threading.Event) -> dict[str, str] | None:
-    """What the workers of a cluster compute on, so that a sweep can be planned for it.
+    """Platform and device of the workers of a cluster, so that a sweep can be planned for them.
 
     Args:
-      client: of `connect`.
+      client: a client from `connect`.
       stop: ends the waiting where no worker has joined yet.
 
     Returns:
@@ -171,7 +171,7 @@ def _silent(logger: logging.Logger) -> Iterator[None]:
 
 
 def _kill(cluster: Any) -> None:
-    """Ends the worker processes at once: closed, they would end what they compute first."""
+    """Kills the worker processes at once: a close would wait until they finish their blocks."""
     for nanny in cluster.workers.values():
         nanny.auto_restart = False
         if nanny.pid:

@@ -17,19 +17,19 @@ def packed(function: str, *arguments: Any) -> tuple[Callable[..., Any], tuple[An
 
     Args:
       function: its name.
-      *arguments: they are opened on the worker only once its version is known to be this one.
+      *arguments: unpickled on the worker only once its version is known to be this one.
 
     Returns:
-      A function and its arguments; what it returns is for `unpacked`.
+      A function and its arguments; its return value is for `unpacked`.
     """
     return _call(), (jaxduel.__version__, WORKER, function, pickle.dumps(arguments))
 
 
 def unpacked(answer: tuple[str | None, Any]) -> Any:
-    """What the call returned.
+    """The return value of a call made with `packed`.
 
     Args:
-      answer: of the function that `packed` gave.
+      answer: return value of the function from `packed`.
 
     Raises:
       InputError: if the worker refused it.
@@ -44,14 +44,14 @@ def unpacked(answer: tuple[str | None, Any]) -> Any:
 
 
 def greetings(client: Any, workers: Sequence[str]) -> dict[str, dict[str, str]]:
-    """What workers compute on.
+    """Devices and versions of workers.
 
     Args:
       client: a `distributed.Client`.
       workers: their addresses.
 
     Returns:
-      What `cluster_worker.greet` says on each; those that have gone meanwhile are left out.
+      The result of `cluster_worker.greet` on each; those that have gone meanwhile are left out.
 
     Raises:
       InputError: if one has another version of jaxduel, or cannot run it.
@@ -60,7 +60,7 @@ def greetings(client: Any, workers: Sequence[str]) -> dict[str, dict[str, str]]:
         return {}
     call, arguments = packed("greet")
 
-    async def aside(*arguments: Any) -> Any:  # a worker goes on talking while it loads JAX
+    async def aside(*arguments: Any) -> Any:  # a worker stays responsive while it loads JAX
         import asyncio
 
         return await asyncio.to_thread(call, *arguments)
@@ -80,8 +80,8 @@ def greetings(client: Any, workers: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def _call() -> Callable[..., tuple[str | None, Any]]:
-    """The function that is sent. It is defined in here, so that it travels as code: a worker that
-    has another version of this module, or none, can run it."""
+    """The function that is sent. It is local, so that it is pickled as code: a worker that has
+    another version of this module, or none, can run it."""
 
     def call(version: str, module: str, function: str, arguments: bytes) -> tuple[str | None, Any]:
         import importlib

@@ -24,13 +24,13 @@ from jaxduel.experiments.sweep.same import warn_of_environment
 from jaxduel.experiments.sweep.store import Store
 
 LOOK_SECONDS = 1.0
-"""How often the client looks which workers there are, and what other processes have finished."""
+"""Time between the client's checks of its workers and of blocks that other processes finished."""
 _WAIT_SECONDS = 0.2
 _GATHER_SECONDS = 5.0
 
 
 class _Flight(NamedTuple):
-    """A task that a worker has."""
+    """A task sent to a worker."""
 
     task: Task
     worker: str
@@ -42,9 +42,9 @@ class ClusterRun:
 
     Args:
       client: a `distributed.Client`.
-      store: where blocks go.
+      store: the store for blocks.
       tasks: all of the sweep.
-      progress: is told of every finished block.
+      progress: counts every finished block.
       stop: once it is set, the blocks in flight are finished and no others begun.
       patience: seconds that they may take then.
     """
@@ -75,7 +75,7 @@ class ClusterRun:
         self._failure: Exception | None = None
 
     def run(self) -> None:
-        """Runs the sweep, or what is left of it; what it raises is in `run_on_cluster`."""
+        """Runs the sweep, or the rest of it; raises what `run_on_cluster` lists."""
         looked, until = -LOOK_SECONDS, math.inf
         try:
             while self._flights or (self._left and not self._ending):
@@ -88,7 +88,7 @@ class ClusterRun:
                     self._look_elsewhere()
                     looked = time.monotonic()
                     if self._ending and not self._threads:
-                        break  # nobody is there who could finish what is in flight
+                        break  # no worker is left for the blocks in flight
                 self._send_out()
                 self._collect()
         finally:
@@ -102,7 +102,7 @@ class ClusterRun:
         return self._failure is not None or self._stop.is_set()
 
     def _look_at_workers(self) -> None:
-        """Which workers there are; those that have joined are asked who they are."""
+        """Updates the known workers, and greets those that have joined."""
         found: dict[str, dict[str, str]] = {}
         try:
             threads: dict[str, int] = self._client.nthreads()
@@ -136,8 +136,9 @@ class ClusterRun:
         warn_of_environment(self._store.folder, there, now)
 
     def _look_elsewhere(self) -> None:
-        """Tasks that other processes had claimed: those that can be claimed now are queued again.
-        A worker that was cut off from the scheduler is such a process too."""
+        """Checks tasks that other processes had claimed: once one is finished or free, those that
+        are finished are counted and the others queued again. A worker that was cut off from the
+        scheduler is such a process too."""
         keys = [task.key for task in self._elsewhere]
         if self._ending or not keys or not self._store.wait_for_others(keys, timeout=0.0):
             return
@@ -150,8 +151,8 @@ class ClusterRun:
         self._elsewhere = []
 
     def _send_out(self) -> None:
-        """Gives each worker as many tasks as it has threads: none waits where another is idle, and
-        few are left when it is to stop."""
+        """Gives each worker as many tasks as it has threads: none waits at a busy worker while
+        another is idle, and few are in flight when the run is stopped."""
         busy = Counter(flight.worker for flight in self._flights.values())
         for worker, threads in self._threads.items():
             number = self._numbers.setdefault(worker, len(self._numbers))
@@ -172,7 +173,7 @@ class ClusterRun:
         future.add_done_callback(self._ended.put)
 
     def _collect(self) -> None:
-        """Takes what has ended; waits a little if nothing has."""
+        """Takes the tasks that have ended; waits a little if none has."""
         with suppress(queue.Empty):
             self._take(self._ended.get(timeout=_WAIT_SECONDS))
             while True:
@@ -217,14 +218,14 @@ def address_of(client: Any) -> str:
 
 
 def warn_of_waiting(client: Any) -> None:
-    """Says that no worker is there."""
+    """Warns that there is no worker yet."""
     warn_caller(
         f"the scheduler at {address_of(client)} has no workers yet: the sweep waits for them."
     )
 
 
 def _error_of(future: Any, task: Task) -> Exception:
-    """Why a task failed that has not said so itself."""
+    """The error of a task that ended without an answer."""
     from distributed.scheduler import KilledWorker
 
     error = future.exception()

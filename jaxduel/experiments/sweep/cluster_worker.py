@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: a task that it is sent, from the claim to the stored block."""
+"""Worker side of a sweep on a cluster: carries out a task, from the claim to the stored block."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from jaxduel.simulation.compilation_cache import use_compilation_cache
 from jaxduel.simulation.devices import Device
 
 SECONDS_TO_APPEAR = 10.0
-"""How long a worker waits until a folder shows what the client has written into it: common file
-systems keep what they know of a folder for a while."""
+"""Seconds that a worker waits until a folder shows what the client has written into it: common file
+systems cache the contents of folders."""
 
 _lock = threading.Lock()
 
 
 class Answer(NamedTuple):
-    """How a task ended on a worker.
+    """Outcome of a task on a worker.
 
     Attributes:
       state: "stored"; "elsewhere" if another process has claimed or finished it; or "failed".
-      error: why it failed.
+      error: the error of a task that failed.
     """
 
     state: Literal["stored", "elsewhere", "failed"]
@@ -46,14 +46,14 @@ class Answer(NamedTuple):
 
 
 def digest_of(manifest: Manifest) -> str:
-    """What tells a sweep's manifest from all others: a hash of its file's content."""
+    """A hash of a manifest's file, which identifies the sweep."""
     return sha256(manifest.encode()).hexdigest()
 
 
 def greet() -> dict[str, str]:
-    """What the rounding of a worker's numbers depends on (jax, jaxlib, device: the names that an
-    environment has for them), and the platform that a sweep is planned for. From here on it keeps
-    compiled programs on disk, as the command line does."""
+    """Environment fields of a worker that affect rounding (jax, jaxlib, device), and the platform
+    that a sweep is planned for. From here on the worker keeps compiled programs on disk, as the
+    command line does."""
     use_compilation_cache()
     device = jax.local_devices()[0]
     return {
@@ -71,13 +71,13 @@ def perform(folder: str, manifest: str, task: Task) -> Answer:
     accelerators one on each that the process sees.
 
     Args:
-      folder: of the sweep, an absolute path.
-      manifest: `digest_of` the sweep's manifest, which tells whether the worker sees this folder.
+      folder: folder of the sweep, an absolute path.
+      manifest: `digest_of` the sweep's manifest, to check that the worker sees this folder.
       task: the task.
 
     Returns:
-      How it ended. An InputError, StorageError or MemoryError is part of it, so that the worker
-      does not report it too.
+      Its outcome. An InputError, StorageError or MemoryError is part of it, so that the worker does
+      not report it too.
     """
     try:
         with _device() as device, jax.default_device(device):
@@ -97,8 +97,8 @@ def perform(folder: str, manifest: str, task: Task) -> Answer:
 
 
 def dask_setup(worker: Any) -> None:
-    """Prepares a process that `local:N` starts: a terminal's Ctrl-C is for the client, which ends
-    its workers; and accelerators are left alone."""
+    """Prepares a process that `local:N` starts: it ignores a terminal's Ctrl-C, which is for the
+    client, which ends its workers; and it uses no accelerators."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     jax.config.update("jax_platforms", "cpu")

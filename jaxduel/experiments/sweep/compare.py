@@ -46,7 +46,7 @@ class Comparison:
     Attributes:
       a, b: labels.
       differences: one per setting in which a seed of both has run, in the order of the grid.
-      waiting: settings that both have in the grid, without a seed that both have run.
+      waiting: number of settings that both have in the grid, without a seed that both have run.
     """
 
     a: str
@@ -56,17 +56,17 @@ class Comparison:
 
     @property
     def better(self) -> int:
-        """Settings in which a has significantly smaller regret (95 %)."""
+        """Number of settings in which a has significantly smaller regret (95 %)."""
         return self._count("better")
 
     @property
     def worse(self) -> int:
-        """Settings in which a has significantly larger regret (95 %)."""
+        """Number of settings in which a has significantly larger regret (95 %)."""
         return self._count("worse")
 
     @property
     def undecided(self) -> int:
-        """Settings in which neither is."""
+        """Number of settings in which the difference is not significant."""
         return self._count("undecided")
 
     @property
@@ -95,7 +95,7 @@ class Comparison:
         return [*lines, *([""] if rows else []), *self.summary()]
 
     def summary(self) -> list[str]:
-        """In how many settings which is better, and what the table's columns mean."""
+        """Numbers of settings in which either is better, and the meaning of the table's columns."""
         count = len(self.differences)
         definitions = {one.setting.definition for one in self.differences}
         of = f" ({next(iter(definitions))})" if len(definitions) == 1 else ""
@@ -146,7 +146,7 @@ def compare(
     """Compares the regret at the horizon of two policies, in every setting that both have.
 
     Args:
-      dataset: what `open_sweep` returns, of a finished sweep or not.
+      dataset: data set from `open_sweep`, of a finished sweep or not.
       a, b: a policy's name, with parameters in brackets where the sweep has several combinations:
         "dts[alpha=0.6]". Two names without them, of policies with the same combinations, are
         compared combination by combination.
@@ -154,7 +154,7 @@ def compare(
 
     Raises:
       InputError: if a name is not in the sweep, stands for several combinations of parameters that
-        the other has not, or both stand for the same; or the two share no setting.
+        the other does not have, or both stand for the same; or the two share no setting.
     """
     chosen = Readings(dataset, problems=problems, horizons=horizons, definitions=definitions)
     matches = _matches(a, b, chosen.variants)
@@ -179,7 +179,7 @@ def compare(
 
 
 def _matches(a: str, b: str, variants: Sequence[Variant]) -> list[tuple[Variant, Variant]]:
-    """What is compared with what."""
+    """The pairs of variants to compare."""
     first, second = find_variants(a, variants), find_variants(b, variants)
     if first == second:
         raise InputError(f"'{a}' and '{b}' are the same: name two policies, or two parameters.")

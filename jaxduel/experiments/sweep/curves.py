@@ -1,4 +1,4 @@
-"""Figures of a sweep: regret against time, or regret at the horizon against what is varied."""
+"""Figures of a sweep: regret against time, or regret at the horizon against a varied quantity."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Kind = Literal["curves", "heatmap"]
 
 MOST_CURVES = 20
-"""In a facet: more could not be told apart."""
+"""Most curves in a facet: more could not be told apart."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class SweepFigure:
     """A figure of a sweep, not drawn yet.
 
     Attributes:
-      name: of its files, such as "curves-horizon-by-K" or "curves-t-problem=arxiv".
-      x: the axis across.
-      facets: by title, what is drawn there.
+      name: name of its files, such as "curves-horizon-by-K" or "curves-t-problem=arxiv".
+      x: the horizontal axis.
+      facets: by title, the curves or the map drawn there.
       draw: draws it.
     """
 
@@ -71,7 +71,7 @@ class SweepFigure:
         return csv_text(header, rows)
 
     def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
-        """Writes NAME.png, NAME.pdf and NAME.csv, and says where."""
+        """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
         from jaxduel.plotting.figures import pdf, png
 
         name, figure = name or self.name, self.draw()
@@ -91,21 +91,22 @@ def sweep_figure(
     policies: Sequence[str] = (),
     definitions: Sequence[str] = (),
 ) -> SweepFigure:
-    """What is to be drawn of a sweep, finished or not.
+    """A figure of a sweep, finished or not.
 
     Curves are policies, with their parameters, problems and horizons where those differ and are
-    neither across nor in facets; means over seeds, with 95 % bands. Policies that have not the
-    parameter across are levels. Maps are of one policy each, regret at the horizon over x and y.
+    neither on an axis nor in facets; means over seeds, with 95 % bands. Policies without the
+    parameter on the horizontal axis are levels. Maps are of one policy each, regret at the horizon
+    over x and y.
 
     Args:
-      dataset: what `open_sweep` returns.
-      x: what is across: "t", "horizon", "K", "batches", or any parameter that is a number. Of "t"
+      dataset: data set from `open_sweep`.
+      x: horizontal axis: "t", "horizon", "K", "batches", or any parameter that is a number. For "t"
         regret at all checkpoints is drawn, else regret at the horizon.
-      y: of a heat map what is up: as for x, without "t"; "horizon" by default, or "K" if that is
-        across.
+      y: vertical axis of a heat map: as for x, without "t"; "horizon" by default, or "K" if x is
+        "horizon".
       facet: a set of axes for each "problem", "K", "horizon", "definition", "policy",
         "parameters", or value of a parameter; by default for each problem and horizon, as far as
-        they are neither across nor up. Definitions of regret always have axes of their own.
+        they are on no axis. Definitions of regret always have axes of their own.
       kind: "curves" or "heatmap".
       problems, horizons, policies, definitions: those to keep, as for `Readings`.
 

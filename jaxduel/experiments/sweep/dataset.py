@@ -39,12 +39,12 @@ _ALWAYS = tuple(DIMENSIONS)[:7]
 def open_sweep(
     folder: str | os.PathLike[str], drop_variables: Sequence[str] = ()
 ) -> xarray.Dataset:
-    """The results of a sweep, of what is finished where it still runs.
+    """The results of a sweep; of its finished blocks while it still runs.
 
     Args:
       folder: the sweep's folder.
-      drop_variables: names of variables that are not wanted, such as "regret" or "pairs_mean",
-        which may be large.
+      drop_variables: names of variables to leave out, such as "regret" or "pairs_mean", which may
+        be large.
 
     Returns:
       A data set in memory with the dimensions policy, problem, horizon, parameters (labels such as
@@ -98,7 +98,7 @@ def open_sweep(
 
 
 class _Arrays:
-    """The variables, filled group by group.
+    """The variables of the data set, filled group by group.
 
     Attributes:
       layout: the place of each cell.
@@ -198,7 +198,7 @@ def _moments(block: Block, name: str, m2: np.ndarray | None = None) -> Moments:
 
 
 def _cut(values: np.ndarray, known: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Values (C, M, K) or (C, M, K, K), with NaN for the arms and checkpoints a cell has not."""
+    """Values (C, M, K) or (C, M, K, K), with NaN for arms and checkpoints that a cell lacks."""
     most = arms.max()
     real = np.arange(most) < arms[:, None]  # (C, K)
     if values.ndim == 3:

@@ -16,7 +16,7 @@ def policies_of(document: Mapping[str, Any]) -> tuple[PolicyEntry, ...]:
     """The policies of a document.
 
     Raises:
-      GridError: for what is wrong, with the number of the table.
+      GridError: for an error in a table, with the table's number.
     """
     has_batches = document.get("batches") not in (None, [])
     return _entries(document, "policies", lambda table: _policy_entries(table, has_batches))
@@ -28,7 +28,7 @@ def problems_of(
     """The problems of a document; paths are relative to a folder, the current one if None.
 
     Raises:
-      GridError: for what is wrong, with the number of the table.
+      GridError: for an error in a table, with the table's number.
     """
     return _entries(document, "problems", lambda table: _problem_entries(table, folder))
 

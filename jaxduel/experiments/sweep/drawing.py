@@ -1,4 +1,4 @@
-"""The curves and maps of a sweep, handed to those who draw."""
+"""Curves and heat maps of a sweep, drawn by `jaxduel.plotting`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LOG_FROM = 8.0
-"""What is varied by at least this factor has a logarithmic axis."""
+"""A quantity that varies by at least this factor has a logarithmic axis."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Line:
     """One curve, or one map: its numbers, with the cells that they are of.
 
     Attributes:
-      label: the policy, with what tells it from others.
-      at: (N,) places across; NaN for a level, which does not depend on what is varied.
-      cells: N cells (at several times of one cell, N times that).
+      label: the policy, with all that distinguishes it from others.
+      at: (N,) values of x; NaN for a level, which does not depend on x.
+      cells: N cells (for a curve over time the same cell N times).
       t: (N,) times.
       mean, sem: (N,) over seeds.
     """
@@ -49,7 +49,7 @@ class Line:
 
 
 def draw_curves(x: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
-    """A set of axes for each title, with curves over an axis."""
+    """Draws a set of axes for each title, with curves over an axis."""
     from jaxduel.plotting.facets import Facet, FacetCurve, facet_figure
 
     lines = [line for some in facets.values() for line in some]
@@ -91,7 +91,7 @@ def draw_curves(x: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
 
 
 def draw_maps(x: str, y: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
-    """A heat map for each title, of its only line, over two axes."""
+    """Draws a heat map for each title, of its only line, over two axes."""
     from jaxduel.plotting.facet_maps import FacetMap, facet_map_figure
     from jaxduel.plotting.facets import MOST_IN_A_ROW
 

@@ -38,7 +38,7 @@ GENERATORS: dict[str, Callable[..., problems.Problem]] = {
 """The families of instances that a grid can name."""
 
 PROBLEM_KEYS = ("name", "file", "generator", "instances")
-"""The keys of a problem that are no parameters."""
+"""The keys of a problem that are not parameters."""
 
 _ARMS = re.compile(r"(gaussian|bernoulli)\[[^\[\]]*\]")
 _SUBMATRIX = re.compile(r"(.+)\[[^\[\]]*\]")
@@ -53,8 +53,8 @@ class PolicyEntry:
 
     Attributes:
       name: a registered policy.
-      parameters: by name, the values to try, a tuple; what is not named keeps its default. One
-        value may be given without a tuple. The horizon is the grid's affair.
+      parameters: by name, the values to try, a tuple; parameters not named keep their defaults. One
+        value may be given without a tuple. The horizon is set by the grid.
 
     Raises:
       GridError: an unknown policy or parameter, or a value of the wrong type.
@@ -111,12 +111,12 @@ class ProblemEntry:
     given.
 
     Attributes:
-      name: of the catalogue, or arms with rewards such as "gaussian[0.6,0.5]": what
-        `jaxduel.problems.load` takes, paths left aside.
+      name: of the catalogue, or arms with rewards such as "gaussian[0.6,0.5]": as in
+        `jaxduel.problems.load`, without paths.
       file: the path of a file that `jaxduel.problems.from_file` reads; made absolute.
       generator: one of `GENERATORS`.
       parameters: by name, values of the generator's parameters to try, a tuple (one value may be
-        given without); for an .npz file, "key" may be given: which arrays to take.
+        given without); for an .npz file, "key" may be given: names of arrays.
       instances: for generators that take a PRNG key: the seeds of the instances, from 0 to 2^32 - 1
         (() stands for (0,)).
 
@@ -166,7 +166,7 @@ class ProblemEntry:
 
     @property
     def takes_key(self) -> bool:
-        """Whether instances are drawn with a PRNG key."""
+        """True if instances are drawn with a PRNG key."""
         return self.generator is not None and _KEY in _parameters_of(self.generator)
 
     def _named(self) -> _Kinds:

@@ -13,7 +13,7 @@ from jaxduel.simulation.identity import code_digest, versions
 
 
 def environment(device_kind: str, prng: str) -> dict[str, str | None]:
-    """What a sweep records of where it runs.
+    """The environment of a sweep, as its manifest records it.
 
     Args:
       device_kind: the kind of device that simulates (`jax.Device.device_kind`).
@@ -42,7 +42,7 @@ def blocks_code() -> str:
 
 
 def git_revision(folder: Path) -> str | None:
-    """The commit that a package's folder is of, with "-dirty" where tracked files were changed.
+    """The commit of a package's folder, with "-dirty" where tracked files were changed.
 
     None if git does not track the folder's `__init__.py` (an installed package may lie in the
     checkout of something else), or is not installed.

@@ -1,4 +1,4 @@
-"""A study as a grid: which policies play which problems, for how long, how often."""
+"""Grids: a study's policies, problems, horizons and numbers of seeds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jaxduel.simulation.keys import GENERATORS as PRNGS
 from jaxduel.simulation.regret import DEFINITIONS
 
 KEPT = ("seeds", "wins")
-"""What may be kept besides statistics: the regret of every seed at all checkpoints, the comparisons
+"""Optional records besides statistics: the regret of every seed at all checkpoints, the comparisons
 of every pair."""
 
 _FIELDS = {"seeds": "num_seeds", "delay": "delays"}
@@ -38,7 +38,7 @@ KEYS = (
     "lanes",
     "keep",
 )
-"""The keys of the TOML file, its tables of policies and problems left aside."""
+"""The keys of the TOML file, without its tables of policies and problems."""
 TABLES = ("policies", "problems")
 
 
@@ -54,18 +54,18 @@ class Grid:
       horizons: T, each from 1 to 2^31 - 1; whole floats such as 1e6 are accepted.
       num_seeds: runs per cell.
       seed: root of all randomness, from 0 to 2^32 - 1.
-      checkpoints: about how many times to record, evenly in log t; or a tuple of increasing times,
-        of which a cell has those up to its horizon, and the horizon.
+      checkpoints: approximate number of times to record, evenly in log t; or a tuple of increasing
+        times, of which a cell has those up to its horizon, and the horizon.
       regret: definitions ("average", "borda", "copeland", "pulls", "weak"), of which a problem has
-        those that make sense for it; () stands for each problem's own, "copeland" or "pulls".
-      delays: outcomes reach policies after so many comparisons; those that cannot learn late have
-        cells for a delay of 1 only.
+        those that are defined for it; () stands for each problem's own, "copeland" or "pulls".
+      delays: outcomes reach policies after so many comparisons; policies that do not support delays
+        have cells for a delay of 1 only.
       batches: numbers of batches, for every policy that has the parameter `num_batches` and does
         not set it itself.
       shuffle_arms: as in `jaxduel.simulate`.
       prng: as in `jaxduel.simulate`.
       lanes: seeds side by side; None: a number that depends on the policy and its cells.
-      keep: of `KEPT`.
+      keep: optional records, some of `KEPT`.
 
     Raises:
       GridError: an InputError, for an empty grid or a value out of range.
@@ -126,7 +126,7 @@ class Grid:
             entry.require_parameters(bool(self.batches))
 
     def checkpoints_of(self, horizon: int) -> tuple[int, ...]:
-        """The times at which a run up to a horizon is recorded, increasing, the last the
+        """The times at which a run up to a horizon is recorded: increasing, the last is the
         horizon."""
         if isinstance(self.checkpoints, int):
             return tuple(int(t) for t in log_grid(horizon, self.checkpoints))
@@ -158,8 +158,8 @@ class Grid:
         """The grid that `to_json` or a TOML file describes.
 
         Args:
-          document: what the TOML file holds; keys that are absent or None have their defaults.
-          folder: what the paths of files are relative to; the current folder if None.
+          document: content of the TOML file; keys that are absent or None have their defaults.
+          folder: folder that the paths of files are relative to; the current one if None.
 
         Raises:
           GridError: as for the class, and for unknown keys.

@@ -1,4 +1,4 @@
-"""Grids from TOML files, with the line of what is wrong."""
+"""Grids from TOML files, with line numbers in errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
         seed = 0                      # root of all randomness
         horizons = [1e3, 1e6]         # whole numbers
         batches = [2, 8, 32]          # for every policy that has num_batches and does not set it
-        checkpoints = 20              # about how many, evenly in log t; or a list of times
+        checkpoints = 20              # about so many, evenly in log t; or a list of times
         regret = ["average"]          # each problem's own if left out: copeland, or pulls
         delay = [1]
         shuffle_arms = true
@@ -56,7 +56,7 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
       The grid, checked.
 
     Raises:
-      InputError: no such file, or something wrong in it; says in which line.
+      InputError: for a missing file, or an error in it; names the line.
     """
     path = Path(path)
     if "\0" in str(path):
@@ -82,7 +82,7 @@ def _document(path: Path, text: str) -> dict[str, Any]:
     """The tables of the file.
 
     Raises:
-      InputError: for what is not TOML, such as [policies] besides [[policies]].
+      InputError: if the text is not TOML, such as [policies] besides [[policies]].
     """
     try:
         return tomllib.loads(text)
@@ -95,13 +95,13 @@ def _document(path: Path, text: str) -> dict[str, Any]:
             if table in single:
                 where = f"grid file '{path}', line {single[table]}"
                 raise InputError(f"{where}: {one_table(table)}") from None
-    except ValueError:  # Python reads no longer ones
+    except ValueError:  # Python does not read longer ones
         reason = "a number has thousands of digits"
     raise InputError(f"grid file '{path}' is not valid TOML: {reason}.")
 
 
 def _line(text: str, error: GridError) -> int | None:
-    """The line of the key that is wrong, else that of its table; None if there is neither."""
+    """The line of the key that an error is about, else of its table; None if there is neither."""
     lines = key_lines(text)
     table = error.table, error.number
     places = ((*table, error.key), (*table, ""), ("", 0, error.table))

@@ -1,4 +1,4 @@
-"""Which cells of a sweep share axes and curves in a figure, and what tells them apart."""
+"""Grouping of a sweep's cells into the facets and curves of a figure, with their labels."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ MOST_FACETS = 48
 
 
 def facet_axes(cells: Sequence[Reading], used: Collection[str], facet: str | None) -> list[str]:
-    """What has axes of its own for each value: what is asked for, or what tells settings apart.
+    """Names of the axes for whose values there are facets: the one asked for, or those that
+    distinguish settings.
 
     Args:
       cells: all that are drawn.
-      used: what is across, and up.
-      facet: what is asked for; None for problems and horizons that differ. Definitions of regret
+      used: the horizontal and the vertical axis.
+      facet: the axis asked for; None for problems and horizons that differ. Definitions of regret
         that differ are always among them.
     """
     axes = [facet] if facet else [*_problem_axis(cells, used), "horizon"]
@@ -26,7 +27,7 @@ def facet_axes(cells: Sequence[Reading], used: Collection[str], facet: str | Non
 
 
 def label_axes(groups: Iterable[Sequence[Reading]], used: Collection[str]) -> list[str]:
-    """What of problem and horizon tells cells of a facet apart, and is not used otherwise."""
+    """Those of problem, family and horizon that distinguish cells of a facet and are not used."""
     axes: list[str] = []
     for group in groups:
         if not {"problem", "family"} & set(used):
@@ -37,7 +38,7 @@ def label_axes(groups: Iterable[Sequence[Reading]], used: Collection[str]) -> li
 
 
 def parameter_axes(cells: Sequence[Reading], used: Collection[str]) -> dict[str, list[str]]:
-    """By policy, those of its parameters that differ between cells and are not used otherwise."""
+    """By policy, those of its parameters that differ between cells and are not used."""
     names = dict.fromkeys(name for cell in cells for name in cell.values)
     free = [name for name in names if name not in used and "parameters" not in used]
     varied = [name for name in free if _varies([c for c in cells if name in c.values], name)]
@@ -49,12 +50,12 @@ def parameter_axes(cells: Sequence[Reading], used: Collection[str]) -> dict[str,
 
 
 def label_of(cell: Reading, parameters: dict[str, list[str]], others: Sequence[str]) -> str:
-    """What the legend calls a cell's curve: "dts[alpha=0.6], T = 1e6".
+    """Label of a cell's curve in the legend: "dts[alpha=0.6], T = 1e6".
 
     Args:
-      cell: one of those that the curve is of.
-      parameters: by policy, those that belong in the label.
-      others: what else does.
+      cell: one of the curve's cells.
+      parameters: by policy, the parameters in the label.
+      others: further axes in the label.
     """
     policy = cell.variant.policy
     inside = [
@@ -67,7 +68,7 @@ def label_of(cell: Reading, parameters: dict[str, list[str]], others: Sequence[s
 
 
 def grouped(cells: Sequence[Reading], axes: Sequence[str]) -> dict[str, list[Reading]]:
-    """The cells of each facet, by its title, in the order of their values.
+    """The cells of each facet, by its title, in the order of the facets' values.
 
     Raises:
       InputError: if there are more than `MOST_FACETS`.
@@ -99,8 +100,8 @@ def _varies(cells: Sequence[Reading], axis: str) -> bool:
 
 
 def _problem_axis(cells: Sequence[Reading], used: Collection[str]) -> list[str]:
-    """What tells problems apart: their names; where K is an axis, their names without it; nothing
-    if K alone tells them apart and no name has several."""
+    """The axis that distinguishes problems: their names; where K is used, their names without it;
+    none if K alone distinguishes them and no name has several."""
     if "K" not in used:
         return ["problem"]
     arms: dict[Value, set[int]] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from jaxduel.experiments.sweep.manifest import CellRecord, Manifest
 
 CELL = ("policy", "problem", "horizon", "parameters")
-"""The dimensions that tell cells apart."""
+"""The dimensions that identify a cell."""
 
 
 def parameters_label(parameters: dict[str, Any], delay: int = 1) -> str:
@@ -32,7 +32,7 @@ class Layout:
       combinations: for each label the parameters, and the delay where any label has one.
       num_arms: for each problem.
       definitions: names of regret definitions.
-      num_checkpoints: the most that a cell has.
+      num_checkpoints: the largest number that a cell has.
     """
 
     policies: tuple[str, ...]

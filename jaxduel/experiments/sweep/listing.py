@@ -1,4 +1,4 @@
-"""What a plan amounts to, in words."""
+"""Text about a plan: its cells, programs, blocks and memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jaxduel.experiments.sweep.planning import Group, tasks
 
 
 def summary(groups: Sequence[Group], num_seeds: int) -> list[str]:
-    """What a plan amounts to, in lines of text."""
+    """Lines of text with a plan's numbers of cells, groups, programs, blocks and comparisons."""
     cells = [cell for group in groups for cell in group.cells]
     programs = {group.program for group in groups}
     steps = num_seeds * sum(cell.horizon for cell in cells)
@@ -33,7 +33,7 @@ def summary(groups: Sequence[Group], num_seeds: int) -> list[str]:
 
 
 def memory_line(groups: Sequence[Group], num_devices: int) -> str:
-    """What the largest blocks take that may run at once, one on each device."""
+    """Line with the memory of the largest blocks that may run at once, one on each device."""
     largest = sorted((group.bytes for group in groups), reverse=True)[:num_devices]
     return (
         f"at most {sum(largest) / 2**20:,.0f} MiB for the blocks that run at once on "
@@ -42,7 +42,7 @@ def memory_line(groups: Sequence[Group], num_devices: int) -> str:
 
 
 def cell_lines(groups: Sequence[Group]) -> list[str]:
-    """All cells, a line for those that differ in their horizons alone, in the order of the grid."""
+    """Lines with all cells, in the order of the grid; cells that differ only in T share a line."""
     horizons: dict[str, list[int]] = {}
     for cell in sorted((c for group in groups for c in group.cells), key=lambda cell: cell.index):
         settings = f"({cell.label})" if cell.label else ""

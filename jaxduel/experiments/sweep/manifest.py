@@ -1,4 +1,4 @@
-"""The manifest of a sweep: what its folder holds, fixed before anything is computed."""
+"""The manifest of a sweep: its grid, groups and environment, fixed before anything is computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CellRecord:
 
     Attributes:
       index: the cell's place in the grid, from 0: labels appear in the data set in this order.
-      key: hash of all that determines the cell's numbers.
+      key: hash of all that determines the cell's results.
       policy: the policy's name.
       problem: the problem's name.
       horizon: T.
@@ -64,7 +64,7 @@ class GroupRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder holds.
+    """Description of the sweep in a folder.
 
     Attributes:
       grid: the grid in plain JSON values; "seeds" is among its keys.
@@ -105,7 +105,7 @@ class Manifest:
         return next((group for group in self.groups if group.key == key), None)
 
     def seeds_of_block(self, block_seeds: int, number: int) -> int:
-        """How many seeds block `number` holds once it is finished: fewer in the last."""
+        """Number of seeds that block `number` holds once it is finished: fewer in the last."""
         return min(block_seeds, self.seeds - number * block_seeds)
 
     def with_grid(self, grid: dict[str, Any]) -> Manifest:

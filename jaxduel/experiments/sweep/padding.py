@@ -1,4 +1,4 @@
-"""Which numbers of arms share a program: padding against compiling."""
+"""Padding of numbers of arms so that they share a program, where it costs less than compiling."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ BUCKETS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 the last bucket none are."""
 
 SEEDS = 1_000
-"""How many seeds a cell is taken to have, however many are asked for: numbers depend on padding,
-and must not depend on how many seeds run."""
+"""Nominal seed count for padding decisions: results depend on padding, and must not depend on the
+number of seeds that run."""
 ARM_STEPS = 4e8
-"""What one compilation costs, of a policy that makes one comparison or pull at a time: so many
-comparisons times arms, about 4 seconds at 10 ns each."""
+"""Cost of one compilation, for a policy that makes one comparison or pull at a time, in comparisons
+times arms: about 4 seconds at 10 ns each."""
 PAIR_ROUNDS = 2e8
-"""The same for a policy that commits to batches: so many rounds times arms squared, about 5 seconds
-at 25 ns each."""
+"""The same for a policy that commits to batches, in rounds times arms squared: about 5 seconds at
+25 ns each."""
 
 
 def padded_arms(loads: Mapping[int, float], *, batched: bool) -> dict[int, int]:
     """The number of arms that each number of arms is padded to.
 
-    The K of one bucket share the largest of them if what the arms that are never played cost, for
-    `SEEDS` seeds of each cell, is at most what the compilations cost that they save: a comparison
+    All K of one bucket are padded to the largest of them if the cost of the arms that are never
+    played, for `SEEDS` seeds of each cell, is at most that of the compilations saved: a comparison
     costs K, a round K^2.
 
     Args:

@@ -14,7 +14,7 @@ class Paired:
     """The regret of a minus that of b, at the horizon, over the seeds that both have run.
 
     Attributes:
-      seeds: how many those are.
+      seeds: number of those seeds.
       mean_a, mean_b: their means.
       difference: mean of the differences.
       lower95, upper95: its 95 % interval (Student t); NaN for fewer than two seeds.
@@ -41,7 +41,7 @@ class Paired:
 
     @property
     def tightness(self) -> float:
-        """How many times the unpaired standard error is the paired one; NaN if both are 0."""
+        """Ratio of the unpaired standard error to the paired one; NaN if both are 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.divide(self.unpaired_sem, self.sem))
 

@@ -1,4 +1,4 @@
-"""Which cells run together as one program, and in which blocks of seeds."""
+"""Grouping of cells that run together as one program, and their division into blocks of seeds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from jaxduel.policies.base import Batch, Policy, PullBatch, SupportsSkip
 from jaxduel.problems import ArmsProblem, Problem
 
 _ROUNDS = 16
-"""How many batches a policy is taken to make that has no number of them."""
+"""Assumed number of batches of a policy that has no parameter for it."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,19 @@ class Group:
 
     Attributes:
       policy: the registered name.
-      num_arms: of the policy, padding included; problems may have fewer.
+      num_arms: arms of the policy, padding included; problems may have fewer.
       cells: in order, planned.
-      size: how many cells the program runs side by side; beyond `cells` the last one is repeated,
-        so that it always has so many.
+      size: number of cells that the program runs side by side; beyond `cells` the last one is
+        repeated, so that there are always so many.
       lanes: seeds that the program runs side by side, of each cell.
       block_seeds: seeds in a block, a multiple of `lanes`.
-      num_checkpoints: how many the program records: the most of all cells of the program; a cell
-        that has fewer repeats its last one.
+      num_checkpoints: number of checkpoints that the program records: the most of all its cells; a
+        cell that has fewer repeats its last one.
       batched: whether the policy commits to batches; if not, the cells share the checkpoints.
       pairs: whether comparisons of pairs are recorded.
-      program: what the compiled program depends on: groups of equal programs compile once.
-      bytes: memory that the program takes, about.
+      program: everything that the compiled program depends on: groups of equal programs compile
+        once.
+      bytes: approximate memory of the program.
     """
 
     policy: str
@@ -64,7 +65,7 @@ class Group:
 
     @property
     def stacked(self) -> tuple[SweepCell, ...]:
-        """The cells that the program runs, `size` at a time, those that fill it up included."""
+        """The cells that the program runs, `size` at a time, with those that fill up the last."""
         return (*self.cells, *(-len(self.cells) % self.size) * self.cells[-1:])
 
     @property
@@ -79,13 +80,13 @@ class Group:
 
     @cached_property
     def key(self) -> str:
-        """A hash of what determines the group's numbers: 16 hexadecimal digits."""
+        """A hash of all that determines the group's results: 16 hexadecimal digits."""
         cells = [cell.key for cell in self.stacked]
         return digest_of_json([self.program, self.block_seeds, cells])
 
     @property
     def rounds(self) -> int:
-        """How often the policies of all its cells plan, as in `rounds_of`."""
+        """Number of plans that the policies of all its cells make, as in `rounds_of`."""
         return sum(rounds_of(cell, batched=self.batched) for cell in self.cells)
 
     def policies(self) -> list[Policy]:
@@ -100,11 +101,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Task:
-    """A group for one block of seeds: what is simulated, stored and resumed at a time.
+    """A group for one block of seeds: the unit that is simulated, stored and resumed.
 
     Attributes:
       group: the group.
-      number: of the block, from 0.
+      number: number of the block, from 0.
     """
 
     group: Group
@@ -117,7 +118,7 @@ class Task:
 
     @cached_property
     def key(self) -> str:
-        """A hash of what determines the block's numbers: 16 hexadecimal digits."""
+        """A hash of all that determines the block's results: 16 hexadecimal digits."""
         return digest_of_json([self.group.key, self.number])
 
 
@@ -135,9 +136,9 @@ def plan(cells: Sequence[SweepCell], grid: Grid, platform: str = "cpu") -> tuple
     The plan depends on the grid and the platform alone, not on the number of seeds.
 
     Args:
-      cells: of `expand`.
-      grid: the grid that they are of.
-      platform: of the devices: "cpu", "gpu", ...
+      cells: cells from `expand`.
+      grid: their grid.
+      platform: platform of the devices: "cpu", "gpu", ...
 
     Raises:
       InputError: what building a policy or problem raises.
@@ -164,7 +165,7 @@ def plan(cells: Sequence[SweepCell], grid: Grid, platform: str = "cpu") -> tuple
 
 
 def tasks(groups: Iterable[Group], num_seeds: int) -> tuple[Task, ...]:
-    """The blocks of all groups that so many seeds take, those of a group one after the other."""
+    """The tasks of all groups for so many seeds, those of a group one after the other."""
     return tuple(
         Task(group, number)
         for group in groups
@@ -173,12 +174,12 @@ def tasks(groups: Iterable[Group], num_seeds: int) -> tuple[Task, ...]:
 
 
 def rounds_of(cell: SweepCell, *, batched: bool) -> int:
-    """How often a cell's policy plans: its batches, about, or its comparisons."""
+    """Number of plans that a cell's policy makes: its batches, about, or its comparisons."""
     return (cell.all_parameters.get(BATCHES) or _ROUNDS) if batched else cell.horizon
 
 
 def _family(cell: SweepCell) -> tuple[Any, ...]:
-    """What a program depends on besides widths and the number of arms: plain values."""
+    """Everything that a program depends on besides widths and the number of arms: plain values."""
     made = registry.policy_class(cell.policy)(
         num_arms=cell.num_arms, active_arms=np.ones(cell.num_arms, bool), **cell.all_parameters
     )
@@ -214,7 +215,7 @@ def _groups(
     batched: bool,
     platform: str,
 ) -> list[Group]:
-    """The groups of cells that share everything that `_family` says, and the number of arms."""
+    """The groups of cells that share all that `_family` returns, and the padded number of arms."""
     together: dict[Any, list[SweepCell]] = {}
     for cell in cells:
         clock = () if batched else (cell.horizon, cell.checkpoints)

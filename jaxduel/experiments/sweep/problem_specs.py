@@ -34,7 +34,7 @@ class ProblemSpec:
 
     @property
     def label(self) -> str:
-        """What the data set calls it: "arxiv", "my.csv", "btl(num_arms=4, instance=0)"."""
+        """Label in the data set: "arxiv", "my.csv", "btl(num_arms=4, instance=0)"."""
         what = os.path.basename(self.what) if self.source == "file" else self.what
         values = [f"{key}={value}" for key, value in self.parameters]
         if self.instance is not None:

@@ -1,4 +1,4 @@
-"""How far a sweep has come, by whomever it is done: comparisons or pulls, cells and blocks."""
+"""Progress of a sweep, whoever does the work: comparisons or pulls, cells and blocks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from jaxduel.progress import Progress
 
 
 class SweepProgress:
-    """Is told of finished blocks, and shows how far the sweep is; a context.
+    """Context that counts finished blocks and shows the progress of a sweep.
 
     Args:
       every: all tasks of the sweep.
       finished: keys of those that were finished before.
-      num_seeds: of the grid.
+      num_seeds: number of seeds of the grid.
       shown: as in `Progress`.
     """
 
@@ -63,7 +63,7 @@ class SweepProgress:
         )
 
     def _enter(self, key: str) -> int:
-        """Enters a finished task; its steps, 0 where it was entered before."""
+        """Enters a finished task, and returns its steps; 0 if it was entered before."""
         task = self._left.pop(key, None)
         if task is None:
             return 0
@@ -78,6 +78,6 @@ class SweepProgress:
 
 
 def _unit(tasks: Iterable[Task]) -> str:
-    """What the steps are."""
+    """Unit of the steps: "comparisons", "pulls", or both."""
     units = {"pulls" if "pulls" in task.group.definitions else "comparisons" for task in tasks}
     return " and ".join(sorted(units))

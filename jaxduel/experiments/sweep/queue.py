@@ -1,4 +1,4 @@
-"""Which task a worker takes next: one whose program it has compiled, if there is any."""
+"""Queue of tasks: a worker takes one whose program it has compiled, if there is any."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from jaxduel.experiments.sweep.planning import Task
 class TaskQueue:
     """Tasks that nobody has taken, for the workers of a process.
 
-    Each device compiles for itself. So a worker goes on with the program that it has; else it
-    begins one that no other has begun; only when there is none it shares one.
+    Each device compiles for itself. So a worker goes on with a program that it has compiled; else
+    it begins one that no other has begun; only if there is none it shares one.
 
     Args:
       tasks: in the order in which they are to be run.

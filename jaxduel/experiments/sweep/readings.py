@@ -1,4 +1,4 @@
-"""The cells of a sweep's data set one by one, and what is chosen of them by name."""
+"""The cells of a sweep's data set one by one, and their choice by name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Variant(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What policies are compared in: a problem, a horizon, a definition of regret."""
+    """Setting in which policies are compared: a problem, a horizon, a definition of regret."""
 
     problem: str
     horizon: int
@@ -52,7 +52,7 @@ class Reading:
       variant: the policy and its parameters.
       num_arms: the problem's arms.
       values: the parameters, by name of their coordinates: numbers, or text.
-      seeds: how many have run.
+      seeds: number of seeds that have run.
       place: the cell's index along policy, problem, horizon and parameters.
       definition: index of the definition.
     """
@@ -67,10 +67,10 @@ class Reading:
 
 
 class Readings:
-    """A sweep's data set, or what is chosen of it.
+    """The cells of a sweep's data set, or those chosen by name.
 
     Args:
-      dataset: what `open_sweep` returns.
+      dataset: data set from `open_sweep`.
       problems: names of problems to keep, all if empty; "btl" stands for all that are called
         "btl(...)".
       horizons: those to keep.
@@ -82,7 +82,7 @@ class Readings:
       all: the cells that are chosen, by definition, in the order of the grid.
 
     Raises:
-      InputError: if a name is not in the sweep, or nothing has all that is asked for.
+      InputError: if a name is not in the sweep, or no cell has all that is asked for.
     """
 
     def __init__(
@@ -160,8 +160,8 @@ class Readings:
 
 
 def find_variants(name: str, variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """What a name stands for: "dts" for all variants of that policy, "dts[alpha=0.6]" for the one
-    with exactly that label, or else for those that have that value among their parameters.
+    """The variants that a name stands for: "dts" for all of that policy, "dts[alpha=0.6]" for the
+    one with exactly that label, or else for those that have that value among their parameters.
 
     Raises:
       InputError: if there is none.
@@ -187,8 +187,8 @@ def listed_labels(variants: Sequence[Variant], most: int = 12) -> str:
 
 
 def _readings(dataset: xarray.Dataset) -> list[Reading]:
-    """All cells of the grid, policy by policy, under each definition that they have: of those that
-    have not run, what others on the same problem have, or else all."""
+    """All cells of the grid, policy by policy, under each definition that they have; cells that
+    have not run get the definitions of others on the same problem, or else all."""
     labels = {name: dataset[name].values.tolist() for name in (*CELL, "definition", "num_arms")}
     seeds = dataset["num_seeds"].transpose(*CELL).values
     times = dataset["t"].transpose(*CELL, "checkpoint").values

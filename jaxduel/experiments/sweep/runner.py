@@ -1,4 +1,4 @@
-"""Runs what a store lacks, on all local devices, beside other processes, until told to stop."""
+"""Runs the tasks that a store lacks, on local devices, beside other processes, until stopped."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def run_tasks(
     their tasks are taken over.
 
     Args:
-      store: where blocks go.
+      store: the store for blocks.
       tasks: all of the sweep.
-      devices: where blocks are simulated, one at a time on each.
-      progress: is told of every finished block.
+      devices: devices that simulate blocks, one at a time on each.
+      progress: counts every finished block.
       stop: once it is set, the blocks in flight are finished and no others begun.
 
     Raises:
@@ -87,7 +87,8 @@ def _await(
     queue: TaskQueue,
     progress: SweepProgress,
 ) -> list[Task]:
-    """Looks after tasks that others have: those that can be claimed now are queued again.
+    """Checks tasks that other processes have: once one is finished or free, those that are finished
+    are counted and the others queued again.
 
     Returns:
       The tasks that others still have.

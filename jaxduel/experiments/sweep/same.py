@@ -1,4 +1,4 @@
-"""Whether a folder's sweep is the one that is asked for, and if not, what differs."""
+"""Checks that a folder's sweep is the one asked for, with errors that name the difference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.sweep.manifest import Manifest
 
 _MATTERS = ("jax", "jaxlib", "device")
-"""What of the environment the rounding of numbers depends on."""
+"""Environment fields that affect rounding."""
 
 
 def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) -> None:
@@ -18,7 +18,7 @@ def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) 
       folder: the folder.
       there: its manifest.
       wanted: the manifest asked for.
-      extend: whether it may have more seeds.
+      extend: whether `wanted` may have more seeds.
 
     Raises:
       InputError: if the version of jaxduel, the code that simulates, the grid or the cells differ;

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import xarray
 
 NOT_RUN = "-"
-"""What stands for a cell without a seed."""
+"""Entry of a cell of which no seed has run."""
 Columns = Literal["auto", "all", "best"]
-"""A column for all combinations of parameters, or one per policy for the best of each row; "auto":
+"""A column for each combination of parameters, or one per policy with the best of each row; "auto":
 the latter if all do not fit."""
 
 _GAP = 2
@@ -37,7 +37,7 @@ class _Text:
 
         Args:
           columns: whether all combinations of parameters have columns.
-          width: characters of a line, where the columns are not wider themselves.
+          width: characters of a line, unless a single column is wider.
         """
         variants = self.readings.variants
         policies = list(dict.fromkeys(variant.policy for variant in variants))
@@ -58,7 +58,7 @@ class _Text:
         return [*lines[1:], "", *self._explained(every)]
 
     def _explained(self, every: dict[str, list[str]], chosen: bool = False) -> list[str]:
-        """What numbers and marks mean."""
+        """Lines that explain numbers and marks."""
         definitions = {setting.definition for setting in self.rows}
         of = f" ({next(iter(definitions))})" if len(definitions) == 1 else ""
         seeds = self._same_seeds
@@ -77,7 +77,7 @@ class _Text:
         return lines
 
     def _tables(self, columns: dict[str, list[str]], width: int) -> list[str]:
-        """As many columns beside each other as fit, the settings at the left of each table."""
+        """Tables with as many columns as fit, each with the settings at its left."""
         lines: list[str] = []
         rest = dict(columns)
         while rest:
@@ -139,7 +139,7 @@ class _Text:
         return f"{with_interval(one.mean, t95(one.seeds) * one.sem)} {one.mark or ' '}"
 
     def _best(self, setting: Setting, policy: str) -> str:
-        """The entry of a policy's best parameters, and which they are."""
+        """The entry of a policy's best parameters, with their values."""
         entries = {v: one for v, one in self.rows[setting].items() if v.policy == policy}
         if not entries:
             return ""
@@ -165,17 +165,17 @@ def show_lines(
     columns: Columns = "auto",
     width: int = 100,
 ) -> list[str]:
-    """What a sweep has found so far, as text: regret at the horizon with its 95 % interval.
+    """The results of a sweep so far, as text: regret at the horizon with its 95 % interval.
 
     Args:
-      dataset: what `open_sweep` returns, of a finished sweep or not.
+      dataset: data set from `open_sweep`, of a finished sweep or not.
       problems, horizons, policies, definitions: those to keep, as for `Readings`.
       columns: whether all combinations of parameters have columns; "auto": if they fit, or only
         one policy is shown.
       width: characters of a line.
 
     Returns:
-      Lines: how much is finished, the table, and what its marks mean.
+      Lines: the finished part, the table, and the meaning of its marks.
 
     Raises:
       InputError: if a name is not in the sweep.
@@ -202,7 +202,7 @@ def show_csv(
 
 
 def progress_line(dataset: xarray.Dataset) -> str:
-    """How much of the whole grid is finished: cells, and seeds of all cells together."""
+    """Finished part of the whole grid: cells, and seeds of all cells together."""
     wanted = int(json.loads(dataset.attrs["grid"])["seeds"])
     in_grid = dataset["t"].notnull().any("checkpoint")
     seeds = dataset["num_seeds"].where(in_grid, 0)

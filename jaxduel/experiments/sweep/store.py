@@ -23,12 +23,12 @@ _POLL_SECONDS = 0.2
 class Store:
     """A folder with a manifest, finished blocks, and claims on blocks in the making.
 
-    What its users do, any number of processes at once: claim a task that is not finished, simulate
-    it, add its block, release the claim; wait for the others when all that is left is claimed.
+    Any number of processes use it at once. Each claims a task that is not finished, simulates it,
+    adds its block and releases the claim; it waits for the others when all that is left is claimed.
 
     Attributes:
       folder: the folder.
-      manifest: what it holds.
+      manifest: its manifest.
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
@@ -39,7 +39,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
-        """The store in a folder, whatever it holds.
+        """The store in a folder, whatever its grid.
 
         Raises:
           InputError: if there is none, or one of another format.
@@ -55,7 +55,7 @@ class Store:
 
         Args:
           folder: it is created with its parents if there is none.
-          manifest: what the sweep is to hold.
+          manifest: the manifest of the sweep asked for.
           extend: whether the number of seeds of a store that exists may be raised.
 
         Returns:
@@ -78,7 +78,7 @@ class Store:
             ) from None
 
     def finished(self) -> set[str]:
-        """The keys of tasks whose blocks are here, whole, with all seeds the grid asks for.
+        """The keys of tasks whose blocks are stored whole, with all seeds that the grid asks for.
 
         Files that are known from an earlier call are not read again. Damaged ones are set aside,
         each with a warning.
@@ -115,7 +115,7 @@ class Store:
           timeout: most seconds to wait.
 
         Returns:
-          Whether one of the tasks is finished, or can be claimed (its process has died).
+          True if one of the tasks is finished, or can be claimed (its process has died).
         """
         end = time.monotonic() + timeout
         while True:
@@ -129,7 +129,7 @@ class Store:
             time.sleep(min(_POLL_SECONDS, left))
 
     def add(self, block: Block) -> Path:
-        """Puts a block on disk, for good: it is there, whole, when this returns.
+        """Stores a block durably: it is on disk, whole, when this returns.
 
         A block of the same task with no more seeds is replaced.
 
@@ -160,7 +160,7 @@ class Store:
         return path
 
     def _is_complete(self, file: BlockFile) -> bool:
-        """Whether a file holds all seeds that its block has in the grid; after an extension the
+        """True if a file holds all seeds that its block has in the grid; after an extension the
         last block of a group has more of them than before."""
         most = self._block_seeds.get(file.group)
         return most is not None and file.seeds >= self.manifest.seeds_of_block(most, file.number)
@@ -170,10 +170,10 @@ class Store:
 
 
 def _make_folders(folder: Path) -> None:
-    """The folder and those within it, unless the folder holds something else.
+    """Creates the folder and those within it.
 
     Raises:
-      InputError: if it does.
+      InputError: if the folder holds something else.
     """
     folder.mkdir(parents=True, exist_ok=True)
     ours = {FILE, FOLDER, CLAIMS}
@@ -188,8 +188,8 @@ def _make_folders(folder: Path) -> None:
 
 
 def _settle(folder: Path, wanted: Manifest, extend: bool) -> Manifest:
-    """The manifest of a folder to which nobody else writes one: written if there is none, checked,
-    its number of seeds raised."""
+    """The manifest of a folder, to which no other process writes one now: written if there is none,
+    else checked and its number of seeds raised."""
     remove_parts(folder, "manifest")
     if not (folder / FILE).exists():
         write_durably(folder / FILE, wanted.encode(), "manifest")

@@ -30,12 +30,12 @@ from jaxduel.simulation.devices import Device
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a sweep ended.
+    """Outcome of a sweep.
 
     Attributes:
-      folder: where it is stored.
-      finished: blocks that are stored.
-      blocks: blocks of the whole sweep.
+      folder: its folder.
+      finished: number of blocks that are stored.
+      blocks: number of blocks of the whole sweep.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether all blocks are stored."""
+        """True if all blocks are stored."""
         return self.finished == self.blocks
 
 
@@ -57,29 +57,30 @@ def run_sweep(
     scheduler: str | None = None,
     progress: bool | None = None,
 ) -> Outcome:
-    """Runs a grid, or what is left of it, and stores each block as soon as it is finished.
+    """Runs a grid, or resumes it, and stores each block as soon as it is finished.
 
     It may be killed at any moment and run again: blocks that are stored are kept, and the data set
     (`jaxduel.open_sweep`) is the same, bit for bit, as that of an undisturbed run. Any number of
-    processes may work on one folder. The first SIGINT or SIGTERM begins no more blocks; those in
-    flight are finished, in a command or on `local:N` if it takes no longer than two seconds.
+    processes may work on one folder. After the first SIGINT or SIGTERM no more blocks are begun;
+    those in flight are finished, in a command or on `local:N` if it takes no longer than two
+    seconds.
 
     Args:
       grid: the grid, or the TOML file that describes it.
-      folder: where results go; new, or that of the same grid.
+      folder: folder for the results; new, or that of the same grid.
       extend_seeds: whether a folder with fewer seeds of the same grid is extended.
-      devices: where blocks run, one at a time on each; all local ones by default.
-      scheduler: of a dask cluster that runs the blocks instead
+      devices: devices that run blocks, one at a time on each; all local ones by default.
+      scheduler: scheduler of a dask cluster that runs the blocks instead
         (`jaxduel.experiments.sweep.cluster`).
       progress: as in `jaxduel.simulate`.
 
     Returns:
-      How it ended; not complete after a signal.
+      The outcome; not complete if a signal stopped it early.
 
     Raises:
       InputError: for a grid that cannot be run, or a folder that holds something else.
-      StorageError: if a block cannot be stored; what was stored is kept.
-      ConnectionError: if the scheduler was lost; what was stored is kept.
+      StorageError: if a block cannot be stored; stored blocks are kept.
+      ConnectionError: if the scheduler was lost; stored blocks are kept.
       MemoryError: if one seed of a cell does not fit the device.
     """
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
@@ -110,9 +111,9 @@ def _opened(
 
     Args:
       grid: the grid.
-      folder: where the store is.
+      folder: folder of the store.
       extend_seeds: whether it may be extended.
-      kind: platform and device, and what else of the environment is not that of this process.
+      kind: platform and device, and other environment fields that are not those of this process.
     """
     groups = groups_of(grid, kind["platform"])
     warn_of_assumptions(groups)

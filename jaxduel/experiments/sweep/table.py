@@ -13,7 +13,7 @@ from jaxduel.experiments.tables import csv_text
 from jaxduel.simulation.intervals import interval95
 
 BEST, EQUAL = "*", "~"
-"""The marks of a setting: the smallest mean, and what cannot be told from it."""
+"""The marks within a setting: the smallest mean, and those not significantly larger."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Entry:
     """Regret at the horizon of one cell.
 
     Attributes:
-      seeds: how many have run.
+      seeds: number of seeds that have run.
       mean, sem: over them; NaN for none, or sem for one.
       mark: "*" for the smallest mean of the setting; "" if it is significantly more than that one:
         the 95 % interval of the difference, paired seed by seed, is above 0; "~" otherwise, and
@@ -35,7 +35,7 @@ class Entry:
 
 
 class SweepTable:
-    """The regret at the horizon of what is chosen of a sweep.
+    """The regret at the horizon of chosen cells of a sweep.
 
     Args:
       readings: the cells.
@@ -57,12 +57,12 @@ class SweepTable:
 
     @cached_property
     def num_arms(self) -> dict[str, int]:
-        """By problem."""
+        """Number of arms of each problem."""
         return {reading.setting.problem: reading.num_arms for reading in self.readings.all}
 
     def csv(self) -> str:
-        """One line per cell of the grid and definition, floats to the last bit; nan for what has
-        not run."""
+        """One line per cell of the grid and definition, floats to the last bit; nan for cells that
+        have not run."""
         header = ["problem", "num_arms", "horizon", "definition", "policy", "parameters"]
         header += ["seeds", "mean", "sem", "lower95", "upper95", "mark"]
         rows = []

@@ -1,4 +1,4 @@
-"""On which line of a TOML file a key stands, which `tomllib` does not tell."""
+"""Line numbers of the keys of a TOML file, which `tomllib` does not report."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _HEADER = re.compile(rf"\s*(\[\[?)\s*({_WORD})\s*((?:\.\s*{_WORD}\s*)*)\]")
 _ASSIGNMENT = re.compile(rf"\s*({_WORD})\s*[.=]")
 
 Place = tuple[str, int, str]
-"""A table ("" for the keys before the first one), which of its entries counted from 0, and a key
-("" for the table's own line)."""
+"""A table ("" for the keys before the first one), the index of its entry from 0, and a key ("" for
+the table's own line)."""
 
 
 def key_lines(text: str) -> dict[Place, int]:
@@ -64,7 +64,7 @@ def single_tables(text: str) -> dict[str, int]:
 
 
 def _statements(text: str) -> list[tuple[int, str]]:
-    """Lines with their numbers, without those that go on a value begun before."""
+    """Lines with their numbers, without those that continue a value begun before."""
     lines = text.split("\n")
     statements = [(1, lines[0])]
     depth, line = 0, 1

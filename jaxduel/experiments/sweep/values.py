@@ -1,4 +1,4 @@
-"""Values in a grid: lists of them, their types, and errors that say where."""
+"""Values in a grid: lists of them, their types, and errors with their place."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from jaxduel.errors import InputError
 
 
 class GridError(InputError):
-    """Something wrong in a grid, and which key it stands under.
+    """An error in a grid, with the key that it is about.
 
     Attributes:
       key: the key, as in the TOML file.
       table: "policies", "problems", or "" for a key of the grid itself.
-      number: which of the entries of that table, counted from 0.
+      number: index of the entry in that table, from 0.
     """
 
     def __init__(self, message: str, key: str = "", table: str = "", number: int = 0) -> None:
@@ -43,8 +43,8 @@ def _frozen(value: Any) -> Any:
 
 
 def typed(where: str, key: str, value: Any, annotation: Any, default: Any) -> Any:
-    """A value of the type that a parameter has: whole floats become integers where it is one,
-    integers become floats where it is one."""
+    """A value converted to the type of a parameter: whole floats to integers where the parameter is
+    one, integers to floats where it is one."""
     kind = str(annotation)
     if "Any" in kind or "ArrayLike" in kind:
         return value
@@ -67,5 +67,5 @@ def typed(where: str, key: str, value: Any, annotation: Any, default: Any) -> An
 
 
 def located(error: InputError, key: str) -> GridError:
-    """An error as one of a key."""
+    """An error as a `GridError` about a key."""
     return GridError(str(error), key)

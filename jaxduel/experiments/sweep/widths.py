@@ -1,7 +1,7 @@
-"""How many cells and seeds run side by side in one program.
+"""Numbers of cells and seeds that run side by side in one program.
 
-Nothing here depends on how many seeds are asked for, on how many devices there are, or on what has
-been done: numbers depend on these widths, since XLA may round differently for different shapes.
+Nothing here depends on the number of seeds asked for, on the number of devices, or on the part that
+is finished: results depend on these widths, since XLA may round differently for different shapes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ BLOCK_BYTES = 2**30
 """Most bytes for the lanes and the records of one block of all cells of a group."""
 ARRAY_BYTES = 2**20
 """Most bytes for one array of the state of a batched policy on a CPU, over all cells and seeds side
-by side: what a core's cache holds. (A policy that plays step by step is fastest with even less:
+by side: the size of a core's cache. (A policy that plays step by step is fastest with even less:
 `simulation.lanes.ARRAY_BYTES`.)"""
 BLOCK = (4, 256)
-"""Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side: a block takes
-seconds, and storing it little of them."""
+"""Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side: a block then
+takes seconds to run, and a small part of that to store."""
 _MULTIPLE = 32
 
 
@@ -46,7 +46,7 @@ ACCELERATOR_LIMITS = Limits(64, 1024)
 
 
 class Width(NamedTuple):
-    """How cells that share a program are cut into groups."""
+    """Division of the cells that share a program into groups, and of their seeds into blocks."""
 
     size: int
     """Cells side by side in the program."""
@@ -59,10 +59,10 @@ class Width(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What one seed of one cell takes.
+    """Memory needs of one seed of one cell.
 
     Attributes:
-      total: bytes, with what is recorded.
+      total: bytes, with the records.
       largest: bytes of the largest array of the policy's state.
       default: seeds in a block of `jaxduel.simulate`.
     """
@@ -82,10 +82,10 @@ def need_of(
     delayed: bool,
     platform: str,
 ) -> Need:
-    """What one seed takes, from shapes alone: nothing is compiled.
+    """Memory needs of one seed, from shapes alone: nothing is compiled.
 
     Raises:
-      InputError: if that is more than a block may take at all.
+      InputError: if they are more than a block may take at all.
     """
     cell = Cell(
         policy,
@@ -127,22 +127,22 @@ def need_of(
 def width_of(
     num_cells: int, need: Need, *, batched: bool, platform: str, lanes: int | None = None
 ) -> Width:
-    """How many cells and seeds run side by side, and how many are stored together.
+    """Numbers of cells and seeds that run side by side, and that are stored together.
 
-    Side by side cells times seeds are at most: on a CPU, for policies that play step by step the
-    seeds that `jaxduel.simulate` takes at once, for batched ones what `ARRAY_BYTES` hold; on an
-    accelerator its default; everywhere what `BLOCK_BYTES` hold. But at least 64 seeds are side by
-    side, where these fit.
+    Cells times seeds side by side are at most: on a CPU, for policies that play step by step the
+    seeds that `jaxduel.simulate` takes at once, for batched ones as many as fit `ARRAY_BYTES`; on
+    an accelerator the default of `jaxduel.simulate`; everywhere as many as fit `BLOCK_BYTES`. But
+    at least 64 seeds are side by side, if these fit.
 
     Args:
       num_cells: cells that share the program.
-      need: of one seed.
+      need: memory needs of one seed.
       batched: whether the policy commits to batches.
       platform: "cpu", "gpu", ...
       lanes: seeds side by side, if they are given; then a block has no more.
 
     Returns:
-      The width, of a size for which few cells are needed to fill up the last group.
+      The width, of a size that needs few cells to fill up the last group.
     """
     if platform != "cpu":
         limits, total = ACCELERATOR_LIMITS, need.default
@@ -164,8 +164,8 @@ def width_of(
 
 
 def _even_size(num_cells: int, most: int) -> int:
-    """The largest size of equal parts, at most `most`, that needs few cells to fill the last part:
-    at most a twentieth of all; if there is none, the size that needs the fewest."""
+    """The largest size of equal parts, at most `most`, whose last part needs at most a twentieth of
+    all cells to fill it up; if there is none, the size that needs the fewest."""
     fewest = -(-num_cells // most)
     sizes = [-(-num_cells // parts) for parts in range(fewest, 2 * fewest + 1)]
     even = [size for size in sizes if 20 * (-num_cells % size) <= num_cells]

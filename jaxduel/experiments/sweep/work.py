@@ -1,4 +1,4 @@
-"""A task carried out: a group of cells simulated for a block of seeds, as a block to be stored."""
+"""Simulation of a task: a group of cells for a block of seeds, as a block to be stored."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _MEMORY = "RESOURCE_EXHAUSTED"
 def carry_out(task: Task, num_seeds: int, keep: Sequence[str], device: Device) -> Block:
     """Simulates a task.
 
-    Where the device has too little memory the block is run in halves, as often as it takes; then
-    numbers may round differently, and the block's attribute `lanes` tells.
+    If the device has too little memory the lanes are halved, repeatedly if needed; then results may
+    round differently, and the block's attribute `lanes` records it.
 
     Args:
       task: the task.
-      num_seeds: of the grid; the last block has fewer than the others.
-      keep: of `jaxduel.experiments.sweep.grid.KEPT`.
-      device: where.
+      num_seeds: number of seeds of the grid; the last block has fewer than the others.
+      keep: some of `jaxduel.experiments.sweep.grid.KEPT`.
+      device: device to simulate on.
 
     Returns:
       The block.
@@ -66,8 +66,7 @@ def _players(group: Group) -> tuple[list[Policy], list[Problem]]:
 def _simulate(
     group: Group, which: slice, first_seed: int, seeds: int, lanes: int, device: Device
 ) -> tuple[list[list[Result]], int]:
-    """The results of each of some cells, in parts that follow one another; and the lanes of a
-    part."""
+    """The results of each of some cells, in consecutive parts; and the fewest lanes of a part."""
     policies, problems = _players(group)
     first, cells = group.cells[0], group.stacked[which]
     settings = Settings(
@@ -117,7 +116,7 @@ def _simulate(
 def _arrays(
     group: Group, results: Sequence[Sequence[Result]], keep: Sequence[str]
 ) -> dict[str, np.ndarray]:
-    """What a block holds (`jaxduel.experiments.sweep.blocks.LAYOUT`)."""
+    """The arrays of a block (`jaxduel.experiments.sweep.blocks.LAYOUT`)."""
     points, num, definitions = group.num_checkpoints, group.num_arms, group.definitions
     regrets, plays, pairs, batches = [], [], [], []
     for cell, problem, parts in zip(group.cells, _players(group)[1], results, strict=False):
@@ -165,7 +164,7 @@ def _joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
 def _regret(
     definition: str, problem: Problem, plays: np.ndarray, pairs: np.ndarray | None
 ) -> np.ndarray:
-    """(S, M) float64."""
+    """Regret of each seed at each checkpoint, (S, M) float64."""
     if not regret.needs_pairs(definition):
         return regret.regret_from_plays(problem, definition, plays)
     assert pairs is not None

@@ -2,7 +2,7 @@
 
 - `base`, `etc`, `successive-elimination`: Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits
   Problem" (NeurIPS 2019), and explore-then-commit of Perchet, Rigollet, Chassang and Snowberg,
-  "Batched Bandit Problems" (2016); they share `grids` (when batches end) and `elimination`.
+  "Batched Bandit Problems" (2016); they share `grids` (ends of batches) and `elimination`.
 - `ucb1`: Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem"
   (2002).
 - `thompson-gaussian`: Thompson sampling with Gaussian rewards.

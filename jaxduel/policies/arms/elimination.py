@@ -1,5 +1,6 @@
-"""What BaSE, successive elimination and explore-then-commit share: rewards so far, pulls of a round
-spread over arms, and the test that eliminates.
+"""Rewards so far, spreading of pulls over arms, and the elimination test of batched bandits.
+
+Shared by BaSE, successive elimination and explore-then-commit.
 
 Paper: Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019), Algorithm 1.
 """
@@ -21,18 +22,18 @@ class Rewards(NamedTuple):
     """Pulls and rewards of each arm since the start of one seed's run."""
 
     pulls: jax.Array  # (K,) int32
-    total: jax.Array  # (K,) float32: sum of rewards, with `carry` what rounding left out
+    total: jax.Array  # (K,) float32: sum of rewards, rounded; `carry` is the rest
     carry: jax.Array  # (K,) float32
 
 
 def no_rewards(num_arms: int) -> Rewards:
-    """Before the first pull."""
+    """The rewards before the first pull."""
     zeros = jnp.zeros(num_arms, jnp.float32)
     return Rewards(jnp.zeros(num_arms, jnp.int32), zeros, zeros)
 
 
 def with_round(rewards: Rewards, plan: PullBatch, sums: jax.Array) -> Rewards:
-    """After a round that gave the arms the (K,) float32 sums of rewards `sums`."""
+    """The rewards after a round that gave the arms `sums`, (K,) float32 sums of rewards."""
     return Rewards(rewards.pulls + plan.counts, *add(rewards.total, rewards.carry, sums))
 
 
@@ -66,7 +67,7 @@ def spread(arms: jax.Array, amount: jax.Array) -> PullBatch:
 
     Args:
       arms: (K,) bool, the arms to pull; at least one.
-      amount: () int32, how many pulls there are.
+      amount: () int32, the number of pulls.
 
     Returns:
       The counts; their sum is `amount`.
@@ -98,7 +99,7 @@ def survivors(
       active_arms: (K,) bool; K of the formula is their number.
 
     Returns:
-      What is left of A: (K,) bool.
+      The arms of A that are left: (K,) bool.
     """
     size = count_true(active_arms).astype(jnp.float32)
     needed = jnp.float32(gamma) * (jnp.log(jnp.float32(horizon)) + jnp.log(size))

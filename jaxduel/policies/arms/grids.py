@@ -1,4 +1,4 @@
-"""When the batches of a run end: the grids of batched multi-armed bandits.
+"""Grids of batched multi-armed bandits: the ends of the batches of a run.
 
 Paper: Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019), Section 2.1,
 eq. (3), and Section 4 for the arithmetic grid.
@@ -182,7 +182,7 @@ def end_of(settings: GridSettings, batch: jax.Array) -> jax.Array:
 def pulls_of_batch(
     settings: GridSettings, batch: jax.Array, done: jax.Array, left: jax.Array
 ) -> jax.Array:
-    """How many pulls a batch makes: as often each arm as fits up to t_m, at least once, at most up
+    """Number of pulls in a batch: each arm as often as fits up to t_m, at least once, at most up
     to T; all that remains if it is the last.
 
     Args:

@@ -25,7 +25,7 @@ class ThompsonGaussianState(NamedTuple):
     width: jax.Array  # (K,) float32: the posterior's standard deviation
     pulls: jax.Array  # (K,) int32: n
     total: jax.Array  # (K,) float32: the sum S of the arm's rewards,
-    carry: jax.Array  # (K,) float32: and what it lacks (`jaxduel.numerics.compensated`)
+    carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
 
 
 @register("thompson-gaussian")
@@ -107,7 +107,7 @@ class ThompsonGaussian:
 
 
 def _in_memory(x: jax.Array, never: jax.Array) -> jax.Array:
-    """x, computed before it is read: fused into the search for the largest, it is not vectorised
-    and costs six times as much."""
+    """x, stored before it is read: fused into the search for the largest, it is not vectorised and
+    costs six times as much."""
     bits = materialize(lax.bitcast_convert_type(x, jnp.int32), never)
     return lax.bitcast_convert_type(bits, jnp.float32)

@@ -26,7 +26,7 @@ class UCB1State(NamedTuple):
     width: jax.Array  # (K,) float32: 1 / sqrt(n); 0 for an arm never pulled
     pulls: jax.Array  # (K,) int32: n
     total: jax.Array  # (K,) float32: the sum of the arm's rewards,
-    carry: jax.Array  # (K,) float32: and what it lacks (`jaxduel.numerics.compensated`)
+    carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
     t: jax.Array  # () int32: pulls made
 
 

@@ -1,5 +1,4 @@
-"""What PCOMP, SCOMP and SCOMP2 share: batch sizes, the commitment to a round, and the elimination
-tests.
+"""Batch sizes, commitment to a round and elimination tests shared by PCOMP, SCOMP and SCOMP2.
 
 Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), Section 3 and, for the
 KL criterion, Section 5.
@@ -83,7 +82,7 @@ class BatchedSettings:
 
 
 class BatchedState(NamedTuple):
-    """What the three states have in common (PCOMP's state)."""
+    """Fields common to the three states (PCOMP's state)."""
 
     active: jax.Array  # (K,) bool: A
     wins: jax.Array  # (K, K) int32: wins of i over j, all rounds
@@ -183,7 +182,7 @@ def kl_threshold(settings: BatchedSettings, terms: Terms) -> jax.Array:
 
 
 def surely_loses(wins: jax.Array, threshold: jax.Array) -> jax.Array:
-    """Arm i has lost to j with evidence above a threshold: (K, K) bool, from all rounds' wins."""
+    """True where i has lost to j with evidence above a threshold: (K, K) bool, of all rounds."""
     return (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold * _TIE)
 
 

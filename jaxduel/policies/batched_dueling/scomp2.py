@@ -172,6 +172,6 @@ class SCOMP2(SeededSettings):
 
 
 def _only_seed(seeds: jax.Array) -> jax.Array:
-    """The seed where there is just one: it is the candidate without a batch r(1). Else -1: ()
+    """The seed if there is just one, which is the candidate without a batch r(1), else -1: ()
     int32."""
     return jnp.where(count_true(seeds) == 1, lax.argmax(seeds, 0, jnp.int32), -1)

@@ -1,4 +1,4 @@
-"""Seeds of SCOMP and SCOMP2: how they are sampled, and when they give way to PCOMP.
+"""Seeds of SCOMP and SCOMP2: their sampling, and the switch to PCOMP.
 
 Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), Section 3.2.
 
@@ -51,7 +51,7 @@ SWITCHES = ("elimination", "hoeffding")
 
 @dataclass(frozen=True, kw_only=True)
 class SeededSettings(BatchedSettings):
-    """`BatchedSettings`, how seeds are sampled, and when they give way.
+    """`BatchedSettings` with the sampling of seeds and the switch to PCOMP.
 
     The text defines the switch twice. Section 3.2: it is made when some arm "eliminates" the
     candidate (SCOMP: all seeds), and section 5 replaces what elimination is. The pseudo-code
@@ -101,7 +101,7 @@ class SeededSettings(BatchedSettings):
 
 
 def switches_by_kl(settings: SeededSettings) -> bool:
-    """The switch is tested by KL evidence, not by gamma_r."""
+    """True if the switch is tested by KL evidence, not by gamma_r."""
     return settings.switch == "elimination" and settings.elimination != "hoeffding"
 
 
@@ -150,7 +150,7 @@ def sample_seeds(settings: SeededSettings, key: Key) -> jax.Array:
 def terms_after(
     terms: Terms, seeding: jax.Array, seeds: jax.Array, active: jax.Array, remaining: jax.Array
 ) -> Terms:
-    """K and T once the seeds are gone: |A| and what is left of T, of the moment when they went.
+    """K and T of the phase to come: once no seed is left, |A| and the rest of T at that moment.
 
     Args:
       terms: before the round.

@@ -22,7 +22,7 @@ class BTMState(NamedTuple):
 
     working: jax.Array  # (K,) bool: W, the arms that are left
     played: jax.Array  # (K, K) int32: comparisons in b's record against b'
-    won: jax.Array  # (K, K) int32: how many of them b won
+    won: jax.Array  # (K, K) int32: number of them that b won
     num_played: jax.Array  # (K,) int32: n_b, over opponents in W
     num_won: jax.Array  # (K,) int32: w_b, over opponents in W
 
@@ -122,9 +122,9 @@ class BTM:
         )
 
     def quiet(self, state: BTMState, limit: jax.Array, key: Key) -> tuple[BTMState, Quiet]:
-        """Once one arm is left, all that comes: it plays itself, and nothing is recorded.
+        """All comparisons to come, once one arm is left: it plays itself, with no record.
 
-        Before, b may meet itself, but that counts in its record.
+        Before that, b may meet itself, but this counts in its record.
         """
         del key
         alone = count_true(state.working) == 1

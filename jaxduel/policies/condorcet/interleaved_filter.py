@@ -27,7 +27,7 @@ class InterleavedFilterState(NamedTuple):
     working: jax.Array  # (K,) bool: W, the arms that b still meets
     turn: jax.Array  # () int32: the arm of W that b meets next; b itself where W is empty
     played: jax.Array  # (K,) int32: comparisons of known outcome
-    won: jax.Array  # (K,) int32: how many of them b won
+    won: jax.Array  # (K,) int32: number of them that b won
 
 
 @register("interleaved-filter")
@@ -78,7 +78,7 @@ class InterleavedFilter:
             )
 
     def init(self, key: Key) -> InterleavedFilterState:
-        """The first candidate; nobody has met."""
+        """The first candidate, uniform; no comparisons."""
         (pick,) = uniforms(key, 1)
         best = masked_choice(jnp.asarray(self.active_arms), pick)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
@@ -116,7 +116,7 @@ class InterleavedFilter:
     def quiet(
         self, state: InterleavedFilterState, limit: jax.Array, key: Key
     ) -> tuple[InterleavedFilterState, Quiet]:
-        """Once W is empty, all that comes: b's duels with itself enter no record."""
+        """All comparisons to come, once W is empty: b's duels with itself enter no record."""
         del key
         return state, Quiet(state.best, jnp.where(state.turn == state.best, limit, 0))
 

@@ -23,7 +23,7 @@ class MultiSBMState(NamedTuple):
     """One seed's state. Row x is the record of the machine S_x."""
 
     played: jax.Array  # (K, K) int32: plays of y by S_x of known outcome
-    reward: jax.Array  # (K, K) int32: how many of them y won
+    reward: jax.Array  # (K, K) int32: number of them that y won
     turns: jax.Array  # (K,) int32: plays of S_x, of known outcome or not
     left: jax.Array  # () int32: x of the next comparison
 

@@ -95,7 +95,7 @@ class RUCB:
         upper = jnp.where(arms == left, -jnp.inf, upper)
         rival = masked_choice(upper == jnp.max(upper), tie)
         right = jnp.where(self._certainty(state, left) > explore, left, rival)
-        return Duel(left, materialize(right, right < 0))  # else drawn anew wherever it is an index
+        return Duel(left, materialize(right, right < 0))  # else recomputed as often as it is read
 
     def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
         """Counts the outcome; B of the next step is derived from this step's."""
@@ -116,10 +116,10 @@ class RUCB:
         return state._replace(wins=wins, doubt=jnp.max(_evidence(wins, wins.T), axis=1))
 
     def quiet(self, state: RUCBState, limit: jax.Array, key: Key) -> tuple[RUCBState, Quiet]:
-        """c against itself, from when every u_jc is below 1/2 until the first that is not.
+        """The comparisons of c with itself while every u_jc is below 1/2.
 
         If every u_jc is below 1/2, then no j is in C and c is: whatever the coins, c is the left
-        arm, and the right one. Nothing is learnt, so that only log t can end it, and the coins of
+        arm, and the right one. Nothing is learnt, so that only log t ends a run, and the coins of
         each comparison are those of its time.
         """
         del key

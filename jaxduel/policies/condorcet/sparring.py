@@ -18,7 +18,7 @@ class SparringState(NamedTuple):
     """One seed's state: a record for the machine on the left and one for that on the right."""
 
     left_played: jax.Array  # (K,) int32: the left machine's plays of known outcome
-    left_reward: jax.Array  # (K,) int32: how many of them it won
+    left_reward: jax.Array  # (K,) int32: number of them that it won
     right_played: jax.Array  # (K,) int32: the same of the right machine
     right_reward: jax.Array  # (K,) int32
     t: jax.Array  # () int32: comparisons made, hence the plays of either machine

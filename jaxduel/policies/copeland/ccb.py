@@ -37,9 +37,9 @@ class Choices(NamedTuple):
     themselves."""
 
     explores: jax.Array  # () float32: the probability of a pair of line 10
-    listed: jax.Array  # () float32: else, that of an arm of both B and C
-    of_both: jax.Array  # (K,) bool: which, then
-    of_candidates: jax.Array  # (K,) bool: the arms that it is otherwise
+    listed: jax.Array  # () float32: else, the probability of an arm of both B and C
+    of_both: jax.Array  # (K,) bool: the arms that it is drawn from then
+    of_candidates: jax.Array  # (K,) bool: the arms that it is drawn from otherwise
     weights: jax.Array  # (K,) float32: the probability of an arm of F against itself
     sleeps: jax.Array  # () float32: P, their sum, 1 only where it is certain
 
@@ -51,7 +51,7 @@ class CCBState(NamedTuple):
     verdicts: Verdicts
     candidates: jax.Array  # (K,) bool: C of the comparison to come
     hypotheses: Hypotheses  # those of the comparison to come, after its line 9
-    awake: jax.Array  # () bool: whether a quiet run has ended: no arm of F meets itself now
+    awake: jax.Array  # () bool: True if a quiet run has ended: no arm of F meets itself now
     t: jax.Array  # () int32: comparisons made
 
 
@@ -157,16 +157,16 @@ class CCB:
         return state._replace(verdicts=verdicts, candidates=candidates_of(verdicts, self._active))
 
     def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
-        """The arms of C all of whose pairs are decided, F, each against itself.
+        """The comparisons with themselves of F, the arms of C all of whose pairs are decided.
 
-        It needs that line 9 has nothing left to do with the verdicts as they are. Then these, C, B
-        and all B^i stay until alpha log t reaches the smallest lead that decides, or two arms are
-        compared: each comparison is, independently, with the same probability P that of an arm of
-        F with itself (line 13), in proportion to what lines 10 to 12 give these. So the run's
-        length is geometric, P(N >= n) = P^n, without end where P = 1, and cut before the comparison
-        after which verdicts may change, since N has no memory. The comparison after a run that was
-        not cut is any but of that kind, with its probability given that: `awake` tells `act`. There
-        is no run where P <= 1/2.
+        A run needs that line 9 would change nothing with the verdicts as they are. Then verdicts,
+        C, B and all B^i stay until alpha log t reaches the smallest lead that decides, or two
+        different arms are compared: each comparison is, independently, with the same probability P
+        that of an arm of F with itself (line 13), in proportion to what lines 10 to 12 give these.
+        So the run's length is geometric, P(N >= n) = P^n, without end where P = 1, and cut before
+        the comparison after which verdicts may change, since N has no memory. The comparison after
+        a run that was not cut is any other, with its probability given that: `awake` tells `act`.
+        There is no run where P <= 1/2.
         """
         choices = self._choices(state)
         (_, _, until), hypotheses = state.verdicts, state.hypotheses
@@ -187,11 +187,11 @@ class CCB:
 
     @property
     def _active(self) -> jax.Array:
-        """The mask, as an array of JAX."""
+        """`active_arms` as an array of JAX."""
         return jnp.asarray(self.active_arms)
 
     def _choices(self, state: CCBState) -> Choices:
-        """The law of lines 10 to 12; that given that no arm of F meets itself, where `awake`."""
+        """The law of lines 10 to 12; where `awake`, given that no arm of F meets itself."""
         (superiors, decided, _), (shortlist, rivals, _) = state.verdicts, state.hypotheses
         candidates = state.candidates
         both = candidates & shortlist
@@ -247,7 +247,7 @@ class CCB:
 
 
 def _cut(rivals: jax.Array, size: jax.Array, seed: KeyWords) -> jax.Array:
-    """9C: what remains of B^j larger than L_C + 1."""
+    """9C: the sets B^j, those larger than L_C + 1 cut to that size."""
     return arm_sets.random_subsets(rivals, size, seed, _KEPT)
 
 

@@ -1,4 +1,4 @@
-"""What CCB knows: which pairs are decided, and the hypotheses that line 9 keeps."""
+"""Decided pairs of CCB, and the hypotheses that its line 9 keeps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jaxduel.policies.counts import lead_of
 
 
 class Verdicts(NamedTuple):
-    """Which pairs are decided at the comparison to come; column i holds a set of arms as bits."""
+    """Decided pairs at the comparison to come; column i holds a set of arms as bits."""
 
     superiors: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2}
     decided: jax.Array  # (ceil(K / 32), K) uint32: {k : u_ik < 1/2 or l_ik > 1/2}
@@ -21,11 +21,11 @@ class Verdicts(NamedTuple):
 
 
 class Hypotheses(NamedTuple):
-    """What line 9 maintains."""
+    """Hypotheses that line 9 maintains."""
 
     shortlist: jax.Array  # (K,) bool: B, potential Copeland winners
     rivals: jax.Array  # (ceil(K / 32), K) uint32: B^i, potential to beat i, as bits of column i
-    losses: jax.Array  # () int32: L_C, the estimate of how many arms beat a Copeland winner
+    losses: jax.Array  # () int32: L_C, estimated number of arms that beat a Copeland winner
 
 
 def with_pair(

@@ -22,7 +22,7 @@ _WORD = 32
 
 
 class Race(NamedTuple):
-    """What is left of the race, and where it is."""
+    """Active pairs of the race, and its next comparison."""
 
     pairs: jax.Array  # (ceil(K / 32), K) uint32: column i holds the j > i of active pairs, as bits
     duel: Duel  # the next comparison: an active pair, or the arm that is exploited twice
@@ -106,7 +106,7 @@ class PBR:
         return PBRState(wins, compacted_cond(_judged, ~over & ~found, Race(pairs, duel), *facts))
 
     def quiet(self, state: PBRState, limit: jax.Array, key: Key) -> tuple[PBRState, Quiet]:
-        """Once the race is over, all that comes: the duels of an arm with itself change nothing."""
+        """All comparisons to come, once the race is over: an arm with itself changes nothing."""
         del key
         left, right = state.race.duel
         return state, Quiet(left, jnp.where(left == right, limit, 0))
@@ -128,7 +128,7 @@ def _judged(race: Race, wins: jax.Array, active: jax.Array, horizon: jax.Array) 
     surely_beats = jnp.sum(sure & (lead < 0), axis=0, dtype=jnp.int32)
     at_most = size - 1 - jnp.sum(sure & (lead > 0), axis=0, dtype=jnp.int32)
 
-    others = active[:, None] & (arms[:, None] != arms)  # [j, i]: the arms j that i is judged by
+    others = active[:, None] & (arms[:, None] != arms)  # [j, i]: the j that tests of i use
     top = active & ~jnp.any(others & (at_most[:, None] >= surely_beats), axis=0)
     out = jnp.any(others & (surely_beats[:, None] > at_most), axis=0)
     known = top | out

@@ -24,9 +24,9 @@ class SAVAGEState(NamedTuple):
     """One seed's state."""
 
     wins: jax.Array  # (K, K) int32: wins of i over j
-    beaten: jax.Array  # (K,) int32: how many arms surely beat i
-    beats: jax.Array  # (K,) int32: how many arms i surely beats
-    open: jax.Array | None  # (K, K) bool: i < j, and it is not sure who wins; for "copeland"
+    beaten: jax.Array  # (K,) int32: number of arms that surely beat i
+    beats: jax.Array  # (K,) int32: number of arms that i surely beats
+    open: jax.Array | None  # (K, K) bool: i < j, winner not sure; only for "copeland"
     duel: Duel  # the next comparison: the next pair that remains, or the winner twice
 
 
@@ -119,7 +119,7 @@ class SAVAGE:
         return state._replace(duel=self._next(state, plan.left, plan.right + 1))
 
     def quiet(self, state: SAVAGEState, limit: jax.Array, key: Key) -> tuple[SAVAGEState, Quiet]:
-        """Once no pair remains, all that comes: the winner's duels with itself change nothing."""
+        """All comparisons to come, once no pair remains: the winner with itself changes nothing."""
         del key
         left, right = state.duel
         return state, Quiet(left, jnp.where(left == right, limit, 0))
@@ -138,7 +138,7 @@ class SAVAGE:
         return state._replace(duel=self._next(state, *state.duel))
 
     def _surely(self, wins: jax.Array, losses: jax.Array) -> jax.Array:
-        """Whether mu - c > 1/2, from counts."""
+        """True where mu - c > 1/2, from counts."""
         size = count_true(self.active_arms).astype(jnp.float32)
         log_term = jnp.log(size) + jnp.log(size - 1) + 2 * jnp.log(jnp.float32(self.horizon))
         lead = jnp.maximum(wins - losses, 0).astype(jnp.float32)

@@ -25,11 +25,11 @@ from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 _MOST_ROUNDS = 6
-"""With T_1 = 2: the sixth, of 2^32 comparisons, never ends."""
+"""Most rounds, with T_1 = 2: the sixth, of 2^32 comparisons, never ends."""
 
 
 class Round(NamedTuple):
-    """What a round of Algorithm 3 knows, from scratch."""
+    """State of a round of Algorithm 3, which starts from scratch."""
 
     number: jax.Array  # () int32: r, from 1
     left: jax.Array  # () int32: comparisons until it is over
@@ -141,7 +141,7 @@ class SCB:
         return SCBState(decisions, now)
 
     def quiet(self, state: SCBState, limit: jax.Array, key: Key) -> tuple[SCBState, Quiet]:
-        """Once a round has its winner, the rest of the round but for its last comparison.
+        """The rest of a round that has its winner, but for its last comparison.
 
         The winner's duels with itself are not counted; only the round's clock advances. After the
         last one the next round begins, with draws of that comparison's key.
@@ -174,7 +174,7 @@ class SCB:
         )
 
     def _decided(self, now: Round) -> jax.Array:
-        """Whether a pair is under way and 2 n (mu - 1/2)^2 > scale log(4 n^2 K^2 / delta)."""
+        """True if a pair is under way and 2 n (mu - 1/2)^2 > scale log(4 n^2 K^2 / delta)."""
         rules = self._rules
         lead = (now.wins - now.losses).astype(jnp.float32)
         n = jnp.maximum(now.wins + now.losses, 1).astype(jnp.float32)
@@ -201,7 +201,7 @@ def _length(number: jax.Array, first_length: jax.Array) -> jax.Array:
 def _moved_on(
     now: Round, rules: Rules, seed: KeyWords, decision: Callable[[jax.Array, jax.Array], jax.Array]
 ) -> Round:
-    """What follows once the pair under way is decided, or once the round is over.
+    """The next duel and its round, once the pair under way is decided or the round is over.
 
     Args:
       now: the round, the last outcome counted.

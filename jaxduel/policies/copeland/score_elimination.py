@@ -29,7 +29,7 @@ beats i, 0 where it is not decided."""
 
 
 class Tally(NamedTuple):
-    """What the elimination knows; of one seed."""
+    """State of the elimination, of one seed."""
 
     remaining: jax.Array  # (K,) bool: B
     rewards: jax.Array  # (K,) int32: R_i
@@ -39,12 +39,12 @@ class Tally(NamedTuple):
 
 
 class _Pulling(NamedTuple):
-    """What the loop over passes carries."""
+    """Carry of the loop over passes."""
 
     tally: Tally
     cursor: jax.Array  # () int32: the pass goes on from this arm
     pulls: jax.Array  # () int32: pulls made in this step
-    duel: Duel  # what the loop is after; -1 twice while it is not known
+    duel: Duel  # the result of the loop; -1 twice until it is known
 
 
 class Confidence(NamedTuple):

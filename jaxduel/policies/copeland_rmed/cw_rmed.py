@@ -48,7 +48,7 @@ class CWRMED:
 
     The linear program of line 11 has constraints for all subsets of arms. It is solved inside the
     step, by a dual simplex method that finds the most violated constraint by sorting
-    (`jaxduel.policies.copeland_rmed.vertex`): constraints hold to 1e-4, and costs are told apart by
+    (`jaxduel.policies.copeland_rmed.vertex`): constraints hold to 1e-4, and costs are perturbed by
     at most 1e-4 of themselves, so that the regret of q* is within 1e-4 of the optimum, and a pair
     whose q* d is below 2e-4 counts as not needed. The last solution is kept while it stays optimal,
     which an outcome seldom changes. With several empirical Copeland winners the optimum of
@@ -104,7 +104,7 @@ class CWRMED:
         """The comparisons of i* with itself until another pair's turn.
 
         Their outcomes are ignored, so that i* and the lists change with log t only, by the tests
-        that `update` makes: the run ends at the very comparison.
+        that `update` makes: the run ends at the exact comparison.
         """
         del key
         return quiet_run(self, state, limit)

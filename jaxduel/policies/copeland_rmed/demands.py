@@ -1,4 +1,4 @@
-"""What CW-RMED and ECW-RMED make of the outcomes: estimates, and what these demand."""
+"""Estimates of CW-RMED and ECW-RMED, and the exploration that they demand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from jaxduel.policies.copeland_rmed.evidence import (
 
 
 class Estimates(NamedTuple):
-    """What the outcomes say, pair by pair."""
+    """Win counts and evidence of every pair."""
 
     wins: jax.Array  # (K, K) int32: wins of i over j
     lead: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2), negative where mu_ij < 1/2
@@ -35,26 +35,26 @@ class Estimates(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What the estimates demand, for every t to come."""
+    """Winners and exploration that the estimates demand, for every t to come."""
 
-    winners: jax.Array  # () int32: how many empirical Copeland winners there are
+    winners: jax.Array  # () int32: number of empirical Copeland winners
     losses: jax.Array  # (K,) int32: L_i
     evidence: jax.Array  # (K,) float32: of the superiors of each arm together, as in `Standing`
     confidence_bound: jax.Array  # () float32: an upper bound of all confident_until
     confident_until: jax.Array  # (K,) float32: the largest log t at which the counts are in R_i of
     # an empirical winner i; else -1
     best: jax.Array  # () int32: i* of line 11
-    due_log_t: jax.Array  # (K, K) float32, symmetric: from which log t on n_ij < q*_ij log t
+    due_log_t: jax.Array  # (K, K) float32, symmetric: the log t above which n_ij < q*_ij log t
     levels: jax.Array  # (K, K) float32: [i1, i2], the costs of Theorem 5's levels where i1 is an
-    # empirical winner; elsewhere what it once was, where the next search begins
-    program: Any  # what the solver of CW-RMED goes on from; None for ECW-RMED
+    # empirical winner; elsewhere an earlier value; the next search begins there
+    program: Any  # the last vertex of CW-RMED's solver, its next start; None for ECW-RMED
 
 
 Allocate = Callable[[Demand, Standing], Demand]
-"""Line 11: a function of a module, of the last demand and the standing."""
+"""Line 11: a module-level function of the last demand and the standing."""
 
 Adjust = Callable[[Demand, Estimates, jax.Array, jax.Array], tuple[Demand, jax.Array]]
-"""`adjust_ecw`."""
+"""The signature of `adjust_ecw`."""
 
 
 def learn(
@@ -86,7 +86,7 @@ def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.A
 def demand_with(
     allocate: Allocate, demand: Demand, estimates: Estimates, active: jax.Array
 ) -> Demand:
-    """What new estimates demand; nobody is trusted before `when_confident` has looked.
+    """The demand of new estimates; no winner is trusted before `when_confident` is called.
 
     Args:
       allocate: line 11.
@@ -137,8 +137,10 @@ def allocate_ecw(demand: Demand, now: Standing) -> Demand:
 def adjust_ecw(
     demand: Demand, estimates: Estimates, arm: jax.Array, needed: jax.Array
 ) -> tuple[Demand, jax.Array]:
-    """What `demand_with(allocate_ecw, ...)` gives where one pair alone has changed, but for who
-    leads in it: only what concerns the superiors of one arm changes, unless i* does.
+    """`demand_with(allocate_ecw, ...)` for less work, after a change of one pair's counts.
+
+    The leader of the pair must be the same. Then only the demand on the superiors of one arm
+    changes, unless i* does.
 
     Args:
       demand: the last one.
@@ -147,8 +149,7 @@ def adjust_ecw(
       needed: () bool; if false, the demand stays.
 
     Returns:
-      The demand, and whether it is not the one that was asked for, as i* is another one now:
-      () bool.
+      The demand, and whether it is wrong because i* is another arm now: () bool.
     """
     losses, arms = demand.losses, jnp.arange(len(demand.losses), dtype=jnp.int32)
     lead = -estimates.lead[arm]
@@ -180,7 +181,7 @@ def adjust_ecw(
 
 
 class _Changed(NamedTuple):
-    """What an outcome changed."""
+    """The numbers that an outcome changed."""
 
     arm: jax.Array  # () int32: the arm whose superiors it concerns
     costs: jax.Array  # (K,) float32: of comparing it with j, infinite where j does not lead
@@ -189,7 +190,7 @@ class _Changed(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """What an outcome says of an empirical winner."""
+    """Bound, optimum and level of an empirical winner after an outcome."""
 
     confidence_bound: jax.Array  # () float32: an upper bound of its confident_until
     total: jax.Array  # () float32: its optimum
@@ -197,7 +198,7 @@ class _Candidate(NamedTuple):
 
 
 class _Weighed(NamedTuple):
-    """What an outcome says of the empirical winners."""
+    """Bound, i* and levels of all empirical winners after an outcome."""
 
     confidence_bound: jax.Array  # () float32, as in `Demand`
     best: jax.Array  # () int32: i*
@@ -208,8 +209,8 @@ class _Weighed(NamedTuple):
 def _weigh(
     changed: _Changed, winner: jax.Array, rows: tuple[jax.Array, jax.Array, jax.Array]
 ) -> _Candidate:
-    """An empirical winner, by its rows of leads, prices and levels; nothing is sought if it is the
-    changed arm."""
+    """Evaluates an empirical winner, by its rows of leads, prices and levels; no level is searched
+    for if it is the changed arm."""
     arm, costs, evidence, losses = changed
     lead, price, levels = rows
     arms, fewest = jnp.arange(len(losses), dtype=jnp.int32), jnp.min(losses)
@@ -221,7 +222,7 @@ def _weigh(
 
 
 def _weigh_all(weighed: _Weighed, changed: _Changed, read: Callable[..., Any]) -> _Weighed:
-    """All empirical winners; `read(i1)` are the rows of i1."""
+    """Evaluates all empirical winners; `read(i1)` gives the rows of i1."""
     arms, losses = jnp.arange(len(changed.losses), dtype=jnp.int32), changed.losses
 
     def turn(carry: Any) -> Any:
@@ -245,7 +246,7 @@ def _weigh_all(weighed: _Weighed, changed: _Changed, read: Callable[..., Any]) -
 def when_confident(
     _: jax.Array, estimates: Estimates, active: jax.Array, log_t: jax.Array
 ) -> jax.Array:
-    """`Demand.confident_until`; one below log t is only known to be that, as t does not go back."""
+    """`Demand.confident_until`; an entry below log t may be inexact, as t does not go back."""
     arms = jnp.arange(len(active), dtype=jnp.int32)
     now = standing(estimates.lead, estimates.price, active)
 

@@ -43,8 +43,8 @@ class ECWRMED:
     fifth more regret at T = 3e4). A pair of mu_ij = 1/2
     belongs to nobody's superiors, needs nothing, and is compared by line 4 while beta > 0.
 
-    What the estimates demand changes with an outcome only, and is computed then, by lanes that
-    learnt something; the log t at which it changes is part of the state, so that a step
+    The demands of the estimates change with an outcome only, and are computed then, by lanes that
+    learnt something; they hold the log t at which their decisions change, so that a step
     that teaches nothing costs O(K) words and one comparison of K x K numbers.
 
     Attributes:
@@ -100,7 +100,7 @@ class ECWRMED:
         """The comparisons of i* with itself until another pair's turn.
 
         Their outcomes are ignored, so that i* and the lists change with log t only, by the tests
-        that `update` makes: the run ends at the very comparison.
+        that `update` makes: the run ends at the exact comparison.
         """
         del key
         return quiet_run(self, state, limit)

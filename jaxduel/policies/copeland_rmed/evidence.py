@@ -1,4 +1,4 @@
-"""What estimates say of the Copeland winners: (2), (4) and (5) of Komiyama et al. (ICML 2016).
+"""Evidence on the Copeland winners: conditions (2), (4), (5) of Komiyama et al. (ICML 2016).
 
 Tables are read by columns, `[j, i]`: column i holds what concerns the opponents j of arm i. The
 superiors of arm i are the j that lead against it; L_i is their number.
@@ -15,17 +15,17 @@ from jax import lax
 from jaxduel.numerics.sums import sum_in_order
 
 _ENOUGH = 64.0
-"""Evidence above any log t; what is above it decides nothing."""
+"""Evidence above any log t; larger evidence is cut to it, which decides nothing."""
 _DEAR = 1e30
-"""Above any cost."""
+"""A number above any cost."""
 _ROUNDING = 0.01
-"""More than rounding takes from `confidence_bounds` and adds to `confident_until` where they
-decide, near log t < 22: both are sums of up to K float32 numbers, off by at most K 2^-24 of
+"""Upper bound of the rounding errors of `confidence_bounds` and `confident_until` together, where
+they decide, near log t < 22: both are sums of up to K float32 numbers, off by at most K 2^-24 of
 themselves, which are 44 K 2^-24 together; less than this up to K = 3,800."""
 
 
 class Standing(NamedTuple):
-    """Who beats whom, by the estimates."""
+    """Leads, costs and empirical Copeland winners, by the estimates."""
 
     lead: jax.Array  # (K, K) float32: n d(mu_ji, 1/2), the evidence that j beats i; < 0 if i leads
     costs: jax.Array  # (K, K) float32: 2 (K - 1) r_ji / d(mu_ji, 1/2) where j leads, else infinite
@@ -37,7 +37,7 @@ class Standing(NamedTuple):
 
 
 def standing(lead: jax.Array, price: jax.Array, active: jax.Array) -> Standing:
-    """The standing.
+    """The standing of all arms.
 
     Args:
       lead: (K, K) float32, as in `Standing`.
@@ -77,13 +77,13 @@ def evidence_of(lead: jax.Array) -> jax.Array:
 
 
 class Constraint(NamedTuple):
-    """A constraint of (2): i2, how S and I are made up, and the sum over both."""
+    """A constraint of (2): i2, the make-up of S and I, and the sum over both."""
 
     total: jax.Array  # () float32, infinite where there is no constraint
     rival: jax.Array  # () int32: i2
     dropped: jax.Array  # () int32: S are the superiors of i2 but for this many largest
     size: jax.Array  # () int32: |I|
-    inside: jax.Array  # () bool: whether i2 is in I
+    inside: jax.Array  # () bool: True if i2 is in I
 
 
 def confident_until(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
@@ -106,7 +106,7 @@ def confident_until(now: Standing, winner: jax.Array, at_least: jax.Array) -> ja
 def confidence_bounds(
     lead: jax.Array, evidence: jax.Array, losses: jax.Array, fewest: jax.Array
 ) -> jax.Array:
-    """Quick upper bounds of `confident_until` as it is rounded, near a log t, for each i2.
+    """Quick upper bounds of `confident_until`, its rounding near log t included, for each i2.
 
     They are those of the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest
     superiors leaves at most the average share.
@@ -218,7 +218,7 @@ def members(
 
 
 def _rank(values: jax.Array) -> jax.Array:
-    """How many of (K,) values come before each: (K,) int32; ties by index."""
+    """Rank of each of (K,) values in increasing order, from 0: (K,) int32; ties by index."""
     arms = jnp.arange(len(values), dtype=jnp.int32)
     earlier = (values[:, None] < values) | ((values[:, None] == values) & (arms[:, None] < arms))
     return jnp.sum(earlier, axis=0, dtype=jnp.int32)
@@ -236,16 +236,16 @@ def ecw_level(costs: jax.Array, needed: jax.Array, asked: jax.Array, guess: jax.
 
     For i2 with superiors S (without i1) of which any `needed` must sum to 1, k = |S| - needed,
     Theorem 5 gives e = 1 / (h - k) to the h cheapest, and the value min_h (sum of the h smallest
-    costs) / (h - k). It is found without sorting: the value is the only positive one that is the
-    ratio of the set of what costs at most as much. From any larger set the ratios fall to it, in a
-    few turns. Where rounding puts the mean of equal costs below them, so that too few are left, it
-    is raised by more than rounding takes.
+    costs) / (h - k). It is found without sorting: the value is the only positive number that is the
+    ratio of the set of superiors that cost at most that number. From any larger set the ratios fall
+    to it, in a few turns. Where rounding puts the mean of equal costs below them, so that too few
+    are left, it is raised by more than rounding takes.
 
     Args:
       costs: (K,) float32, of comparing i2 with j, infinite where j is not in S.
       needed: () int32, L_i2 - L_i1 + 1.
       asked: () bool, false for i1 and for arms that do not exist.
-      guess: () float32, where to begin; any finite number will do.
+      guess: () float32, the start of the search; any finite number will do.
     """
     size = jnp.sum(costs < _DEAR, dtype=jnp.int32)
     asked = asked & (size >= needed)
@@ -302,7 +302,7 @@ def ecw_total(costs: jax.Array, levels: jax.Array) -> jax.Array:
 
 
 def ecw_due(lead: jax.Array, costs: jax.Array, winner: jax.Array, level: Level) -> jax.Array:
-    """From which log t on the n_ij of an i2 fall short of q*_ij log t.
+    """The log t from which on the n_ij of an i2 fall short of q*_ij log t.
 
     It is n_ij / q*_ij = n_ij d(mu_ij, 1/2) / e_ij, infinite where e_ij = 0.
 

@@ -1,4 +1,4 @@
-"""What CW-RMED and ECW-RMED share: the lists of pairs and the loop of Algorithm 1."""
+"""Lists of pairs and the loop of Algorithm 1, shared by CW-RMED and ECW-RMED."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from jaxduel.policies.copeland_rmed.demands import (
 from jaxduel.policies.counts import duel_result
 
 LINE4 = ("retest", "pass")
-"""Readings of line 4: it comes before every comparison, or before every pass."""
+"""Readings of line 4: tested before every comparison, or before every pass."""
 
 
 class Looping(Protocol):
-    """What these functions read of a policy."""
+    """Fields of a policy that these functions read."""
 
     @property
     def num_arms(self) -> int:
@@ -44,12 +44,12 @@ class Looping(Protocol):
 
     @property
     def alpha(self) -> float | jax.Array:
-        """Line 4."""
+        """Line 4: each pair needs alpha sqrt(log t) comparisons."""
         ...
 
     @property
     def beta(self) -> float | jax.Array:
-        """Line 4."""
+        """Line 4: estimates within beta / log log t of 1/2 need another comparison."""
         ...
 
     @property
@@ -63,9 +63,9 @@ class LoopState(NamedTuple):
 
     estimates: Estimates
     demand: Demand
-    stale: jax.Array  # () bool: whether outcomes have come that the demand does not know
-    forced: jax.Array  # (ceil(K / 32), K) uint32: pairs that line 4 asks for, surely the first
-    fewest: jax.Array  # () float32: at most the n_ij of all others; -1 if line 4 has to look
+    stale: jax.Array  # () bool: True if outcomes have come that the demand does not know
+    forced: jax.Array  # (ceil(K / 32), K) uint32: pairs of line 4, the first for sure
+    fewest: jax.Array  # () float32: at most the n_ij of all others; -1 if line 4 must test all
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
     t: jax.Array  # () int32: comparisons made
@@ -85,10 +85,11 @@ def begin(
     program: Any,
     wins: jax.Array | None = None,
 ) -> LoopState:
-    """The beginning of a pass after the comparisons counted in `wins`, (K, K) int32; none if None.
+    """The state at the beginning of a pass, after the comparisons counted in `wins`.
 
-    Before the first comparison L_C = L_R = all pairs of different arms. After it they are the pairs
-    that lines 7 to 15 put on the list with these counts.
+    `wins` is (K, K) int32; None for no comparisons. Before the first comparison L_C = L_R = all
+    pairs of different arms. After it they are the pairs that lines 7 to 15 put on the list with
+    these counts.
     """
     num = policy.num_arms
     active = jnp.asarray(policy.active_arms)
@@ -152,9 +153,9 @@ def advance(
       state: before the comparison.
       plan: the comparison.
       outcome: of `plan`, as in `Policy.update`.
-      demand_of: `demand_of(demand, estimates, active)`, a function of a module.
-      adjusted: what `demand_of` gives after an outcome that changed no lead's sign, for less work;
-        None if it always takes it all.
+      demand_of: `demand_of(demand, estimates, active)`, a module-level function.
+      adjusted: does the work of `demand_of`, at less cost, after an outcome that changed no lead's
+        sign; None if there is no such function.
     """
     active = jnp.asarray(policy.active_arms)
     learnt = duel_result(plan, outcome)
@@ -212,7 +213,7 @@ def next_lists(
 
 
 def winner(demand: Demand, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Whether an empirical winner is sure enough at t, and i*, of those or of line 11.
+    """True if some empirical winner is sure enough at t, and i*, the first such or line 11's.
 
     Returns:
       () bool and () int32.
@@ -228,7 +229,7 @@ def log_of(t: jax.Array) -> jax.Array:
 
 
 def some(pairs: jax.Array) -> jax.Array:
-    """Whether a list has any pair: () bool."""
+    """True if a list has any pair: () bool."""
     return jnp.any(pairs != 0)
 
 
@@ -267,7 +268,7 @@ class Line4(NamedTuple):
 
 
 def line4_comes(policy: Looping, passed: jax.Array) -> jax.Array:
-    """Line 4 comes before the next comparison, given whether a pass has ended: () bool."""
+    """True if line 4 comes before the next comparison, given whether a pass ended: () bool."""
     return passed | (policy.line4 == "retest")
 
 
@@ -291,11 +292,12 @@ def _after(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The pairs of line 4 once `drawn` has been compared, by what is known of that pair alone.
 
-    A pair that lacks comparisons stays to be compared again, or was compared once for this pass.
+    If line 4 is "retest", a pair that still lacks comparisons stays; if it is "pass", the pair was
+    compared once for this pass and leaves.
 
     Returns:
-      `forced`; `fewest`; and whether all pairs must be looked at, () bool: one that is not `forced`
-      may lack comparisons, or the first that is no longer does.
+      `forced`; `fewest`; and whether all pairs must be tested, () bool: a pair that is not `forced`
+      may lack comparisons, or the first that is no longer lacks them.
     """
     itself = arm_sets.only(drawn.right, drawn.left, policy.num_arms)
     n, close = _needs(estimates.lead[drawn], estimates.price[drawn], line4)
@@ -315,8 +317,8 @@ def _lacking(
 ) -> tuple[jax.Array, jax.Array]:
     """The pairs of line 4, and the smallest n_ij of all others.
 
-    They are all while that is enough, as long as no outcome makes a pair close: otherwise the
-    second condition only gets weaker with t.
+    These stay all such pairs while that smallest n_ij is enough and no outcome makes a pair close:
+    without outcomes the second condition only gets weaker with t.
     """
     n, close = _needs(estimates.lead, estimates.price, line4)
     different = ~jnp.eye(len(active), dtype=bool) & active[:, None] & active

@@ -19,7 +19,7 @@ _LAST = jnp.iinfo(jnp.int32).max
 
 
 class _Lists(NamedTuple):
-    """The lists of pairs, and when."""
+    """The lists of pairs at a time."""
 
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
@@ -31,8 +31,9 @@ def quiet_run(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[Loop
 
     They teach nothing, so that i* and the lists change with log t alone. One may end a pass. Then
     i*, if it alone is listed, is compared, listed again and begins the next pass, until others join
-    or another is i*: that many are one turn. Two more turns may see others join and begin their
-    pass. Before a comparison after which line 4 or line 11 has to look, the run ends.
+    or another is i*: all these comparisons are one turn of the loop. Two more turns may see others
+    join and begin their pass. The run ends before a comparison after which line 4 or line 11 must
+    be computed anew.
 
     Args:
       policy: the policy.
@@ -46,7 +47,7 @@ def quiet_run(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[Loop
     itself = arm_sets.only(arm, arm, policy.num_arms)
 
     def calm(t: jax.Array) -> jax.Array:
-        """Line 4 finds no pair before comparison t + 1 without looking: () bool."""
+        """True if line 4 surely finds no pair before comparison t + 1: () bool."""
         following = jnp.minimum(t, _LAST - 1) + 1
         return state.fewest >= loop.line4_at(policy, following).least
 
@@ -74,11 +75,11 @@ def quiet_run(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[Loop
 
 
 def _reach(demand: Demand, soonest: jax.Array, arm: jax.Array, t: jax.Array) -> jax.Array:
-    """Up to which log t, from t on, i* is `arm` and no pair is due, which the first is at
-    `soonest`; -1 if that is not so at t.
+    """The log t up to which, from t on, i* is `arm` and no pair is due; -1 if not so at t.
 
-    It is i* while it is the first that is sure enough. If no other is sure enough for longer, and
-    it is line 11's choice, it stays i* after that, until a pair is due.
+    The first pair is due at `soonest`. `arm` is i* while it is the first that is sure enough. If no
+    other is sure enough for longer, and it is line 11's choice, it stays i* after that, until a
+    pair is due.
     """
     confident, best = loop.winner(demand, t)
     until = demand.confident_until[arm]

@@ -18,11 +18,11 @@ from jax import lax
 from jaxduel.policies.copeland_rmed.evidence import Standing, members, tightest
 
 TOLERANCE = 1e-4
-"""By how much a constraint "at least 1", or e >= 0, may be missed."""
+"""Tolerated violation of a constraint "at least 1", or of e >= 0."""
 _SPREAD = 1e-4
-"""Costs are told apart by up to this much of themselves: the walk does not go in circles."""
+"""Largest relative perturbation of costs; it breaks ties, so that the walk does not cycle."""
 _TURNS = 24
-"""The walk may take this many turns for every arm."""
+"""Most turns of the walk, per arm."""
 
 
 class Vertex(NamedTuple):
@@ -34,13 +34,13 @@ class Vertex(NamedTuple):
 
     e: jax.Array  # (P,) float32: e0
     moves: jax.Array  # (P, P) float32: M
-    ahead: jax.Array  # (K, K) bool: who led when it was found
-    found: jax.Array  # () bool: whether it satisfies all constraints of (2)
-    stalls: jax.Array  # () int32: how often the walk was given up
+    ahead: jax.Array  # (K, K) bool: True where `Standing.lead` was positive when it was found
+    found: jax.Array  # () bool: True if it satisfies all constraints of (2)
+    stalls: jax.Array  # () int32: times that the walk was given up
 
 
 def no_vertex(num_arms: int) -> Vertex:
-    """Where the walk has not begun."""
+    """The vertex e = 0 from which the walk begins, not `found`."""
     pairs = num_arms * (num_arms - 1) // 2
     return Vertex(
         e=jnp.zeros(pairs, jnp.float32),
@@ -61,7 +61,7 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
       last: the last one.
       now: the standing.
       winner: () int32, the only empirical Copeland winner.
-      wanted: () bool; if False the walk is not made, and the result not `found`.
+      wanted: () bool; if False, there is no walk, and the result is not `found`.
     """
     num = len(now.losses)
     rows, columns = _pairs(num)

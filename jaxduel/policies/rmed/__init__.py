@@ -2,5 +2,5 @@
 
 Komiyama, Honda, Kashima and Nakagawa, "Regret Lower Bound and Optimal Algorithm in Dueling Bandit
 Problem" (COLT 2015). All share `lists` (divergences, the list of arms, the opponent, quiet runs);
-RMED2 and RMED2FH share `forced` (comparisons that are forced, and an opponent by its price).
+RMED2 and RMED2FH share `forced` (forced comparisons, and the opponent of the lowest price).
 """

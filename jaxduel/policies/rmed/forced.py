@@ -1,4 +1,4 @@
-"""What RMED2 and RMED2FH share: comparisons that are forced, and an opponent by its price."""
+"""Forced comparisons, and the opponent of the lowest price, for RMED2 and RMED2FH."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEVER = jnp.iinfo(jnp.int32).max
 
 
 class Forcing(Protocol):
-    """What these functions read of a policy."""
+    """Fields of a policy that these functions read."""
 
     @property
     def num_arms(self) -> int:
@@ -42,7 +42,7 @@ class Forcing(Protocol):
 
 
 class MainState(NamedTuple):
-    """What both variants carry of one seed."""
+    """One seed's state, as far as both variants have it."""
 
     wins: jax.Array  # (K, K) int32: wins of i over j
     evidence: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2) where mu_ij <= 1/2, else 0
@@ -77,7 +77,7 @@ def after_wins(policy: Forcing, wins: jax.Array, needed: jax.Array) -> MainState
     Args:
       policy: the policy.
       wins: (K, K) int32.
-      needed: () int32, how many comparisons every pair must have now.
+      needed: () int32, the comparisons that every pair must have now.
     """
     evidence, divergence = lists.evidence_of(wins)
     active, t = jnp.asarray(policy.active_arms), jnp.sum(wins, dtype=jnp.int32)
@@ -96,7 +96,7 @@ def after_wins(policy: Forcing, wins: jax.Array, needed: jax.Array) -> MainState
 
 
 def some_lack(state: MainState, needed: jax.Array) -> jax.Array:
-    """Whether some pair lacks comparisons: () bool."""
+    """True if some pair lacks comparisons: () bool."""
     return jnp.any(state.fewest < needed)
 
 
@@ -121,7 +121,7 @@ def choose(
     exists = jnp.min(price) < jnp.inf
     n_ahead = jnp.where(others & (wins <= losses), wins + losses, -1)
     n_cheapest, n_best = n_ahead[cheapest], n_ahead[best]
-    # a product: a quotient by what all lanes share is compiled to another, and ties fall otherwise
+    # a product: compilers change a quotient by a number that all lanes share, and with it the ties
     enough = n_best.astype(jnp.float32) * loglog(state.t + 1) > n_cheapest.astype(jnp.float32)
     takes = exists & (n_cheapest >= 0) & ((n_best < 0) | enough)
     right = jnp.where(takes, cheapest, lists.usual_opponent(wins, losses, others, best))
@@ -132,7 +132,7 @@ def choose(
 def price_of(
     wins: jax.Array, best: jax.Array, left: jax.Array, information: jax.Array
 ) -> jax.Array:
-    """Regret per information of every opponent of l, infinite where mu_lj >= 1/2.
+    """Regret per unit of information of every opponent of l, infinite where mu_lj >= 1/2.
 
     Args:
       wins: (K, K) int32, the estimates.
@@ -206,7 +206,7 @@ def quiet(
       policy: the policy.
       state: before the run.
       limit: () int32, the most comparisons that the run may have.
-      needed: how many comparisons every pair must have when number t is chosen: () int32 to ()
+      needed: the comparisons that every pair must have when number t is chosen: () int32 to ()
         int32, never falling.
     """
     fewest = jnp.min(state.fewest)

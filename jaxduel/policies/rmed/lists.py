@@ -1,4 +1,4 @@
-"""What the variants of RMED share: divergences, the list of arms and RMED1's choice of opponent."""
+"""Divergences, the list of arms and RMED1's choice of opponent, for all variants of RMED."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jaxduel.policies.counts import DuelResult
 
 
 def require_slack(scale: Any, exponent: Any, where: str) -> None:
-    """Raises InputError unless f(K) = scale K^exponent has numbers that are not negative."""
+    """Raises InputError if a number of f(K) = scale K^exponent is negative."""
     require(scale, lambda a: a >= 0, f"{where}: scale must not be negative")
     require(exponent, lambda a: a >= 0, f"{where}: exponent must not be negative")
 
@@ -39,7 +39,7 @@ def evidence_of(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
 def update_evidence(
     evidence: jax.Array, divergence: jax.Array, wins: jax.Array, learnt: DuelResult
 ) -> tuple[jax.Array, jax.Array]:
-    """What `evidence_of(wins)` gives, from what it gave before `learnt` entered the wins.
+    """`evidence_of(wins)`, from its result before `learnt` entered the wins.
 
     Two entries change; the two rows that they are in are summed anew: O(K), no drift.
 
@@ -47,7 +47,7 @@ def update_evidence(
       evidence: (K, K) float32 before.
       divergence: (K,) float32 before.
       wins: (K, K) int32 after.
-      learnt: the duel between.
+      learnt: the duel between the two.
 
     Returns:
       (K, K) and (K,) float32.
@@ -74,7 +74,7 @@ def plausible(
     scale: float | jax.Array,
     exponent: float | jax.Array,
 ) -> jax.Array:
-    """J_j(t): I_j - I_i* <= log t + f(K): (K,) bool."""
+    """True where J_j(t) holds, I_j - I_i* <= log t + f(K): (K,) bool."""
     return (
         _excess(divergence, active_arms) <= bound(active_arms, t, scale, exponent)
     ) & active_arms
@@ -143,14 +143,14 @@ def usual_opponent(
 def queue_after(
     made: jax.Array, needed: jax.Array | int, members: jax.Array, active_arms: jax.Array
 ) -> jax.Array:
-    """L_R where counts are all that is known: a pass over the plausible arms begins.
+    """L_R of a state made from counts alone: a new pass over the plausible arms.
 
-    As long as no pair has more comparisons than all must have at first, the lists are as at the
-    start: all arms.
+    While no pair has more comparisons than all pairs must have first, it is as at the start: all
+    arms.
 
     Args:
       made: int32 of any shape, comparisons of pairs.
-      needed: () int32, how many every pair must have before the first pass.
+      needed: () int32, comparisons that every pair must have before the first pass.
       members: (K,) bool, the plausible arms.
       active_arms: (K,) bool.
 
@@ -161,7 +161,7 @@ def queue_after(
 
 
 class Lists(NamedTuple):
-    """The lists, and when."""
+    """The lists at a time."""
 
     queue: jax.Array  # (K,) bool: L_R
     waiting: jax.Array  # (K,) bool: L_N

@@ -143,7 +143,7 @@ class RMED1:
         """The comparisons of i* with itself until another arm's turn.
 
         i* plays itself while it leads everybody; its outcomes are ignored, so that the lists change
-        with log t only, by the test that `update` makes: the run ends at the very comparison.
+        with log t only, by the test that `update` makes: the run ends at the exact comparison.
         """
         del key
         after, quiet = lists.quiet_run(
@@ -164,7 +164,7 @@ class RMED1:
         return state._replace(wins=wins, evidence=evidence, divergence=divergence)
 
     def _opponent(self, state: RMED1State, left: jax.Array) -> jax.Array:
-        """m(t) for l(t) = left, Algorithm 2."""
+        """The opponent m(t) of l(t) = left, Algorithm 2."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         others = self.active_arms & (arms != left)
         best = lists.leader(state.divergence, self.active_arms)

@@ -122,6 +122,6 @@ class RMED2:
         return RMED2State(main, forced.information_of(main.wins, main.wins.T))
 
     def _needed(self, t: jax.Array) -> jax.Array:
-        """The comparisons that every pair must have when number t is chosen."""
+        """The comparisons that every pair must have when number t is chosen: () int32."""
         needed = jnp.ceil(self.alpha * forced.loglog(t))
         return jnp.maximum(needed, 1.0).astype(jnp.int32)

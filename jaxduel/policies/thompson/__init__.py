@@ -4,7 +4,7 @@
 - `rcs`: Zoghi, Whiteson, de Rijke and Munos, "Relative Confidence Sampling for Efficient On-Line
   Ranker Evaluation" (WSDM 2014).
 
-They share `sampling` (the state, and votes as coins of exact probability) and `quiet` (how long
-arms will only meet themselves), which is made of `leaders` (who wins the vote) and `runs` (how long
-a run is, and which coin ends it).
+They share `sampling` (the state, and votes as coins of exact probability) and `quiet` (quiet runs),
+which uses `leaders` (probabilities of winning the vote) and `runs` (the length of a run, and the
+coin that ends it).
 """

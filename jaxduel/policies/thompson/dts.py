@@ -85,11 +85,11 @@ class DTS:
     def quiet(
         self, state: ThompsonState, limit: jax.Array, key: Key
     ) -> tuple[ThompsonState, Quiet]:
-        """How often the arm that wins the vote, and to whom nobody replies, meets itself.
+        """The comparisons with itself of the arm that wins the vote while nobody replies to it.
 
         The length is that of a run of independent, equally likely steps, cut where log t changes a
-        set, and the step after it is one that ends such a run: a vote that counts falls otherwise,
-        or somebody replies (`jaxduel.policies.thompson.quiet`).
+        set. The step after it is one that ends such a run: a decisive vote falls on its unlikely
+        side, or somebody replies (`jaxduel.policies.thompson.quiet`).
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(state, self.alpha, active, limit, key)
@@ -97,8 +97,8 @@ class DTS:
     def quiet_among(
         self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[ThompsonState, Quiet]:
-        """As `quiet`, but several arms `among`, (K,) bool, may have most votes. Which of them meets
-        itself, votes that are still open decide, with probabilities that are summed up.
+        """As `quiet`, but several arms of `among`, (K,) bool, may have most votes. The votes that
+        are still open decide which of them meets itself (`jaxduel.policies.thompson.leaders`).
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(

@@ -91,11 +91,10 @@ class DTSPlus:
     def quiet(
         self, state: ThompsonState, limit: jax.Array, key: Key
     ) -> tuple[ThompsonState, Quiet]:
-        """As `DTS.quiet`, but in such a run one candidate has most votes, and there is no tie to
-        break: which of several arms has the smallest R_i depends on theta and on all votes, so that
-        no law of it is known in closed form. Several Copeland winners keep it from falling quiet
-        (but see `quiet_among`). The theta_ij of a tie in the step after a run are drawn given the
-        votes, however these fell.
+        """As `DTS.quiet`, but only one candidate has most votes in such a run: a tie is broken by
+        the smallest R_i, which depends on theta and on all votes, with no law known in closed form.
+        Hence there are no runs of several Copeland winners (but see `quiet_among`). The theta_ij of
+        a tie in the step after a run are drawn given the votes, however these fell.
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(state, self.alpha, active, limit, key)
@@ -103,8 +102,8 @@ class DTSPlus:
     def quiet_among(
         self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[ThompsonState, Quiet]:
-        """As `quiet`, but several arms `among`, (K,) bool, may have most votes: which of them meets
-        itself is not told (`jaxduel.policies.SupportsSharedSkip`).
+        """As `quiet`, but several arms of `among`, (K,) bool, may have most votes; the run does not
+        tell which of them meets itself (`jaxduel.policies.SupportsSharedSkip`).
         """
         active = jnp.asarray(self.active_arms)
         return confident_run(

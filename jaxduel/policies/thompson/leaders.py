@@ -1,4 +1,4 @@
-"""How likely each of a few candidates of D-TS is to win the vote."""
+"""Probabilities that each of a few candidates of D-TS wins the vote."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jaxduel.numerics import count_true
 from jaxduel.numerics.sums import sum_in_order
 
 MOST_CANDIDATES = 3
-"""For so many candidates the law is summed up: votes among them fall in at most 2^3 ways."""
+"""Most candidates whose law is summed up: votes among them fall in at most 2^3 ways."""
 
 _PAIRS = tuple(itertools.combinations(range(MOST_CANDIDATES), 2))
 _PAIRS_OF = tuple(
@@ -23,16 +23,16 @@ _UNROLLED = 8
 
 
 def few(candidates: jax.Array) -> jax.Array:
-    """Whether `chances_to_lead` knows the law: () bool."""
+    """True if there are few enough candidates for `chances_to_lead`: () bool."""
     return count_true(candidates) <= MOST_CANDIDATES
 
 
 def chances_to_lead(tail: jax.Array, candidates: jax.Array, active: jax.Array) -> jax.Array:
-    """How likely each candidate is to be drawn, uniformly, of those that win most votes.
+    """Probability that each candidate is drawn, uniformly, of those that win most votes.
 
     Votes of different pairs are independent. Those among candidates may fall in eight ways; given
-    one of these, how many votes candidates win are independent sums of independent coins. All terms
-    are positive, so that small probabilities are relatively accurate.
+    one of these, the candidates' numbers of votes are independent sums of independent coins. All
+    terms are positive, so that small probabilities are relatively accurate.
 
     Args:
       tail: (K, K) float32, `jaxduel.numerics.signed_tail` of theta_ij: P(theta_ij > 1/2) is s
@@ -79,8 +79,8 @@ def _above(s: jax.Array) -> jax.Array:
 def _shifted_laws(
     rows: jax.Array, exists: jax.Array, voters: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The probabilities that candidates win v votes, and fewer, v = 0 .. K - 1, if they have won 0,
-    1, ... elsewhere.
+    """The probabilities that candidates win exactly v votes, and fewer, v = 0 .. K - 1, given 0, 1,
+    ... votes won elsewhere.
 
     Args:
       rows: (C, K) float32, signed tails of candidates.
@@ -107,5 +107,5 @@ def _shifted_laws(
 
 
 def _later(law: jax.Array, by: int) -> jax.Array:
-    """What stands at v at v + `by`."""
+    """The law moved from v to v + `by`, along the last axis."""
     return jnp.pad(law, ((0, 0), (by, 0)))[:, : law.shape[1]]

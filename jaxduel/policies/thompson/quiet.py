@@ -1,16 +1,16 @@
-"""Quiet runs of Thompson sampling on win counts: how long arms will only meet themselves.
+"""Quiet runs of Thompson sampling on win counts: steps in which arms only meet themselves.
 
-One step tosses independent coins: of every pair {i, j} one, which decides the votes of both, and in
-the second phase, afresh, one of every arm that is eligible against the first, whether theta_j,first
-> 1/2. If some votes, V, fall on their likelier sides, then, whatever the others show, the first arm
-is one of a few, the leaders, and i with a probability l_i. If then nobody replies, the comparison
-is (i, i). Call that D. Whoever calls chooses V by the state alone. Then
+One step tosses independent coins: one for every pair {i, j}, which decides the votes of both, and
+in the second phase, afresh, one for every arm j that is eligible against the first, which decides
+whether theta_j,first > 1/2. If some votes, V, fall on their likelier sides, then, whatever the
+others show, the first arm is one of a few, the leaders, and it is i with a probability l_i. If then
+nobody replies, the comparison is (i, i). Call this event D. V is chosen by the state alone. Then
 
 * comparisons (i, i) teach nothing, so that V, the l_i and the probability p of D stay the same from
   step to step until log t changes a set of arms: a run is cut before that;
 * the number N of steps in a row in which D happens is geometric, P(N >= n) = p^n, their arms are
-  independent, i with a probability in proportion to l_i P(nobody replies to i), and how other coins
-  fell in them does not matter, since these leave no trace. A run cut at n <= N goes on as if it
+  independent, i with a probability in proportion to l_i P(nobody replies to i), and the other coins
+  of these steps do not matter, since they leave no trace. A run cut at n <= N goes on as if it
   began there: N has no memory;
 * the step after a run that was not cut is one in which D does not happen. In any order of V either
   there is a first vote that falls on its unlikely side, number k with a probability in proportion
@@ -18,18 +18,17 @@ is (i, i). Call that D. Whoever calls chooses V by the state alone. Then
   fall as is likely, k does not, and all other coins are tossed as ever. Or V falls as is likely, i
   is the first arm and somebody replies, with a probability in proportion to the product of the
   three: then i is the first arm, its first reply is found like k, and no vote matters any more.
-  `ThompsonState.fixed` and `.first` tell the step to come (`jaxduel.policies.thompson.runs`).
+  `ThompsonState.fixed` and `.first` carry this to the next step (`jaxduel.policies.thompson.runs`).
 
-Where no law of the first arm is known and it need not be, among arms whose comparisons cost the
-same, the l_i can be done without: the step is taken to fail with the probability that somebody
-replies to the leader most likely to be replied to, a. Of those steps the one to come finds its
-first arm i by all its votes, as ever, and with probability a_i / a somebody replies to i, who is
-found by the same uniform number for all i; else i meets itself. Such a run says of none of its
-comparisons whose it was.
+The l_i can be done without where no law of the first arm is known and the leaders' comparisons with
+themselves cost the same. With a_i the probability that somebody replies to i, a step is then taken
+to fail with the largest a_i of a leader, a. The step after such a run finds its first arm i by all
+its votes, as ever, and with probability a_i / a somebody replies to i, found by the same uniform
+number for all i; else i meets itself. Such a run does not tell the arms of its comparisons.
 
-The outcomes of other comparisons must not arrive within a run: whoever withholds some asks for a
-run that ends, with the step after it, when they do. If they come right after a run, then to its
-length n nothing has to be added: all that matters is N >= n, the step to come has new
+The outcomes of other comparisons must not arrive within a run: a caller that withholds some asks
+for a run that ends, with the step after it, when they arrive. If they come right after a run of
+length n, its length needs no correction: all that matters is N >= n, the next step has new
 probabilities, and `jaxduel.policies.thompson.sampling.after_feedback` frees its coins.
 """
 
@@ -65,13 +64,12 @@ def confident_run(
 ) -> tuple[ThompsonState, Quiet]:
     """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
 
-    The leaders are the candidates that win most of the votes, s, if all fall as is likely; where
-    there are several and not all are `among`, there is no run. V holds the votes that one of them
-    is likely to win, the one that is surest of them, and, for any candidate that is no leader,
-    K - s votes that it loses, the likeliest ones: only leaders can have s votes or more. No votes
-    if all candidates are leaders. Where there are too many leaders for
-    `jaxduel.policies.thompson.leaders`, V holds all other votes of leaders, too, and they are
-    equally likely to be the first arm.
+    The leaders are the candidates that win most votes, s, if all fall as is likely; where there are
+    several and not all are `among`, there is no run. V holds the likely wins of one leader, the one
+    that is surest of them, and, for every candidate that is no leader, its K - s likeliest losses:
+    only leaders can have s votes or more. V is empty if all candidates are leaders. Where there are
+    too many leaders for `jaxduel.policies.thompson.leaders`, V holds all other votes of leaders,
+    too, and they are equally likely to be the first arm.
 
     Args:
       state: before the step.
@@ -79,9 +77,9 @@ def confident_run(
       active: (K,) bool.
       limit: () int32, at least 0.
       key: used for nothing else.
-      among: (K,) bool, the arms that a run may be of several of. None: of none.
+      among: (K,) bool, the arms that may share a run. None: none.
       tells_which: True if ties of votes are broken uniformly and the run has weights; else a run of
-        several leaders is said to be of the first of them.
+        several leaders is reported as that of the first of them.
 
     Returns:
       The state after the run, and the run.
@@ -105,7 +103,7 @@ def confident_run(
     answered = any_of(answers.T)
     least = jnp.min(jnp.where(leaders, answered, 1.0))
     leads = one.astype(jnp.float32)
-    if pooled is not None:  # with one leader it is that one
+    if pooled is not None:  # a single leader is the likeliest
         likeliest = lax.argmax(jnp.where(leaders, answered, -1.0), 0, jnp.int32)
         least = answered[likeliest]
         leads = (lax.iota(jnp.int32, num) == likeliest).astype(jnp.float32)
@@ -135,13 +133,13 @@ def champion_run(
     limit: jax.Array,
     key: Key,
 ) -> tuple[ThompsonState, Quiet]:
-    """The quiet run of an arm that meets itself as long as it wins all its votes: D are these.
+    """The quiet run of an arm that meets itself as long as it wins all its votes, which is D.
 
     Args:
       state: before the step.
       arm: () int32, the arm.
       unbeaten: whether it meets itself in comparison number t, () int32 to () bool, if it wins all
-        votes; once it does not, it must not at any later t.
+        votes; once false, always false.
       active: (K,) bool.
       limit: () int32, at least 0.
       key: used for nothing else.
@@ -160,7 +158,7 @@ def champion_run(
 
 
 def likely_votes(state: ThompsonState, active: jax.Array) -> jax.Array:
-    """How many votes each arm wins if all fall as is likely: (K,) int32, -1 for inactive arms."""
+    """Votes that each arm wins if all fall as is likely: (K,) int32, -1 for inactive arms."""
     return sampling.votes_of(state.tail < 0, active)
 
 
@@ -181,11 +179,11 @@ def _decisive_votes(
     active: jax.Array,
     answered: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
-    """Likely votes that give one leader more than any candidate but leaders can have, if they are
-    few, else all leaders the same number; and whether there are any.
+    """The votes V of `confident_run`, and whether there are any.
 
-    A lane looks for those of third arms only if D can have a probability above 1/2: where one lane
-    needs many of them, all lanes wait.
+    These likely votes give one leader more than any candidate but leaders can have, or, if leaders
+    are not `few`, all leaders the same number. A lane looks for votes of third arms only if D can
+    have a probability above 1/2: where one lane needs many of them, all lanes wait.
 
     Args:
       state: before the step.
@@ -193,12 +191,11 @@ def _decisive_votes(
       leaders: (K,) bool.
       candidates: (K,) bool.
       active: (K,) bool.
-      answered: () float32, the probability that some arm replies to the leader that is surest of
-        none.
+      answered: () float32, at most the probability that D fails by a reply.
 
     Returns:
-      (K, K) bool, whether the win of i over j is one of them, and () bool: false where the likely
-      votes all together are no proof.
+      (K, K) bool, True where the win of i over j is in V, and () bool, False where even all likely
+      votes together do not suffice.
     """
     num = len(active)
     pairs = ~jnp.eye(num, dtype=bool) & active[:, None] & active
@@ -234,8 +231,8 @@ def _decisive_votes(
 def _chances_to_lead(
     state: ThompsonState, votes: jax.Array, leaders: jax.Array, active: jax.Array
 ) -> jax.Array:
-    """How likely each leader is the first arm of a step in which these votes fall as is likely:
-    (K,) float32."""
+    """Probability that each leader is the first arm of a step in which these votes fall as is
+    likely: (K,) float32."""
     tail = jnp.where(votes, -_NEVER, jnp.where(votes.T, _NEVER, state.tail))
     number = count_true(leaders)
     several = (number > 1) & few(leaders)
@@ -244,6 +241,6 @@ def _chances_to_lead(
 
 
 def _unlike(alike: jax.Array, tail: jax.Array, leaders: jax.Array, active: jax.Array) -> jax.Array:
-    """`chances_to_lead` in place of chances that are alike."""
+    """`chances_to_lead`, as the branch of a `compacted_cond` that replaces equal chances."""
     del alike
     return chances_to_lead(tail, leaders, active)

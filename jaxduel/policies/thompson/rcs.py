@@ -28,7 +28,7 @@ class RCSState(NamedTuple):
     """One seed's state."""
 
     record: ThompsonState
-    champions: jax.Array  # (K,) int32: how often each arm was champion
+    champions: jax.Array  # (K,) int32: times that each arm was champion
 
 
 @register("rcs")
@@ -80,7 +80,7 @@ class RCS:
         left, _ = self._champion(seed, state)
         upper = self._upper_bounds(state, left, sampling.log_bound(self.alpha, state.record))
         right = masked_choice(upper == jnp.max(upper), sampling.tie_break(seed, 1))
-        return Duel(left, materialize(right, right < 0))  # else drawn anew wherever it is an index
+        return Duel(left, materialize(right, right < 0))  # else recomputed as often as it is read
 
     def update(self, state: RCSState, plan: Duel, outcome: jax.Array, key: Key) -> RCSState:
         """Counts the outcome and the champion."""
@@ -95,12 +95,12 @@ class RCS:
         )
 
     def quiet(self, state: RCSState, limit: jax.Array, key: Key) -> tuple[RCSState, Quiet]:
-        """How often an arm that beats all others in the sample, and that nobody has an upper bound
-        of 1/2 or more against, meets itself.
+        """The comparisons with itself of an arm that beats all others in the sample, while nobody
+        has an upper bound of 1/2 or more against it.
 
-        Only such a champion is sure to. The length is that of a run of independent, equally likely
-        samples, cut where log t lets a challenger in, and the sample after it is one that ends such
-        a run (`jaxduel.policies.thompson.quiet`).
+        Only such a champion is sure to meet itself. The length is that of a run of independent,
+        equally likely samples, cut where log t lets a challenger in, and the sample after it is one
+        that ends such a run (`jaxduel.policies.thompson.quiet`).
         """
         record, active = state.record, jnp.asarray(self.active_arms)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)

@@ -1,11 +1,11 @@
 """Length of a quiet run of Thompson sampling, and the coin that ends it.
 
-In the terms of `jaxduel.policies.thompson.quiet`, which says what D is:
-N is floor(E / -log p) for E exponential, and k or i the number of the interval in which u (1 - p)
-falls, u uniform, of those that end at the probabilities that D fails by then. 1 - p and these are
-built up as sums of positive terms, and the draws are made in float64: to the comparison, and with
-the relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where p <= 1/2,
-steps are plain: a run would be shorter than one comparison in the mean.
+In the terms of `jaxduel.policies.thompson.quiet`, which defines D, N is drawn as floor(E / -log p)
+for E exponential. k or i is the number of the interval in which u (1 - p) falls, u uniform; the
+intervals end at the probabilities that D has failed by each coin. 1 - p and these are sums of
+positive terms, and the draws are made in float64: lengths are exact to the comparison, with the
+relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where p <= 1/2 there are
+no runs: they would be shorter than one comparison in the mean.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ LEAST = 0.5
 
 
 class Coins(NamedTuple):
-    """The coins of which a run consists."""
+    """The coins that decide whether D happens in a step."""
 
     votes: jax.Array  # (K, K) bool: V, of i against j, each of them likely to be won
     leads: jax.Array  # (K,) float32: the probability l_i that i is the first arm, given V
     answers: jax.Array  # (K, K) float32: the chance at [i, j] of a reply of j to i, else 0
     pooled: jax.Array | None = None
-    """() bool: whether no l_i is known; then it is 1 where replies are likeliest. None: it is."""
+    """() bool: True if the l_i are unknown and `leads` is 1 where replies are likeliest. None: the
+    l_i are known."""
 
 
 class Run(NamedTuple):
-    """The length of a run, and what is known about the step after it: `ThompsonState`."""
+    """The length of a run, and the fields of `ThompsonState` on the step after it."""
 
     n: jax.Array  # () int32
     ended: jax.Array  # () bool
@@ -58,7 +59,7 @@ def run_of(
       seed: of this draw.
       state: before the run.
       coins: those of D.
-      settled: whether D is what is asked for in comparison number t; false from some t on.
+      settled: whether comparison number t still asks for D; once false, always false.
       limit: () int32.
     """
     (votes, leads, answers, pooled), num = coins, len(coins.leads)
@@ -101,8 +102,8 @@ def any_of(chances: jax.Array) -> jax.Array:
 
 
 def _first_replies(answers: jax.Array, level: jax.Array) -> jax.Array:
-    """Sides of all replies, (K, K) int8: an arm's first one is where the probability that it has
-    had one passes the level, and it has none where that never does.
+    """Sides of all replies, (K, K) int8: the first reply to an arm is where the probability that
+    there has been one passes the level; there is none where that never happens.
 
     Args:
       answers: as in `Coins`.
@@ -118,7 +119,7 @@ def _first_replies(answers: jax.Array, level: jax.Array) -> jax.Array:
 def _fall(
     seed: KeyWords, votes: jax.Array, leads: jax.Array, answers: jax.Array, limit: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-    """How many steps it takes until D fails, and by which coin.
+    """The number of steps until D fails, and the coin by which it fails.
 
     Args:
       seed: of this draw.
@@ -128,10 +129,10 @@ def _fall(
       limit: () int32, at least 0.
 
     Returns:
-      The number of steps without, () int32, at most `limit`; the first coin that fell so then, its
-      number, () int32, K^2 and more for replies; for these, a uniform number below the probability
-      that anybody replies to that arm, () float32; and whether a step without is likelier than 1/2,
-      () bool: only then the others mean anything.
+      The number of steps without a failure, () int32, at most `limit`; the number of the first coin
+      that fails then, () int32, K^2 and more for replies; for these, a uniform number below the
+      probability that anybody replies to that arm, () float32; and whether a step without a failure
+      is likelier than 1/2, () bool: only then do the others mean anything.
     """
     num = len(leads)
     first, second = random_words(seed, 0, 0), random_words(seed, 1, 0)

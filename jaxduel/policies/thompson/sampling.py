@@ -1,11 +1,11 @@
-"""Thompson sampling on win counts: what D-TS, its variants and RCS have in common.
+"""Thompson sampling on win counts: state, votes and replies of D-TS, its variants and RCS.
 
 theta_ij ~ Beta(w_ij + 1, w_ji + 1) is the sampled probability that i beats j. Votes read only
 whether theta_ij > 1/2, which is a coin of probability q_ij = P(theta_ij > 1/2). The state carries
 the q_ij, and a comparison changes one of them: no Beta number is drawn for a vote.
 
-The coin of a pair falls once for both of its arms; that of a reply, in the second phase, is
-another one. A quiet run that ended has decided how some coins of the next step fall
+The coin of a pair falls once for both of its arms; a reply, in the second phase, has a coin of its
+own. The end of a quiet run has fixed some coins of the next step
 (`jaxduel.policies.thompson.quiet`): these are not tossed.
 """
 
@@ -28,8 +28,8 @@ VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
 
 FREE, LIKELY, UNLIKELY = 0, 1, 2
-"""How a coin of the next step falls: to be tossed, or on the likelier side, or on the other. Of a
-reply: not above 1/2, or above, whatever is likelier."""
+"""Sides of a coin of the next step: to be tossed, fixed on the likelier side, fixed on the other.
+Of a reply, LIKELY is not above 1/2 and UNLIKELY is above, whichever is likelier."""
 
 
 class ThompsonState(NamedTuple):
@@ -39,9 +39,9 @@ class ThompsonState(NamedTuple):
     tail: jax.Array  # (K, K) float32: q_ij where i > j is likelier to lose, else q_ij - 1
     lead: jax.Array  # (K, K) float32: n_ij (mu_ij - 1/2)^2, with the sign of mu_ij - 1/2
     t: jax.Array  # () int32: comparisons made
-    ended: jax.Array  # () bool: whether a quiet run has decided about the next step
-    fixed: jax.Array  # (2 K, K) int8: how coins fall then, of votes, symmetric, and of replies to i
-    first: jax.Array  # () int32: the first arm then; -1 if votes decide
+    ended: jax.Array  # () bool: True if a quiet run has decided about the next step
+    fixed: jax.Array  # (2 K, K) int8: its coins' sides, of votes, symmetric, and of replies to i
+    first: jax.Array  # () int32: its first arm; -1 if votes decide
 
 
 def no_comparisons(num_arms: int) -> ThompsonState:
@@ -88,7 +88,7 @@ def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
 
 
 def sampled_wins(seed: KeyWords, state: ThompsonState, active: jax.Array) -> jax.Array:
-    """Whether theta_ij > 1/2, for one sample of all theta with theta_ij + theta_ji = 1.
+    """True where theta_ij > 1/2, for one sample of all theta with theta_ij + theta_ji = 1.
 
     Returns:
       (K, K) bool; False on the diagonal and where i or j is inactive.
@@ -102,7 +102,7 @@ def sampled_wins(seed: KeyWords, state: ThompsonState, active: jax.Array) -> jax
 
 
 def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
-    """How many arms each arm beats in a sample: (K,) int32, -1 for inactive arms.
+    """Number of arms that each arm beats in a sample: (K,) int32, -1 for inactive arms.
 
     Column sums, of the losses of the others: summing rows costs several times as much.
     """
