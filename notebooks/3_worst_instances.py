@@ -52,7 +52,7 @@ from matplotlib.figure import Figure
 
 import jaxduel as jd
 from jaxduel.plotting import png, style_of, worst_case_figure
-from jaxduel.simulation.intervals import interval95, t95
+from jaxduel.stats import interval95, t95
 
 jd.use_all_cores()
 # The proofs of SCOMP2 need the triangle inequality (STI) besides SST, which an instance of the

@@ -37,7 +37,7 @@ from matplotlib.ticker import ScalarFormatter
 
 import jaxduel as jd
 from jaxduel.plotting import Figure, SweepCurve, SweepPanel, png, style_of, sweep_figure
-from jaxduel.simulation.intervals import interval95
+from jaxduel.stats import interval95
 
 jd.use_all_cores()
 HORIZON = 100_000

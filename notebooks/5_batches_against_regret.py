@@ -43,7 +43,7 @@ from matplotlib.figure import Figure
 
 import jaxduel as jd
 from jaxduel.plotting import png, style_of
-from jaxduel.simulation.intervals import interval95, t95
+from jaxduel.stats import interval95, t95
 
 jd.use_all_cores()
 VARIANTS = [tuple(variant) for variant in VARIANTS]

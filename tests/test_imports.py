@@ -13,7 +13,7 @@ FLOORS = (
     ("errors", "pytrees", "screen"),
     ("interrupts", "progress"),
     ("files", "display"),
-    ("numerics",),
+    ("numerics", "stats"),
     ("problems",),
     ("policies",),
     ("simulation",),

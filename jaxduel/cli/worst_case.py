@@ -110,7 +110,7 @@ def worst_case(
 
 def _lines(found: WorstCase, policy: str, against: str | None, family: str) -> list[str]:
     """The result as lines of text."""
-    from jaxduel.simulation.intervals import interval95
+    from jaxduel.stats import interval95
 
     what = {
         "regret": f"{found.regret} regret of {policy}",

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from jaxduel.experiments.samples import Sample, standard_error
-from jaxduel.simulation.intervals import t95
+from jaxduel.experiments.samples import Sample
+from jaxduel.stats import standard_error, t95
 
 
 class Estimate(Protocol):

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxduel.plotting import Curve
 from jaxduel.simulation import Result
-from jaxduel.simulation.intervals import interval95
+from jaxduel.stats import interval95, standard_error
 
 
 @dataclass(frozen=True)
@@ -146,23 +146,3 @@ class Sample:
         counts = self.selves[:, list(arms)].astype(np.float64)
         totals = counts.sum(axis=1, keepdims=True)
         return counts / np.where(totals > 0, totals, np.nan)
-
-
-def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Standard error of the mean over runs that are independent only between groups.
-
-    With one run per group it is the usual standard error.
-
-    Args:
-      values: (n, ...) one value per run.
-      groups: (n,) int, numbered from 0.
-
-    Returns:
-      (...) float64, NaN if there is only one group.
-    """
-    count = int(groups.max()) + 1
-    if count < 2:
-        return np.full(values.shape[1:], np.nan)
-    sums = np.zeros((count, *values.shape[1:]))
-    np.add.at(sums, groups, values - values.mean(axis=0))
-    return np.sqrt(np.sum(sums**2, axis=0) * count / (count - 1)) / len(values)

@@ -16,6 +16,7 @@ from jaxduel.policies.base import Policy
 from jaxduel.problems import DuelingProblem, Problem, from_matrix
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.run import CheckedCell, Settings, run_cells
+from jaxduel.stats import moments_of
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
 OBJECTIVES = ("regret", "ratio", "difference")
@@ -81,7 +82,8 @@ class Objective:
         if self.name == "ratio":
             with jax.enable_x64(True):
                 values = values / float(self._bound(jnp.asarray(params)))
-        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(num_seeds))
+        of_seeds = moments_of(values)
+        return float(of_seeds.mean), float(of_seeds.sem)
 
     def _runs(
         self, policy: Policy, problem: DuelingProblem, num_seeds: int, key: jax.Array

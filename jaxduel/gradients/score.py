@@ -25,6 +25,7 @@ from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret as regrets
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.run import Settings, horizon_of, run_cells
+from jaxduel.stats import moments_of
 
 POINTS = 16
 """Approximate number of checkpoints if none are given.
@@ -171,10 +172,11 @@ def regret_gradient(
         return regrets.counts_from_pairs(at.problem.gaps(definition), result.pairs[rows])
 
     gradient, sem = _gradient(value, scores, counts, gap_slopes(at, definition), causal)
+    of_seeds = moments_of(value)
     return RegretGradient(
         checkpoints=result.checkpoints,
-        value=value.mean(axis=0),
-        value_sem=value.std(axis=0, ddof=1) / np.sqrt(num_seeds),
+        value=of_seeds.mean,
+        value_sem=of_seeds.sem,
         gradient=at.unravel(gradient),
         gradient_sem=at.unravel(sem),
         num_seeds=num_seeds,

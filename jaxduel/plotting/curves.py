@@ -15,8 +15,8 @@ from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
 from jaxduel.plotting.shades import variant_looks
 from jaxduel.plotting.styles import Style, dress, marker_size, style_of
 from jaxduel.simulation import Result
-from jaxduel.simulation.intervals import interval95
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
+from jaxduel.stats import interval95
 
 Scale = Literal["linear", "log"]
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.styles import FONT_SIZE, dress
-from jaxduel.simulation.intervals import interval95
+from jaxduel.stats import interval95
 
 if TYPE_CHECKING:
     from jaxduel.gradients import WorstCase

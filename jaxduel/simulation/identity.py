@@ -19,7 +19,7 @@ from jaxduel.problems import ArmsProblem, Problem
 from jaxduel.simulation import compilation_cache
 
 _PACKAGES = ("numerics", "problems", "policies", "simulation")
-"""Packages whose code determines simulated numbers."""
+"""Packages whose code determines simulated numbers, beside `jaxduel.stats`."""
 
 _parsing = threading.Lock()
 """Lock: Python 3.11 cannot make two syntax trees at a time."""
@@ -43,6 +43,7 @@ def code_digest(*others: str) -> str:
 def _code_digest(others: tuple[str, ...]) -> str:
     package = Path(__file__).parents[1]
     files = sorted(file for name in _PACKAGES for file in (package / name).rglob("*.py"))
+    files += package.glob("stats.py")
     names = [file.relative_to(package).as_posix() for file in [*files, *map(Path, others)]]
     sources = [(package / name).read_bytes() for name in names]
     folder = compilation_cache.current()

@@ -12,9 +12,9 @@ from jaxduel.policies.registry import name_of
 from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret
 from jaxduel.simulation.instances import sums_of
-from jaxduel.simulation.moments import Moments, merge
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.simulation.result import Result, Totals
+from jaxduel.stats import merge, moments_of
 
 if TYPE_CHECKING:
     from jaxduel.simulation.blocks import Recorded
@@ -149,9 +149,8 @@ def _gib(size: int) -> str:
 
 
 def _total(plays: np.ndarray, values: np.ndarray, batches: np.ndarray | None, own: slice) -> Totals:
-    mean = values.mean(axis=0)
     return Totals(
-        regret=Moments(len(values), mean, ((values - mean) ** 2).sum(axis=0)),
+        regret=moments_of(values),
         plays=plays.sum(axis=0),
         batches=None if batches is None else int(batches[own].sum(dtype=np.int64)),
         most_batches=None if batches is None else int(batches[own].max()),

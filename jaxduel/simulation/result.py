@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jaxduel.display import html_table
-from jaxduel.simulation.intervals import interval95
-from jaxduel.simulation.moments import Moments
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
+from jaxduel.stats import Moments, interval95, moments_of
 
 if TYPE_CHECKING:
     import xarray
@@ -85,9 +84,14 @@ class Result:
         return self.regret.shape[0]
 
     @property
+    def _moments(self) -> Moments:
+        """Moments of regret over all seeds, (M,)."""
+        return moments_of(self.regret) if self.totals is None else self.totals.regret
+
+    @property
     def mean(self) -> np.ndarray:
         """Mean regret over seeds: (M,) float64."""
-        return self.regret.mean(axis=0) if self.totals is None else self.totals.regret.mean
+        return self._moments.mean
 
     @property
     def mean_plays(self) -> np.ndarray:
@@ -100,16 +104,12 @@ class Result:
     def std(self) -> np.ndarray:
         """Standard deviation of regret over seeds (divisor n - 1; NaN for one seed): (M,)
         float64."""
-        if self.totals is not None:
-            return self.totals.regret.std
-        if self.num_seeds < 2:
-            return np.full(self.checkpoints.shape, np.nan)
-        return self.regret.std(axis=0, ddof=1)
+        return self._moments.std
 
     @property
     def sem(self) -> np.ndarray:
         """Standard error of the mean: (M,) float64."""
-        return self.std / np.sqrt(self.num_seeds)
+        return self._moments.sem
 
     def quantile(self, q: float | np.ndarray) -> np.ndarray:
         """Quantiles of regret over the seeds that have rows: (M,), or (len(q), M), float64.

@@ -13,9 +13,9 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.files import write_whole
-from jaxduel.simulation.moments import Moments
 from jaxduel.simulation.provenance import same_request
 from jaxduel.simulation.result import Result, Totals
+from jaxduel.stats import Moments
 
 if TYPE_CHECKING:
     import xarray

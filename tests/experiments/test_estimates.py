@@ -16,7 +16,7 @@ from jaxduel.experiments.estimates import (
     std_ratio,
 )
 from jaxduel.experiments.samples import Sample
-from jaxduel.simulation.intervals import t95
+from jaxduel.stats import t95
 
 
 def sample(regret: np.ndarray, times: tuple[int, ...] = (9,)) -> Sample:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.samples import Sample, standard_error
-from jaxduel.simulation.intervals import interval95, t95
+from jaxduel.experiments.samples import Sample
+from jaxduel.stats import interval95, standard_error, t95
 
 
 def result(regret: np.ndarray, batches: np.ndarray | None = None) -> jd.Result:

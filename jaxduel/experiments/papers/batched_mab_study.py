@@ -23,7 +23,7 @@ from jaxduel.experiments.tasks import run_tasks
 from jaxduel.progress import Progress
 from jaxduel.simulation import simulate_many
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.intervals import t95
+from jaxduel.stats import t95
 
 BATCHES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 ARMS = (2, 4, 8, 16, 32, 64)

@@ -28,7 +28,7 @@ from jaxduel.experiments.tasks import Stopped, run_tasks
 from jaxduel.policies.arms.grids import grid_times
 from jaxduel.simulation import simulate_many
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.intervals import interval95
+from jaxduel.stats import interval95
 
 BATCHES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
 GAPS = 20

@@ -27,7 +27,7 @@ from jaxduel.experiments.papers.copeland_rmed_constants import (
 )
 from jaxduel.experiments.papers.copeland_rmed_instances import MSLR64, MULTISOL, multisol_like
 from jaxduel.experiments.plans import Samples
-from jaxduel.experiments.samples import standard_error
+from jaxduel.stats import standard_error
 from jaxduel.theory import copeland_optimum_is_unique
 
 MSLR16 = ("mslr16-condorcet", "mslr16-noncondorcet")

@@ -10,7 +10,6 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.numbers import number, rounded, with_interval
-from jaxduel.experiments.sweep.paired import Paired, paired
 from jaxduel.experiments.sweep.readings import (
     Readings,
     Setting,
@@ -19,6 +18,7 @@ from jaxduel.experiments.sweep.readings import (
     listed_labels,
 )
 from jaxduel.experiments.tables import aligned, csv_text
+from jaxduel.stats import Paired, paired
 
 if TYPE_CHECKING:
     import xarray

@@ -15,7 +15,7 @@ from jaxduel.experiments.sweep.block_folder import FOLDER, load_blocks
 from jaxduel.experiments.sweep.blocks import OPTIONAL, Block
 from jaxduel.experiments.sweep.layout import CELL, Layout
 from jaxduel.experiments.sweep.manifest import GroupRecord, Manifest, read_manifest
-from jaxduel.simulation.moments import Moments, merge
+from jaxduel.stats import Moments, merge
 
 if TYPE_CHECKING:
     import xarray

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxduel.experiments.sweep.axes import axis_label, in_order, value_of
 from jaxduel.experiments.sweep.readings import Reading
-from jaxduel.simulation.intervals import interval95
+from jaxduel.stats import interval95
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

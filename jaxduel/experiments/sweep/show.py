@@ -12,7 +12,7 @@ from jaxduel.experiments.sweep.numbers import number, with_interval
 from jaxduel.experiments.sweep.readings import Readings, Setting, Variant
 from jaxduel.experiments.sweep.table import BEST, EQUAL, Entry, SweepTable
 from jaxduel.experiments.tables import aligned
-from jaxduel.simulation.intervals import t95
+from jaxduel.stats import t95
 
 if TYPE_CHECKING:
     import xarray

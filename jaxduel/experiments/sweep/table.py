@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from jaxduel.experiments.sweep.paired import paired
 from jaxduel.experiments.sweep.readings import Reading, Readings, Setting, Variant
 from jaxduel.experiments.tables import csv_text
-from jaxduel.simulation.intervals import interval95
+from jaxduel.stats import interval95, moments_of, paired
 
 BEST, EQUAL = "*", "~"
 """The marks within a setting: the smallest mean, and those not significantly larger."""
@@ -83,7 +83,7 @@ def _entries(cells: list[Reading], final: list[np.ndarray]) -> dict[Variant, Ent
     best = int(np.nanargmin(means)) if any(map(len, known)) else None
     entries = {}
     for i, (cell, values) in enumerate(zip(cells, known, strict=True)):
-        sem = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+        sem = float(moments_of(values).sem) if len(values) else math.nan
         mark = ""
         if best is not None and len(values):
             pair = paired(final[i], final[best])

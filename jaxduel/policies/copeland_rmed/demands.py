@@ -98,38 +98,57 @@ def demand_with(
     return allocate(demand, now)._replace(confident_until=jnp.full(len(active), -1.0, jnp.float32))
 
 
+class _Search(NamedTuple):
+    """The search for i* among the empirical winners."""
+
+    left: jax.Array  # (K,) bool: winners not looked at
+    lowest: jax.Array  # () float32: the smallest optimum so far
+    best: jax.Array  # () int32: whose it is
+    level: Level  # its levels, (K,) each
+    confidence_bound: jax.Array  # () float32, as in `Demand`
+    levels: jax.Array  # (K, K) float32, as in `Demand`
+
+
 def allocate_ecw(demand: Demand, now: Standing) -> Demand:
     """Line 11 of ECW-RMED: the empirical winner of the smallest optimum, and that optimum."""
     arms = jnp.arange(len(now.losses), dtype=jnp.int32)
 
-    def turn(carry: Any) -> Any:
-        left, lowest, best, levels, confidence_bound, known = carry
-        winner = lax.argmax(left, 0, jnp.int32)
-        here = ecw_levels(now, winner, known[winner])
+    def turn(at: _Search) -> _Search:
+        winner = lax.argmax(at.left, 0, jnp.int32)
+        here = ecw_levels(now, winner, at.levels[winner])
         total = ecw_total(now.costs[winner], here.cost)
-        better = total < lowest
-        chosen = jax.tree.map(lambda x, y: jnp.where(better, x, y), (winner, here), (best, levels))
+        better = total < at.lowest
         bounds = confidence_bounds(now.lead[winner], now.evidence, now.losses, now.fewest)
-        confidence_bound = jnp.maximum(confidence_bound, jnp.min(bounds))
-        known = known.at[winner].set(here.cost)
-        return left & (arms != winner), jnp.minimum(total, lowest), *chosen, confidence_bound, known
+        return _Search(
+            left=at.left & (arms != winner),
+            lowest=jnp.minimum(total, at.lowest),
+            best=jnp.where(better, winner, at.best),
+            level=jax.tree.map(lambda x, y: jnp.where(better, x, y), here, at.level),
+            confidence_bound=jnp.maximum(at.confidence_bound, jnp.min(bounds)),
+            levels=at.levels.at[winner].set(here.cost),
+        )
 
     nothing = jnp.zeros(len(arms), jnp.float32)
-    worst = jnp.float32(jnp.inf)
-    start = now.winners, worst, jnp.int32(0), Level(nothing, nothing), -worst, demand.levels
-    carry = lax.while_loop(lambda carry: jnp.any(carry[0]), turn, start)
-    _, _, best, levels, confidence_bound, known = carry
+    begin = _Search(
+        left=now.winners,
+        lowest=jnp.float32(jnp.inf),
+        best=jnp.int32(0),
+        level=Level(nothing, nothing),
+        confidence_bound=jnp.float32(-jnp.inf),
+        levels=demand.levels,
+    )
+    found = lax.while_loop(lambda at: jnp.any(at.left), turn, begin)
     due = jax.vmap(ecw_due, in_axes=(1, 1, None, 0), out_axes=1)
-    due = due(now.lead, now.costs, best, levels)
+    due = due(now.lead, now.costs, found.best, found.level)
     return Demand(
         winners=count_true(now.winners),
         losses=now.losses,
         evidence=now.evidence,
-        confidence_bound=confidence_bound,
+        confidence_bound=found.confidence_bound,
         confident_until=demand.confident_until,
-        best=best,
+        best=found.best,
         due_log_t=jnp.minimum(due, due.T),
-        levels=known,
+        levels=found.levels,
         program=demand.program,
     )
 

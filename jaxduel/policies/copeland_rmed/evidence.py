@@ -6,7 +6,7 @@ superiors of arm i are the j that lead against it; L_i is their number.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -128,6 +128,18 @@ def confidence_bounds(
     return jnp.where(beaten, bounds, jnp.inf)
 
 
+class _Dropping(NamedTuple):
+    """The search of `tightest`, after the largest superiors of every i2 were dropped from S."""
+
+    dropped: jax.Array  # () int32: how many
+    last: jax.Array  # (K,) float32: the evidence of the last one, of each i2
+    equals: jax.Array  # (K,) int32: how many with that evidence have been dropped
+    smallest: (
+        jax.Array
+    )  # () float32: sum of the smallest evidence of i1 in I, one arm less than now
+    least: Constraint  # of those seen
+
+
 def tightest(
     now: Standing, winner: jax.Array, evidence: jax.Array, at_least: jax.Array
 ) -> Constraint:
@@ -156,19 +168,18 @@ def tightest(
     def smallest(m: jax.Array) -> jax.Array:
         return in_order[jnp.clip(m - 1, 0, num - 1)]
 
-    def turn(carry: Any) -> Any:
-        dropped, last, taken, before, least = carry
-        below = jnp.where(evidence < last, evidence, 0.0)
-        equal = jnp.sum(evidence == last, axis=0, dtype=jnp.int32) - taken
+    def turn(at: _Dropping) -> _Dropping:
+        below = jnp.where(evidence < at.last, evidence, 0.0)
+        equal = jnp.sum(evidence == at.last, axis=0, dtype=jnp.int32) - at.equals
         again = equal > 0
-        rest = sum_in_order(below, 0) + jnp.where(again, equal.astype(jnp.float32) * last, 0.0)
-        m = dropped - now.fewest + 1
-        sum_m = jnp.where(m >= 1, before + smallest(m), 0.0)
+        rest = sum_in_order(below, 0) + jnp.where(again, equal.astype(jnp.float32) * at.last, 0.0)
+        m = at.dropped - now.fewest + 1  # |I|, or |I| - 1 where i1 beats i2 and I is without it
+        sum_m = jnp.where(m >= 1, at.smallest + smallest(m), 0.0)
         more = jnp.where(m >= 0, sum_m + smallest(m + 1), 0.0)
-        with_i2 = before + jnp.maximum(own, smallest(m))
+        with_i2 = at.smallest + jnp.maximum(own, smallest(m))
         with_i2 = jnp.where((m >= 1) & (m <= size), with_i2, jnp.inf)
         without = more + jnp.maximum(smallest(m + 2) - own, 0.0)
-        fits = (m >= -1) & (m <= size - 2) & (dropped < now.second)
+        fits = (m >= -1) & (m <= size - 2) & (at.dropped < now.second)
         without = jnp.where(fits, without, jnp.inf)
         unbeaten = jnp.where((m >= 0) & (m <= size), sum_m, jnp.inf)
         of_winner = jnp.where(beaten, jnp.minimum(with_i2, without), unbeaten)
@@ -179,23 +190,31 @@ def tightest(
         here = Constraint(
             total=total,
             rival=rival,
-            dropped=dropped,
+            dropped=at.dropped,
             size=jnp.where(beaten[rival] & ~inside, m + 1, m),
             inside=inside,
         )
-        closer = total < least.total
-        least = jax.tree.map(lambda x, y: jnp.where(closer, x, y), here, least)
-        taken = jnp.where(again, taken + 1, 1)
-        last = jnp.where(again, last, jnp.max(below, axis=0))
-        return dropped + 1, last, taken, sum_m, least
+        closer = total < at.least.total
+        return _Dropping(
+            dropped=at.dropped + 1,
+            last=jnp.where(again, at.last, jnp.max(below, axis=0)),
+            equals=jnp.where(again, at.equals + 1, 1),
+            smallest=sum_m,
+            least=jax.tree.map(lambda x, y: jnp.where(closer, x, y), here, at.least),
+        )
 
-    def on(carry: Any) -> jax.Array:
-        return (carry[0] <= now.second) & (carry[-1].total >= at_least)
+    def goes_on(at: _Dropping) -> jax.Array:
+        return (at.dropped <= now.second) & (at.least.total >= at_least)
 
-    zero, nobody = jnp.int32(0), jnp.zeros(num, jnp.int32)
-    least = Constraint(jnp.float32(jnp.inf), zero, zero, zero, jnp.array(False))
-    begin = zero, jnp.full(num, jnp.inf, jnp.float32), nobody, jnp.float32(0), least
-    return lax.while_loop(on, turn, begin)[-1]
+    zero = jnp.int32(0)
+    begin = _Dropping(
+        dropped=zero,
+        last=jnp.full(num, jnp.inf, jnp.float32),
+        equals=jnp.zeros(num, jnp.int32),
+        smallest=jnp.float32(0),
+        least=Constraint(jnp.float32(jnp.inf), zero, zero, zero, jnp.array(False)),
+    )
+    return lax.while_loop(goes_on, turn, begin).least
 
 
 def members(
@@ -231,6 +250,15 @@ class Level(NamedTuple):
     parts: jax.Array  # () float32: h - k
 
 
+class _Descent(NamedTuple):
+    """The search of `ecw_level`."""
+
+    cost: jax.Array  # () float32: the ratio so far
+    number: jax.Array  # () int32: of superiors that cost at most the ratio before it; -1 at first
+    raised: jax.Array  # () bool: whether it was raised, and stays
+    moves: jax.Array  # () bool: whether that number has changed
+
+
 def ecw_level(costs: jax.Array, needed: jax.Array, asked: jax.Array, guess: jax.Array) -> Level:
     """The optimum over R^E_i1, conditions (4) and (5), for an i2, as far as (4) does not give it.
 
@@ -252,23 +280,22 @@ def ecw_level(costs: jax.Array, needed: jax.Array, asked: jax.Array, guess: jax.
     spare = size - needed
     up = 1 + len(costs) * 2.0**-23
 
-    def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        cost, before, raised, _ = carry
-        chosen = costs <= cost
+    def turn(at: _Descent) -> _Descent:
+        chosen = costs <= at.cost
         count = jnp.sum(chosen, dtype=jnp.int32)
         total = sum_in_order(jnp.where(chosen, costs, 0.0), 0)
         ratio = total / jnp.maximum(count - spare, 1).astype(jnp.float32)
         ratio = jnp.where(count > spare, ratio, _DEAR)
-        ratio = jnp.where(before < 0, ratio, jnp.minimum(ratio, cost))
-        lost = (before > spare) & (count <= spare)
-        ratio = jnp.where(raised, cost, jnp.where(lost, up * cost, ratio))
-        moves = count != before
-        return jnp.where(moves, ratio, cost), count, raised | lost, moves
+        ratio = jnp.where(at.number < 0, ratio, jnp.minimum(ratio, at.cost))
+        lost = (at.number > spare) & (count <= spare)
+        ratio = jnp.where(at.raised, at.cost, jnp.where(lost, up * at.cost, ratio))
+        moves = count != at.number
+        return _Descent(jnp.where(moves, ratio, at.cost), count, at.raised | lost, moves)
 
-    start = guess, jnp.int32(-1), jnp.array(False), asked
-    cost, count, _, _ = lax.while_loop(lambda carry: carry[3], turn, start)
-    parts = jnp.maximum(count - spare, 1).astype(jnp.float32)
-    return Level(jnp.where(asked, cost, -1.0), parts)
+    begin = _Descent(guess, jnp.int32(-1), jnp.array(False), asked)
+    end = lax.while_loop(lambda at: at.moves, turn, begin)
+    parts = jnp.maximum(end.number - spare, 1).astype(jnp.float32)
+    return Level(jnp.where(asked, end.cost, -1.0), parts)
 
 
 def ecw_levels(now: Standing, winner: jax.Array, guess: jax.Array) -> Level:

@@ -9,7 +9,7 @@ Only the P constraints that define the vertex are represented, P = K (K - 1) / 2
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -51,6 +51,16 @@ def no_vertex(num_arms: int) -> Vertex:
     )
 
 
+class _Walk(NamedTuple):
+    """The dual simplex method on its way."""
+
+    turns: jax.Array  # () int32: pivots made
+    e: jax.Array  # (P,) float32, as in `Vertex`
+    moves: jax.Array  # (P, P) float32, as in `Vertex`
+    rates: jax.Array  # (P,) float32: cost of each move per unit of slack
+    violated: jax.Array  # () bool: whether a constraint was found to be violated
+
+
 def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.Array) -> Vertex:
     """A vertex of the smallest cost.
 
@@ -76,8 +86,8 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
     same = last.found & wanted & jnp.all(ahead == last.ahead)
     keeps = same & jnp.all(rates >= -1e-5 * level)
 
-    def turn(carry: Any) -> Any:
-        turns, e, moves, rates, _ = carry
+    def turn(at: _Walk) -> _Walk:
+        turns, e, moves, rates, _ = at
         lowest = lax.argmin(e, 0, jnp.int32)
         negative = e[lowest] < -TOLERANCE
         table = table_of(jnp.maximum(e, 0.0), num)
@@ -101,29 +111,26 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
         ratio = ratios[leaving]
         new_rates = jnp.where(here, ratio, jnp.maximum(rates - ratio * gains, 0.0))
         possible = violated & jnp.any(useful)
-        return (
-            jnp.where(possible, turns + 1, jnp.where(violated, limit, turns)),
-            jnp.where(possible, e + step * short, e),
-            jnp.where(possible, new_moves, moves),
-            jnp.where(possible, new_rates, rates),
-            violated,
+        return _Walk(
+            turns=jnp.where(possible, turns + 1, jnp.where(violated, limit, turns)),
+            e=jnp.where(possible, e + step * short, e),
+            moves=jnp.where(possible, new_moves, moves),
+            rates=jnp.where(possible, new_rates, rates),
+            violated=violated,
         )
 
     limit = _TURNS * num
 
-    def on(carry: Any) -> jax.Array:
-        return carry[4] & (carry[0] < limit)
-
     fresh = no_vertex(num)
     walk = wanted & ~keeps
-    begin = jnp.int32(0), fresh.e, fresh.moves, costs, walk
-    _, e, moves, _, unfinished = lax.while_loop(on, turn, begin)
+    begin = _Walk(jnp.int32(0), fresh.e, fresh.moves, costs, walk)
+    end = lax.while_loop(lambda at: at.violated & (at.turns < limit), turn, begin)
     return Vertex(
-        e=jnp.where(keeps, last.e, e),
-        moves=jnp.where(keeps, last.moves, moves),
+        e=jnp.where(keeps, last.e, end.e),
+        moves=jnp.where(keeps, last.moves, end.moves),
         ahead=ahead,
-        found=wanted & ~unfinished,
-        stalls=last.stalls + (walk & unfinished),
+        found=wanted & ~end.violated,
+        stalls=last.stalls + (walk & end.violated),
     )
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.compare import compare
-from jaxduel.experiments.sweep.paired import paired
+from jaxduel.stats import paired
 from tests.experiments.sweep.made_up import cell, sweep
 
 

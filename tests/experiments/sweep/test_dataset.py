@@ -15,7 +15,7 @@ from jaxduel.experiments.sweep.dataset import open_sweep
 from jaxduel.experiments.sweep.layout import Layout, parameters_label
 from jaxduel.experiments.sweep.manifest import CellRecord
 from jaxduel.experiments.sweep.store import Store
-from jaxduel.simulation.moments import Moments, merge
+from jaxduel.stats import Moments, merge
 from tests.experiments.sweep import stored
 
 BATCHED = {"policy": "pcomp", "problem": "arxiv", "horizon": 1000}
