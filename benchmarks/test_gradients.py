@@ -15,7 +15,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.gradients import families, regret_gradient
-from jaxduel.numerics import log_grid
+from jaxduel.numerics import log_times
 
 
 def timed(call):
@@ -31,7 +31,7 @@ def test_scomp2_with_120_parameters(benchmark, size, num_batches):
     problem = jd.problems.btl(jax.random.key(1), num_arms=16)
     policy = jd.policies.make("scomp2", num_arms=16, horizon=horizon, num_batches=num_batches)
     p = problem.preferences[np.triu_indices(16, 1)]
-    logits, given = np.log(p / (1 - p)), {"num_seeds": seeds, "checkpoints": log_grid(horizon, 16)}
+    logits, given = np.log(p / (1 - p)), {"num_seeds": seeds, "checkpoints": log_times(horizon, 16)}
     plain, gradient = [], []
 
     def in_turns():

@@ -56,7 +56,7 @@ def run(
       out: NetCDF file (.nc) for the results; nothing is written if left out.
       force: replace that file even if it is no result of this very command.
     """
-    from jaxduel.numerics import log_grid
+    from jaxduel.numerics import log_times
 
     start_jax()
     instance = jd.problems.load(problem)
@@ -66,7 +66,7 @@ def run(
     how: dict[str, Any] = {
         "num_seeds": seeds,
         "seed": seed,
-        "checkpoints": None if checkpoints is None else log_grid(horizon, checkpoints),
+        "checkpoints": None if checkpoints is None else log_times(horizon, checkpoints),
         "regret": regret,
         "shuffle_arms": shuffle,
         "delay": delay,

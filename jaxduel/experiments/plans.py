@@ -17,7 +17,7 @@ from jaxduel import plotting
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tables import csv_text
 from jaxduel.experiments.tasks import Competitor, DataSet
-from jaxduel.numerics import linear_grid, log_grid
+from jaxduel.numerics import linear_times, log_times
 
 Samples = Mapping[tuple[str, str], Sample]
 """Finished samples by name of the data set and of the competitor."""
@@ -61,10 +61,10 @@ class Setting:
         """
         if self.time_scale == "log":
             parts = np.append(horizon // 10 ** np.arange(10), self.start)
-            grid = np.union1d(log_grid(horizon, 51), parts)
+            grid = np.union1d(log_times(horizon, 51), parts)
             return grid[(grid >= min(self.start, horizon)) & (grid <= horizon)]
         early = [scale * unit for scale in (1, 10, 100) for unit in (1, 2, 5)]
-        grid = linear_grid(horizon, 100)
+        grid = linear_times(horizon, 100)
         return np.union1d([t for t in early if t < grid[0]], grid).astype(np.int64)
 
 

@@ -18,7 +18,7 @@ from jaxduel.gradients.instances import (
     require_uncertain,
     warn_if_constant,
 )
-from jaxduel.numerics import log_grid
+from jaxduel.numerics import log_times
 from jaxduel.policies.base import Policy
 from jaxduel.policies.checks import require_policy, require_whole
 from jaxduel.problems import ArmsProblem
@@ -145,7 +145,7 @@ def regret_gradient(
     require_policy(policy, "regret_gradient")
     last = horizon_of(policy, horizon)
     if checkpoints is None:
-        checkpoints = log_grid(last, POINTS)
+        checkpoints = log_times(last, POINTS)
     settings = Settings(
         num_seeds=num_seeds,
         seed=key,

@@ -7,7 +7,7 @@ from jaxduel.numerics.beta import propose_logit as propose_logit
 from jaxduel.numerics.binomial import binomial as binomial
 from jaxduel.numerics.choice import count_true as count_true
 from jaxduel.numerics.choice import masked_choice as masked_choice
-from jaxduel.numerics.grids import linear_grid as linear_grid
-from jaxduel.numerics.grids import log_grid as log_grid
 from jaxduel.numerics.normal import normal as normal
 from jaxduel.numerics.tail import signed_tail as signed_tail
+from jaxduel.numerics.times import linear_times as linear_times
+from jaxduel.numerics.times import log_times as log_times

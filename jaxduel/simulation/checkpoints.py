@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.numerics import log_grid
-from jaxduel.numerics.grids import MAX_TIMES
+from jaxduel.numerics import log_times
+from jaxduel.numerics.times import MAX_TIMES
 
 
 def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
@@ -22,7 +22,7 @@ def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
       InputError: if they are not increasing integers within the horizon, or too many.
     """
     if checkpoints is None:
-        return log_grid(horizon)
+        return log_times(horizon)
     if _length(checkpoints) > MAX_TIMES:  # before a range, say, is expanded
         raise InputError(
             f"checkpoints: {_length(checkpoints):,} are too many, at most {MAX_TIMES:,} times can "

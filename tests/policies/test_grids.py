@@ -8,7 +8,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies.arms.base import BaSE
 from jaxduel.policies.arms.etc import ETC
-from jaxduel.policies.arms.grids import KINDS, Grid, end_of, grid_times, next_batch
+from jaxduel.policies.arms.grids import KINDS, BatchGrid, end_of, grid_times, next_batch
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -164,7 +164,7 @@ def test_grids_pass_through_transformations():
         assert jax.tree.unflatten(tree, leaves).grid.kind == policy.grid.kind
         assert jax.tree.map(lambda _: None, policy).grid.times is None
     assert jax.tree.structure(named) != jax.tree.structure(_policy("minimax", 1000, 4))
-    grid = Grid("minimax")
+    grid = BatchGrid("minimax")
     assert _policy(grid).grid is grid
     stacked = jax.tree.map(lambda *x: jnp.stack(x), given, _policy([20, 300, 1000]))
     stacked.validate()

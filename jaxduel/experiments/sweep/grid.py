@@ -14,7 +14,7 @@ from jaxduel.errors import unknown_name
 from jaxduel.experiments.sweep.document import policies_of, problems_of
 from jaxduel.experiments.sweep.entries import PROBLEM_KEYS, PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.values import GridError
-from jaxduel.numerics import log_grid
+from jaxduel.numerics import log_times
 from jaxduel.policies.checks import MAX_HORIZON
 from jaxduel.simulation.keys import GENERATORS as PRNGS
 from jaxduel.simulation.regret import DEFINITIONS
@@ -129,7 +129,7 @@ class Grid:
         """The times at which a run up to a horizon is recorded: increasing, the last is the
         horizon."""
         if isinstance(self.checkpoints, int):
-            return tuple(int(t) for t in log_grid(horizon, self.checkpoints))
+            return tuple(int(t) for t in log_times(horizon, self.checkpoints))
         return (*(t for t in self.checkpoints if t < horizon), horizon)
 
     def to_json(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _GUARD = 1.0 + 1e-13
 
 @register_dataclass
 @dataclass(frozen=True, eq=False)
-class Grid:
+class BatchGrid:
     """A rule or a list for the ends t_1 < ... < t_M = T of M batches, as a policy holds it.
 
     Attributes:
@@ -92,7 +92,7 @@ class GridSettings:
                 f"{name}: the horizon {self.horizon} is too short for one pull of each of "
                 f"{np.max(arms)} arms."
             )
-        if not isinstance(self.grid, Grid):
+        if not isinstance(self.grid, BatchGrid):
             raise InputError(
                 f"{name}: grid must be {', '.join(repr(kind) for kind in KINDS)} or a list of "
                 f"times, not {self.grid!r}."
@@ -138,14 +138,14 @@ class GridSettings:
 
 
 def as_grid(grid: Any) -> Any:
-    """A name or a list of times as a `Grid`; anything else, such as a `Grid`, as it is.
+    """A name or a list of times as a `BatchGrid`; anything else, such as one, as it is.
 
     Floating-point times that are whole become integers; others stay, for `validate_grid` to refuse.
     """
     if isinstance(grid, str):
-        return Grid(grid)
+        return BatchGrid(grid)
     if isinstance(grid, Tracer):
-        return Grid(_GIVEN, grid)
+        return BatchGrid(_GIVEN, grid)
     if isinstance(grid, jax.Array | np.ndarray | Sequence):
         try:
             times = np.asarray(grid)
@@ -153,7 +153,7 @@ def as_grid(grid: Any) -> Any:
             times = np.asarray(None)
         if times.dtype.kind == "f" and ((times == np.floor(times)) & (abs(times) < 2**53)).all():
             times = times.astype(np.int64)
-        return Grid(_GIVEN, times)
+        return BatchGrid(_GIVEN, times)
     return grid
 
 

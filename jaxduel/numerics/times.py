@@ -1,4 +1,4 @@
-"""Logarithmic and linear grids of times."""
+"""Times that are evenly spaced, linearly or in log t."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from jaxduel.errors import InputError
 
 MAX_TIMES = 100_000
-"""Most times of a grid: results keep the plays of all arms at each of them, for every seed."""
+"""Most times: results keep the plays of all arms at each of them, for every seed."""
 
 
-def log_grid(horizon: int, points: int = 50) -> np.ndarray:
+def log_times(horizon: int, points: int = 50) -> np.ndarray:
     """About `points` times from 1 to the horizon, evenly spaced in log t where that leaves integers
     apart.
 
@@ -33,11 +33,11 @@ def log_grid(horizon: int, points: int = 50) -> np.ndarray:
     return np.union1d(grid[grid < horizon], [horizon])
 
 
-def linear_grid(horizon: int, points: int = 50) -> np.ndarray:
+def linear_times(horizon: int, points: int = 50) -> np.ndarray:
     """About `points` evenly spaced times up to the horizon: (M,) int64, strictly increasing.
 
     Raises:
-      InputError: as `log_grid`.
+      InputError: as `log_times`.
     """
     points = min(_bounded(points, horizon), horizon)
     grid = np.rint(np.linspace(0, horizon, max(points, 1) + 1)).astype(np.int64)
