@@ -85,3 +85,15 @@ class BTM(SequentialOracle):
             # b' = argmin P; remove it from W, and from the others' records (see `n` and `P`)
             return W - {choices.any_of(choices.smallest(sorted(W), lambda b: self.P(b, W)))}
         return W
+
+
+FAST = {"gamma": 1.0, "scale": 0.25}
+"""A radius small enough for arms to go within a short history."""
+REPLAYS = {
+    "btm": (BTM, FAST, {"horizon": 500, **FAST}),
+    "btm, tight": (
+        BTM,
+        {"self_comparisons": False, **FAST},
+        {"horizon": 500, "self_comparisons": False, **FAST},
+    ),
+}

@@ -79,3 +79,13 @@ class InterleavedFilter(SequentialOracle):
             # IF2: all b'' with mu_bb'' > 1/2 leave W
             W = {j for j in W if mu[j] <= Fraction(1, 2)}
         return Filter(new, tuple(sorted(W - {new})), 0)
+
+
+REPLAYS = {
+    "interleaved-filter": (InterleavedFilter, {"horizon": 1}, {"horizon": 1}),
+    "interleaved-filter, if1": (
+        InterleavedFilter,
+        {"horizon": 1, "variant": "if1"},
+        {"horizon": 1, "variant": "if1"},
+    ),
+}

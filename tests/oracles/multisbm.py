@@ -54,3 +54,13 @@ class MultiSBM(SequentialOracle):
     def after(self, memory: int, left: int, right: int, choices: Choices) -> int:
         # next x = y
         return right
+
+
+REPLAYS = {
+    "multisbm": (MultiSBM, {}, {}),
+    "multisbm, global": (
+        MultiSBM,
+        {"unplayed": 1.0, "clock": "global"},
+        {"unplayed": 1.0, "clock": "global"},
+    ),
+}

@@ -85,3 +85,6 @@ class RMED1(SequentialOracle):
             return Loop(L_C, L_R, L_N, position + 1)
         # L_C, L_R <- L_N, L_N <- {}
         return Loop(tuple(sorted(L_N)), L_N, frozenset(), 0)
+
+
+REPLAYS = {"rmed1": (RMED1, {}, {})}

@@ -149,3 +149,10 @@ class RMED2FH(RMED2):
             fixed[arm] = self.explored.opponent(arm, memory.best, choices)
             memory = memory._replace(fixed=tuple(sorted(fixed.items())))
         return fixed[arm], memory
+
+
+REPLAYS = {
+    "rmed2": (RMED2, {}, {}),
+    "rmed2fh": (RMED2FH, {"horizon": 200}, {"horizon": 200}),
+    "rmed2fh, long": (RMED2FH, {"horizon": 10**6}, {"horizon": 10**6}),
+}

@@ -66,3 +66,9 @@ class RUCB(SequentialOracle):
         d = choices.any_of(ties)
         # 12: compare c and d
         return (c, d), B
+
+
+REPLAYS = {
+    "rucb": (RUCB, {}, {}),
+    "rucb, unseen 1": (RUCB, {"unseen": 1.0, "alpha": 0.7}, {"unseen": 1.0, "alpha": 0.7}),
+}

@@ -83,3 +83,13 @@ class SAVAGE(SequentialOracle):
         return frozenset(
             (i, j) for i, j in W if not ({(i, j), (j, i)} & sure or max(hi[i], hi[j]) < max(lo))
         )
+
+
+REPLAYS = {
+    "savage": (SAVAGE, {"horizon": 2}, {"horizon": 2}),
+    "savage, copeland": (
+        SAVAGE,
+        {"horizon": 2, "test": "copeland"},
+        {"horizon": 2, "test": "copeland"},
+    ),
+}

@@ -75,3 +75,9 @@ class Sparring(SequentialOracle):
         self.plays[1, right] += 1
         self.rewards[0, left] += left_wins
         self.rewards[1, right] += not left_wins
+
+
+REPLAYS = {
+    "sparring": (Sparring, {}, {}),
+    "sparring, unplayed 1": (Sparring, {"unplayed": 1.0}, {"unplayed": 1.0}),
+}

@@ -1,21 +1,18 @@
 """Oracle replay: at every step of random histories, a policy plays what the paper allows."""
 
+import importlib
+import pkgutil
+
 import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from tests.oracles.btm import BTM
-from tests.oracles.interleaved_filter import InterleavedFilter
-from tests.oracles.multisbm import MultiSBM
+from tests import oracles
+from tests.oracles import btm
 from tests.oracles.pcomp import PCOMP
-from tests.oracles.rmed1 import RMED1
-from tests.oracles.rmed2 import RMED2, RMED2FH
-from tests.oracles.rucb import RUCB
-from tests.oracles.savage import SAVAGE
 from tests.oracles.scomp import SCOMP
 from tests.oracles.scomp2 import SCOMP2
-from tests.oracles.sparring import Sparring
 from tests.policies.histories import (
     batch_histories,
     duel_histories,
@@ -27,50 +24,15 @@ from tests.policies.histories import (
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
-BTM_FAST = {"gamma": 1.0, "scale": 0.25}
-"""A radius small enough for arms to go within a short history."""
-
-DUELS = {
-    # policy, oracle, what the policy is made with, what the oracle is
-    "rucb": ("rucb", RUCB, {}, {}),
-    "rmed1": ("rmed1", RMED1, {}, {}),
-    "btm": ("btm", BTM, BTM_FAST, {"horizon": 500, **BTM_FAST}),
-    "savage": ("savage", SAVAGE, {"horizon": 2}, {"horizon": 2}),
-    "sparring": ("sparring", Sparring, {}, {}),
-    "multisbm": ("multisbm", MultiSBM, {}, {}),
-    "interleaved-filter": ("interleaved-filter", InterleavedFilter, {"horizon": 1}, {"horizon": 1}),
-    "rmed2": ("rmed2", RMED2, {}, {}),
-    "rmed2fh": ("rmed2fh", RMED2FH, {"horizon": 200}, {"horizon": 200}),
+REPLAYS = {
+    case: replay
+    for module in pkgutil.iter_modules(oracles.__path__)
+    for case, replay in getattr(
+        importlib.import_module(f"tests.oracles.{module.name}"), "REPLAYS", {}
+    ).items()
 }
-VARIANTS = {
-    "rucb, unseen 1": ("rucb", RUCB, {"unseen": 1.0, "alpha": 0.7}, {"unseen": 1.0, "alpha": 0.7}),
-    "btm, tight": (
-        "btm",
-        BTM,
-        {"self_comparisons": False, **BTM_FAST},
-        {"horizon": 500, "self_comparisons": False, **BTM_FAST},
-    ),
-    "savage, copeland": (
-        "savage",
-        SAVAGE,
-        {"horizon": 2, "test": "copeland"},
-        {"horizon": 2, "test": "copeland"},
-    ),
-    "sparring, unplayed 1": ("sparring", Sparring, {"unplayed": 1.0}, {"unplayed": 1.0}),
-    "multisbm, global": (
-        "multisbm",
-        MultiSBM,
-        {"unplayed": 1.0, "clock": "global"},
-        {"unplayed": 1.0, "clock": "global"},
-    ),
-    "interleaved-filter, if1": (
-        "interleaved-filter",
-        InterleavedFilter,
-        {"horizon": 1, "variant": "if1"},
-        {"horizon": 1, "variant": "if1"},
-    ),
-    "rmed2fh, long": ("rmed2fh", RMED2FH, {"horizon": 10**6}, {"horizon": 10**6}),
-}
+"""Oracle, the policy's parameters and the oracle's, by the policy's name and, after a comma, the
+reading."""
 
 MOST, NUM, STEPS = 5, 200, 80
 """Arms that exist or not, histories and steps."""
@@ -78,17 +40,18 @@ MOST, NUM, STEPS = 5, 200, 80
 
 @pytest.mark.parametrize(
     ("case", "num_arms"),
-    [*((case, size) for case in DUELS for size in (2, 5)), *((case, 3) for case in VARIANTS)],
+    [(case, size) for case in REPLAYS for size in ((3,) if "," in case else (2, 5))],
 )
 def test_duels_follow_the_paper(case, num_arms):
-    name, oracle_class, fields, parameters = (DUELS | VARIANTS)[case]
+    oracle_class, fields, parameters = REPLAYS[case]
+    name = case.partition(",")[0]
     fields = {"horizon": 500, "active_arms": np.arange(MOST) < num_arms, **fields}
     histories, _ = random_histories(jd.policies.make(name, num_arms=MOST, **fields), NUM, STEPS)
     judged(lambda run: oracle_class(num_arms, **parameters), histories)
 
 
 SETTLING = {
-    "btm": (BTM_FAST, 5, 80),
+    "btm": (btm.FAST, 5, 80),
     "savage": ({"horizon": 2}, 3, 100),
     "interleaved-filter": ({"horizon": 1}, 3, 200),
 }
