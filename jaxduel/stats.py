@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike
 
 
 class Moments(NamedTuple):
-    """Number of seeds, and mean and squared deviations over them: arrays of one shape."""
+    """Number of seeds, and mean and squared deviations over them: arrays of one shape.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import Moments
+      >>> moments = Moments(seeds=4, mean=np.array([10.0]), m2=np.array([12.0]))
+      >>> moments.std.tolist(), moments.sem.tolist()  # sqrt(12 / 3), and that over sqrt(4)
+      ([2.0], [1.0])
+    """
 
     seeds: int
     mean: np.ndarray
@@ -35,7 +43,16 @@ class Moments(NamedTuple):
 
 
 def moments_of(values: np.ndarray) -> Moments:
-    """The moments of values of seeds along the first axis, at least one: (n, ...) float64."""
+    """The moments of values of seeds along the first axis, at least one: (n, ...) float64.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import moments_of
+      >>> regret = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])  # seeds x checkpoints
+      >>> moments = moments_of(regret)
+      >>> moments.mean.tolist(), moments.std.tolist()
+      ([2.0, 20.0], [1.0, 10.0])
+    """
     mean = values.mean(axis=0)
     return Moments(len(values), mean, ((values - mean) ** 2).sum(axis=0))
 
@@ -48,6 +65,13 @@ def merge(parts: Iterable[Moments]) -> Moments:
 
     Args:
       parts: at least one.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import merge, moments_of
+      >>> both = merge([moments_of(np.array([1.0, 2.0])), moments_of(np.array([3.0, 4.0, 5.0]))])
+      >>> both.seeds, round(float(both.mean), 3), round(float(both.std**2), 3)
+      (5, 3.0, 2.5)
     """
     first, *others = parts
     seeds, mean, m2 = first
@@ -72,6 +96,15 @@ def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
     Returns:
       (...) float64, NaN if there is only one group.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import standard_error
+      >>> values = np.array([1.0, 1.0, 3.0, 3.0])
+      >>> round(float(standard_error(values, np.array([0, 1, 2, 3]))), 3)  # four independent runs
+      0.577
+      >>> round(float(standard_error(values, np.array([0, 0, 1, 1]))), 3)  # two instances
+      1.0
     """
     count = int(groups.max()) + 1
     if count < 2:
@@ -85,6 +118,11 @@ def t95(groups: int) -> float:
     """The 97.5 % quantile of Student's t with `groups` - 1 degrees of freedom; NaN for one group.
 
     It is 2.26 for 10 independent runs and 1.96 for many.
+
+    Example:
+      >>> from jaxduel.stats import t95
+      >>> round(t95(10), 3), round(t95(100_000), 3)
+      (2.262, 1.96)
     """
     from scipy.special import stdtrit  # here: it takes as long to import as all of jaxduel
 
@@ -98,6 +136,12 @@ def interval95(mean: ArrayLike, sem: ArrayLike, groups: int) -> tuple[np.ndarray
       mean: estimated means, any shape.
       sem: their standard errors.
       groups: number of independent values behind each mean (seeds, or instances).
+
+    Example:
+      >>> from jaxduel.stats import interval95
+      >>> low, high = interval95(mean=50.0, sem=2.0, groups=10)
+      >>> round(float(low), 2), round(float(high), 2)  # 50 -+ 2.262 x 2
+      (45.48, 54.52)
     """
     half = t95(groups) * np.asarray(sem)
     return np.asarray(mean) - half, np.asarray(mean) + half
@@ -114,6 +158,16 @@ class Paired:
       lower95, upper95: its 95 % interval (Student t); NaN for fewer than two seeds.
       sem: its standard error, of the differences.
       unpaired_sem: the standard error it would have if the runs of a and b were independent.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import paired
+      >>> a, b = np.array([10.0, 20.0, 30.0, 40.0]), np.array([15.0, 24.0, 36.0, 45.0])
+      >>> comparison = paired(a, b)
+      >>> comparison.difference, comparison.verdict
+      (-5.0, 'better')
+      >>> comparison.unpaired_sem > 10 * comparison.sem  # pairing pays where seeds differ alike
+      True
     """
 
     seeds: int
@@ -148,6 +202,15 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
 
     Returns:
       The comparison, or None if no seed has run in both.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import paired
+      >>> comparison = paired(np.array([12.0, 14.0, 16.0]), np.array([10.0, 13.0, np.nan]))
+      >>> comparison.seeds, comparison.mean_a, comparison.mean_b
+      (2, 13.0, 11.5)
+      >>> comparison.difference, comparison.verdict
+      (1.5, 'undecided')
     """
     both = np.isfinite(a) & np.isfinite(b)
     a, b = a[both], b[both]

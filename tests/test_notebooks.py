@@ -49,6 +49,7 @@ def test_it_ends_with_a_finding_that_is_checked(path):
     assert "assert " in cells[-1].source
 
 
+@pytest.mark.thorough
 @notebooks
 def test_it_runs(path, tmp_path, monkeypatch):
     """In its small sizes; programs are compiled with few optimisations, since they run briefly."""

@@ -1,8 +1,11 @@
 """The comparison of two versions of the code finds what differs, and nothing else."""
 
+import pytest
+
 from tests import same_numbers
 
 
+@pytest.mark.thorough
 def test_it_names_what_differs_alone(tmp_path, capsys):
     only = ["--policies", "pcomp"]
     assert same_numbers.main(only) == 0

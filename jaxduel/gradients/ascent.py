@@ -61,6 +61,17 @@ class WorstCase:
       horizon: T.
       num_seeds: runs behind each value of an ascent.
       fresh_seeds: runs behind `value`, and behind each of `starts`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> found = jd.gradients.worst_case(
+      ...     jd.policies.make("sparring", num_arms=2), jd.gradients.space("btl", 2), 100,
+      ...     num_starts=1, steps=3, num_seeds=32, fresh_seeds=32,
+      ... )
+      >>> found.objective, found.regret
+      ('regret', 'average')
+      >>> found.trajectories[found.best].params.shape  # before each step, and after the last
+      (4, 2)
     """
 
     problem: DuelingProblem
@@ -135,6 +146,17 @@ def worst_case(
     Raises:
       InputError: for arguments out of range, a start whose instance or its derivative is not a
         number, and what `regret_gradient` raises.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> found = jd.gradients.worst_case(
+      ...     jd.policies.make("sparring", num_arms=2), jd.gradients.space("btl", 2), 100,
+      ...     num_starts=1, steps=3, num_seeds=32, fresh_seeds=32,
+      ... )
+      >>> found.problem.condorcet_winner  # the space's constraints hold
+      0
+      >>> bool(0.52 <= found.problem.preferences[0, 1] <= 0.95)
+      True
     """
     for name, number in (("num_starts", num_starts), ("steps", steps), ("num_seeds", num_seeds)):
         least = 2 if name == "num_seeds" else 1

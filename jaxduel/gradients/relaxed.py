@@ -59,7 +59,20 @@ _MOST_LANES = 256
 
 
 class RelaxedGradient(NamedTuple):
-    """Estimates from independent seeds. Their standard errors do not cover the bias."""
+    """Estimates from independent seeds. Their standard errors do not cover the bias.
+
+    Example:
+      >>> import jax
+      >>> import jax.numpy as jnp
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("pcomp", num_arms=2, horizon=100, num_batches=2)
+      >>> found = jd.gradients.relaxed_gradient(
+      ...     policy, jd.gradients.families.btl, jnp.array([1.0, 0.0]), 100, 32, jax.random.key(0),
+      ...     temperature=0.1,
+      ... )
+      >>> found.gradient.shape, found.gradient_sem.shape
+      ((2,), (2,))
+    """
 
     value: float  # mean relaxed regret
     value_sem: float
@@ -101,6 +114,15 @@ def relaxed_regret(
     Raises:
       InputError: for arguments out of range, preferences that are no preference matrix or have no
         Condorcet winner, where "average" needs one. (Traced preferences are not checked.)
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("pcomp", num_arms=2, horizon=100, num_batches=2)
+      >>> key, p = jax.random.key(0), jd.problems.btl_from_weights([2, 1]).preferences
+      >>> regret = jd.gradients.relaxed_regret(policy, p, 100, key, temperature=0.1)
+      >>> 0 < float(regret) < 100 * float(p[0, 1] - 0.5)
+      True
     """
     sizes = checked(policy, horizon, temperature, regret)
     if not isinstance(preferences, Tracer):
@@ -144,6 +166,18 @@ def relaxed_gradient(
     Raises:
       InputError: as `relaxed_regret`; for an entry of 0 or 1, where the noise has no derivative, a
         derivative that is not finite, and params that are no floating-point numbers.
+
+    Example:
+      >>> import jax
+      >>> import jax.numpy as jnp
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("pcomp", num_arms=2, horizon=100, num_batches=2)
+      >>> found = jd.gradients.relaxed_gradient(
+      ...     policy, jd.gradients.families.btl, jnp.array([1.0, 0.0]), 100, 32, jax.random.key(0),
+      ...     temperature=0.1,
+      ... )
+      >>> bool(abs(found.gradient.sum()) < 1e-3)  # a shift of all log-weights changes nothing
+      True
     """
     sizes = checked(policy, horizon, temperature, regret)
     require_whole(num_seeds, 2, "relaxed_gradient: num_seeds must be a whole number of at least 2")

@@ -56,6 +56,19 @@ class RegretGradient:
       gradient_sem: the same, their standard errors.
       num_seeds: number of runs.
       definition: definition of regret.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("sparring", num_arms=2)
+      >>> found = jd.gradients.regret_gradient(
+      ...     policy, jd.gradients.families.btl, jnp.array([1.0, 0.0]), 100, num_seeds=32
+      ... )
+      >>> found.gradient.shape == (len(found.checkpoints), 2)
+      True
+      >>> value, gradient, value_sem, gradient_sem = found.at()  # at T
+      >>> gradient.shape
+      (2,)
     """
 
     checkpoints: np.ndarray
@@ -136,6 +149,17 @@ def regret_gradient(
     Raises:
       InputError: for an instance that leaves [0, 1] or breaks p + p.T = 1, or a probability of 0 or
         1, whose score is undefined (the entry is named); and what `jaxduel.simulate` raises.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("sparring", num_arms=2)
+      >>> found = jd.gradients.regret_gradient(
+      ...     policy, jd.gradients.families.btl, jnp.array([1.0, 0.0]), 100, num_seeds=32
+      ... )
+      >>> value, gradient, value_sem, gradient_sem = found.at()  # at T
+      >>> bool(abs(gradient.sum()) < 1e-3)  # adding one number to all log-weights changes nothing
+      True
     """
     require_whole(num_seeds, 2, "regret_gradient: num_seeds must be a whole number of at least 2")
     at = parametrised(instance_fn, params)

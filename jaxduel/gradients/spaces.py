@@ -35,6 +35,16 @@ class Space:
         excess of the logits' increments over their least is shrunk by one factor, the largest that
         suffices.
       regret: the definition of regret that goes with it.
+
+    Example:
+      >>> import numpy as np
+      >>> import jaxduel as jd
+      >>> space = jd.gradients.space("condorcet", 3, min_gap=0.1)
+      >>> params = space.project(np.zeros(3))
+      >>> print(np.asarray(space.instance(params)).round(2))
+      [[0.5 0.6 0.6]
+       [0.4 0.5 0.5]
+       [0.4 0.5 0.5]]
     """
 
     name: str
@@ -67,6 +77,14 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
 
     Raises:
       InputError: for an unknown name, or numbers out of range.
+
+    Example:
+      >>> import numpy as np
+      >>> import jaxduel as jd
+      >>> space = jd.gradients.space("cycle", 4, min_gap=0.1)
+      >>> problem = jd.problems.from_matrix(space.instance(space.project(np.zeros(6))))
+      >>> problem.copeland_winners
+      (0, 1, 2)
     """
     if name not in SPACES:
         raise unknown_name("family of instances", name, SPACES)

@@ -25,6 +25,13 @@ def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
 
     Returns:
       float32 of the broadcast shape, in nats; 0 where there are no counts, n log 2 where one is 0.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> from jaxduel.numerics import evidence_against_half
+      >>> evidence = evidence_against_half(jnp.array([5, 10]), jnp.array([5, 0]))
+      >>> [round(float(x), 3) for x in evidence]  # 10 of 10: 10 log 2
+      [0.0, 6.931]
     """
     total = wins + losses
     n = jnp.maximum(total, 1).astype(jnp.float32)

@@ -55,6 +55,14 @@ def binomial(key: Array, n: ArrayLike, p: ArrayLike) -> Array:
 
     Returns:
         Numbers of successes, int32, of the shape `n` and `p` broadcast to.
+
+    Example:
+        >>> import jax
+        >>> import jax.numpy as jnp
+        >>> from jaxduel.numerics import binomial
+        >>> wins = binomial(jax.random.key(0), 4_000_000, jnp.array([0.0, 0.25, 1.0]))
+        >>> [round(int(each) / 4_000_000, 2) for each in wins]
+        [0.0, 0.25, 1.0]
     """
     trials, chance = jnp.broadcast_arrays(jnp.asarray(n, jnp.int32), jnp.asarray(p, jnp.float32))
     shape, size = trials.shape, trials.size

@@ -23,6 +23,13 @@ def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
 
     Returns:
       () int32, the index of the selected member.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> from jaxduel.numerics import masked_choice
+      >>> members = jnp.array([False, True, False, True])
+      >>> [int(masked_choice(members, jnp.float32(u))) for u in (0.2, 0.6)]
+      [1, 3]
     """
     words = pack_bits(mask)
     counts = lax.population_count(words).astype(jnp.int32)
@@ -39,7 +46,14 @@ def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
 
 
 def count_true(mask: jax.Array) -> jax.Array:
-    """The number of members of a set given as a (K,) bool mask: () int32."""
+    """The number of members of a set given as a (K,) bool mask: () int32.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> from jaxduel.numerics import count_true
+      >>> int(count_true(jnp.array([False, True, True])))
+      2
+    """
     return jnp.sum(mask, dtype=jnp.int32)
 
 

@@ -39,6 +39,13 @@ def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
 
     Returns:
       float32 of that shape; z and -z are equally likely, 0 is never drawn.
+
+    Example:
+      >>> import jax
+      >>> from jaxduel.numerics import normal
+      >>> z = normal(jax.random.key(0), (100_000,))
+      >>> z.shape, round(float(z.std()), 1)
+      ((100000,), 1.0)
     """
     positions = lax.iota(jnp.uint32, math.prod(shape)).reshape(shape)
     return normal_from_bits(*random_words(words_of(key), positions, 0))

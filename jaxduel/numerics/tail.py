@@ -68,6 +68,12 @@ def signed_tail(wins: jax.Array, losses: jax.Array) -> jax.Array:
     Returns:
       s, float32 of the broadcast shape: P(theta > 1/2), in (0, 1/2], where
       losses >= wins; -P(theta < 1/2), in (-1/2, 0), where wins > losses.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> from jaxduel.numerics import signed_tail
+      >>> signed_tail(jnp.array([0, 0, 1]), jnp.array([0, 1, 0])).tolist()
+      [0.5, 0.25, -0.25]
     """
     wins, losses = (jnp.asarray(x).astype(jnp.int32) for x in (wins, losses))
     total, fewer = wins + losses, jnp.minimum(wins, losses)

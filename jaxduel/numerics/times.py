@@ -25,6 +25,11 @@ def log_times(horizon: int, points: int = 50) -> np.ndarray:
 
     Raises:
       InputError: for more than `MAX_TIMES` points, unless the horizon is at most `MAX_TIMES`.
+
+    Example:
+      >>> from jaxduel.numerics import log_times
+      >>> log_times(1_000, points=4).tolist()
+      [1, 10, 100, 1000]
     """
     points = _bounded(points, horizon)
     if points > horizon * math.log(horizon) + 1:  # neighbours less than 1 apart
@@ -38,6 +43,11 @@ def linear_times(horizon: int, points: int = 50) -> np.ndarray:
 
     Raises:
       InputError: as `log_times`.
+
+    Example:
+      >>> from jaxduel.numerics import linear_times
+      >>> linear_times(1_000, points=4).tolist()
+      [250, 500, 750, 1000]
     """
     points = min(_bounded(points, horizon), horizon)
     grid = np.rint(np.linspace(0, horizon, max(points, 1) + 1)).astype(np.int64)

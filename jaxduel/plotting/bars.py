@@ -21,6 +21,14 @@ class Bar:
       name: the policy, which decides on the colour.
       label: text in the legend.
       values, lower95, upper95: (G,) one per group.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import Bar, style_of
+      >>> regret = np.array([40.0, 55.0])  # on two data sets
+      >>> bar = Bar("dts", "D-TS", regret, 0.9 * regret, 1.1 * regret)
+      >>> style_of(bar.name).color
+      '#AA3377'
     """
 
     name: str
@@ -32,7 +40,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarsPanel:
-    """One set of axes: groups of bars side by side, a bar per policy in each group."""
+    """One set of axes: groups of bars side by side, a bar per policy in each group.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import Bar, BarsPanel
+      >>> regret = np.array([40.0, 55.0])
+      >>> bar = Bar("dts", "D-TS", regret, 0.9 * regret, 1.1 * regret)
+      >>> panel = BarsPanel(["arxiv", "cyclic"], [bar], label="regret at T")
+      >>> panel.scale
+      'log'
+    """
 
     groups: Sequence[str]
     bars: Sequence[Bar]
@@ -50,6 +68,13 @@ class Stack:
       label: text below the column.
       shares: (S,) from the bottom, with sum 1.
       inscriptions: S words, one in each segment.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import Stack
+      >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
+      >>> float(stack.shares.sum())
+      1.0
     """
 
     name: str
@@ -60,7 +85,16 @@ class Stack:
 
 @dataclass(frozen=True)
 class SharesPanel:
-    """One set of axes: columns of shares side by side."""
+    """One set of axes: columns of shares side by side.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SharesPanel, Stack
+      >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
+      >>> panel = SharesPanel([stack], label="share of the regret")
+      >>> [column.label for column in panel.stacks]
+      ['PCOMP']
+    """
 
     stacks: Sequence[Stack]
     title: str = ""

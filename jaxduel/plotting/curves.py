@@ -57,6 +57,15 @@ class Curve:
       num_seeds: number of seeds.
       separate: whether each time has runs of its own, to that horizon: drawn as points with error
         bars, not joined by a line.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import Curve
+      >>> policy = jd.policies.make("rucb", num_arms=2, unseen=1)
+      >>> problem = jd.problems.btl_from_weights([2, 1])
+      >>> curve = Curve.from_result(jd.simulate(policy, problem, 100, num_seeds=8))
+      >>> curve.label, int(curve.times[-1]), curve.num_seeds
+      ('RUCB, unseen = 1', 100, 8)
     """
 
     name: str
@@ -114,7 +123,17 @@ def _label(result: Result) -> str:
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference line, such as a lower bound: a level, or one value per time."""
+    """A reference line, such as a lower bound: a level, or one value per time.
+
+    Example:
+      >>> import numpy as np
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import Reference
+      >>> constant = jd.theory.condorcet_lower_bound(jd.problems.load("arxiv"))
+      >>> times = np.array([10, 100, 1000])
+      >>> Reference("lower bound", constant * np.log(times), times).values.round(1)
+      array([ 47.7,  95.5, 143.2])
+    """
 
     label: str
     values: float | np.ndarray  # () or (M,)
@@ -124,7 +143,21 @@ class Reference:
 @dataclass(frozen=True)
 class Panel:
     """One set of axes: curves, reference lines, scales, and the top of the axis of regret where
-    curves may leave the picture above it."""
+    curves may leave the picture above it.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import Curve, Panel, Reference
+      >>> policy = jd.policies.make("sparring", num_arms=2)
+      >>> result = jd.simulate(policy, jd.problems.btl_from_weights([2, 1]), 100, num_seeds=8)
+      >>> panel = Panel(
+      ...     [Curve.from_result(result)],
+      ...     references=[Reference("one comparison", 0.5)],
+      ...     definition=result.definition,
+      ... )
+      >>> panel.curves[0].label, panel.definition, panel.regret_scale
+      ('SPARRING', 'copeland', 'log')
+    """
 
     curves: Sequence[Curve]
     title: str = ""
@@ -142,6 +175,17 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
       axes: the axes to draw on.
       panel: the panel to draw.
       looks: styles by name and label, shared with other panels; of this panel alone if None.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import COLUMNS, Curve, Figure, Panel, draw
+      >>> numbers = dict.fromkeys(COLUMNS, np.array([3.0, 8.0]))  # all alike, for short
+      >>> times = np.array([50, 100])
+      >>> curve = Curve(name="dts", label="D-TS", times=times, num_seeds=20, **numbers)
+      >>> axes = Figure().subplots()
+      >>> draw(axes, Panel([curve], title="arxiv"))
+      >>> axes.get_title(), axes.get_xlabel()
+      ('arxiv', 'comparisons $t$')
     """
     floor = _floor(panel)
     looks = looks or looks_in([panel])
@@ -265,6 +309,17 @@ def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
     """The numbers of curves as CSV: one line per policy and time, floats to the last bit.
 
     Reference lines follow, their values in the column of means; they need times.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import COLUMNS, Curve, table
+      >>> numbers = dict.fromkeys(COLUMNS, np.array([3.0, 8.0]))  # all alike, for short
+      >>> times = np.array([50, 100])
+      >>> curve = Curve(name="dts", label="D-TS", times=times, num_seeds=20, **numbers)
+      >>> print(table([curve]))
+      policy,t,mean,sem,std,median,q25,q75,lower95,upper95,num_seeds
+      dts,50,3.0,3.0,3.0,3.0,3.0,3.0,3.0,3.0,20
+      dts,100,8.0,8.0,8.0,8.0,8.0,8.0,8.0,8.0,20
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

@@ -21,6 +21,17 @@ class DelayCurve:
       label: text in the legend.
       delays: (D,) comparisons after which outcomes reach the policy.
       mean, lower95, upper95: (D,) over runs, in units of the gap.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import DelayCurve
+      >>> mean = np.array([40.0, 44.0, 70.0])
+      >>> curve = DelayCurve(
+      ...     name="dts", label="D-TS", delays=np.array([1, 10, 100]),
+      ...     mean=mean, lower95=mean - 2, upper95=mean + 2,
+      ... )
+      >>> print(curve.upper95 - curve.lower95)
+      [4. 4. 4.]
     """
 
     name: str
@@ -33,7 +44,18 @@ class DelayCurve:
 
 @dataclass(frozen=True)
 class DelayPanel:
-    """One set of axes: regret at the horizon against the delay, on a logarithmic axis."""
+    """One set of axes: regret at the horizon against the delay, on a logarithmic axis.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import DelayCurve, DelayPanel
+      >>> delays, mean = np.array([1, 10, 100]), np.array([40.0, 44.0, 70.0])
+      >>> curve = DelayCurve(
+      ...     name="dts", label="D-TS", delays=delays, mean=mean, lower95=mean - 2, upper95=mean + 2
+      ... )
+      >>> DelayPanel([curve], title="arxiv").regret_scale
+      'linear'
+    """
 
     curves: Sequence[DelayCurve]
     title: str = ""

@@ -42,6 +42,16 @@ def regret_figure(panels: Sequence[Panel]) -> Figure:
 
     Raises:
       InputError: if there is no panel, or one without curves.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import Curve, Panel, regret_figure
+      >>> policy = jd.policies.make("sparring", num_arms=2)
+      >>> result = jd.simulate(policy, jd.problems.btl_from_weights([2, 1]), 100, num_seeds=8)
+      >>> panel = Panel([Curve.from_result(result)], title="two arms", definition="copeland")
+      >>> figure = regret_figure([panel])
+      >>> [axes.get_title() for axes in figure.axes]
+      ['two arms']
     """
     one = partial(draw, looks=looks_in(panels))
     return _figure(panels, one, [panel.curves for panel in panels], "curve")
@@ -52,6 +62,17 @@ def delay_figure(panels: Sequence[DelayPanel]) -> Figure:
 
     Raises:
       InputError: if there is no panel, or one without curves.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import DelayCurve, DelayPanel, delay_figure
+      >>> delays, mean = np.array([1, 10, 100]), np.array([40.0, 44.0, 70.0])
+      >>> curve = DelayCurve(
+      ...     name="dts", label="D-TS", delays=delays, mean=mean, lower95=mean - 2, upper95=mean + 2
+      ... )
+      >>> figure = delay_figure([DelayPanel([curve], title="arxiv")])
+      >>> figure.axes[0].get_xlabel()
+      'delay $d$ (comparisons)'
     """
     return _figure(panels, draw_delays, [panel.curves for panel in panels], "curve")
 
@@ -61,6 +82,15 @@ def bars_figure(panels: Sequence[BarsPanel]) -> Figure:
 
     Raises:
       InputError: if there is no panel, or one without bars.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import Bar, BarsPanel, bars_figure
+      >>> regret = np.array([40.0, 55.0])
+      >>> bar = Bar("dts", "D-TS", regret, 0.9 * regret, 1.1 * regret)
+      >>> figure = bars_figure([BarsPanel(["arxiv", "cyclic"], [bar], label="regret at T")])
+      >>> [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
+      ['arxiv', 'cyclic']
     """
     return _figure(panels, draw_bars, [panel.bars for panel in panels], "bar")
 
@@ -70,6 +100,14 @@ def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
 
     Raises:
       InputError: if there is no panel, or one without columns.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SharesPanel, Stack, shares_figure
+      >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
+      >>> figure = shares_figure([SharesPanel([stack], label="share of the regret")])
+      >>> [text.get_text() for text in figure.axes[0].texts]
+      ['round 1', 'round 2']
     """
     return _figure(panels, draw_shares, [panel.stacks for panel in panels], "column")
 
@@ -80,6 +118,18 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
 
     Raises:
       InputError: if there is no panel, or one without curves.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SweepCurve, SweepPanel, sweep_figure
+      >>> batches, mean = np.array([2, 4, 8]), np.array([900.0, 210.0, 120.0])
+      >>> curve = SweepCurve(
+      ...     name="pcomp", label="PCOMP", at=batches,
+      ...     mean=mean, lower95=0.9 * mean, upper95=1.1 * mean,
+      ... )
+      >>> figure = sweep_figure([SweepPanel(curves=[curve], across="batches", up="regret at T")])
+      >>> figure.axes[0].get_xlabel(), [int(at) for at in figure.axes[0].get_xticks()]
+      ('batches', [2, 4, 8])
     """
     contents = [[*panel.curves, *panel.bounds] for panel in panels]
     return _figure(panels, draw_sweep, contents, "curve", same_axis=False)
@@ -90,6 +140,17 @@ def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
 
     Raises:
       InputError: if there is no panel, one without maps, or panels with different numbers of maps.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import HeatMap, HeatPanel, heat_figure
+      >>> one = HeatMap("D-TS", np.array([[12.0, 30.0], [8.0, np.nan]]))
+      >>> panel = HeatPanel(
+      ...     maps=[one], kind="amount", label="regret", across="K", up="gap",
+      ...     columns=["4", "8"], rows=["0.1", "0.2"],
+      ... )
+      >>> [axes.get_title() for axes in heat_figure([panel]).axes]  # a map, its scale of colours
+      ['D-TS', '']
     """
     if not panels or len({len(panel.maps) for panel in panels}) > 1 or not panels[0].maps:
         raise InputError("a figure needs at least one panel, and panels the same number of maps.")
@@ -197,12 +258,36 @@ def drawing() -> Iterator[None]:
 
 
 def png(figure: Figure, dpi: int = DPI) -> bytes:
-    """The figure as a PNG file, without a date."""
+    """The figure as a PNG file, without a date.
+
+    Example:
+      >>> from pathlib import Path
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SharesPanel, Stack, png, shares_figure
+      >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
+      >>> data = png(shares_figure([SharesPanel([stack])]), dpi=100)
+      >>> Path("shares.png").write_bytes(data) == len(data)
+      True
+      >>> data[1:4]
+      b'PNG'
+    """
     return _rendered(figure, "png", {"Software": None}, dpi)
 
 
 def pdf(figure: Figure) -> bytes:
-    """The figure as a PDF file with embedded fonts, without a date."""
+    """The figure as a PDF file with embedded fonts, without a date.
+
+    Example:
+      >>> from pathlib import Path
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SharesPanel, Stack, pdf, shares_figure
+      >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
+      >>> data = pdf(shares_figure([SharesPanel([stack])]))
+      >>> Path("shares.pdf").write_bytes(data) == len(data)
+      True
+      >>> data[:4]
+      b'%PDF'
+    """
     nothing: dict[str, None] = dict.fromkeys(("Creator", "Producer", "CreationDate"))
     return _rendered(figure, "pdf", nothing, DPI)
 

@@ -41,6 +41,12 @@ class HeatMap:
       title: text above the map.
       values: (rows, columns), the first row below; NaN where there is none.
       sure: (rows, columns) bool, True where a choice is sure; all are if None.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import HeatMap
+      >>> HeatMap("T = 1,000", np.array([[12.0, 30.0], [8.0, np.nan]])).values.shape
+      (2, 2)
     """
 
     title: str
@@ -60,6 +66,17 @@ class HeatPanel:
       columns, rows: labels of columns and rows.
       title: text above the row.
       choices: meanings of the numbers of choices.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import HeatMap, HeatPanel
+      >>> one = HeatMap("D-TS", np.array([[12.0, 30.0], [8.0, np.nan]]))
+      >>> panel = HeatPanel(
+      ...     maps=[one], kind="amount", label="regret", across="K", up="gap",
+      ...     columns=["4", "8"], rows=["0.1", "0.2"],
+      ... )
+      >>> panel.maps[0].values.shape == (len(panel.rows), len(panel.columns))
+      True
     """
 
     maps: Sequence[HeatMap]

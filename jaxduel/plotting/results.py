@@ -18,7 +18,17 @@ _TELLING = ("problem", "regret", "horizon", "seed", "first_seed", "num_seeds", "
 
 def result_curves(results: Sequence[Result]) -> list[Curve]:
     """The curves of results; labels name all parameters that are not at their defaults, and further
-    fields that distinguish results, or a number where none does."""
+    fields that distinguish results, or a number where none does.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import result_curves
+      >>> problem = jd.problems.btl_from_weights([2, 1])
+      >>> policies = [jd.policies.make("rucb", num_arms=2, unseen=unseen) for unseen in (2, 1)]
+      >>> results = [jd.simulate(policy, problem, 100, num_seeds=8) for policy in policies]
+      >>> [curve.label for curve in result_curves(results)]
+      ['RUCB', 'RUCB, unseen = 1']
+    """
     curves = [Curve.from_result(result) for result in results]
     for key in _TELLING:
         again = Counter(curve.label for curve in curves)
@@ -42,6 +52,15 @@ def results_figure(results: Sequence[Result]) -> Figure:
 
     Raises:
       InputError: if there is no result.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import png, results_figure
+      >>> policy = jd.policies.make("sparring", num_arms=2)
+      >>> problems = [jd.problems.btl_from_weights([w, 1], f"weights {w} to 1") for w in (2, 4)]
+      >>> results = [jd.simulate(policy, problem, 100, num_seeds=8) for problem in problems]
+      >>> [axes.get_title() for axes in results_figure(results).axes]
+      ['weights 2 to 1', 'weights 4 to 1']
     """
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:

@@ -11,7 +11,13 @@ FONT_SIZE = 7.5
 
 
 class Style(NamedTuple):
-    """Colour, line and marker of a policy."""
+    """Colour, line and marker of a policy.
+
+    Example:
+      >>> from jaxduel.plotting import STYLES
+      >>> STYLES["dts"]
+      Style(color='#AA3377', line='-', marker='*')
+    """
 
     color: str
     line: str | tuple[float, tuple[float, ...]]  # a matplotlib line style
@@ -77,7 +83,15 @@ def base_of(name: str) -> str:
 
 def style_of(name: str) -> Style:
     """The style of a policy, or of a variant of one; derived from the name for a policy that is not
-    in `STYLES`."""
+    in `STYLES`.
+
+    Example:
+      >>> from jaxduel.plotting import style_of
+      >>> style_of("dts")
+      Style(color='#AA3377', line='-', marker='*')
+      >>> style_of("dts[alpha=0.6]") == style_of("dts")
+      True
+    """
     base = base_of(name)
     if base in STYLES:
         return STYLES[base]

@@ -27,6 +27,17 @@ class SweepCurve:
       label: text in the legend.
       at: (N,) the values that were tried, increasing.
       mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where there is none.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SweepCurve
+      >>> mean = np.array([900.0, 210.0, 120.0])
+      >>> curve = SweepCurve(
+      ...     name="pcomp", label="PCOMP", at=np.array([2, 4, 8]),
+      ...     mean=mean, lower95=0.9 * mean, upper95=1.1 * mean,
+      ... )
+      >>> int(curve.at[curve.mean.argmin()])
+      8
     """
 
     name: str
@@ -45,6 +56,13 @@ class SweepBound:
       name: the policy that it is for; it has that one's colour and line, thin and without markers.
       label: text in the legend.
       at, values: (N,) values of the varied quantity, and the curve there.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SweepBound
+      >>> batches = np.array([2, 4, 8])
+      >>> SweepBound("pcomp", "its growth", batches, 10_000 ** (1 / batches)).values.round(1)
+      array([100. ,  10. ,   3.2])
     """
 
     name: str
@@ -55,7 +73,20 @@ class SweepBound:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepPanel:
-    """One set of axes: curves, reference curves, labels and scales."""
+    """One set of axes: curves, reference curves, labels and scales.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import SweepCurve, SweepPanel
+      >>> batches, mean = np.array([2, 4, 8]), np.array([900.0, 210.0, 120.0])
+      >>> curve = SweepCurve(
+      ...     name="pcomp", label="PCOMP", at=batches,
+      ...     mean=mean, lower95=0.9 * mean, upper95=1.1 * mean,
+      ... )
+      >>> panel = SweepPanel(curves=[curve], across="batches", up="regret at T", up_scale="log")
+      >>> panel.across_scale, panel.up_scale
+      ('linear', 'log')
+    """
 
     curves: Sequence[SweepCurve]
     bounds: Sequence[SweepBound] = ()

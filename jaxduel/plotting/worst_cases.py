@@ -34,6 +34,17 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
         fresh ones.
       label: label of the objective, with its unit; by default from the objective and the definition
         of regret.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import worst_case_figure
+      >>> found = jd.gradients.worst_case(
+      ...     jd.policies.make("sparring", num_arms=2), jd.gradients.space("btl", 2), 100,
+      ...     num_starts=1, steps=3, num_seeds=32, fresh_seeds=32,
+      ... )
+      >>> figure = worst_case_figure(found)
+      >>> [axes.get_xlabel() for axes in figure.axes[:2]]
+      ['step', 'against arm $j$']
     """
     with drawing():
         figure = Figure(layout="constrained")

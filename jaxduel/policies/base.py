@@ -23,7 +23,17 @@ State = Any
 
 
 class Duel(NamedTuple):
-    """A plan for one comparison: `left` against `right` (equal: an arm against itself)."""
+    """A plan for one comparison: `left` against `right` (equal: an arm against itself).
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("savage", num_arms=3, horizon=1_000)
+      >>> key = jax.random.key(0)
+      >>> left, right = policy.act(policy.init(key), key)
+      >>> int(left), int(right)
+      (0, 1)
+    """
 
     left: jax.Array  # () int32
     right: jax.Array  # () int32
@@ -36,13 +46,31 @@ class Batch(NamedTuple):
     the lower triangle is zero. Within the round, pairs are compared in lexicographic order,
     self-comparisons included at their place. The entries sum to at most the comparisons that are
     left.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("pcomp", num_arms=3, horizon=10_000, num_batches=4)
+      >>> key = jax.random.key(0)
+      >>> batch = policy.act(policy.init(key), key)
+      >>> batch.counts.tolist(), int(batch.counts.sum())  # every pair 10 times
+      ([[0, 10, 10], [0, 0, 10], [0, 0, 0]], 30)
     """
 
     counts: jax.Array  # (K, K) int32
 
 
 class Pull(NamedTuple):
-    """A plan for one pull of an arm that has rewards of its own."""
+    """A plan for one pull of an arm that has rewards of its own.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("ucb1", num_arms=3, horizon=1_000)
+      >>> key = jax.random.key(0)
+      >>> int(policy.act(policy.init(key), key).arm)
+      0
+    """
 
     arm: jax.Array  # () int32
 
@@ -53,6 +81,14 @@ class PullBatch(NamedTuple):
 
     Within the round arms are pulled in the order of their numbers. The entries sum to at most the
     pulls that are left.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("successive-elimination", num_arms=3, horizon=1_000)
+      >>> key = jax.random.key(0)
+      >>> policy.act(policy.init(key), key).counts.tolist()  # every arm once
+      [1, 1, 1]
     """
 
     counts: jax.Array  # (K,) int32
@@ -66,6 +102,13 @@ class Feedback(NamedTuple):
 
     `left_wins[i, j]` counts duels with i on the left and j on the right that i won, `right_wins[i,
     j]` those of the same ordered pair that j won.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> import jaxduel as jd
+      >>> left_wins, right_wins = jnp.array([[0, 3], [1, 0]]), jnp.array([[0, 2], [4, 0]])
+      >>> jd.policies.Feedback(left_wins, right_wins).wins().tolist()  # 3 + 4 and 1 + 2
+      [[0, 7], [3, 0]]
     """
 
     left_wins: jax.Array  # (K, K) int32
@@ -84,7 +127,22 @@ right."""
 
 @runtime_checkable
 class Policy(Protocol):
-    """Interface that the simulation needs of a policy."""
+    """Interface that the simulation needs of a policy.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("savage", num_arms=3, horizon=1_000)
+      >>> isinstance(policy, jd.policies.Policy)
+      True
+      >>> key = jax.random.key(0)
+      >>> state = policy.init(key)
+      >>> plan = policy.act(state, key)
+      >>> int(plan.left), int(plan.right)
+      (0, 1)
+      >>> policy.update(state, plan, 1, key).wins.tolist()  # arm 0 won
+      [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    """
 
     num_arms: int
     active_arms: jax.Array
@@ -121,7 +179,17 @@ class Policy(Protocol):
 
 
 class Quiet(NamedTuple):
-    """A quiet run: comparisons of an arm with itself that teach nothing."""
+    """A quiet run: comparisons of an arm with itself that teach nothing.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("rmed1", num_arms=3)
+      >>> state = jd.policies.state_from_wins(policy, [[0, 9, 9], [0, 0, 5], [0, 4, 0]])
+      >>> state, run = policy.quiet(state, limit=1_000, key=jax.random.key(0))
+      >>> int(run.arm), int(run.n)  # arm 0 meets itself 181 times; then another arm is tried
+      (0, 181)
+    """
 
     arm: jax.Array  # () int32
     n: jax.Array  # () int32: number of them that come next; 0 if the next comparison is another
@@ -132,7 +200,15 @@ class Quiet(NamedTuple):
 
 @runtime_checkable
 class SupportsSkip(Protocol):
-    """A duel policy that can tell how long it will only compare an arm with itself."""
+    """A duel policy that can tell how long it will only compare an arm with itself.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> isinstance(jd.policies.make("dts", num_arms=3), jd.policies.SupportsSkip)
+      True
+      >>> isinstance(jd.policies.make("sparring", num_arms=3), jd.policies.SupportsSkip)
+      False
+    """
 
     def quiet(self, state: State, limit: jax.Array, key: Key) -> tuple[State, Quiet]:
         """The quiet run that comes next, and the state after it.
@@ -164,6 +240,14 @@ class SupportsSharedSkip(Protocol):
     Attributes:
       tells_which: True if its runs have weights. Else nothing tells which arm meets itself, and
         only `simulate(skip_quiet="winners")` asks for them.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("dts", num_arms=3)
+      >>> isinstance(policy, jd.policies.SupportsSharedSkip), policy.tells_which
+      (True, True)
+      >>> isinstance(jd.policies.make("rucb", num_arms=3), jd.policies.SupportsSharedSkip)
+      False
     """
 
     tells_which: ClassVar[bool]
@@ -183,7 +267,16 @@ class SupportsSharedSkip(Protocol):
 
 @runtime_checkable
 class SupportsDelay(Protocol):
-    """A duel policy that can be told outcomes later, as `simulate(delay=d)` needs."""
+    """A duel policy that can be told outcomes later, as `simulate(delay=d)` needs.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> isinstance(jd.policies.make("dts", num_arms=3), jd.policies.SupportsDelay)
+      True
+      >>> policy = jd.policies.make("pcomp", num_arms=3, horizon=1_000, num_batches=4)
+      >>> isinstance(policy, jd.policies.SupportsDelay)  # it plays batches, not duels
+      False
+    """
 
     def learn(self, state: State, feedback: Feedback) -> State:
         """The state once the outcomes in `feedback`, withheld so far, are known.
@@ -197,7 +290,15 @@ class SupportsDelay(Protocol):
 
 @runtime_checkable
 class SupportsWarmStart(Protocol):
-    """A duel policy that can go on from win counts, as `state_from_wins` needs."""
+    """A duel policy that can go on from win counts, as `state_from_wins` needs.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> isinstance(jd.policies.make("dts", num_arms=3), jd.policies.SupportsWarmStart)
+      True
+      >>> isinstance(jd.policies.make("rucb", num_arms=3), jd.policies.SupportsWarmStart)
+      False
+    """
 
     def from_wins(self, wins: jax.Array, key: Key) -> State:
         """The state after exactly the comparisons counted in `wins`, its clock at their number.

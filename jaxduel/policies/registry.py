@@ -36,6 +36,26 @@ def register(name: str) -> Callable[[_Class], _Class]:
     Returns:
       A function that registers the class it is given, and returns it. It raises InputError for a
       class that is no policy, or a name that is taken by another class.
+
+    Example:
+      >>> from dataclasses import dataclass, field
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> @jd.policies.register("winner-stays")
+      ... @jax.tree_util.register_dataclass
+      ... @dataclass(frozen=True, kw_only=True)
+      ... class WinnerStays:
+      ...   num_arms: int = field(metadata={"static": True})
+      ...   active_arms: jax.Array
+      ...   def init(self, key):
+      ...     return jax.numpy.int32(0)  # the state: the arm that won last
+      ...   def act(self, state, key) -> jd.policies.Duel:
+      ...     other = jax.random.randint(key, (), 0, self.active_arms.sum(), "int32")
+      ...     return jd.policies.Duel(state, other)
+      ...   def update(self, state, plan, outcome, key):
+      ...     return jax.numpy.where(outcome < 0, plan.right, plan.left)
+      >>> jd.policies.make("winner-stays", num_arms=6)  # jd.simulate takes it like any other
+      WinnerStays(num_arms=6)
     """
 
     def add(policy_class: _Class) -> _Class:
@@ -55,7 +75,13 @@ def _full_name(policy_class: type) -> tuple[str, str]:
 
 
 def names() -> tuple[str, ...]:
-    """The registered names, sorted."""
+    """The registered names, sorted.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> [name for name in jd.policies.names() if "rmed" in name]
+      ['cw-rmed', 'ecw-rmed', 'rmed1', 'rmed2', 'rmed2fh']
+    """
     return tuple(sorted(_REGISTRY))
 
 
@@ -82,7 +108,13 @@ def name_of(policy: Any) -> str:
 
 def parameters(name: str) -> dict[str, Any]:
     """The policy's parameters and their defaults (`dataclasses.MISSING` where one must be
-    given)."""
+    given).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.parameters("rmed1")
+      {'scale': 0.3, 'exponent': 1.01}
+    """
     fields = dataclasses.fields(policy_class(name))
     return {f.name: f.default for f in fields if f.name not in ("num_arms", "active_arms")}
 
@@ -111,6 +143,13 @@ def make(
 
     Raises:
       InputError: for an unknown name or parameter, a missing one, or a value out of range.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("dts", num_arms=6, alpha=0.6)
+      DTS(num_arms=6, alpha=0.6)
+      >>> jd.policies.make("pcomp", num_arms=6, horizon=10_000, num_batches=4)
+      PCOMP(num_arms=6, horizon=10000, num_batches=4)
     """
     chosen = policy_class(name)
     known = parameters(name)

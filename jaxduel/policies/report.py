@@ -65,7 +65,16 @@ class Parameter:
 @dataclasses.dataclass(frozen=True, repr=False)
 class PolicyReport:
     """Facts about a registered policy; shown as text where it is printed, or left at the end of a
-    notebook's cell."""
+    notebook's cell.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> report = jd.policies.describe("pure-dts")
+      >>> report.title
+      'Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.'
+      >>> report.cannot
+      ('skip quiet runs',)
+    """
 
     name: str
     """The name by which it is registered."""

@@ -34,6 +34,13 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
     Raises:
       InputError: if `policy` is no policy or cannot start from counts, or `wins` are not counts of
         its arms.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("rmed1", num_arms=3)
+      >>> state = jd.policies.state_from_wins(policy, [[0, 9, 9], [0, 0, 5], [0, 4, 0]])
+      >>> state.wins.tolist(), int(state.t)
+      ([[0, 9, 9], [0, 0, 5], [0, 4, 0]], 27)
     """
     require_policy(policy, "state_from_wins")
     if not isinstance(policy, SupportsWarmStart):

@@ -30,6 +30,14 @@ class ArmsProblem:
 
     Build one with `gaussian` or `bernoulli`, which validate; the constructor does not, so that
     traced or stacked means can pass through `jax.jit`, `jax.vmap` and `jax.grad` as leaves.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.gaussian([0.6, 0.5, 0.3])
+      >>> problem
+      ArmsProblem('gaussian', K=3, gaussian rewards, best arm 0, smallest gap 0.1)
+      >>> problem.gaps().round(3).tolist()
+      [0.0, 0.1, 0.3]
     """
 
     means: Any  # (K,) float64 NumPy array, or what a transformation puts in its place
@@ -138,6 +146,14 @@ def gaussian(
     Raises:
       InputError: fewer than two arms, numbers that are not finite, a standard deviation that is not
         positive, or not one for each arm. Arms count from 0.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.gaussian([0.6, 0.5, 0.5], std=[1.0, 2.0, 2.0])
+      >>> problem.best_arms
+      (0,)
+      >>> problem.std.tolist()
+      [1.0, 2.0, 2.0]
     """
     values = _means(means, name)
     spread = _numbers(std, name, "std")
@@ -160,6 +176,11 @@ def bernoulli(means: ArrayLike | Sequence[float], name: str = "bernoulli") -> Ar
 
     Raises:
       InputError: fewer than two arms, or a mean that is not in [0, 1]. Arms count from 0.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.problems.bernoulli([0.9, 0.8, 0.8])
+      ArmsProblem('bernoulli', K=3, bernoulli rewards, best arm 0, smallest gap 0.1)
     """
     values = _means(means, name)
     _refuse(name, "means", values, (values < 0) | (values > 1), "in [0, 1]")
@@ -180,6 +201,12 @@ def one_better_arm(
 
     Raises:
       InputError: for arguments out of range, or numbers that are not finite.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.one_better_arm(3)
+      >>> problem.means.tolist()
+      [0.6, 0.5, 0.5]
     """
     num_arms = _checked_arms("one_better_arm", num_arms)
     if best < others:
@@ -203,6 +230,11 @@ def static_grid_family(num_arms: int, gap: float) -> tuple[ArmsProblem, ...]:
 
     Raises:
       InputError: for arguments out of range.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> [p.means.tolist() for p in jd.problems.static_grid_family(3, gap=0.1)]
+      [[0.1, 0.0, 0.0], [0.1, 0.2, 0.0], [0.1, 0.0, 0.2]]
     """
     num_arms = _checked_arms("static_grid_family", num_arms)
     if not 0 < gap <= math.sqrt(num_arms):
@@ -235,6 +267,14 @@ def adaptive_grid_family(num_arms: int, horizon: int, num_batches: int) -> tuple
 
     Raises:
       InputError: for arguments out of range.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> family = jd.problems.adaptive_grid_family(num_arms=3, horizon=1000, num_batches=2)
+      >>> [problem.best_arms for problem in family]
+      [(0,), (1,), (2,)]
+      >>> [round(float(problem.means.max()), 4) for problem in family]
+      [0.0265, 0.0265, 0.0024]
     """
     num_arms = _checked_arms("adaptive_grid_family", num_arms)
     if not 1 <= num_batches <= horizon:

@@ -36,7 +36,16 @@ TOLERANCE = 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class Violation:
-    """Proof that an assumption does not hold."""
+    """Proof that an assumption does not hold.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> violation = jd.problems.total_order_violation(jd.problems.load("cyclic"))
+      >>> violation.assumption, violation.arms
+      ('total order', (1, 2, 3))
+      >>> violation.reason
+      'arm 1 beats arm 2 and 2 beats 3, but 1 does not beat 3'
+    """
 
     assumption: str
     """The name of the assumption: "condorcet", "no ties", "sst", "sti" or "total order"."""
@@ -55,6 +64,14 @@ def preference_order(problem: DuelingProblem) -> tuple[int, ...] | None:
     Returns:
       The arms, counted from 0: of those that could stand next, the one of the largest Borda score
       does. None if preferences are cyclic, so that there is no such order.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> p = [[0.5, 0.4, 0.9], [0.6, 0.5, 0.7], [0.1, 0.3, 0.5]]  # 1 beats 0, both beat 2
+      >>> jd.problems.preference_order(jd.problems.from_matrix(p))
+      (1, 0, 2)
+      >>> jd.problems.preference_order(jd.problems.load("cyclic")) is None
+      True
     """
     beats = _margins(problem) > TOLERANCE
     scores = problem.borda_scores
@@ -80,6 +97,13 @@ def condorcet_violation(problem: DuelingProblem) -> Violation | None:
 
     Returns:
       A pair: the first of the Copeland winners, and the first arm that it does not beat.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.problems.condorcet_violation(jd.problems.load("mslr5-noncondorcet")).reason
+      'arm 0 beats most others but not arm 1 (p = 0.484)'
+      >>> jd.problems.condorcet_violation(jd.problems.load("arxiv")) is None
+      True
     """
     if problem.condorcet_winner is not None:
         return None
@@ -102,6 +126,15 @@ def sst_violation(problem: DuelingProblem) -> Violation | None:
     Returns:
       Arms (i, j, k) with eps_ik < max(eps_ij, eps_jk). If preferences are cyclic, i beats j and j
       beats k, but i does not beat k.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> p = [[0.5, 0.8, 0.7], [0.2, 0.5, 0.6], [0.3, 0.4, 0.5]]
+      >>> violation = jd.problems.sst_violation(jd.problems.from_matrix(p))
+      >>> violation.arms
+      (0, 1, 2)
+      >>> violation.reason
+      'p[0, 1] = 0.8 and p[1, 2] = 0.6, but p[0, 2] = 0.7'
     """
     eps = _margins(problem)
     order = preference_order(problem)
@@ -129,6 +162,14 @@ def sti_violation(problem: DuelingProblem) -> Violation | None:
     Returns:
       Arms (i, j, k), which stand so in some order that agrees with the preferences, with
       eps_ik > eps_ij + eps_jk. If preferences are cyclic, the triple of `sst_violation`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> p = [[0.5, 0.6, 0.9], [0.4, 0.5, 0.6], [0.1, 0.4, 0.5]]  # 0.4 > 0.1 + 0.1
+      >>> jd.problems.sti_violation(jd.problems.from_matrix(p)).arms
+      (0, 1, 2)
+      >>> jd.problems.sti_violation(jd.problems.arithmetic(num_arms=4)) is None  # equality
+      True
     """
     eps = _margins(problem)
     order = preference_order(problem)
@@ -160,6 +201,13 @@ def total_order_violation(problem: DuelingProblem) -> Violation | None:
 
     Returns:
       A triple that is not transitive (i beats j, j beats k, i does not beat k) or else a tied pair.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.problems.total_order_violation(jd.problems.load("cyclic")).reason
+      'arm 1 beats arm 2 and 2 beats 3, but 1 does not beat 3'
+      >>> jd.problems.total_order_violation(jd.problems.arithmetic()) is None
+      True
     """
     eps = _margins(problem)
     if preference_order(problem) is None:
@@ -207,6 +255,13 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
 
     Raises:
       InputError: an unknown assumption.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("arxiv")
+      >>> for sentence in jd.problems.broken_assumptions(problem, ["condorcet", "no ties"]):
+      ...     print(sentence)
+      'arxiv' lacks a preference in every pair: arms 3 and 5 are tied (arms counted from 0).
     """
     sentences = []
     for name in names:

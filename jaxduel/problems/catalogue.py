@@ -31,7 +31,16 @@ _ARMS = re.compile(r"(gaussian|bernoulli)(?:\[([^\[\]]*)\])?")
 
 @dataclasses.dataclass(frozen=True)
 class CatalogueEntry:
-    """One instance of the catalogue."""
+    """One instance of the catalogue.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> entry = jd.problems.entries()[0]
+      >>> entry.name, entry.num_arms, entry.source
+      ('arxiv', 6, 'D-TS table 3')
+      >>> entry.downloaded
+      False
+    """
 
     name: str
     """The name that `load` takes."""
@@ -156,12 +165,24 @@ _BY_NAME = {entry.name: entry for entry in _ENTRIES}
 
 
 def names() -> tuple[str, ...]:
-    """The names of the catalogue."""
+    """The names of the catalogue.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.problems.names()[:3]
+      ('arxiv', 'sushi', 'cyclic')
+    """
     return tuple(_BY_NAME)
 
 
 def entries() -> tuple[CatalogueEntry, ...]:
-    """The catalogue, with each instance's size, description and source."""
+    """The catalogue, with each instance's size, description and source.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> [entry.name for entry in jd.problems.entries() if entry.num_arms <= 5]
+      ['cyclic', 'strong-borda', 'gap', 'mslr5-condorcet', 'mslr5-noncondorcet']
+    """
     return _ENTRIES
 
 
@@ -183,6 +204,15 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
       InputError: neither a name nor a file, a file that holds no preference matrix, arms that do
         not exist, means that are no numbers or out of range, or an instance that must be
         downloaded and cannot.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.problems.load("arxiv")
+      DuelingProblem('arxiv', K=6, Condorcet winner 0, smallest gap 0.01)
+      >>> jd.problems.load("arxiv[3,1]").condorcet_winner  # its arms 0 and 1 are arxiv's 2 and 0
+      1
+      >>> jd.problems.load("bernoulli[0.6,0.5]").best_arms
+      (0,)
     """
     if not isinstance(name_or_path, str | os.PathLike):
         raise InputError(

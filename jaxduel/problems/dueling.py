@@ -35,6 +35,16 @@ class DuelingProblem:
 
     Arm i "beats" arm j where p_ij > 1/2, strictly: a tie counts for neither, as in the definition
     of Copeland scores of the D-TS paper (Wu and Liu, 2016, section 3).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("cyclic")
+      >>> problem
+      DuelingProblem('cyclic', K=4, Condorcet winner 0, smallest gap 0.1)
+      >>> problem.copeland_scores.tolist()
+      [3, 1, 1, 1]
+      >>> problem.gaps("average").round(3).tolist()
+      [0.0, 0.1, 0.1, 0.1]
     """
 
     preferences: Any  # (K, K) float64 NumPy array, or what a transformation puts in its place
@@ -208,6 +218,14 @@ def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") 
       InputError: not a square matrix of numbers, K < 2, an entry not finite or outside [0, 1], a
         diagonal entry that is not 1/2 or a pair that does not sum to 1, within 1e-6. Positions
         count from 0.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.from_matrix([[0.5, 0.7, 0.6], [0.3, 0.5, 0.4], [0.4, 0.6, 0.5]])
+      >>> problem
+      DuelingProblem('matrix', K=3, Condorcet winner 0, smallest gap 0.1)
+      >>> problem.borda_scores.round(3).tolist()
+      [0.65, 0.35, 0.5]
     """
     matrix = _numbers(p, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

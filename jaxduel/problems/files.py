@@ -36,6 +36,13 @@ def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingPr
 
     Raises:
       InputError: the file cannot be read, or its content is no preference matrix (`from_matrix`).
+
+    Example:
+      >>> import numpy as np
+      >>> import jaxduel as jd
+      >>> np.savetxt("rankers.csv", [[0.5, 0.7], [0.3, 0.5]], delimiter=",")
+      >>> jd.problems.from_file("rankers.csv")
+      DuelingProblem('rankers.csv', K=2, Condorcet winner 0, smallest gap 0.2)
     """
     return from_matrix(read_matrix(path, key), name=Path(path).name)
 

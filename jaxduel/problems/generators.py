@@ -35,6 +35,15 @@ def btl(key: jax.Array, num_arms: int = 100) -> DuelingProblem:
 
     Raises:
       InputError: a bad key or number of arms.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.btl(jax.random.key(0), num_arms=5)
+      >>> problem.preferences.shape
+      (5, 5)
+      >>> jd.problems.sst_violation(problem) is None, jd.problems.sti_violation(problem) is None
+      (True, True)
     """
     num_arms = _checked_arms(num_arms)
     weights = _uniforms(key, (num_arms,))
@@ -50,6 +59,12 @@ def btl_from_weights(weights: ArrayLike | Sequence[float], name: str = "btl") ->
 
     Raises:
       InputError: not a vector of at least two positive finite numbers.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.btl_from_weights([3.0, 1.0, 1.0])
+      >>> problem.preferences[0].tolist()
+      [0.5, 0.75, 0.75]
     """
     try:
         values = np.asarray(weights, dtype=np.float64)
@@ -81,6 +96,14 @@ def condorcet_hard(key: jax.Array, num_arms: int = 100, gap: float | None = None
 
     Raises:
       InputError: a bad key, number of arms or gap.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.condorcet_hard(jax.random.key(0), num_arms=5, gap=0.2)
+      >>> report = jd.problems.examine(problem)
+      >>> round(report.smallest_winner_gap, 3), report.ties
+      (0.2, 6)
     """
     num_arms = _checked_arms(num_arms)
     draws = _uniforms(key, (2,))
@@ -107,6 +130,14 @@ def batched_lower_bound(
 
     Raises:
       InputError: a parameter outside these ranges.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.batched_lower_bound(9, num_batches=2, horizon=10_000, level=2)
+      >>> problem.condorcet_winner
+      0
+      >>> round(problem.smallest_gap, 5)  # sqrt(9) / (24 x 2) x 10,000^(-1/4)
+      0.00625
     """
     num_arms = _checked_arms(num_arms)
     if not 1 <= num_batches <= horizon:
@@ -136,6 +167,11 @@ def arithmetic(num_arms: int = 8, step: float = 0.05) -> DuelingProblem:
 
     Raises:
       InputError: a parameter outside these ranges.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.problems.arithmetic(num_arms=4, step=0.1).preferences[0].round(3).tolist()
+      [0.5, 0.6, 0.7, 0.8]
     """
     num_arms = _checked_arms(num_arms)
     if not 0 < step * (num_arms - 1) <= 0.5 * (1 + 1e-12):
@@ -164,6 +200,14 @@ def copeland_cycle(num_arms: int = 500, gap: float = 0.1) -> DuelingProblem:
 
     Raises:
       InputError: a parameter outside these ranges.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.copeland_cycle(num_arms=6)
+      >>> problem.copeland_winners, problem.condorcet_winner
+      ((0, 1, 2), None)
+      >>> problem.copeland_scores.tolist()
+      [4, 4, 4, 2, 1, 0]
     """
     num_arms = _checked_arms(num_arms, least=3)
     margin = np.triu(np.full((num_arms, num_arms), _checked_gap(gap)), 1)
@@ -182,6 +226,13 @@ def random_condorcet(key: jax.Array, num_arms: int) -> DuelingProblem:
 
     Raises:
       InputError: a bad key or number of arms.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.random_condorcet(jax.random.key(0), num_arms=5)
+      >>> int(problem.copeland_scores[problem.condorcet_winner])  # beats the four others
+      4
     """
     num_arms = _checked_arms(num_arms)
     draws = _uniforms(key, (num_arms * num_arms + 1,))
@@ -208,6 +259,15 @@ def random_sst(key: jax.Array, num_arms: int) -> DuelingProblem:
 
     Raises:
       InputError: a bad key or number of arms.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.random_sst(jax.random.key(0), num_arms=5)
+      >>> jd.problems.sst_violation(problem) is None
+      True
+      >>> sorted(problem.copeland_scores.tolist())  # a strict order
+      [0, 1, 2, 3, 4]
     """
     num_arms = _checked_arms(num_arms)
     draws = _uniforms(key, (num_arms * num_arms + num_arms + 1,))

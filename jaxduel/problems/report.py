@@ -25,7 +25,16 @@ _SUBMATRIX = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
 
 @dataclasses.dataclass(frozen=True)
 class MatrixReport:
-    """Facts about a preference matrix; arms are counted from 0."""
+    """Facts about a preference matrix; arms are counted from 0.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> report = jd.problems.examine(jd.problems.load("arxiv"))
+      >>> report.condorcet_winner, report.ties
+      (0, 1)
+      >>> report.total_order.reason
+      'arms 3 and 5 are tied'
+    """
 
     name: str
     """The name of the instance."""
@@ -100,7 +109,16 @@ class MatrixReport:
 
 @dataclasses.dataclass(frozen=True)
 class ArmsReport:
-    """Facts about arms with rewards; arms are counted from 0."""
+    """Facts about arms with rewards; arms are counted from 0.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> report = jd.problems.examine(jd.problems.gaussian([0.6, 0.5, 0.5]))
+      >>> report.best_arms
+      (0,)
+      >>> round(report.hardness, 3)  # 1 / 0.1^2 for each of the two others
+      200.0
+    """
 
     name: str
     """The name of the instance."""
@@ -147,6 +165,17 @@ def examine(problem: DuelingProblem | ArmsProblem) -> MatrixReport | ArmsReport:
 
     Args:
       problem: the instance, with concrete numbers.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> report = jd.problems.examine(jd.problems.load("cyclic"))
+      >>> round(report.hardness, 3)  # 1 / 0.1^2 for each of the three others
+      300.0
+      >>> for line in report.lines()[:3]:
+      ...     print(line)
+      cyclic: a valid preference matrix, K = 4 (arms counted from 0)
+        Condorcet winner  arm 0, by at least 0.1
+        Copeland          arm 0, beating 3 of 3
     """
     return _of_arms(problem) if isinstance(problem, ArmsProblem) else _of_matrix(problem)
 

@@ -51,6 +51,17 @@ def check_policy(make: Make) -> None:
     Raises:
       ConformanceError: at the first check that fails, with what was found.
       InputError: if `make` cannot be called, or `simulate` refuses what it makes.
+
+    Example:
+      >>> from dataclasses import dataclass
+      >>> import jaxduel as jd
+      >>> @dataclass
+      ... class Mine:
+      ...     num_arms: int
+      >>> jd.check_policy(lambda num_arms, horizon, active_arms: Mine(num_arms))
+      Traceback (most recent call last):
+          ...
+      jaxduel.simulation.conformance.ConformanceError: the policy must be a frozen dataclass.
     """
     if not callable(make):
         raise InputError(f"check_policy needs a function that makes a policy, not {make!r}.")

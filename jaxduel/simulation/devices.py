@@ -45,6 +45,13 @@ def use_all_cores() -> None:
     Every device has compiled programs of its own, and Linux limits how many pieces of memory they
     may have in all: with its usual 65,530 there are at most 15 devices; `sysctl
     vm.max_map_count=262144` allows 64.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> jd.use_all_cores()  # in the first lines of a program
+      >>> print("CPU devices:", jax.local_device_count("cpu"))
+      CPU devices: ...
     """
     if _is_chosen():
         return

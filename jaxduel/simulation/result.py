@@ -57,6 +57,16 @@ class Result:
       made_by: provenance of the result, in plain values that survive JSON: the policy's parameters,
         the problem's digest and the arguments of `jaxduel.simulate`, all by name; the lanes,
         versions and digest of the code that ran, and the command line where there was one.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("rucb", num_arms=4, alpha=0.6)
+      >>> problem = jd.problems.load("cyclic")
+      >>> result = jd.simulate(policy, problem, 1000, num_seeds=4, checkpoints=[100, 1000])
+      >>> result.variant, result.num_seeds, result.checkpoints.tolist()
+      ('rucb[alpha=0.6]', 4, [100, 1000])
+      >>> result.mean.shape, result.mean_plays.shape  # checkpoints, checkpoints x arms
+      ((2,), (2, 4))
     """
 
     policy: str

@@ -71,6 +71,15 @@ def load_result(path: str | os.PathLike[str]) -> Result:
 
     Raises:
       InputError: if there is no such file, or it is not one of theirs.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policy, problem = jd.policies.make("rucb", num_arms=4), jd.problems.load("cyclic")
+      >>> result = jd.simulate(policy, problem, 1000, num_seeds=4, checkpoints=[100, 1000])
+      >>> path = result.save("rucb.nc")
+      >>> again = jd.load_result(path)
+      >>> bool((again.regret == result.regret).all()), again.made_by == result.made_by
+      (True, True)
     """
     data = _read(Path(path))
     tables = {name: data[name].values for name in _TABLES if name in data}

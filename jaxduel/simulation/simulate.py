@@ -100,6 +100,16 @@ def simulate(
     Raises:
       InputError: for arguments out of range, before anything is computed.
       KeyboardInterrupt: after Ctrl-C if no seed had finished.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("cyclic")
+      >>> policy = jd.policies.make("rucb", num_arms=4)
+      >>> result = jd.simulate(policy, problem, 1000, num_seeds=4, checkpoints=[100, 1000])
+      >>> result.regret.shape  # seeds x checkpoints
+      (4, 2)
+      >>> result.plays[:, -1].sum(axis=-1).tolist()  # two arms in each of 1,000 comparisons
+      [2000, 2000, 2000, 2000]
     """
     _require_known(unknown)
     settings = Settings(
@@ -148,6 +158,15 @@ def simulate_many(
 
     Raises:
       InputError: for arguments out of range, or cells that cannot share a program.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policies = [jd.policies.make("rucb", num_arms=4, alpha=alpha) for alpha in (0.6, 1.0)]
+      >>> results = jd.simulate_many(policies, jd.problems.load("cyclic"), 1000, num_seeds=4)
+      >>> for result in results:
+      ...     print(result.variant, "on", result.problem, result.num_seeds)
+      rucb[alpha=0.6] on cyclic 4
+      rucb[alpha=1] on cyclic 4
     """
     if isinstance(policies, str) or not isinstance(policies, Iterable):
         raise InputError(f"simulate_many needs a list of policies, not {policies!r}.")

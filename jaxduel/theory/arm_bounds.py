@@ -37,6 +37,11 @@ def base_minimax_rate(
 
     Raises:
       InputError: K < 2, or M outside 1..T.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> [round(jd.theory.base_minimax_rate(4, 10**6, num_batches)) for num_batches in (1, 2, 3)]
+      [2000000, 20000, 5365]
     """
     _require(num_arms, horizon, num_batches)
     rate = math.sqrt(num_arms) * horizon ** (1 / (2 - 2.0 ** (1 - num_batches)))
@@ -67,6 +72,11 @@ def base_problem_dependent_rate(
 
     Raises:
       InputError: K < 2, M outside 1..T, or a gap that is not positive.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.theory.base_problem_dependent_rate(2, 10_000, 4, gap=[0.1, 0.2])
+      array([200., 100.])
     """
     _require(num_arms, horizon, num_batches)
     gap = _gap(gap, math.inf)
@@ -87,6 +97,11 @@ def static_grid_minimax_rate(num_arms: int, horizon: int, num_batches: int) -> f
 
     Raises:
       InputError: K < 2, or M outside 1..T.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> round(jd.theory.static_grid_minimax_rate(4, 10**6, num_batches=2))
+      20000
     """
     return base_minimax_rate(num_arms, horizon, num_batches)
 
@@ -95,6 +110,11 @@ def static_grid_problem_dependent_rate(num_arms: int, horizon: int, num_batches:
     """The least of sup_gap (gap times regret) on any grid fixed in advance, Theorem 2: K T^(1/M).
 
     In squared units of reward; arguments and errors as `static_grid_minimax_rate`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> round(jd.theory.static_grid_problem_dependent_rate(4, 10_000, num_batches=2))
+      400
     """
     _require(num_arms, horizon, num_batches)
     return num_arms * horizon ** (1 / num_batches)
@@ -102,12 +122,24 @@ def static_grid_problem_dependent_rate(num_arms: int, horizon: int, num_batches:
 
 def adaptive_grid_minimax_rate(num_arms: int, horizon: int, num_batches: int) -> float:
     """Theorem 3: M^-2 times `static_grid_minimax_rate`, for grids that adapt: the length of each
-    batch may depend on the rewards before it."""
+    batch may depend on the rewards before it.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> round(jd.theory.adaptive_grid_minimax_rate(4, 10**6, num_batches=2))
+      5000
+    """
     return static_grid_minimax_rate(num_arms, horizon, num_batches) / num_batches**2
 
 
 def adaptive_grid_problem_dependent_rate(num_arms: int, horizon: int, num_batches: int) -> float:
-    """Theorem 3: M^-2 times `static_grid_problem_dependent_rate`, for grids that adapt."""
+    """Theorem 3: M^-2 times `static_grid_problem_dependent_rate`, for grids that adapt.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> round(jd.theory.adaptive_grid_problem_dependent_rate(4, 10_000, num_batches=2))
+      100
+    """
     return static_grid_problem_dependent_rate(num_arms, horizon, num_batches) / num_batches**2
 
 
@@ -134,6 +166,13 @@ def static_grid_lower_bound(
 
     Raises:
       InputError: for arguments out of range.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> round(float(jd.theory.static_grid_lower_bound([10_000], num_arms=2, gap=0.1)), 1)
+      250.0
+      >>> round(float(jd.theory.static_grid_lower_bound([100, 10_000], num_arms=2, gap=0.1)), 1)
+      36.0
     """
     starts, lengths = _batches(times, num_arms)
     return _lemma_2(starts, lengths, num_arms, _gap(gap, math.sqrt(num_arms)))
@@ -156,6 +195,13 @@ def static_minimax_lower_bound(
 
     Raises:
       InputError: for arguments out of range.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> round(jd.theory.static_minimax_lower_bound([10_000], num_arms=2))  # one batch
+      3536
+      >>> round(jd.theory.static_minimax_lower_bound([100, 10_000], num_arms=2))
+      76
     """
     return _over_gaps(times, num_arms, largest_gap, 0)
 
@@ -167,6 +213,13 @@ def static_problem_dependent_lower_bound(
     `static_grid_lower_bound` at the gap where that is largest.
 
     In squared units of reward. Precision, arguments and errors as `static_minimax_lower_bound`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> round(jd.theory.static_problem_dependent_lower_bound([10_000], num_arms=2))  # one batch
+      5000
+      >>> round(jd.theory.static_problem_dependent_lower_bound([100, 10_000], num_arms=2))
+      50
     """
     return _over_gaps(times, num_arms, largest_gap, 1)
 

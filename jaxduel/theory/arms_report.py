@@ -29,7 +29,16 @@ _COIN = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class ArmBoundsReport:
-    """An instance's bounds, and the numbers that they depend on; arms are counted from 0."""
+    """An instance's bounds, and the numbers that they depend on; arms are counted from 0.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> report = jd.theory.bounds(jd.problems.gaussian([1, 0.5, 0]))
+      >>> report.smallest_gap
+      0.5
+      >>> print(report.lines()[0])
+      gaussian: K = 3, gaussian rewards, best arm 0, gaps from 0.5 to 1
+    """
 
     name: str
     """The name of the instance."""

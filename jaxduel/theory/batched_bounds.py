@@ -31,6 +31,12 @@ def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
 
     Raises:
       InputError: no Condorcet winner (unless traced), or B outside 2..T.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("arxiv")
+      >>> [round(jd.theory.pcomp_bound(problem, 10_000, num_batches)) for num_batches in (2, 4)]
+      [2287648, 239143]
     """
     growth = _growth(horizon, num_batches)
     total = evaluate(_sum_of_inverse_gaps, instance, _require_gaps, has_condorcet_winner)
@@ -57,6 +63,12 @@ def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     Raises:
       InputError: no Condorcet winner (unless traced), SST or STI does not hold of a problem, or B
         outside 2..T.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.arithmetic(4)
+      >>> round(jd.theory.scomp_order(problem, 10_000, num_batches=2))
+      67542
     """
     growth = _growth(horizon, num_batches) * math.log(horizon)
     _require_order(instance)
@@ -68,6 +80,12 @@ def scomp2_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     """The argument of the O() of SCOMP2's regret, Theorem 3.4: an order, not a bound.
 
     K B T^(1/B) log T / min_j eps_j. Arguments, result and errors as `scomp_order`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.arithmetic(4)
+      >>> round(jd.theory.scomp2_order(problem, 10_000, num_batches=2))
+      147365
     """
     growth = _growth(horizon, num_batches) * math.log(horizon)
     _require_order(instance)

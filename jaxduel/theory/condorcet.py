@@ -35,6 +35,14 @@ def condorcet_lower_bound(instance: Instance, regret: str = "average") -> Any:
 
     Raises:
       InputError: no Condorcet winner (unless traced), or an unknown regret.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("cyclic")
+      >>> f"{jd.theory.condorcet_lower_bound(problem):.3f}"
+      '0.815'
+      >>> f"{jd.theory.condorcet_lower_bound(problem, regret='copeland'):.3f}"
+      '5.434'
     """
     return _of_regret(_LOWER, instance, regret)
 
@@ -53,6 +61,12 @@ def rmed1_constant(instance: Instance, regret: str = "average") -> Any:
 
     Raises:
       InputError: no Condorcet winner (unless traced), or an unknown regret.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("cyclic")
+      >>> f"{jd.theory.rmed1_constant(problem):.3f}"  # the lower bound: 0.815
+      '7.450'
     """
     return _of_regret(_RMED1, instance, regret)
 

@@ -41,6 +41,11 @@ def ecw_constant(instance: Instance) -> Any:
 
     Raises:
       InputError: two arms are tied (traced, this is NaN), or an array is not a square matrix.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> f"{jd.theory.ecw_constant(jd.problems.load('cyclic')):.2f}"
+      '49.66'
     """
     if on_host(instance):
         return ecw_allocation(instance).constant
@@ -56,6 +61,14 @@ def ecw_allocation(problem: DuelingProblem, *, winner: int | None = None) -> Cop
 
     Raises:
       InputError: two arms are tied, or `winner` is not a Copeland winner.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> bound = jd.theory.ecw_allocation(jd.problems.load("cyclic"))
+      >>> f"{bound.constant:.2f}"
+      '49.66'
+      >>> print(bound.allocation[0].round(1))  # of arm 0, the winner, with each arm, per log T
+      [ 0.  49.7 49.7 49.7]
     """
     instance = explore(problem)
     winners = chosen_winners(problem, winner)

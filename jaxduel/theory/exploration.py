@@ -22,7 +22,16 @@ from jaxduel.theory.margins import losses, margins
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CopelandBound:
-    """A constant of log T and the exploration that attains it."""
+    """A constant of log T and the exploration that attains it.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> bound = jd.theory.copeland_lower_bound(jd.problems.load("cyclic"))
+      >>> f"{bound.constant:.2f}"
+      '27.55'
+      >>> print(bound.allocation[0].round(1))  # of arm 0, the winner, with each arm, per log T
+      [ 0.  24.8 24.8 24.8]
+    """
 
     constant: float
     """The factor of log T, in "copeland" regret: (L_i + L_j - 2 L_1) / (2 (K - 1)) for comparing

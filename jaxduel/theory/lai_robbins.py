@@ -30,6 +30,11 @@ def lai_robbins_constant(problem: ArmsProblem) -> Any:
       The constant, of "pulls" regret; 0 if all arms are equally good. A Bernoulli arm adds nothing
       where the best arm always pays: its first zero gives it away. A float; of leaves of JAX a JAX
       scalar, differentiable where the best arm is unique.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.theory.lai_robbins_constant(jd.problems.gaussian([1, 0.5, 0]))  # 2 / 0.5 + 2 / 1
+      6.0
     """
     if isinstance(problem.means, jax.Array):
         return _constant(problem.means, problem.std)

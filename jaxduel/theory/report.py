@@ -32,7 +32,16 @@ _AGARWAL = "Agarwal et al. 2022, Theorem"
 
 @dataclasses.dataclass(frozen=True)
 class BoundsReport:
-    """An instance's bounds, and the numbers that they depend on; arms are counted from 0."""
+    """An instance's bounds, and the numbers that they depend on; arms are counted from 0.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> report = jd.theory.bounds(jd.problems.load("cyclic"))
+      >>> report.copeland_winners, report.fewest_losses
+      ((0,), 0)
+      >>> print(report.lines()[0])
+      cyclic: K = 4, C = 1 Copeland winner (arm 0), L_1 = 0, smallest gap 0.1
+    """
 
     name: str
     """The name of the instance."""
@@ -85,6 +94,16 @@ def bounds(
     Raises:
       InputError: only one of `horizon` and `num_batches`, or not 2 <= B <= T, or 1 <= M <= T.
       SolverError: the lower bound's linear program was not solved.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> report = jd.theory.bounds(jd.problems.load("cyclic"), horizon=10_000, num_batches=4)
+      >>> for bound in report.bounds:
+      ...     if bound.value is not None and bound.regret == "average":
+      ...         print(f"{bound.name}, {bound.unit}: {bound.value:.4g}")
+      lower bound, Condorcet, as a constant of log T (natural): 0.8151
+      RMED1, as a constant of log T (natural): 7.45
+      PCOMP, at T = 10,000, B = 4: 5.458e+04
     """
     if isinstance(problem, ArmsProblem):
         return arm_bounds(problem, horizon, num_batches)
@@ -109,6 +128,11 @@ def proved(policy: str) -> tuple[str, ...]:
 
     Args:
       policy: its registered name. `bounds` computes their values for an instance.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.theory.proved("pcomp")
+      ('PCOMP: Agarwal et al. 2022, Theorem 3.1',)
     """
     known = (*_CONSTANTS, *_BATCHED, *ARM_THEOREMS)
     return tuple(f"{each.name}: {each.source}" for each in known if policy in each.policies)

@@ -16,7 +16,16 @@ UNKNOWN = "depends on the horizon and the number of batches"
 
 @dataclasses.dataclass(frozen=True)
 class Bound:
-    """One line of a report."""
+    """One line of a report.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> bound = jd.theory.bounds(jd.problems.load("cyclic")).bounds[0]
+      >>> f"{bound.name}: {bound.value:.2f} {bound.unit}"
+      'lower bound, Copeland: 27.55 as a constant of log T (natural)'
+      >>> bound.source
+      'Komiyama et al. 2016, Theorem 2; CW-RMED attains it'
+    """
 
     name: str
     """The policy whose regret is bounded, or the kind of lower bound."""

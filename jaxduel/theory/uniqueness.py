@@ -40,6 +40,13 @@ def copeland_optimum_is_unique(problem: DuelingProblem) -> bool:
     Raises:
       InputError: two arms are tied.
       SolverError: a linear program was not solved.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.theory.copeland_optimum_is_unique(jd.problems.load("cyclic"))
+      True
+      >>> jd.theory.copeland_optimum_is_unique(jd.problems.copeland_cycle(5))  # several winners
+      False
     """
     return _is_unique(problem, efficient=False)
 
@@ -53,6 +60,13 @@ def ecw_optimum_is_unique(problem: DuelingProblem) -> bool:
     Raises:
       InputError: two arms are tied.
       SolverError: a linear program was not solved.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.theory.ecw_optimum_is_unique(jd.problems.load("cyclic"))
+      True
+      >>> jd.theory.ecw_optimum_is_unique(jd.problems.copeland_cycle(5))  # several winners
+      False
     """
     return _is_unique(problem, efficient=True)
 
@@ -76,6 +90,14 @@ def optimal_extremes(
     Raises:
       InputError: two arms are tied, or `winner` is not a Copeland winner.
       SolverError: a linear program was not solved.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> one, other = jd.theory.optimal_extremes(jd.problems.load("cyclic"))
+      >>> print(one[0].round(3))  # e_0j of the winner, arm 0
+      [0.  0.5 0.5 0.5]
+      >>> bool(abs(one - other).max() < 1e-6)  # the optimum is unique
+      True
     """
     bound = ecw_allocation if efficient else copeland_lower_bound
     best = bound(problem, winner=winner)

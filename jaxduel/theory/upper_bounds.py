@@ -39,6 +39,12 @@ def ccb_constant(instance: Instance) -> Any:
 
     Raises:
       InputError: two arms are tied (unless traced).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("cyclic")  # K = 4, C = 1, L_C = 0, smallest gap 0.1
+      >>> f"{jd.theory.ccb_constant(problem):.1f}"
+      '800.0'
     """
     return evaluate(_ccb, instance, refuse_ties, untied)
 
@@ -58,6 +64,11 @@ def scb_order(instance: Instance) -> Any:
 
     Raises:
       InputError: two arms are tied (unless traced).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> f"{jd.theory.scb_order(jd.problems.load('cyclic')):.1f}"
+      '126.6'
     """
     return evaluate(_scb, instance, refuse_ties, untied)
 
@@ -77,6 +88,14 @@ def dts_constant(instance: Instance, alpha: float = 0.51, epsilon: float = 0.0) 
 
     Raises:
       InputError: two arms are tied (unless traced), or alpha <= 1/2.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("cyclic")
+      >>> f"{jd.theory.dts_constant(problem):.1f}"
+      '807.4'
+      >>> f"{jd.theory.dts_constant(problem, alpha=1.0):.1f}"
+      '1432.1'
     """
     _require_alpha(alpha)
     return evaluate(_dts, instance, refuse_ties, untied, alpha, epsilon)
@@ -101,6 +120,12 @@ def dts_refined_constant(instance: Instance, alpha: float = 0.51, epsilon: float
       InputError: alpha <= 1/2; or, unless traced, two arms are tied, or the theorem's Assumption 2
         does not hold: of some arm, the (L_C + 1)-th and the next strongest superior are equally
         strong.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.load("cyclic")
+      >>> f"{jd.theory.dts_refined_constant(problem):.1f}"  # dts_constant: 807.4
+      '187.2'
     """
     _require_alpha(alpha)
     return evaluate(_dts_refined, instance, _require_assumption_2, _assumption_2, alpha, epsilon)
@@ -122,6 +147,11 @@ def dts_loglog_constant(instance: Instance, beta: float = 2.0, epsilon: float = 
 
     Raises:
       InputError: as `dts_refined_constant`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> f"{jd.theory.dts_loglog_constant(jd.problems.load('cyclic')):.2f}"
+      '34.44'
     """
     return evaluate(_dts_loglog, instance, _require_assumption_2, _assumption_2, beta, epsilon)
 

@@ -15,7 +15,7 @@ from jaxduel.numerics import normal
 from jaxduel.policies.base import Batch
 from jaxduel.problems import ArmsProblem
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 T, B, SEEDS = 10_000, 3, 4000
 

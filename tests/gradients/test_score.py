@@ -16,6 +16,8 @@ from jaxduel.policies.base import PullBatch
 from jaxduel.problems import ArmsProblem
 from tests.gradients.histories import expected_regret
 
+pytestmark = pytest.mark.thorough
+
 ONE = {"devices": jax.devices()[:1]}
 THREE = np.array([0.6, 0.0, -0.5])
 

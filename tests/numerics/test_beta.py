@@ -19,6 +19,8 @@ from jaxduel.numerics.beta import (
     propose_logit,
 )
 
+pytestmark = pytest.mark.thorough
+
 DRAWS = 2**18
 TINY = 6e-5  # p-value below which a test with fixed keys fails: four standard errors
 TAIL = 1e-3

@@ -17,6 +17,8 @@ from jaxduel.numerics.binomial import (
     binomial,
 )
 
+pytestmark = pytest.mark.thorough
+
 DRAWS = 2**17
 TINY = 1e-6  # p-value below which a test with fixed keys fails
 SIZES = [1, 2, 10, 100, 1_000, 10**6, 2 * 10**7, 2**24 + 1, 2 * 10**9, 2**31 - 1]

@@ -10,6 +10,8 @@ from jaxduel.numerics import masked_beta
 from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.threefry import KeyWords
 
+pytestmark = pytest.mark.thorough
+
 
 def _case(lanes, entries, seed=0):
     rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ from jaxduel.policies.batched_dueling.rounds import (
 )
 from tests.oracles.batched import floor_power
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 
 def _policy(name="pcomp", num_arms=4, horizon=1000, num_batches=8, **fields):

@@ -129,7 +129,7 @@ def test_an_adjusted_demand_is_that_of_all_estimates(num_arms):
     assert (known & ~adjusted).sum() > 100
     for name in ("winners", "best", "losses"):
         np.testing.assert_array_equal(getattr(demand, name)[known], getattr(anew, name)[known])
-    for name in ("confidence_bound", "evidence", "due"):
+    for name in ("confidence_bound", "evidence", "due_log_t"):
         got, expected = getattr(demand, name)[known], getattr(anew, name)[known]
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(levels[0][known], levels[1][known], rtol=1e-5)

@@ -10,7 +10,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.simulation import events, skip_heuristic
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from tests.policies.quiet_walks import (
     steep,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 LAST = 2**31 - 1
 NAMES = ("rmed1", "rmed2", "rmed2fh", "ecw-rmed", "cw-rmed")

@@ -24,7 +24,7 @@ from tests.policies.quiet_thompson_cases import (
     states,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 
 @partial(jax.jit, static_argnames="policy_class")

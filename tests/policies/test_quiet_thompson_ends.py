@@ -17,7 +17,7 @@ from jaxduel.policies.thompson.dts import DTS
 from jaxduel.policies.thompson.runs import _interval
 from tests.policies.quiet_thompson_cases import OFTEN, at, record_of
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 
 def _two_arms(wins, t):

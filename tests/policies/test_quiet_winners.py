@@ -17,6 +17,7 @@ from jaxduel.policies.thompson.runs import _first_replies
 from tests.policies.quiet_thompson_cases import at
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.usefixtures("quick_compilation"),
     pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning"),
 ]

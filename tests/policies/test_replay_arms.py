@@ -21,7 +21,7 @@ from tests.policies.pull_histories import (
     step_keys,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 PADDED = 6
 """Arms of a policy of which some histories use only the first ones."""

@@ -16,7 +16,7 @@ from tests.oracles.pbr import PBR
 from tests.oracles.scb import SCB
 from tests.policies.histories import judged, padded_preferences, random_histories
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 MOST = 5
 """Arms that exist or not: policies of fewer share the programs of these."""

@@ -11,6 +11,8 @@ from jaxduel.policies.base import Feedback
 from jaxduel.policies.rmed import lists
 from tests.policies.histories import duel_histories, random_preferences
 
+pytestmark = pytest.mark.thorough
+
 KEY = jax.random.key(0)
 
 

@@ -17,7 +17,7 @@ from tests.oracles.dts import DTS, DTSPlus, PureDTS
 from tests.oracles.rcs import RCS
 from tests.policies.histories import random_preferences
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 
 def _record_of(state):

@@ -11,6 +11,8 @@ import jaxduel as jd
 from jaxduel.policies.base import Duel, Feedback
 from tests.policies.histories import KEY
 
+pytestmark = pytest.mark.thorough
+
 WINS = [[0, 3, 1], [2, 0, 0], [4, 1, 0]]
 THOMPSON = ("dts", "dts+", "pure-dts")
 IN_PASSES = ("cw-rmed", "ecw-rmed", "rmed1", "rmed2")

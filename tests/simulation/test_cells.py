@@ -8,6 +8,8 @@ import jaxduel as jd
 from jaxduel.simulation.cells import Program
 from jaxduel.simulation.run import Settings, run_cells
 
+pytestmark = pytest.mark.thorough
+
 
 def test_the_class_of_a_policy_tells_programs_apart():
     settings = {"num_arms": 3, "horizon": 10, "num_batches": 2}

@@ -26,7 +26,7 @@ from jaxduel.simulation import (
 )
 from jaxduel.simulation.memory_maps import forget_programs
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 NOT_RUN = {"plan", "<lambda>", "started"}
 """Traced for the kind of plan and the sizes of states, however programs come."""

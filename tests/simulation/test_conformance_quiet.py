@@ -12,7 +12,7 @@ from jaxduel.policies.base import Duel, Quiet
 from jaxduel.simulation import conformance
 from tests.simulation.toys import Cycle
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 
 @jax.tree_util.register_dataclass

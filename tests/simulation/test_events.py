@@ -12,7 +12,7 @@ import jaxduel as jd
 from jaxduel.policies import Duel, Quiet
 from jaxduel.simulation import blocks, events, skip_heuristic
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 MSLR5 = jd.problems.load("mslr5-condorcet")
 CYCLIC = jd.problems.load("noncondorcet-strong-borda")

@@ -14,7 +14,7 @@ PROBLEM = jd.problems.from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 
 PLACE = {"num_seeds": 4, "lanes": 3, "devices": jax.devices()[:1]}
 SETTINGS = {**PLACE, "record_outcomes": True}
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
 
 def test_wins_are_counted_at_each_checkpoint_in_the_order_of_the_problem():

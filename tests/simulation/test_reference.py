@@ -29,6 +29,8 @@ import pytest
 
 import jaxduel as jd
 
+pytestmark = pytest.mark.thorough
+
 WU, KOMIYAMA = "HuasenWu+DuelingBandits", "jkomiyama+duelingbanditlib"
 PAPER = "ecw_rmed.c paper"
 CONDORCET = ("arxiv", "mslr5-condorcet", "cyclic")

@@ -65,6 +65,18 @@ def open_sweep(
 
     Raises:
       InputError: if the folder holds no sweep, or one of another format; or a name is unknown.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+      >>> rucb, cyclic = PolicyEntry("rucb"), ProblemEntry(name="cyclic")
+      >>> grid = Grid(policies=rucb, problems=cyclic, horizons=1000, num_seeds=4)
+      >>> outcome = run_sweep(grid, "results")
+      >>> data = jd.open_sweep("results")
+      >>> data.sizes["seed"], data.sizes["arm"]
+      (4, 4)
+      >>> data.final_regret.sel(policy="rucb", problem="cyclic", horizon=1000).dims
+      ('parameters', 'definition', 'seed')
     """
     import xarray
 

@@ -58,6 +58,11 @@ class PolicyEntry:
 
     Raises:
       GridError: an unknown policy or parameter, or a value of the wrong type.
+
+    Example:
+      >>> from jaxduel.experiments.sweep import PolicyEntry
+      >>> PolicyEntry("dts", {"alpha": [0.51, 0.6]})
+      PolicyEntry(name='dts', parameters={'alpha': (0.51, 0.6)})
     """
 
     name: str
@@ -123,6 +128,14 @@ class ProblemEntry:
     Raises:
       GridError: an unknown name or parameter, a file that does not exist, a value of the wrong
         type.
+
+    Example:
+      >>> from jaxduel.experiments.sweep import ProblemEntry
+      >>> ProblemEntry(name="arxiv").takes_key
+      False
+      >>> btl = ProblemEntry(generator="btl", parameters={"num_arms": [4, 8]}, instances=(0, 1))
+      >>> btl.parameters, btl.instances, btl.takes_key
+      ({'num_arms': (4, 8)}, (0, 1), True)
     """
 
     name: str | None = None

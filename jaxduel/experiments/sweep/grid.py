@@ -69,6 +69,14 @@ class Grid:
 
     Raises:
       GridError: an InputError, for an empty grid or a value out of range.
+
+    Example:
+      >>> from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry
+      >>> dts = PolicyEntry("dts", {"alpha": [0.51, 0.6]})
+      >>> arxiv = ProblemEntry(name="arxiv")
+      >>> grid = Grid(policies=dts, problems=arxiv, horizons=[1e3, 1e5], checkpoints=(10, 5000))
+      >>> grid.horizons, grid.checkpoints_of(1000)
+      ((1000, 100000), (10, 1000))
     """
 
     policies: tuple[PolicyEntry, ...]

@@ -15,7 +15,15 @@ from jaxduel.experiments.sweep.values import GridError
 
 
 def examples() -> tuple[Path, ...]:
-    """The worked examples, in alphabetical order: paths of grid files that come with jaxduel."""
+    """The worked examples, in alphabetical order: paths of grid files that come with jaxduel.
+
+    Example:
+      >>> from jaxduel.experiments.sweep import examples, read_grid
+      >>> [path.name for path in examples()]
+      ['batched.toml', 'dts_alpha.toml', 'everything.toml']
+      >>> read_grid(examples()[0]).batches
+      (2, 4, 8, 16, 32)
+    """
     return tuple(sorted((Path(__file__).parent / "examples").glob("*.toml")))
 
 
@@ -57,6 +65,21 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
 
     Raises:
       InputError: for a missing file, or an error in it; names the line.
+
+    Example:
+      >>> from pathlib import Path
+      >>> from jaxduel.experiments.sweep import read_grid
+      >>> text = '''
+      ... horizons = [1e3, 1e6]
+      ... [[policies]]
+      ... name = ["dts", "rucb"]
+      ... [[problems]]
+      ... name = "arxiv"
+      ... '''
+      >>> characters = Path("grid.toml").write_text(text)
+      >>> grid = read_grid("grid.toml")
+      >>> grid.horizons, [policy.name for policy in grid.policies]
+      ((1000, 1000000), ['dts', 'rucb'])
     """
     path = Path(path)
     if "\0" in str(path):

@@ -36,6 +36,12 @@ class Outcome:
       folder: its folder.
       finished: number of blocks that are stored.
       blocks: number of blocks of the whole sweep.
+
+    Example:
+      >>> from pathlib import Path
+      >>> from jaxduel.experiments.sweep import Outcome
+      >>> Outcome(folder=Path("results"), finished=3, blocks=12).complete
+      False
     """
 
     folder: Path
@@ -82,6 +88,14 @@ def run_sweep(
       StorageError: if a block cannot be stored; stored blocks are kept.
       ConnectionError: if the scheduler was lost; stored blocks are kept.
       MemoryError: if one seed of a cell does not fit the device.
+
+    Example:
+      >>> from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+      >>> rucb, cyclic = PolicyEntry("rucb"), ProblemEntry(name="cyclic")
+      >>> grid = Grid(policies=rucb, problems=cyclic, horizons=1000, num_seeds=4)
+      >>> outcome = run_sweep(grid, "results")
+      >>> outcome.complete, outcome.finished, outcome.blocks
+      (True, 1, 1)
     """
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     stop = threading.Event()

@@ -65,6 +65,14 @@ class BaSE(GridSettings):
 
     The other attributes are those of `GridSettings`. Draws nothing: given the rewards it is
     deterministic.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("base", num_arms=3, horizon=50_000, num_batches=3)
+      >>> key = jax.random.key(0)
+      >>> policy.act(policy.init(key), key).counts.tolist()  # the first batch ends at 484
+      [161, 161, 161]
     """
 
     gamma: float | jax.Array = 1.0

@@ -52,6 +52,14 @@ class ETC(GridSettings):
     Rounding is that of BaSE (`GridSettings`).
 
     Attributes: those of `GridSettings`. Draws nothing: given the rewards it is deterministic.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("etc", num_arms=2, horizon=1_000, grid=[100, 1_000])
+      >>> key = jax.random.key(0)
+      >>> policy.act(policy.init(key), key).counts.tolist()  # explores
+      [50, 50]
     """
 
     assumes: ClassVar[tuple[str, ...]] = ()

@@ -52,6 +52,13 @@ class SuccessiveElimination:
       gamma: the width of the test, positive; the paper's 1.
 
     Draws nothing: given the rewards it is deterministic.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("successive-elimination", num_arms=3, horizon=10_000, gamma=0.5)
+      SuccessiveElimination(num_arms=3, horizon=10000, gamma=0.5)
+      >>> jd.policies.describe("successive-elimination").plays
+      'batches of pulls of arms with rewards'
     """
 
     num_arms: int = field(metadata={"static": True})

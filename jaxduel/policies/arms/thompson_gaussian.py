@@ -51,6 +51,13 @@ class ThompsonGaussian:
       prior_std: by how much, positive.
 
     `act` draws one normal number per arm from its key.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("thompson-gaussian", num_arms=3, prior_mean=0.5, prior_std=2)
+      ThompsonGaussian(num_arms=3, prior_mean=0.5, prior_std=2.0)
+      >>> jd.policies.describe("thompson-gaussian").plays
+      'one pull at a time, of arms with rewards'
     """
 
     num_arms: int = field(metadata={"static": True})

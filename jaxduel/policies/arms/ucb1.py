@@ -52,6 +52,13 @@ class UCB1:
         Zhou, "Batched multi-armed bandits problem" (NeurIPS 2019). "anytime": tau = t, the pulls
         made so far, as in the paper of 2002.
       scale: positive; 2 in both.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("ucb1", num_arms=3, horizon=10_000)
+      UCB1(num_arms=3, horizon=10000)
+      >>> jd.policies.make("ucb1", num_arms=3, index="anytime")  # needs no horizon
+      UCB1(num_arms=3, index='anytime')
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -42,6 +42,14 @@ class PCOMP(BatchedSettings):
 
     The other attributes are those of `BatchedSettings`. Draws nothing: given the outcomes it is
     deterministic.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("pcomp", num_arms=3, horizon=10_000, num_batches=4)
+      >>> key = jax.random.key(0)
+      >>> policy.act(policy.init(key), key).counts.tolist()  # c_1 = 10,000^(1/4)
+      [[0, 10, 10], [0, 0, 10], [0, 0, 0]]
     """
 
     tau: int | jax.Array = 1

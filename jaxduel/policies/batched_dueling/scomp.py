@@ -61,6 +61,13 @@ class SCOMP(SeededSettings):
 
     `init` reads K + 1 uniform numbers of its key (who is a seed; the arm that replaces an empty
     sample). Nothing else is drawn.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("scomp", num_arms=6, horizon=10_000, num_batches=4, seed_probability=0.5)
+      SCOMP(num_arms=6, horizon=10000, num_batches=4, seed_probability=0.5)
+      >>> jd.policies.describe("scomp").assumes
+      ('strong stochastic transitivity (SST)', 'the stochastic triangle inequality (STI)')
     """
 
     def init(self, key: Key) -> SCOMPState:

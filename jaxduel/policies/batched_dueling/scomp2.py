@@ -78,6 +78,13 @@ class SCOMP2(SeededSettings):
 
     `init` reads K + 1 uniform numbers of its key as in SCOMP, `update` one (the choice of the
     candidate).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("scomp2", num_arms=6, horizon=10_000, num_batches=4, candidate="redrawn")
+      SCOMP2(num_arms=6, horizon=10000, num_batches=4, candidate='redrawn')
+      >>> jd.policies.describe("scomp2").plays
+      'batches of comparisons'
     """
 
     candidate: str = field(default="kept", metadata={"static": True})

@@ -52,6 +52,13 @@ class BTM:
         fair coin that counts in its record.
 
     `act` reads two uniform numbers of its key: the tie break of b and the choice of b'.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("btm", num_arms=6, horizon=10_000, scale=1)  # the "tight" radius
+      BTM(num_arms=6, horizon=10000, scale=1.0)
+      >>> jd.policies.describe("btm").cost
+      'A step costs O(K)'
     """
 
     num_arms: int = field(metadata={"static": True})

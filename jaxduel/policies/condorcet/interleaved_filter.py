@@ -60,6 +60,13 @@ class InterleavedFilter:
 
     `init` reads one uniform number of its key: the choice of b. `act` draws nothing. The round
     robin goes on while outcomes are withheld.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("interleaved-filter", num_arms=6, horizon=10_000, variant="if1")
+      InterleavedFilter(num_arms=6, horizon=10000, variant='if1')
+      >>> jd.policies.make("interleaved-filter", num_arms=6, horizon=10_000).assumes
+      ('condorcet', 'sst', 'sti')
     """
 
     num_arms: int = field(metadata={"static": True})

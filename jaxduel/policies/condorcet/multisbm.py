@@ -57,6 +57,13 @@ class MultiSBM:
 
     `init` reads one uniform number of its key: the choice of x_1. `act` draws nothing. It has no
     quiet runs: an arm against itself teaches its machine and changes what that plays next.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("multisbm", num_arms=6, clock="global", unplayed=1)  # Wu and Liu
+      MultiSBM(num_arms=6, unplayed=1.0, clock='global')
+      >>> isinstance(jd.policies.make("multisbm", num_arms=6), jd.policies.SupportsSkip)
+      False
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -56,6 +56,13 @@ class RUCB:
 
     `act` reads three uniform numbers of its key: the coin for B, the choice of c, the tie break of
     d.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("rucb", num_arms=16, unseen=1)
+      RUCB(num_arms=16, unseen=1.0)
+      >>> jd.policies.parameters("rucb")
+      {'alpha': 0.51, 'unseen': 2.0}
     """
 
     num_arms: int = field(metadata={"static": True})

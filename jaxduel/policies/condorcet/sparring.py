@@ -53,6 +53,15 @@ class Sparring:
 
     Draws nothing: given the outcomes it is deterministic. It has no quiet runs: an arm against
     itself teaches both machines and changes what they play next.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("sparring", num_arms=6)
+      >>> key = jax.random.key(0)
+      >>> left, right = policy.act(policy.init(key), key)
+      >>> int(left), int(right)  # both machines begin with the first arm
+      (0, 0)
     """
 
     num_arms: int = field(metadata={"static": True})

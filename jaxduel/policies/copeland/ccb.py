@@ -90,6 +90,13 @@ class CCB:
       active_arms: (K,) bool, the arms that exist.
       alpha: width of the confidence bounds, > 1/2 in theory; 0.51 as in the experiments of Wu and
         Liu (2016).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("ccb", num_arms=6, alpha=0.6)
+      CCB(num_arms=6, alpha=0.6)
+      >>> jd.policies.describe("ccb").assumes  # but no Condorcet winner
+      ('a preference in every pair',)
     """
 
     num_arms: int = field(metadata={"static": True})

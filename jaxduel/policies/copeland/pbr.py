@@ -65,6 +65,13 @@ class PBR:
       horizon: T; the confidence depends on it.
 
     Draws nothing: given the outcomes it is deterministic.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("pbr", num_arms=6, horizon=10_000)
+      PBR(num_arms=6, horizon=10000)
+      >>> jd.policies.describe("pbr").cost
+      'A step within a round costs O(K)'
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -61,6 +61,14 @@ class SAVAGE:
         can drop every arm.
 
     Draws nothing: given the outcomes it is deterministic.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("savage", num_arms=6, horizon=10_000).assumes
+      ('condorcet',)
+      >>> policy = jd.policies.make("savage", num_arms=6, horizon=10_000, test="copeland")
+      >>> policy, policy.assumes
+      (SAVAGE(num_arms=6, horizon=10000, test='copeland'), ())
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -90,6 +90,13 @@ class SCB:
       scale: factor of the logarithms in both bounds, the pair's and the elimination's. The
         guarantee is for 1; the program of Wu and Liu, who refer to the authors' own, has 0.51.
       first_length: T_1, a whole number from 2 on; T_(r+1) = T_r^2. 1,000 in that program.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("scb", num_arms=6, scale=0.51, first_length=1_000)  # Wu and Liu
+      SCB(num_arms=6, scale=0.51, first_length=1000)
+      >>> jd.policies.parameters("scb")
+      {'scale': 1.0, 'first_length': 4}
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -66,6 +66,13 @@ class CWRMED:
       line4: "retest" or "pass", as for ECW-RMED.
 
     Draws nothing: given the outcomes it is deterministic.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("cw-rmed", num_arms=6, line4="pass")
+      CWRMED(num_arms=6, line4='pass')
+      >>> jd.policies.parameters("cw-rmed")
+      {'alpha': 3.0, 'beta': 0.01, 'line4': 'retest'}
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -62,6 +62,13 @@ class ECWRMED:
     The order of the pairs matters on matrices like "gap", where few comparisons suffice in one
     order of the arms: `simulate(..., shuffle_arms=False)` keeps that of the table. Draws
     nothing.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("ecw-rmed", num_arms=6, beta=0.1)
+      ECWRMED(num_arms=6, beta=0.1)
+      >>> jd.policies.describe("ecw-rmed").assumes  # but no Condorcet winner
+      ('a preference in every pair',)
     """
 
     num_arms: int = field(metadata={"static": True})

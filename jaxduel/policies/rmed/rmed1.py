@@ -56,6 +56,15 @@ class RMED1:
       exponent: 1.01 in the paper's experiments.
 
     Draws nothing: given the outcomes it is deterministic.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("rmed1", num_arms=3)
+      >>> state = jd.policies.state_from_wins(policy, [[0, 9, 9], [0, 0, 5], [0, 4, 0]])
+      >>> left, right = policy.act(state, jax.random.key(0))
+      >>> int(left), int(right)  # arm 0 is ahead of all
+      (0, 0)
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -55,6 +55,13 @@ class RMED2:
       exponent: 1.01 in the paper's experiments.
 
     Draws nothing: given the outcomes it is deterministic.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("rmed2", num_arms=6, alpha=1)
+      RMED2(num_arms=6, alpha=1.0)
+      >>> jd.policies.parameters("rmed2")
+      {'alpha': 3.0, 'scale': 0.3, 'exponent': 1.01}
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -47,6 +47,13 @@ class RMED2FH:
       exponent: 1.01 in the paper's experiments.
 
     Draws nothing: given the outcomes it is deterministic.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("rmed2fh", num_arms=6, horizon=10_000)
+      RMED2FH(num_arms=6, horizon=10000)
+      >>> jd.policies.describe("rmed2fh").assumes
+      ('a Condorcet winner',)
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -40,6 +40,13 @@ class DTS:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
       alpha: width of the confidence bounds, > 1/2 in theory; 0.51 in the paper's experiments.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("dts", num_arms=6, alpha=0.6)
+      DTS(num_arms=6, alpha=0.6)
+      >>> jd.policies.describe("dts").can
+      ('learn late (delay)', 'skip quiet runs', 'start from win counts (state_from_wins)')
     """
 
     num_arms: int = field(metadata={"static": True})

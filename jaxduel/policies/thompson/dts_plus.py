@@ -42,6 +42,13 @@ class DTSPlus:
       active_arms: (K,) bool, the arms that exist.
       alpha: width of the confidence bounds, > 1/2 in theory; 0.51 in the paper's experiments.
       over_candidates: whether zeta* is the largest among the candidates (the program's) or of all.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("dts+", num_arms=6, over_candidates=True)  # as the authors' program
+      DTSPlus(num_arms=6, over_candidates=True)
+      >>> jd.policies.parameters("dts+")
+      {'alpha': 0.51, 'over_candidates': False}
     """
 
     num_arms: int = field(metadata={"static": True})

@@ -31,6 +31,13 @@ class PureDTS:
     Attributes:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("pure-dts", num_arms=6)
+      PureDTS(num_arms=6)
+      >>> jd.policies.parameters("pure-dts")
+      {}
     """
 
     num_arms: int = field(metadata={"static": True})

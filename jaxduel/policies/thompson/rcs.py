@@ -53,6 +53,13 @@ class RCS:
         the experiments of Wu and Liu (2016).
       counted: whether championships count "always", or only those without an arm that beats all
         others ("fallback", as in the program of its first author).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.make("rcs", num_arms=6, alpha=0.501, counted="fallback")
+      RCS(num_arms=6, alpha=0.501, counted='fallback')
+      >>> jd.policies.describe("rcs").assumes
+      ('a Condorcet winner',)
     """
 
     num_arms: int = field(metadata={"static": True})
