@@ -238,8 +238,7 @@ class _Program:
                 return
         first = device.client.local_devices()[0]
         compiled = (lowered or self._lowered(device, shapes)).compile()
-        if device == first:
-            self._loaded[device] = compiled
+        self._loaded[first] = compiled
         try:
             content = _dumped(compiled)
         except Exception:

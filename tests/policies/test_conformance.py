@@ -25,7 +25,7 @@ NAMED_GRIDS = {name: {"num_batches": 6} for name in ("base", "etc")}
 
 
 @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", some(jd.policies.names(), ("base", "dts", "pcomp", "rucb")))
+@pytest.mark.parametrize("name", some(jd.policies.names(), ("base", "pcomp", "rucb")))
 def test_registered_policy_conforms(name, check):
     check(partial(jd.policies.make, name, **(NEEDED | NAMED_GRIDS).get(name, {})))
 

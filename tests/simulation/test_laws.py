@@ -88,7 +88,7 @@ def test_blocks_are_no_wider_than_needed():
         assert _simulate("rucb", num_seeds=num_seeds, horizon=5).made_by["lanes"] == lanes
     many_arms = jd.problems.copeland_cycle(64)
     for num_seeds, lanes in ((1, 8), (9, 16), (500, 64)):
-        found = _simulate("dts", many_arms, horizon=5, num_seeds=num_seeds).made_by["lanes"]
+        found = _simulate("rucb", many_arms, horizon=5, num_seeds=num_seeds).made_by["lanes"]
         assert found == lanes
 
 
