@@ -7,12 +7,11 @@ import pytest
 
 
 def some(cases: Iterable[Any], quick: Sequence[Any]) -> list[Any]:
-    """The cases, all but the quick ones marked `thorough`; they may be marked already."""
+    """The cases, all but the quick ones marked `thorough`."""
+    cases = list(cases)
+    assert set(quick) <= set(cases), "a quick case is none of them"
     return [case if case in quick else _thorough(case) for case in cases]
 
 
 def _thorough(case: Any) -> Any:
-    if hasattr(case, "marks"):
-        marks = (*case.marks, pytest.mark.thorough)
-        return pytest.param(*case.values, marks=marks, id=case.id)
     return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.thorough)

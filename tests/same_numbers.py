@@ -29,7 +29,7 @@ PULLS = ("base", "etc", "successive-elimination", "thompson-gaussian", "ucb1")
 
 
 def digests(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What was simulated and a digest of plays and regret, for each way in which a policy runs."""
+    """Names and digests of plays and regret, of each way in which a policy runs."""
     for name in names:
         for problem in _problems(name):
             horizon = HORIZONS.get(name, USUAL_HORIZON)

@@ -43,8 +43,8 @@ class _Path(NamedTuple):
 
 def methods_of(policy: Any) -> tuple[str, ...]:
     """The methods of a policy that has `quiet` by which runs can be skipped with nothing lost."""
-    multinomial = isinstance(policy, SupportsSharedSkip) and policy.tells_which
-    return ("quiet", "quiet_among") if multinomial else ("quiet",)
+    tells = isinstance(policy, SupportsSharedSkip) and policy.tells_which
+    return ("quiet", "quiet_among") if tells else ("quiet",)
 
 
 def wrong_type(policy: Any, method: str) -> str | None:

@@ -46,15 +46,15 @@ def _code_digest(others: tuple[str, ...]) -> str:
     files += package.glob("stats.py")
     names = [file.relative_to(package).as_posix() for file in [*files, *map(Path, others)]]
     sources = [(package / name).read_bytes() for name in names]
+    kept_as = f"code-{_digest(names, map(repr, sources))}"
     folder = compilation_cache.current()
-    if folder is None:
-        return _digest(names, map(_canonical, map(ast.parse, sources)))
-    known_as = f"code-{_digest(names, map(repr, sources))}"
-    known = folder.read(known_as)
-    if known is None:
-        known = _digest(names, map(_canonical, map(ast.parse, sources))).encode()
-        folder.write(known_as, known)
-    return known.decode()
+    kept = None if folder is None else folder.read(kept_as)
+    if kept is not None:
+        return kept.decode()
+    digest = _digest(names, map(_canonical, map(ast.parse, sources)))
+    if folder is not None:
+        folder.write(kept_as, digest.encode())
+    return digest
 
 
 def _digest(names: Iterable[str], contents: Iterable[str]) -> str:

@@ -19,7 +19,8 @@ _ABANDONED = 3600.0
 
 
 class ProgramFolder:
-    """Compiled programs in files; each has a checksum, and is written under another name first.
+    """Compiled programs, and the digest of the code, in files. Each has a checksum, and is written
+    under another name first.
 
     No method raises for the state of the disk: a damaged file is removed and counts as missing;
     once a file cannot be written, no more are.

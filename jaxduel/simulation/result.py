@@ -101,7 +101,7 @@ class Result:
     @property
     def mean(self) -> np.ndarray:
         """Mean regret over seeds: (M,) float64."""
-        return self._moments.mean
+        return self.regret.mean(axis=0) if self.totals is None else self.totals.regret.mean
 
     @property
     def mean_plays(self) -> np.ndarray:

@@ -15,20 +15,20 @@ pytestmark = pytest.mark.thorough
 
 def _case(lanes, entries, seed=0):
     rng = np.random.default_rng(seed)
-    masked_beta = rng.random((lanes, entries)) < rng.choice([0.0, 0.1, 0.9], size=(lanes, 1))
+    marked = rng.random((lanes, entries)) < rng.choice([0.0, 0.1, 0.9], size=(lanes, 1))
     wins = rng.integers(0, 50, (lanes, entries))
     losses = rng.integers(0, 50, (lanes, entries))
     data = jax.random.key_data(jax.random.split(jax.random.key(seed), lanes))
     return (
         KeyWords(data[:, 0], data[:, 1]),
-        jnp.asarray(masked_beta),
+        jnp.asarray(marked),
         jnp.asarray(wins, jnp.int32),
         jnp.asarray(losses, jnp.int32),
     )
 
 
-def _draw(seed, masked_beta, wins, losses):
-    return logits_above_half(seed, 9, masked_beta, wins, losses)
+def _draw(seed, marked, wins, losses):
+    return logits_above_half(seed, 9, marked, wins, losses)
 
 
 _draw_lanes = jax.jit(jax.vmap(_draw))

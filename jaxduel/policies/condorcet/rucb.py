@@ -152,8 +152,8 @@ class RUCB:
         """C as a mask (all arms where it is empty) and the element of B, or -1."""
         members = (state.doubt <= explore) & self.active_arms
         size = count_true(members)
-        materialize = jnp.where((state.best >= 0) & members[state.best], state.best, -1)
-        best = jnp.where(size == 1, lax.argmax(members, 0, jnp.int32), materialize)
+        kept = jnp.where((state.best >= 0) & members[state.best], state.best, -1)
+        best = jnp.where(size == 1, lax.argmax(members, 0, jnp.int32), kept)
         return jnp.where(size > 0, members, self.active_arms), best
 
     def _optimism(self, wins: jax.Array, losses: jax.Array, explore: jax.Array) -> jax.Array:
