@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw, Task, run_tasks
+from jaxduel.experiments.curves import Competitor, DataSet, Draw, Task, run_tasks
 from jaxduel.simulation import devices, memory_maps, run
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
