@@ -34,7 +34,7 @@ def grid(tmp_path):
 
 
 def test_a_dry_run_prints_the_plan_and_runs_nothing(capsys, monkeypatch, grid):
-    for module, name in ((work, "run_cells"), (steps, "advance"), (rounds, "advance")):
+    for module, name in ((work, "run_prepared"), (steps, "advance"), (rounds, "advance")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("simulated"))
     code, text, errors = outcome(capsys, "sweep", grid, "--dry-run", "--devices", 1)
     assert (code, errors) == (0, "")

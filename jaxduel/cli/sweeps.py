@@ -46,6 +46,7 @@ def sweep(
     extend_seeds: Switch = False,
     devices: MaybeCount = None,
     scheduler: MaybeName = None,
+    profile: Switch = False,
 ) -> int:
     """Run a grid of policies, problems and horizons, or resume it.
 
@@ -57,12 +58,18 @@ def sweep(
       extend_seeds: add the seeds that the folder lacks of the grid's.
       devices: number of local devices to use; all if left out.
       scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
+      profile: print at the end how many seconds each part of the work took.
     """
     from jaxduel.experiments.sweep.grid_file import read_grid
     from jaxduel.experiments.sweep.sweep import run_sweep
 
     if time and not dry_run:
         raise InputError("--time estimates how long a sweep takes: it goes with --dry-run.")
+    if profile and (dry_run or scheduler):
+        raise InputError(
+            "--profile times the work of this process: it goes with neither --dry-run nor "
+            "--scheduler."
+        )
     described = read_grid(grid)
     there = start_jax()
     chosen = there[: _within(devices, len(there))]
@@ -86,6 +93,9 @@ def sweep(
             interrupts.say_once()
             return INTERRUPTED
     print(f"finished: {outcome.blocks:,} blocks in {out}")
+    if profile:
+        for part, seconds in outcome.seconds.items():
+            print(f"{part:<16}{seconds:10.2f} s")
     return 0
 
 

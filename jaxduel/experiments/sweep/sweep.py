@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jax
@@ -21,6 +21,7 @@ from jaxduel.experiments.engine.identity import environment
 from jaxduel.experiments.engine.manifest import Manifest
 from jaxduel.experiments.engine.planning import plan
 from jaxduel.experiments.engine.progress import StudyProgress
+from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster
 from jaxduel.experiments.sweep.cells import expand
@@ -38,6 +39,8 @@ class Outcome:
       folder: its folder.
       finished: number of blocks that are stored.
       blocks: number of blocks of the whole sweep.
+      seconds: seconds that each part of the work took in this process, added up over its threads
+        (`jaxduel.experiments.engine.seconds.PARTS`).
 
     Example:
       >>> from pathlib import Path
@@ -49,6 +52,7 @@ class Outcome:
     folder: Path
     finished: int
     blocks: int
+    seconds: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def complete(self) -> bool:
@@ -100,15 +104,17 @@ def run_sweep(
       (True, 1, 1)
     """
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
-    stop = threading.Event()
+    stop, seconds = threading.Event(), Seconds()
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
-            store, every = _opened(grid, folder, extend_seeds, kind)
-            with StudyProgress("sweep", every, store.finished(), progress) as shown:
-                for task, here in run_tasks(store, every, where, stop):
+            with seconds.of("plan"):
+                store, every = _opened(grid, folder, extend_seeds, kind)
+                shown = StudyProgress("sweep", every, store.finished(), progress)
+            with shown, seconds.compilations():
+                for task, here in run_tasks(store, every, where, stop, seconds=seconds):
                     shown.done(task.key, here=here)
         else:
             with cluster.connect(scheduler) as client:
@@ -118,7 +124,7 @@ def run_sweep(
                 store, every = _opened(grid, folder, extend_seeds, kind)
                 with StudyProgress("sweep", every, store.finished(), progress) as shown:
                     cluster.run_on_cluster(store, every, client, shown, stop, patience)
-    return Outcome(Path(folder), len(store.finished()), len(every))
+    return Outcome(Path(folder), len(store.finished()), len(every), seconds.spent)
 
 
 def _opened(
