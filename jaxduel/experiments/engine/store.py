@@ -114,8 +114,10 @@ class Store:
         Raises:
           StorageError: if no claim can be written (disk full, no locks in this file system).
         """
+        path = self._claim_path(key)
+        is_left = path.exists()  # by a process that died, maybe while it wrote a block
         try:
-            claim = try_claim(self._claim_path(key))
+            claim = try_claim(path)
         except OSError as error:
             raise _storage_error(self.folder, error) from error
         if claim is None:
@@ -126,7 +128,8 @@ class Store:
             if is_there:
                 claim.release()
                 return None
-            remove_parts(self.folder / FOLDER, key)
+            if is_left:
+                remove_parts(self.folder / FOLDER, key)
         except BaseException:
             claim.release()
             raise
@@ -156,7 +159,8 @@ class Store:
     def add(self, block: Block, seconds: Seconds | None = None) -> Path:
         """Stores a block durably: it is on disk, whole, when this returns.
 
-        A block of the same task with no more seeds is replaced.
+        A block of the same task with no more seeds, known since its claim or `finished`, is
+        replaced.
 
         Args:
           block: the block.
@@ -187,9 +191,10 @@ class Store:
             with self._lock:
                 self._files.remove(
                     file
-                    for file in self._files.all(block.key)
+                    for file in self._files.known(block.key)
                     if file.path != path and file.seeds <= block.seeds
                 )
+                self._files.enter(path, block)
         return path
 
     def _is_complete(self, file: BlockFile) -> bool:
