@@ -43,10 +43,15 @@ _KINDS = {kind.__name__: kind for kind in (Duel, Pull, Batch, PullBatch)}
 
 
 class Recorded(NamedTuple):
-    """Records of a finished block. With stacked cells, each array has the cells in front."""
+    """Records of a finished block, computed, maybe still on the device. With stacked cells, each
+    array has the cells in front."""
 
     tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms
-    batches: np.ndarray | None  # (lanes,) int32, batched policies only
+    batches: Any  # (lanes,) int32, batched policies only; else None
+
+    def fetched(self) -> Recorded:
+        """The record as NumPy's arrays."""
+        return jax.tree.map(np.asarray, self)
 
 
 class Job(NamedTuple):
@@ -230,7 +235,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
             )
     job.tick(int(np.max(np.asarray(job.cell.checkpoints))))
     record = rounds.recorded(setups, lanes, program=job.program)
-    return Recorded(jax.tree.map(np.asarray, record), np.asarray(lanes.batches))
+    return jax.block_until_ready(Recorded(record, lanes.batches))
 
 
 def _compile_steps(job: Job) -> None:

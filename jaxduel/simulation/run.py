@@ -411,6 +411,7 @@ def run_cells(
         )
 
     def keep(first: int, block: blocks.Recorded) -> None:
+        block = block.fetched()
         for i, record in enumerate(records):
             record.keep(first, jax.tree.map(itemgetter(i), block) if stacked else block)
 

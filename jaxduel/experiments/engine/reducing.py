@@ -30,7 +30,7 @@ class Seeds(NamedTuple):
 
 
 def arrays_of(
-    group: Group, cells: Iterable[tuple[CheckedCell, Sequence[Seeds], int]]
+    group: Group, slices: Iterable[tuple[Sequence[CheckedCell], Sequence[Seeds]]]
 ) -> dict[str, Any]:
     """The arrays of a block (`jaxduel.experiments.engine.blocks.LAYOUT`).
 
@@ -39,9 +39,15 @@ def arrays_of(
 
     Args:
       group: the group.
-      cells: each of its cells, the records of its seeds in order, and the place of the cell in
-        them.
+      slices: its cells in order, as they ran side by side, with the records of their seeds; cells
+        that fill up the last slice are left out.
     """
+    cells = [
+        (checked, parts, place)
+        for several, records in slices
+        for parts in [[Seeds(number, record.fetched()) for number, record in records]]
+        for place, checked in enumerate(several)
+    ]
     rows: dict[str, list[np.ndarray]] = {name: [] for name in ("plays", "regret")}
     for cell, (checked, parts, place) in zip(group.cells, cells, strict=False):
         points, num = len(checked.grid), checked.problem.num_arms

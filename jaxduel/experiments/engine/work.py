@@ -64,22 +64,17 @@ def simulated(
     lanes = group.lanes
     for start in range(0, len(group.stacked), group.size):
         parts, used = _simulate(task, start, (0, task.seeds), group.lanes, device, stop, seconds)
-        slices.append((_prepared(group, start, group.lanes), parts))
+        slices.append((_prepared(group, start, group.lanes).checked, parts))
         lanes = min(lanes, used)
 
     def block() -> Block:
         with seconds.of("reduce"):
-            cells = [
-                (checked, parts, place)
-                for prepared, parts in slices
-                for place, checked in enumerate(prepared.checked)
-            ]
             return Block(
                 key=task.key,
                 group=group.key,
                 number=task.number,
                 first_seed=task.first_seed,
-                arrays=arrays_of(group, cells),
+                arrays=arrays_of(group, slices),
                 attributes={"lanes": lanes},
             )
 
