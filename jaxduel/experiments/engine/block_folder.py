@@ -99,11 +99,16 @@ class VerifiedFiles:
         A damaged file is renamed (`.damaged` is added), with a warning, so that its task is run
         again.
         """
+        if key is not None:
+            self._known.setdefault(key, {})
         found = (self._verify(path) for path in files_of(self._folder, key))
         return [file for file in found if file is not None]
 
     def known(self, key: str) -> list[BlockFile]:
-        """The files of a task, as they were when they were last looked for."""
+        """The files of a task, as they were when they were last looked for, or are now if that
+        never happened."""
+        if key not in self._known:
+            self.all(key)
         return [file for _, file in self._known.get(key, {}).values()]
 
     def remove(self, files: Iterable[BlockFile]) -> None:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxduel.experiments.engine.groups import Group
-from jaxduel.problems import Problem
 from jaxduel.simulation import regret
 from jaxduel.simulation.blocks import Recorded
 from jaxduel.simulation.run import CheckedCell
@@ -42,87 +41,83 @@ def arrays_of(
       slices: its cells in order, as they ran side by side, with the records of their seeds; cells
         that fill up the last slice are left out.
     """
-    cells = [
-        (checked, parts, place)
+    parts = [
+        (place, checked, fetched)
         for several, records in slices
-        for parts in [[Seeds(number, record.fetched()) for number, record in records]]
+        for fetched in [[Seeds(number, record.fetched()) for number, record in records]]
         for place, checked in enumerate(several)
     ]
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in ("plays", "regret")}
-    for cell, (checked, parts, place) in zip(group.cells, cells, strict=False):
-        points, num = len(checked.grid), checked.problem.num_arms
-        after = (0, group.num_checkpoints - points)
-        more = (0, group.num_arms - num)
+    first = parts[0][-1]
+    cells, seeds = len(group.cells), sum(part.number for part in first)
+    points, num = group.num_checkpoints, group.num_arms
+    values = np.full((cells, len(group.definitions), seeds, points), np.nan)
+    arrays: dict[str, Any] = {"plays_mean": np.zeros((cells, points, num))}
+    if "wins" in group.keep and first[0].record.tallies.pairs is not None:
+        arrays["pairs_mean"] = np.zeros((cells, points, num, num))
+    if "selves" in group.keep and first[0].record.tallies.pairs is not None:
+        arrays["selves"] = np.zeros((cells, seeds, num), np.int64)
+    if first[0].record.batches is not None:
+        arrays["batches"] = np.zeros((cells, seeds), np.int64)
+    for number, (cell, of_cell) in enumerate(zip(group.cells, parts, strict=False)):
         names = [name if name in cell.definitions else None for name in group.definitions]
-        values, plays = _of_cell(checked.problem, names, parts, place, points)
-        rows["regret"].append(np.pad(values, [(0, 0), (0, 0), after], mode="edge"))
-        rows["plays"].append(np.pad(plays, [after, more]))
-        if "wins" in group.keep and (pairs := _pairs(parts, place, points, num)):
-            total = sum(part.sum(axis=0, dtype=np.float64) for part in pairs)
-            mean = total / sum(map(len, pairs))
-            rows.setdefault("pairs_mean", []).append(np.pad(mean, [after, more, more]))
-        if "selves" in group.keep and (pairs := _pairs(parts, place, points, num)):
-            own = np.concatenate([np.diagonal(part[:, -1], axis1=1, axis2=2) for part in pairs])
-            rows.setdefault("selves", []).append(np.pad(own, [(0, 0), more]))
-        batches = [
-            part.record.batches[place, : part.number]
-            for part in parts
-            if part.record.batches is not None
-        ]
-        if batches:
-            rows.setdefault("batches", []).append(np.concatenate(batches))
-    stacked = {name: np.stack(values) for name, values in rows.items()}
-    values = stacked.pop("regret")  # (C, D, S, M)
+        own = {name: array[number] for name, array in arrays.items()}
+        _enter(*of_cell, names, values[number], own)
     mean = values.mean(axis=2)
-    arrays: dict[str, Any] = {
-        "regret_count": np.int64(values.shape[2]),
-        "regret_mean": mean,
-        "regret_m2": ((values - mean[:, :, None]) ** 2).sum(axis=2),
-        "final_regret": values[..., -1],
-        "plays_mean": stacked.pop("plays"),
-        **stacked,
-    }
+    arrays["regret_count"] = np.int64(seeds)
+    arrays["regret_mean"] = mean
+    arrays["regret_m2"] = ((values - mean[:, :, None]) ** 2).sum(axis=2)
+    arrays["final_regret"] = values[..., -1]
     if "seeds" in group.keep:
         arrays["regret"] = values
     return arrays
 
 
-def _of_cell(
-    problem: Problem,
-    definitions: Sequence[str | None],
-    parts: Sequence[Seeds],
+def _enter(
     place: int,
-    points: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The regret of each seed by each definition (NaN where it is None), (D, S, M), and the mean
-    plays, (M, K); float64."""
-    num, seeds = problem.num_arms, sum(part.number for part in parts)
-    values = np.full((len(definitions), seeds, points), np.nan)
-    total = np.zeros((points, num))
+    checked: CheckedCell,
+    parts: Sequence[Seeds],
+    definitions: Sequence[str | None],
+    values: np.ndarray,
+    arrays: dict[str, np.ndarray],
+) -> None:
+    """Enters a cell.
+
+    Args:
+      place: its place in the records.
+      checked: the cell.
+      parts: the records of its seeds.
+      definitions: D of regret; None where it has none.
+      values: (D, S, M) float64, for the regret of each seed.
+      arrays: its own in each of the block's other arrays, of zeros.
+    """
+    problem, points = checked.problem, len(checked.grid)
+    num, first = problem.num_arms, 0
     step = max(_CACHE_BYTES // (8 * points * num), 1)
-    first = 0
-    for part in parts:
-        plays = part.record.tallies.plays[place, : part.number, :points, :num]
-        pairs = part.record.tallies.pairs
-        for begin in range(0, part.number, step):
-            some = slice(begin, min(begin + step, part.number))
-            counts = plays[some].astype(np.float64, order="C")
-            total += counts.sum(axis=0)
+    for size, record in parts:
+        plays = record.tallies.plays[place, :size, :points, :num]
+        pairs = record.tallies.pairs
+        pairs = None if pairs is None else pairs[place, :size, :points, :num, :num]
+        for begin in range(0, size, step):
+            some = slice(begin, min(begin + step, size))
             own = slice(first + some.start, first + some.stop)
+            counts = plays[some].astype(np.float64, order="C")
+            arrays["plays_mean"][:points, :num] += counts.sum(axis=0)
             for row, definition in zip(values, definitions, strict=True):
-                if definition is not None and not regret.needs_pairs(definition):
-                    row[own] = regret.regret_from_plays(problem, definition, counts)
-                elif definition is not None:
-                    of_pairs = pairs[place, some, :points, :num, :num]
-                    row[own] = regret.regret_from_pairs(problem, of_pairs)
-        first += part.number
-    return values, total / seeds
-
-
-def _pairs(parts: Sequence[Seeds], place: int, points: int, num: int) -> list[np.ndarray]:
-    """Plays of ordered pairs of a cell, (seeds, M, K, K) in each part; empty if none are there."""
-    return [
-        part.record.tallies.pairs[place, : part.number, :points, :num, :num]
-        for part in parts
-        if part.record.tallies.pairs is not None
-    ]
+                if definition is None:
+                    continue
+                if regret.needs_pairs(definition):
+                    assert pairs is not None
+                    row[own, :points] = regret.regret_from_pairs(problem, pairs[some])
+                else:
+                    row[own, :points] = regret.regret_from_plays(problem, definition, counts)
+        if "pairs_mean" in arrays and pairs is not None:
+            arrays["pairs_mean"][:points, :num, :num] += pairs.sum(axis=0, dtype=np.float64)
+        own = slice(first, first + size)
+        if "selves" in arrays and pairs is not None:
+            arrays["selves"][own, :num] = np.diagonal(pairs[:, -1], axis1=1, axis2=2)
+        if "batches" in arrays:
+            arrays["batches"][own] = record.batches[place, :size]
+        first += size
+    values[..., points:] = values[..., points - 1 : points]
+    for name in {"plays_mean", "pairs_mean"} & arrays.keys():
+        arrays[name] /= first

@@ -159,8 +159,7 @@ class Store:
     def add(self, block: Block, seconds: Seconds | None = None) -> Path:
         """Stores a block durably: it is on disk, whole, when this returns.
 
-        A block of the same task with no more seeds, known since its claim or `finished`, is
-        replaced.
+        A block of the same task with no more seeds, known since its claim, is replaced.
 
         Args:
           block: the block.

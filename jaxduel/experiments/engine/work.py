@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.engine.blocks import Block
+from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
 from jaxduel.experiments.engine.seconds import Seconds
@@ -90,8 +91,7 @@ def compile_task(task: Task, device: Device) -> None:
 @lru_cache(maxsize=_PREPARED)
 def _prepared(group: Group, start: int, lanes: int) -> Prepared:
     """`size` cells of a group, from number `start` on, checked and stacked for all blocks."""
-    which = slice(start, start + group.size)
-    first, cells = group.cells[0], group.stacked[which]
+    first, cells = group.cells[0], group.stacked[start : start + group.size]
     settings = Settings(
         seed=first.root,
         shuffle_arms=first.shuffle_arms,
@@ -105,8 +105,8 @@ def _prepared(group: Group, start: int, lanes: int) -> Prepared:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)  # said before the sweep begins
         return prepare(
-            group.policies()[which],
-            group.problems()[which],
+            [policy_of(cell) for cell in cells],
+            [problem_of(cell) for cell in cells],
             [cell.horizon for cell in cells],
             settings,
             stacked=len(cells) > 1,
