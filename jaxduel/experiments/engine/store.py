@@ -72,7 +72,8 @@ class Store:
           folder: it is created with its parents if there is none.
           manifest: the manifest of the sweep asked for.
           extend: whether the number of seeds of a store that exists may be raised.
-          join: whether the groups of a store that exists may be others: the store then has both.
+          join: whether the groups of a store that exists may be others: the store then has both,
+            but of cells with the same labels those wanted alone.
 
         Returns:
           The store. It keeps the environment it was begun in, with a warning if numbers of this
@@ -234,7 +235,7 @@ def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool) -> Manifes
     there = read_manifest(folder)
     if join:
         require_same_code(folder, there, wanted)
-        settled = there.joined(wanted)
+        settled = wanted.joined(there)
     else:
         require_same(folder, there, wanted, extend)
         grown = wanted.seeds > there.seeds
