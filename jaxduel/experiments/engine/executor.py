@@ -35,6 +35,7 @@ def run_tasks(
     stop: threading.Event,
     *,
     finish: bool = True,
+    until: float = math.inf,
     seconds: Seconds | None = None,
 ) -> Generator[tuple[Task, bool]]:
     """Fills the store: claims a task, simulates it, stores its block, until all are there.
@@ -49,6 +50,8 @@ def run_tasks(
       devices: devices that simulate blocks, one at a time on each.
       stop: once it is set, no more blocks are begun, and the iterator ends.
       finish: whether the blocks in flight are finished then; if not, they end with their chunk.
+      until: time (`time.monotonic`) by which blocks must be finished: none is begun that would take
+        longer, by the blocks that have run here.
       seconds: takes the time that each part of the work needs.
 
     Yields:
@@ -61,14 +64,15 @@ def run_tasks(
       MemoryError: if a device is too small for a single seed.
     """
     finished = store.finished()
-    waiting = _Queue([task for task in tasks if task.key not in finished])
+    waiting = _Queue([task for task in tasks if task.key not in finished], until)
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     told, spent = None if finish else stop, seconds or Seconds()
     compilers = (os.cpu_count() or 1) // len(devices) - 1
 
-    def store_block(task: Task, held: ExitStack, block: Callable[[], Block]) -> None:
+    def store_block(task: Task, begun: float, held: ExitStack, block: Callable[[], Block]) -> None:
         with held:
             store.add(block(), spent)
+        waiting.took(task, time.monotonic() - begun)
         events.put((task, True))
 
     def one(task: Task, device: Device, writer: _Writer) -> bool:
@@ -76,11 +80,13 @@ def run_tasks(
             claim = store.claim(task.key)
         if claim is None:
             return False
+        begun = time.monotonic()
         with ExitStack() as held:
             held.enter_context(claim)
             block = simulated(task, device, told, spent)
+            waiting.took(task, time.monotonic() - begun)
             with spent.of("wait"):
-                writer.do(store_block, task, held.pop_all(), block)
+                writer.do(store_block, task, begun, held.pop_all(), block)
         return True
 
     def fill(number: int) -> None:
@@ -131,8 +137,10 @@ def run_tasks(
                 stop.set()
             else:
                 yield event
-    finally:
+    except BaseException:  # the caller has closed the iterator, or was interrupted
         stop.set()
+        raise
+    finally:
         workers.wait(patience)
     if failure:
         raise failure
@@ -241,18 +249,24 @@ class _Queue:
 
     Args:
       tasks: in the order in which they are to begin.
+      until: time by which they must be finished.
     """
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[Task], until: float = math.inf) -> None:
         self._lock = threading.Lock()
         self._left = list(tasks)
+        self._until = until
         self._begun: dict[Hashable, int] = {}
+        self._slowest: dict[Hashable, float] = {}
 
     def take(self, worker: int) -> Task | None:
-        """The next task for a worker, by its number; None if all are taken."""
+        """The next task for a worker, by its number; None if all are taken, or none can finish."""
         with self._lock:
-            own = (t for t in self._left if self._begun.get(t.group.program, worker) == worker)
-            task = next(own, self._left[0] if self._left else None)
+            there = self._left
+            if self._until < math.inf:
+                there = [task for task in self._left if self._can_finish(task)]
+            own = (t for t in there if self._begun.get(t.group.program, worker) == worker)
+            task = next(own, there[0] if there else None)
             if task is not None:
                 self._left.remove(task)
                 self._begun.setdefault(task.group.program, worker)
@@ -271,3 +285,16 @@ class _Queue:
         """Puts a task back, behind the others."""
         with self._lock:
             self._left.append(task)
+
+    def took(self, task: Task, seconds: float) -> None:
+        """Records the time that a task took."""
+        with self._lock:
+            for what in (task.group.key, task.group.program, None):
+                self._slowest[what] = max(self._slowest.get(what, 0.0), seconds)
+
+    def _can_finish(self, task: Task) -> bool:
+        """True if a task ends in time if it takes as long as the slowest of its group, else of its
+        program, else of all; nothing is known of the first one."""
+        known = (task.group.key, task.group.program, None)
+        expected = next((self._slowest[w] for w in known if w in self._slowest), 0.0)
+        return time.monotonic() + expected < self._until

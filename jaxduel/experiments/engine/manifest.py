@@ -69,6 +69,11 @@ class GroupRecord:
     block_seeds: int
     seeds: int
 
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks of all seeds."""
+        return -(-self.seeds // self.block_seeds)
+
     def seeds_of_block(self, number: int) -> int:
         """Number of seeds that block `number` holds once it is finished: fewer in the last."""
         return min(self.block_seeds, self.seeds - number * self.block_seeds)

@@ -18,7 +18,7 @@ from jaxduel.experiments.engine.block_folder import (
     read_block,
 )
 from jaxduel.experiments.engine.blocks import Block, encode_block
-from jaxduel.experiments.engine.claims import Claim, is_free, try_claim, wait_for_claim
+from jaxduel.experiments.engine.claims import Free, is_free, try_claim, wait_for_claim
 from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
 from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
 from jaxduel.experiments.engine.seconds import Seconds
@@ -40,9 +40,10 @@ class Store:
       manifest: its manifest.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, locks: bool = True) -> None:
         self.folder = folder
         self.manifest = manifest
+        self._locks = locks
         self._groups = {group.key: group for group in manifest.groups}
         self._files = VerifiedFiles(folder / FOLDER)
         self._lock = threading.RLock()
@@ -65,6 +66,7 @@ class Store:
         *,
         extend: bool = False,
         join: bool = False,
+        locks: bool = True,
     ) -> Store:
         """The store for a manifest: a new one, or the one that was begun with the same grid.
 
@@ -74,6 +76,8 @@ class Store:
           extend: whether the number of seeds of a store that exists may be raised.
           join: whether the groups of a store that exists may be others: the store then has both,
             but of cells with the same labels those wanted alone.
+          locks: whether the file system has locks. If not, no two processes may run one task at
+            once.
 
         Returns:
           The store. It keeps the environment it was begun in, with a warning if numbers of this
@@ -87,8 +91,8 @@ class Store:
         manifest = decode_manifest(manifest.encode(), folder)  # as it would be read back
         try:
             _make_folders(folder)
-            with wait_for_claim(folder / CLAIMS / "manifest"):
-                return cls(folder, _settle(folder, manifest, extend, join))
+            with wait_for_claim(folder / CLAIMS / "manifest") if locks else Free():
+                return cls(folder, _settle(folder, manifest, extend, join), locks)
         except OSError as error:
             raise InputError(
                 f"the folder '{folder}' cannot be written: {error.strerror or error}."
@@ -100,8 +104,12 @@ class Store:
         Files that are known from an earlier call are not read again. Damaged ones are set aside,
         each with a warning.
         """
+        return {file.key for file in self.files()}
+
+    def files(self) -> list[BlockFile]:
+        """The files of `finished`."""
         with self._lock:
-            return {file.key for file in self._files.all() if self._is_complete(file)}
+            return [file for file in self._files.all() if self._is_complete(file)]
 
     def read(self, key: str) -> Block | None:
         """The block of a task, with all seeds that its group asks for; None if there is none."""
@@ -109,16 +117,17 @@ class Store:
             found = [file for file in self._files.all(key) if self._is_complete(file)]
         return read_block(found[0].path) if found else None
 
-    def claim(self, key: str) -> Claim | None:
+    def claim(self, key: str) -> Free | None:
         """The right to run a task; None if another process has it, or the task is finished.
 
         Raises:
           StorageError: if no claim can be written (disk full, no locks in this file system).
         """
         path = self._claim_path(key)
-        is_left = path.exists()  # by a process that died, maybe while it wrote a block
+        # by a process that died, maybe while it wrote a block; without claims that is not known
+        is_left = path.exists() or not self._locks
         try:
-            claim = try_claim(path)
+            claim = try_claim(path) if self._locks else Free()
         except OSError as error:
             raise _storage_error(self.folder, error) from error
         if claim is None:
@@ -135,6 +144,11 @@ class Store:
             claim.release()
             raise
         return claim
+
+    def claimed(self) -> set[str]:
+        """The keys of tasks that some process runs now."""
+        keys = {path.name for path in (self.folder / CLAIMS).iterdir()}
+        return {key for key in keys if not is_free(self._claim_path(key))}
 
     def wait_for_others(self, keys: Collection[str], timeout: float = 1.0) -> bool:
         """Waits while other processes work on the last tasks.

@@ -45,7 +45,7 @@ class ExitNote:
 
 def tasks(*programs) -> list[Any]:
     return [
-        SimpleNamespace(key=f"{i} {program}", group=SimpleNamespace(program=program))
+        SimpleNamespace(key=f"{i} {program}", group=SimpleNamespace(key=program, program=program))
         for i, program in enumerate(programs)
     ]
 
