@@ -81,6 +81,35 @@ def test_a_thousand_cells(rounds, benchmark, size, tmp_path, storing):
     benchmark.extra_info["seconds to find it finished"] = time.perf_counter() - begun
 
 
+HOST = ("plan", "check and stack", "reduce", "encode", "write")
+"""Parts of a sweep (`jaxduel sweep --profile`) that are the host's alone."""
+
+
+@pytest.mark.parametrize("num_seeds", [512, 10_000])
+def test_the_work_of_the_host(rounds, benchmark, size, tmp_path, num_seeds):
+    """A thousand cells of PCOMP, up to T = 1e9: the seconds of each part, summed over threads."""
+    grid = Grid(
+        policies=PolicyEntry(name="pcomp"),
+        problems=ProblemEntry(
+            generator="btl",
+            parameters={"num_arms": size((4, 6, 8, 12, 16, 24, 32, 40, 48, 64), (4, 12))},
+        ),
+        horizons=size(tuple(int(T) for T in np.logspace(3, 9, 10)), (1_000, 10_000)),
+        batches=size((2, 3, 4, 6, 8, 10, 12, 16, 20, 24), (2, 3)),
+        num_seeds=size(num_seeds, 300),
+    )
+    outcome, _ = rounds(lambda: run_sweep(grid, tmp_path, devices=jax.local_devices()[:1]))
+    assert outcome.complete
+    assert all(outcome.seconds[part] > 0.0 for part in (*HOST, "compile", "device loops"))
+    benchmark.extra_info.update(outcome.seconds)
+    host = sum(outcome.seconds[part] for part in HOST)
+    benchmark.extra_info["the host"] = host
+    benchmark.extra_info["blocks"] = outcome.blocks
+    folder = open_sweep(tmp_path)
+    assert folder.num_seeds.size == size(1_000, 8)
+    assert (folder.num_seeds == grid.num_seeds).all()
+
+
 @pytest.mark.parametrize("name", ["dts", "scomp2"])
 def test_two_devices(benchmark, size, tmp_path, name):
     """Four blocks on one device and on two, each compiled before."""

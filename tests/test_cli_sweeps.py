@@ -10,6 +10,7 @@ import time
 import pytest
 
 from jaxduel.experiments.engine import work
+from jaxduel.experiments.engine.seconds import PARTS
 from jaxduel.simulation import rounds, steps
 from tests.test_cli import outcome
 
@@ -34,7 +35,7 @@ def grid(tmp_path):
 
 
 def test_a_dry_run_prints_the_plan_and_runs_nothing(capsys, monkeypatch, grid):
-    for module, name in ((work, "run_cells"), (steps, "advance"), (rounds, "advance")):
+    for module, name in ((work, "run_prepared"), (steps, "advance"), (rounds, "advance")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("simulated"))
     code, text, errors = outcome(capsys, "sweep", grid, "--dry-run", "--devices", 1)
     assert (code, errors) == (0, "")
@@ -51,6 +52,15 @@ def test_an_estimate_of_the_time_belongs_to_a_dry_run(capsys, tmp_path, grid):
     assert "goes with --dry-run" in errors
 
 
+@pytest.mark.parametrize("other", [("--dry-run",), ("--scheduler", "local:1")])
+def test_a_profile_is_of_this_process(capsys, tmp_path, grid, other):
+    code, text, errors = outcome(
+        capsys, "sweep", grid, "--out", tmp_path / "out", "--profile", *other
+    )
+    assert (code, text) == (2, "")
+    assert "goes with neither --dry-run nor --scheduler" in errors
+
+
 @pytest.mark.usefixtures("quick_compilation")
 def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
     out = tmp_path / "results"
@@ -59,8 +69,11 @@ def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
     assert re.search(r"\nabout [0-9:]+ on 1 device.*, [0-9:]+ of it compilation\n$", text)
     assert not out.exists()
 
-    code, text, _ = outcome(capsys, "sweep", grid, "--out", out, "--devices", 1)
-    assert (code, text) == (0, f"finished: 3 blocks in {out}\n")
+    code, text, _ = outcome(capsys, "sweep", grid, "--out", out, "--devices", 1, "--profile")
+    finished, *profile = text.splitlines()
+    assert (code, finished) == (0, f"finished: 3 blocks in {out}")
+    assert [line.rpartition("  ")[0].strip() for line in profile] == list(PARTS)
+    assert all(re.fullmatch(r"[a-z ]+ [0-9]+\.[0-9]{2} s", line) for line in profile)
     code, text, _ = outcome(capsys, "show", out, "--csv", tmp_path / "numbers.csv")
     assert code == 0
     assert "finished: 2 cells of 6 seeds each" in text

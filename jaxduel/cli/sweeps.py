@@ -50,6 +50,7 @@ def sweep(
     extend_seeds: Switch = False,
     devices: MaybeCount = None,
     scheduler: MaybeName = None,
+    profile: Switch = False,
     shard: MaybeShard = None,
     until: MaybeTime = None,
     status: MaybeFolder = None,
@@ -64,6 +65,7 @@ def sweep(
       extend_seeds: add the seeds that the folder lacks of the grid's.
       devices: number of local devices to use; all if left out.
       scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
+      profile: print at the end how many seconds each part of the work took.
       shard: run the I-th of N shares of the blocks, without locks: for N processes on one folder of
         a file system that has none.
       until: begin no block that cannot finish by then, such as 07:45:00; what is left is said, and
@@ -81,6 +83,11 @@ def sweep(
         )
     if time and not dry_run:
         raise InputError("--time estimates how long a sweep takes: it goes with --dry-run.")
+    if profile and (dry_run or scheduler):
+        raise InputError(
+            "--profile times the work of this process: it goes with neither --dry-run nor "
+            "--scheduler."
+        )
     described = read_grid(grid)
     there = start_jax()
     chosen = there[: _within(devices, len(there))]
@@ -113,6 +120,9 @@ def sweep(
             f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}; to go on: "
             f"{shlex.join(again)}"
         )
+    if profile:
+        for part, seconds in outcome.seconds.items():
+            print(f"{part:<16}{seconds:10.2f} s")
     return 0
 
 

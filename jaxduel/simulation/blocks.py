@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -42,10 +43,15 @@ _KINDS = {kind.__name__: kind for kind in (Duel, Pull, Batch, PullBatch)}
 
 
 class Recorded(NamedTuple):
-    """Records of a finished block. With stacked cells, each array has the cells in front."""
+    """Records of a finished block, computed, maybe still on the device. With stacked cells, each
+    array has the cells in front."""
 
     tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms
-    batches: np.ndarray | None  # (lanes,) int32, batched policies only
+    batches: Any  # (lanes,) int32, batched policies only; else None
+
+    def fetched(self) -> Recorded:
+        """The record as NumPy's arrays."""
+        return jax.tree.map(np.asarray, self)
 
 
 class Job(NamedTuple):
@@ -70,6 +76,8 @@ class Runner(NamedTuple):
     """Setups and lanes of the block whose first seed has that index."""
     run: Callable[[Job, int], Recorded | None]
     """Runs that block to its horizon; None if `Job.stop` was set before."""
+    compile: Callable[[Job], Any]
+    """Compiles what `run` calls first of all, by calling it for no time."""
 
 
 def plan_kind(policy: Any) -> type:
@@ -227,7 +235,27 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
             )
     job.tick(int(np.max(np.asarray(job.cell.checkpoints))))
     record = rounds.recorded(setups, lanes, program=job.program)
-    return Recorded(jax.tree.map(np.asarray, record), np.asarray(lanes.batches))
+    return jax.block_until_ready(Recorded(record, lanes.batches))
+
+
+def _compile_steps(job: Job) -> None:
+    """Compiles the step loop, unless a block begins with the one that skips quiet runs."""
+    setups, lanes = STEPS.start(job, job.first_seed)
+    settling = SkipHeuristic(job)
+    if job.program.skips and settling.goes_ahead():
+        return
+    brief = job.program.skips and settling.is_soon
+    advance = steps.advance.brief if brief else steps.advance
+    bounds = np.int32(0), np.int32(0), np.int32(job.delay)
+    lanes = advance(_timeless(job.cell), setups, lanes, *bounds, program=job.program)
+    steps.recorded(setups, lanes, program=job.program)
+
+
+def _compile_rounds(job: Job) -> None:
+    """Compiles the round loop."""
+    setups, lanes = ROUNDS.start(job, job.first_seed)
+    lanes, *_ = rounds.advance(job.cell, setups, lanes, np.int32(0), program=job.program)
+    rounds.recorded(setups, lanes, program=job.program)
 
 
 def _timeless(cell: Cell) -> Cell:
@@ -259,8 +287,16 @@ def _starter(
     return of_block
 
 
-STEPS = Runner(_starter(steps.start, _timeless), _run_steps)
-ROUNDS = Runner(_starter(rounds.start, lambda cell: cell), _run_rounds)
+STEPS = Runner(_starter(steps.start, _timeless), _run_steps, _compile_steps)
+ROUNDS = Runner(_starter(rounds.start, lambda cell: cell), _run_rounds, _compile_rounds)
+
+
+@contextmanager
+def placed_on(device: Device, job: Job) -> Iterator[Job]:
+    """Context in which this thread runs a job on a device; the job, with its data there."""
+    with jax.default_device(device), shared(device):
+        cell, root = jax.device_put((job.cell, job.root), device)
+        yield job._replace(cell=cell, root=root)
 
 
 def run_blocks(
@@ -292,10 +328,7 @@ def run_blocks(
     over = threading.Event()
 
     def work(device: Device) -> None:
-        with jax.default_device(device), shared(device):
-            here = job._replace(
-                cell=jax.device_put(job.cell, device), root=jax.device_put(job.root, device)
-            )
+        with placed_on(device, job) as here:
             while not job.stop.is_set():
                 with lock:
                     number = next(waiting, None)

@@ -39,7 +39,8 @@ def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> n
     (D-TS; Komiyama 2016; half of Zoghi 2015). "borda": the same with Borda scores. "pulls": mu* -
     mu_i a pull, of arms with rewards.
     """
-    return counts_from_plays(definition, plays) @ problem.gaps(definition)
+    weighed = plays.astype(np.float64, copy=False) @ problem.gaps(definition)
+    return weighed if definition == "pulls" else 0.5 * weighed  # exact: a power of 2
 
 
 def regret_from_pairs(problem: Problem, pairs: np.ndarray) -> np.ndarray:

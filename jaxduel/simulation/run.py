@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -279,6 +279,92 @@ def _devices(settings: Settings) -> list[Device]:
     return list(settings.devices) if settings.devices is not None else jax.local_devices()
 
 
+class Prepared(NamedTuple):
+    """Checked cells, and the job that simulates them, for any number of runs."""
+
+    checked: tuple[CheckedCell, ...]
+    job: blocks.Job
+    settings: Settings
+
+
+def prepare(
+    policies: Sequence[Any],
+    problems: Sequence[Problem],
+    horizons: Sequence[int | None],
+    settings: Settings,
+    *,
+    stacked: bool,
+    times: Sequence[Any] | None = None,
+    roots: Sequence[jax.Array] | None = None,
+    points: int = 1,
+) -> Prepared:
+    """Checks cells and stacks them; arguments as in `run_cells`.
+
+    Raises:
+      InputError: for arguments out of range, or cells that cannot be stacked.
+    """
+    settings.validate()
+    settings = settings.exact()
+    if times is None:
+        times = [settings.checkpoints] * len(policies)
+    checked = tuple(
+        CheckedCell(*cell, settings)
+        for cell in zip(policies, problems, horizons, times, strict=True)
+    )
+    job = job_of(checked, settings, stacked=stacked, roots=roots, points=points)
+    return Prepared(checked, job, settings)
+
+
+def run_prepared(
+    prepared: Prepared, settings: Settings, keep: Callable[[int, blocks.Recorded], None]
+) -> int:
+    """Simulates prepared cells.
+
+    Args:
+      prepared: the cells.
+      settings: those that they were prepared with; others may be `num_seeds`, `first_seed`,
+        `devices`, `part` and `stop`.
+      keep: takes each finished block of lanes, as soon as it is finished: the number of its first
+        seed, from 0, and its record, padding included.
+
+    Returns:
+      The number of seeds that are finished, the first ones.
+
+    Raises:
+      KeyboardInterrupt: if it was interrupted before any seed had finished, or stopped before all
+        had.
+    """
+    _GUARD.make_room()
+    checked, job = prepared.checked, prepared.job
+    job = job._replace(first_seed=settings.first_seed, stop=settings.stop or threading.Event())
+    num_blocks = -(-settings.num_seeds // job.lanes)
+    warn_if_idle(settings.devices, num_blocks)
+    with interrupts.stops(job.stop), _progress(checked, settings) as shown:
+        steps = num_blocks * int(max(c.grid[-1] for c in checked))
+        job = job._replace(tick=lambda n: shown.tick(n / steps), compiles=shown.compiles)
+        finished = blocks.run_blocks(
+            blocks.runner_for(checked[0].kind),
+            job,
+            num_blocks,
+            _devices(settings),
+            lambda number, record: keep(number * job.lanes, record),
+        )
+    done = min(finished * job.lanes, settings.num_seeds)
+    stopped = settings.stop is not None and settings.stop.is_set()
+    if done == 0 or (done < settings.num_seeds and stopped):
+        raise KeyboardInterrupt
+    if done < settings.num_seeds:
+        warn_caller(f"interrupted: {done} of {settings.num_seeds} seeds are returned.")
+    return done
+
+
+def compile_ahead(prepared: Prepared, device: Device) -> None:
+    """Compiles the programs with which a run of prepared cells begins, for a device."""
+    _GUARD.make_room()
+    with blocks.placed_on(device, prepared.job) as job:
+        blocks.runner_for(prepared.checked[0].kind).compile(job)
+
+
 def run_cells(
     policies: Sequence[Any],
     problems: Sequence[Problem],
@@ -303,27 +389,20 @@ def run_cells(
 
     Raises:
       InputError: before anything is computed.
-      KeyboardInterrupt: if it was interrupted before any seed had finished, or stopped before all
-        had.
+      KeyboardInterrupt: as `run_prepared`.
     """
-    settings.validate()
-    settings = settings.exact()
-    if times is None:
-        times = [settings.checkpoints] * len(policies)
-    checked = [
-        CheckedCell(*cell, settings)
-        for cell in zip(policies, problems, horizons, times, strict=True)
-    ]
-    _GUARD.make_room()
-    runner = blocks.runner_for(checked[0].kind)
+    prepared = prepare(
+        policies, problems, horizons, settings,
+        stacked=stacked, times=times, roots=roots, points=points,
+    )  # fmt: skip
+    checked, settings = prepared.checked, prepared.settings
+    batched = blocks.runner_for(checked[0].kind) is blocks.ROUNDS
     budget = settings.table_budget and settings.table_budget // len(checked)
     seeds = [settings.seed] * len(checked) if roots is None else roots
     records = [
-        Record(cell, replace(settings, seed=seed), runner is blocks.ROUNDS, budget)
+        Record(cell, replace(settings, seed=seed), batched, budget)
         for cell, seed in zip(checked, seeds, strict=True)
     ]
-    job = job_of(checked, settings, stacked=stacked, roots=roots, points=points)
-    lanes, num_blocks = job.lanes, -(-settings.num_seeds // job.lanes)
     fewest = min(record.rows for record in records)
     if fewest < settings.num_seeds:
         warn_caller(
@@ -331,23 +410,13 @@ def run_cells(
             f"are kept of the first {fewest:,}, mean, std and sem are of all."
         )
 
-    def keep(number: int, block: blocks.Recorded) -> None:
+    def keep(first: int, block: blocks.Recorded) -> None:
+        block = block.fetched()
         for i, record in enumerate(records):
-            own = jax.tree.map(itemgetter(i), block) if stacked else block
-            record.keep(number * lanes, own)
+            record.keep(first, jax.tree.map(itemgetter(i), block) if stacked else block)
 
-    warn_if_idle(settings.devices, num_blocks)
-    with interrupts.stops(job.stop), _progress(checked, settings) as shown:
-        steps = num_blocks * int(max(c.grid[-1] for c in checked))
-        job = job._replace(tick=lambda n: shown.tick(n / steps), compiles=shown.compiles)
-        finished = blocks.run_blocks(runner, job, num_blocks, _devices(settings), keep)
-    done = min(finished * lanes, settings.num_seeds)
-    stopped = settings.stop is not None and settings.stop.is_set()
-    if done == 0 or (done < settings.num_seeds and stopped):
-        raise KeyboardInterrupt
-    if done < settings.num_seeds:
-        warn_caller(f"interrupted: {done} of {settings.num_seeds} seeds are returned.")
-    return [record.result(done, lanes) for record in records]
+    done = run_prepared(prepared, settings, keep)
+    return [record.result(done, prepared.job.lanes) for record in records]
 
 
 def _progress(checked: Sequence[CheckedCell], settings: Settings) -> Simulating:

@@ -33,10 +33,9 @@ def file_name(key: str, content: bytes) -> str:
 
 def files_of(folder: Path, key: str | None = None) -> list[Path]:
     """The files with names of blocks (those of one task, if `key` is given), sorted."""
-    matches = ((entry, _NAME.fullmatch(entry.name)) for entry in os.scandir(folder))
-    return sorted(
-        Path(entry.path) for entry, match in matches if match and key in (None, match["key"])
-    )
+    begin = "" if key is None else f"{key}-"
+    names = (name for name in os.listdir(folder) if name.startswith(begin))
+    return [folder / name for name in sorted(names) if _NAME.fullmatch(name)]
 
 
 def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
@@ -92,7 +91,7 @@ class VerifiedFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._known: dict[Path, tuple[tuple[int, int], BlockFile]] = {}
+        self._known: dict[str, dict[Path, tuple[tuple[int, int], BlockFile]]] = {}
 
     def all(self, key: str | None = None) -> list[BlockFile]:
         """The trusted files, of one task if `key` is given, as they are now.
@@ -100,32 +99,46 @@ class VerifiedFiles:
         A damaged file is renamed (`.damaged` is added), with a warning, so that its task is run
         again.
         """
+        if key is not None:
+            self._known.setdefault(key, {})
         found = (self._verify(path) for path in files_of(self._folder, key))
         return [file for file in found if file is not None]
+
+    def known(self, key: str) -> list[BlockFile]:
+        """The files of a task, as they were when they were last looked for, or are now if that
+        never happened."""
+        if key not in self._known:
+            self.all(key)
+        return [file for _, file in self._known.get(key, {}).values()]
 
     def remove(self, files: Iterable[BlockFile]) -> None:
         """Removes files that another one has replaced."""
         for file in files:
             file.path.unlink(missing_ok=True)
-            self._known.pop(file.path, None)
+            self._known.get(file.key, {}).pop(file.path, None)
+
+    def enter(self, path: Path, block: Block) -> BlockFile:
+        """Enters a file with a block that has just been written or read whole."""
+        status = path.stat()
+        file = BlockFile(path, block.key, block.group, block.number, block.seeds)
+        stamp = (status.st_size, status.st_mtime_ns)
+        self._known.setdefault(file.key, {})[path] = stamp, file
+        return file
 
     def _verify(self, path: Path) -> BlockFile | None:
         try:
             status = path.stat()
             stamp = (status.st_size, status.st_mtime_ns)
-            if path in self._known and self._known[path][0] == stamp:
-                return self._known[path][1]
+            known = self._known.get(path.name.partition("-")[0], {}).get(path)
+            if known is not None and known[0] == stamp:
+                return known[1]
             block = read_block(path, skip=OPTIONAL)
+            return None if block is None else self.enter(path, block)
         except FileNotFoundError:
             return None
         except ValueError as error:
             self._set_aside(path, error)
             return None
-        if block is None:
-            return None
-        file = BlockFile(path, block.key, block.group, block.number, block.seeds)
-        self._known[path] = (stamp, file)
-        return file
 
     def _set_aside(self, path: Path, error: ValueError) -> None:
         aside = path.with_name(path.name + ".damaged")

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
+import os
 import queue
 import threading
 import time
-from collections.abc import Generator, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import jax
 
+from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.groups import Task
+from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.engine.work import Stopped, carry_out
+from jaxduel.experiments.engine.work import Stopped, compile_task, simulated
 from jaxduel.interrupts import Workers
 from jaxduel.simulation.devices import Device
 
 _POLL_SECONDS = 0.2
 _PATIENCE_SECONDS = 1.0
+_WAITING = 2
+"""Most blocks of a device that are being reduced and written while it runs the next one."""
 
 
 def run_tasks(
@@ -29,11 +36,13 @@ def run_tasks(
     *,
     finish: bool = True,
     until: float = math.inf,
+    seconds: Seconds | None = None,
 ) -> Generator[tuple[Task, bool]]:
     """Fills the store: claims a task, simulates it, stores its block, until all are there.
 
-    Each device has a thread. Tasks that other processes have claimed are left to them; if they die
-    their tasks are taken over.
+    Each device has a thread that simulates, one that reduces and stores its blocks meanwhile, and,
+    where there are cores for it, others that compile its next programs. Tasks that other processes
+    have claimed are left to them; if they die their tasks are taken over.
 
     Args:
       store: the store for blocks.
@@ -43,6 +52,7 @@ def run_tasks(
       finish: whether the blocks in flight are finished then; if not, they end with their chunk.
       until: time (`time.monotonic`) by which blocks must be finished: none is begun that would take
         longer, by the blocks that have run here.
+      seconds: takes the time that each part of the work needs.
 
     Yields:
       A task as soon as its block is stored, in the caller's thread, and whether it was carried out
@@ -56,29 +66,48 @@ def run_tasks(
     finished = store.finished()
     waiting = _Queue([task for task in tasks if task.key not in finished], until)
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    told = None if finish else stop
+    told, spent = None if finish else stop, seconds or Seconds()
+    compilers = (os.cpu_count() or 1) // len(devices) - 1
 
-    def one(task: Task, device: Device) -> bool:
-        claim = store.claim(task.key)
+    def store_block(task: Task, begun: float, held: ExitStack, block: Callable[[], Block]) -> None:
+        with held:
+            store.add(block(), spent)
+        waiting.took(task, time.monotonic() - begun)
+        events.put((task, True))
+
+    def one(task: Task, device: Device, writer: _Writer) -> bool:
+        with spent.of("write"):
+            claim = store.claim(task.key)
         if claim is None:
             return False
         begun = time.monotonic()
-        with claim:
-            store.add(carry_out(task, device, told))
-        waiting.took(task, time.monotonic() - begun)
-        events.put((task, True))
+        with ExitStack() as held:
+            held.enter_context(claim)
+            block = simulated(task, device, told, spent)
+            waiting.took(task, time.monotonic() - begun)
+            with spent.of("wait"):
+                writer.do(store_block, task, begun, held.pop_all(), block)
         return True
 
     def fill(number: int) -> None:
         elsewhere: list[Task] = []
-        while not stop.is_set():
-            task = waiting.take(number)
-            if task is None and not elsewhere:
-                return
-            if task is None:
-                elsewhere = _await(store, elsewhere, waiting, events)
-            elif not one(task, devices[number]):
-                elsewhere.append(task)
+        device = devices[number]
+        with (
+            _Writer(events.put) as writer,
+            _Compiler(waiting, number, device, compilers, stop) as compiler,
+        ):
+            while not stop.is_set():
+                task = waiting.take(number)
+                if task is None and not elsewhere:
+                    return
+                if task is None:
+                    with spent.of("wait"):
+                        elsewhere = _await(store, elsewhere, waiting, events)
+                    continue
+                with spent.of("wait"):
+                    compiler.await_program(task)
+                if not one(task, device, writer):
+                    elsewhere.append(task)
 
     def work(number: int) -> None:
         try:
@@ -138,6 +167,82 @@ def _await(
     return []
 
 
+class _Writer:
+    """Context with a thread that does calls one after the other, while its owner goes on.
+
+    Args:
+      fail: called there with what a call raises.
+    """
+
+    def __init__(self, fail: Callable[[BaseException], None]) -> None:
+        self._fail = fail
+        self._room = threading.Semaphore(_WAITING)
+        self._thread = ThreadPoolExecutor(1, "writer")
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Waits for all calls."""
+        self._thread.shutdown()
+
+    def do(self, call: Callable[..., None], *args: Any) -> None:
+        """Has a call done, once fewer than `_WAITING` are waiting or being done."""
+        self._room.acquire()
+        self._thread.submit(self._do, call, args)
+
+    def _do(self, call: Callable[..., None], args: tuple[Any, ...]) -> None:
+        try:
+            call(*args)
+        except BaseException as failure:
+            self._fail(failure)
+        finally:
+            self._room.release()
+
+
+class _Compiler:
+    """Context with threads that compile the next programs of a worker, while it runs the first.
+
+    Args:
+      waiting: the queue.
+      worker: the worker's number.
+      device: its device.
+      number: of threads; none if that is less than one.
+      stop: once it is set, no more compilations are begun.
+    """
+
+    def __init__(
+        self, waiting: _Queue, worker: int, device: Device, number: int, stop: threading.Event
+    ) -> None:
+        self._waiting, self._worker, self._device = waiting, worker, device
+        self._number, self._stop = max(number, 0), stop
+        self._threads = ThreadPoolExecutor(max(number, 1), "compiler")
+        self._begun: dict[Hashable, Future[None]] = {}
+
+    def __enter__(self) -> _Compiler:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Begins no more; what is being compiled ends by itself, before the process does."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def await_program(self, task: Task) -> None:
+        """Waits for the task's program if it is being compiled, and has the next ones compiled.
+
+        What fails here fails again, and is raised, where the program is needed.
+        """
+        while sum(not future.done() for future in self._begun.values()) < self._number:
+            following = self._waiting.ahead(self._worker)
+            if following is None:
+                break
+            begun = self._threads.submit(compile_task, following, self._device)
+            self._begun[following.group.program] = begun
+        future = self._begun.get(task.group.program)
+        while future is not None and not future.done() and not self._stop.is_set():
+            with suppress(Exception):
+                future.exception(timeout=_POLL_SECONDS)
+
+
 class _Queue:
     """Tasks that nobody has taken. A worker prefers those whose program it has begun, or nobody:
     two that want the same one wait while it compiles.
@@ -147,7 +252,7 @@ class _Queue:
       until: time by which they must be finished.
     """
 
-    def __init__(self, tasks: Sequence[Task], until: float) -> None:
+    def __init__(self, tasks: Sequence[Task], until: float = math.inf) -> None:
         self._lock = threading.Lock()
         self._left = list(tasks)
         self._until = until
@@ -165,6 +270,15 @@ class _Queue:
             if task is not None:
                 self._left.remove(task)
                 self._begun.setdefault(task.group.program, worker)
+            return task
+
+    def ahead(self, worker: int) -> Task | None:
+        """A task of a program that nobody has begun, which is this worker's from now on; it stays
+        in the queue. None if all programs are begun."""
+        with self._lock:
+            task = next((t for t in self._left if t.group.program not in self._begun), None)
+            if task is not None:
+                self._begun[task.group.program] = worker
             return task
 
     def give_back(self, task: Task) -> None:

@@ -21,6 +21,7 @@ from jaxduel.experiments.engine.blocks import Block, encode_block
 from jaxduel.experiments.engine.claims import Free, is_free, try_claim, wait_for_claim
 from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
 from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
+from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.files import TEMPORARY, remove_parts, why, write_whole
 
 CLAIMS = "claims"
@@ -122,8 +123,11 @@ class Store:
         Raises:
           StorageError: if no claim can be written (disk full, no locks in this file system).
         """
+        path = self._claim_path(key)
+        # by a process that died, maybe while it wrote a block; without claims that is not known
+        is_left = path.exists() or not self._locks
         try:
-            claim = try_claim(self._claim_path(key)) if self._locks else Free()
+            claim = try_claim(path) if self._locks else Free()
         except OSError as error:
             raise _storage_error(self.folder, error) from error
         if claim is None:
@@ -134,7 +138,8 @@ class Store:
             if is_there:
                 claim.release()
                 return None
-            remove_parts(self.folder / FOLDER, key)
+            if is_left:
+                remove_parts(self.folder / FOLDER, key)
         except BaseException:
             claim.release()
             raise
@@ -166,10 +171,14 @@ class Store:
                 return False
             time.sleep(min(_POLL_SECONDS, left))
 
-    def add(self, block: Block) -> Path:
+    def add(self, block: Block, seconds: Seconds | None = None) -> Path:
         """Stores a block durably: it is on disk, whole, when this returns.
 
-        A block of the same task with no more seeds is replaced.
+        A block of the same task with no more seeds, known since its claim, is replaced.
+
+        Args:
+          block: the block.
+          seconds: takes the time that encoding and writing need.
 
         Returns:
           The file.
@@ -187,15 +196,19 @@ class Store:
         most = group.block_seeds
         if block.first_seed != block.number * most or not 1 <= block.seeds <= most:
             raise ValueError(f"block {block.number} cannot begin with seed {block.first_seed}")
-        content = encode_block(block, [cell.key for cell in group.cells], group.definitions)
+        seconds = seconds or Seconds()
+        with seconds.of("encode"):
+            content = encode_block(block, [cell.key for cell in group.cells], group.definitions)
         path = self.folder / FOLDER / file_name(block.key, content)
-        _write(path, content, block.key)
-        with self._lock:
-            self._files.remove(
-                file
-                for file in self._files.all(block.key)
-                if file.path != path and file.seeds <= block.seeds
-            )
+        with seconds.of("write"):
+            _write(path, content, block.key)
+            with self._lock:
+                self._files.remove(
+                    file
+                    for file in self._files.known(block.key)
+                    if file.path != path and file.seeds <= block.seeds
+                )
+                self._files.enter(path, block)
         return path
 
     def _is_complete(self, file: BlockFile) -> bool:

@@ -27,9 +27,12 @@ ARRAY_BYTES = 2**20
 """Most bytes for one array of the state of a batched policy on a CPU, over all cells and seeds side
 by side: the size of a core's cache. (A policy that plays step by step is fastest with even less:
 `simulation.lanes.ARRAY_BYTES`.)"""
-BLOCK = (4, 256)
+BLOCK = (16, 256)
 """Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side: a block then
 takes seconds to run, and a small part of that to store."""
+SHARE = 4
+"""A group of several parts has at most one in so many of the cells that share its program, so that
+several devices have work."""
 _MULTIPLE = 32
 
 
@@ -155,7 +158,7 @@ def width_of(
     most_cells = max(min(limits.cells, total // (lanes or FEWEST_LANES)), 1)
     size = _even_size(num_cells, most_cells)
     cells, seeds = BLOCK if batched and platform == "cpu" else (1, 1)
-    cells = size * max(cells // size, 1)
+    cells = size * max(min(cells, num_cells // SHARE) // size, 1)
     if lanes is not None:
         return Width(size, lanes, cells, lanes)
     whole = total // size // _MULTIPLE * _MULTIPLE

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import jax
 import numpy as np
 
 from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.engine.blocks import Block
+from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, Task
-from jaxduel.policies.base import Policy
-from jaxduel.problems import Problem
-from jaxduel.simulation import Result, regret
+from jaxduel.experiments.engine.reducing import Seeds, arrays_of
+from jaxduel.experiments.engine.seconds import Seconds
+from jaxduel.simulation.blocks import Recorded
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import root_key
-from jaxduel.simulation.run import Settings, run_cells
+from jaxduel.simulation.run import Prepared, Settings, compile_ahead, prepare, run_prepared
 
 _MEMORY = "RESOURCE_EXHAUSTED"
+_PREPARED = 32
+"""Groups that are kept prepared, at most: a few for each device, of megabytes each."""
 
 
 class Stopped(Exception):
@@ -29,6 +32,16 @@ class Stopped(Exception):
 
 
 def carry_out(task: Task, device: Device, stop: threading.Event | None = None) -> Block:
+    """The block of a task; arguments and errors as in `simulated`."""
+    return simulated(task, device, stop)()
+
+
+def simulated(
+    task: Task,
+    device: Device,
+    stop: threading.Event | None = None,
+    seconds: Seconds | None = None,
+) -> Callable[[], Block]:
     """Simulates a task.
 
     If the device has too little memory the lanes are halved, repeatedly if needed; then results may
@@ -38,79 +51,104 @@ def carry_out(task: Task, device: Device, stop: threading.Event | None = None) -
       task: the task.
       device: device to simulate on.
       stop: once it is set, the task ends with its next chunk.
+      seconds: takes the time that the parts of the work need.
 
     Returns:
-      The block.
+      A function that makes the block from the records, in any thread.
 
     Raises:
       MemoryError: if one seed of one group is too much.
       Stopped: soon after `stop` is set.
     """
-    group = task.group
-    results: list[list[Result]] = []
+    group, seconds = task.group, seconds or Seconds()
+    slices = []
     lanes = group.lanes
     for start in range(0, len(group.stacked), group.size):
-        which = slice(start, start + group.size)
-        seeds = task.first_seed, task.seeds
-        parts, used = _simulate(group, which, *seeds, group.lanes, device, stop)
-        results, lanes = results + parts, min(lanes, used)
-    return Block(
-        key=task.key,
-        group=group.key,
-        number=task.number,
-        first_seed=task.first_seed,
-        arrays=_arrays(group, results),
-        attributes={"lanes": lanes},
-    )
+        parts, used = _simulate(task, start, (0, task.seeds), group.lanes, device, stop, seconds)
+        slices.append((_prepared(group, start, group.lanes).checked, parts))
+        lanes = min(lanes, used)
+
+    def block() -> Block:
+        with seconds.of("reduce"):
+            return Block(
+                key=task.key,
+                group=group.key,
+                number=task.number,
+                first_seed=task.first_seed,
+                arrays=arrays_of(group, slices),
+                attributes={"lanes": lanes},
+            )
+
+    return block
 
 
-@lru_cache(maxsize=64)
-def _players(group: Group) -> tuple[list[Policy], list[Problem]]:
-    return group.policies(), group.problems()
+def compile_task(task: Task, device: Device) -> None:
+    """Compiles the program of a task, on the device, ahead of its first run."""
+    group = task.group
+    compile_ahead(_prepared(group, 0, group.lanes), device)
 
 
-def _simulate(
-    group: Group,
-    which: slice,
-    first_seed: int,
-    seeds: int,
-    lanes: int,
-    device: Device,
-    stop: threading.Event | None,
-) -> tuple[list[list[Result]], int]:
-    """The results of each of some cells, in consecutive parts; and the fewest lanes of a part."""
-    policies, problems = _players(group)
-    first, cells = group.cells[0], group.stacked[which]
+@lru_cache(maxsize=_PREPARED)
+def _prepared(group: Group, start: int, lanes: int) -> Prepared:
+    """`size` cells of a group, from number `start` on, checked and stacked for all blocks."""
+    first, cells = group.cells[0], group.stacked[start : start + group.size]
     settings = Settings(
-        num_seeds=seeds,
         seed=first.root,
         shuffle_arms=first.shuffle_arms,
         delay=first.delay,
-        first_seed=first_seed,
         record_pairs=group.pairs,
         skip_quiet=True if group.pairs else first.skip_quiet,
         lanes=lanes,
-        devices=[device],
         prng=first.prng,
-        part=seeds * sum(cell.horizon for cell in group.cells[which]),
-        stop=stop,
     )
     differ = len({cell.seed for cell in cells}) > 1
-    roots = [root_key(cell.root, cell.prng) for cell in cells] if differ else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)  # said before the sweep begins
+        return prepare(
+            [policy_of(cell) for cell in cells],
+            [problem_of(cell) for cell in cells],
+            [cell.horizon for cell in cells],
+            settings,
+            stacked=len(cells) > 1,
+            times=[np.array(cell.checkpoints) for cell in cells],
+            roots=[root_key(cell.root, cell.prng) for cell in cells] if differ else None,
+            points=group.num_checkpoints,
+        )
+
+
+def _simulate(
+    task: Task,
+    start: int,
+    seeds: tuple[int, int],
+    lanes: int,
+    device: Device,
+    stop: threading.Event | None,
+    seconds: Seconds,
+) -> tuple[list[Seeds], int]:
+    """The records of some of the task's seeds, of `size` cells from number `start` on, in
+    consecutive parts; and the fewest lanes of a part."""
+    group, (first, end) = task.group, seeds
+    with seconds.of("check and stack"):
+        prepared = _prepared(group, start, lanes)
+    settings = dataclasses.replace(
+        prepared.settings,
+        num_seeds=end - first,
+        first_seed=task.first_seed + first,
+        devices=[device],
+        part=(end - first) * sum(cell.horizon for cell in group.cells[start : start + group.size]),
+        stop=stop,
+    )
+    parts: list[Seeds] = []
+
+    def keep(begin: int, record: Recorded) -> None:
+        if not prepared.job.program.stacked:
+            record = jax.tree.map(lambda x: x[None], record)
+        parts.append(Seeds(min(lanes, end - first - begin), record))
+
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AssumptionWarning)  # said before the sweep begins
-            results = run_cells(
-                policies[which],
-                problems[which],
-                [cell.horizon for cell in cells],
-                settings,
-                stacked=len(cells) > 1,
-                times=[np.array(cell.checkpoints) for cell in cells],
-                roots=roots,
-                points=group.num_checkpoints,
-            )
-        return [[result] for result in results], lanes
+        with seconds.of("device loops"):
+            run_prepared(prepared, settings, keep)
+        return parts, lanes
     except KeyboardInterrupt:
         raise Stopped from None
     except jax.errors.JaxRuntimeError as error:
@@ -118,76 +156,13 @@ def _simulate(
             raise
     if lanes == 1:
         raise MemoryError(
-            f"one seed of {len(cells)} cells such as {first} is more than the device can hold."
+            f"one seed of {len(prepared.checked)} cells such as {group.cells[0]} is more than the "
+            "device can hold."
         )
     lanes = -(-lanes // 2)
-    parts: list[list[Result]] = [[] for _ in cells]
-    used = lanes
-    for start in range(0, seeds, lanes):
-        own = min(lanes, seeds - start)
-        part, fewest = _simulate(group, which, first_seed + start, own, lanes, device, stop)
-        used = min(used, fewest)
-        for cell, more in zip(parts, part, strict=True):
-            cell += more
+    parts, used = [], lanes
+    for begin in range(first, end, lanes):
+        own = begin, min(begin + lanes, end)
+        more, fewest = _simulate(task, start, own, lanes, device, stop, seconds)
+        parts, used = parts + more, min(used, fewest)
     return parts, used
-
-
-def _arrays(group: Group, results: Sequence[Sequence[Result]]) -> dict[str, np.ndarray]:
-    """The arrays of a block (`jaxduel.experiments.engine.blocks.LAYOUT`)."""
-    points, num, definitions = group.num_checkpoints, group.num_arms, group.definitions
-    regrets, plays, pairs, selves, batches = [], [], [], [], []
-    for cell, problem, parts in zip(group.cells, _players(group)[1], results, strict=False):
-        counts = np.concatenate([part.plays for part in parts])
-        of_pairs = _joined([part.pairs for part in parts])
-        after = [(0, points - counts.shape[1])]
-        more = [(0, num - counts.shape[2])]
-        values = [
-            _regret(name, problem, counts, of_pairs)
-            if name in cell.definitions
-            else np.full(counts.shape[:2], np.nan)
-            for name in definitions
-        ]
-        regrets.append(np.pad(np.stack(values), [(0, 0), (0, 0), *after], mode="edge"))
-        plays.append(np.pad(counts.mean(axis=0), [*after, *more]))
-        if of_pairs is not None and "wins" in group.keep:
-            pairs.append(np.pad(of_pairs.mean(axis=0), [*after, *more, *more]))
-        if of_pairs is not None and "selves" in group.keep:
-            own = np.diagonal(of_pairs[:, -1], axis1=1, axis2=2)
-            selves.append(np.pad(own, [(0, 0), *more]))
-        of_batches = _joined([part.batches for part in parts])
-        if of_batches is not None:
-            batches.append(of_batches)
-    regret_values = np.stack(regrets)  # (C, D, S, M)
-    mean = regret_values.mean(axis=2)
-    arrays: dict[str, Any] = {
-        "regret_count": np.int64(regret_values.shape[2]),
-        "regret_mean": mean,
-        "regret_m2": ((regret_values - mean[:, :, None]) ** 2).sum(axis=2),
-        "final_regret": regret_values[..., -1],
-        "plays_mean": np.stack(plays),
-    }
-    if "seeds" in group.keep:
-        arrays["regret"] = regret_values
-    if pairs:
-        arrays["pairs_mean"] = np.stack(pairs)
-    if selves:
-        arrays["selves"] = np.stack(selves)
-    if batches:
-        arrays["batches"] = np.stack(batches)
-    return arrays
-
-
-def _joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Parts of an array that is in all results or in none."""
-    there = [part for part in parts if part is not None]
-    return np.concatenate(there) if there else None
-
-
-def _regret(
-    definition: str, problem: Problem, plays: np.ndarray, pairs: np.ndarray | None
-) -> np.ndarray:
-    """Regret of each seed at each checkpoint, (S, M) float64."""
-    if not regret.needs_pairs(definition):
-        return regret.regret_from_plays(problem, definition, plays)
-    assert pairs is not None
-    return regret.regret_from_pairs(problem, pairs)

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from jaxduel.experiments.engine.identity import environment
 from jaxduel.experiments.engine.manifest import Manifest
 from jaxduel.experiments.engine.planning import plan
 from jaxduel.experiments.engine.progress import StudyProgress
+from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster
 from jaxduel.experiments.sweep.cells import expand
@@ -41,6 +42,8 @@ class Outcome:
       finished: number of blocks that are stored.
       blocks: number of blocks of the whole sweep.
       interrupted: whether a signal ended it.
+      seconds: seconds that each part of the work took in this process, added up over its threads
+        (`jaxduel.experiments.engine.seconds.PARTS`).
 
     Example:
       >>> from pathlib import Path
@@ -53,6 +56,7 @@ class Outcome:
     finished: int
     blocks: int
     interrupted: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def complete(self) -> bool:
@@ -114,16 +118,18 @@ def run_sweep(
     end = math.inf
     if until is not None:
         end = time.monotonic() + until.timestamp() - time.time()
-    stop = threading.Event()
+    stop, seconds = threading.Event(), Seconds()
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
-            store, every = _opened(grid, folder, extend_seeds, kind, locks=shard is None)
-            own = every if shard is None else every[shard[0] - 1 :: shard[1]]
-            with StudyProgress("sweep", own, store.finished(), progress) as shown:
-                for task, here in run_tasks(store, own, where, stop, until=end):
+            with seconds.of("plan"):
+                store, every = _opened(grid, folder, extend_seeds, kind, locks=shard is None)
+                own = every if shard is None else every[shard[0] - 1 :: shard[1]]
+                shown = StudyProgress("sweep", own, store.finished(), progress)
+            with shown, seconds.compilations():
+                for task, here in run_tasks(store, own, where, stop, until=end, seconds=seconds):
                     shown.done(task.key, here=here)
         else:
             with cluster.connect(scheduler) as client:
@@ -133,7 +139,7 @@ def run_sweep(
                 store, every = _opened(grid, folder, extend_seeds, kind)
                 with StudyProgress("sweep", every, store.finished(), progress) as shown:
                     cluster.run_on_cluster(store, every, client, shown, stop, patience)
-    return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set())
+    return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set(), seconds.spent)
 
 
 def _require_local(

@@ -42,7 +42,7 @@ def test_groups_of_a_batched_policy_hold_cells_with_about_as_many_rounds(batched
         assert max(rounds) <= 2 * min(rounds)
         assert group.batched
         assert len(group.stacked) - len(group.cells) < group.size
-        assert len(group.cells) <= max(group.size, 4)
+        assert len(group.cells) <= max(group.size, 16)
 
 
 def test_blocks_fit_the_memory_and_have_seeds_enough(batched):
@@ -56,7 +56,7 @@ def test_the_summary_counts_cells_programs_and_blocks(batched):
     lines = summary(batched)
     assert lines[0] == "975 cells: 3 policies, 5 problems, 13 horizons"
     assert f"{len(batched)} groups" in lines[1]
-    assert len(batched) == 3 * (3 * 5 + 2 * 17)
+    assert len(batched) == 3 * (3 * 5 + 2 * 5)
     assert "15 programs to compile" in lines[1]
     assert f"{len(tasks_of(batched))} blocks for 1,000 seeds a cell: 1.083e+14" in lines[2]
     assert lines[3] == "  pcomp: 325 cells, 5 programs, K = 4, 8, 16, 32, 64"
@@ -164,11 +164,11 @@ NEED = Need(total=1000, largest=400, default=512)
         (100, NEED, {"batched": True}, Width(15, 160, 15, 160)),
         (66, NEED, {"batched": True}, Width(11, 224, 11, 224)),
         (66, NEED, {"batched": True, "lanes": 64}, Width(11, 64, 11, 64)),
-        (66, NEED._replace(largest=2**12), {"batched": True}, Width(4, 64, 4, 256)),
-        (66, NEED._replace(largest=2**14), {"batched": True}, Width(1, 64, 4, 256)),
-        (66, NEED._replace(largest=2**18), {"batched": True}, Width(1, 64, 4, 256)),
-        (66, NEED._replace(largest=2**14, total=2**24), {"batched": True}, Width(1, 64, 4, 256)),
-        (66, NEED._replace(total=2**26), {"batched": True}, Width(1, 16, 4, 256)),
+        (66, NEED._replace(largest=2**12), {"batched": True}, Width(4, 64, 16, 256)),
+        (66, NEED._replace(largest=2**14), {"batched": True}, Width(1, 64, 16, 256)),
+        (66, NEED._replace(largest=2**18), {"batched": True}, Width(1, 64, 16, 256)),
+        (66, NEED._replace(largest=2**14, total=2**24), {"batched": True}, Width(1, 64, 16, 256)),
+        (66, NEED._replace(total=2**26), {"batched": True}, Width(1, 16, 16, 256)),
         (66, NEED._replace(default=65_536), {"platform": "gpu"}, Width(33, 1024, 33, 1024)),
     ],
 )

@@ -76,9 +76,9 @@ def test_the_data_set_is_what_simulate_gives(undisturbed):
 def test_progress_counts_what_runs_here_and_what_others_have_done(tmp_path, monkeypatch):
     seen = []
 
-    def watched(*args):
+    def watched(*args, **options):
         seen.append(text_of(current()))
-        yield from executor.run_tasks(*args)
+        yield from executor.run_tasks(*args, **options)
         seen.append(text_of(current()))
 
     def text_of(shown):
@@ -117,14 +117,14 @@ def test_a_stopped_sweep_goes_on_to_the_same_bits(undisturbed, tmp_path, monkeyp
 
     def one_block(*args):
         stops[-1].set()
-        return work.carry_out(*args)
+        return work.simulated(*args)
 
-    def watched(store, every, where, stop):
+    def watched(store, every, where, stop, **options):
         stops.append(stop)
-        yield from executor.run_tasks(store, every, where, stop)
+        yield from executor.run_tasks(store, every, where, stop, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(executor, "carry_out", one_block)
+        patch.setattr(executor, "simulated", one_block)
         patch.setattr("jaxduel.experiments.sweep.sweep.run_tasks", watched)
         for done in (1, 2):
             outcome = run_sweep(grid, tmp_path, devices=jax.devices()[:1])
@@ -153,15 +153,15 @@ def test_other_code_does_not_go_on_with_a_sweep(undisturbed, monkeypatch):
 
 
 def test_too_little_memory_halves_the_block(undisturbed, tmp_path, monkeypatch):
-    asked, run_cells = [], work.run_cells
+    asked, run_prepared = [], work.run_prepared
 
-    def scarce(policies, problems, horizons, settings, **options):
+    def scarce(prepared, settings, keep):
         asked.append(settings.lanes)
         if settings.lanes > most:
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
-        return run_cells(policies, problems, horizons, settings, **options)
+        return run_prepared(prepared, settings, keep)
 
-    monkeypatch.setattr(work, "run_cells", scarce)
+    monkeypatch.setattr(work, "run_prepared", scarce)
     most, grid = 2, small(keep=("seeds", "wins"))
     run_sweep(grid, tmp_path / "halves", devices=jax.devices()[:1])
     assert asked == [4, 2, 2, 4, 2, 2, 4, 2]
@@ -176,7 +176,7 @@ def test_a_failure_stops_the_others_and_is_raised(tmp_path, monkeypatch):
     def broken(*args):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(executor, "carry_out", broken)
+    monkeypatch.setattr(executor, "simulated", broken)
     with pytest.raises(RuntimeError, match="broken"):
         run_sweep(small(), tmp_path, devices=jax.devices()[:2])
     assert stored(tmp_path) == []

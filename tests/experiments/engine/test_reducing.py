@@ -1,0 +1,89 @@
+"""Reduction of records to the arrays of a block: by the definitions, in whatever parts."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments.engine.reducing import Seeds, arrays_of
+from jaxduel.simulation.blocks import Recorded
+from jaxduel.simulation.regret import regret_from_pairs, regret_from_plays
+from jaxduel.simulation.tallies import Tallies
+
+SEEDS, LANES, POINTS, ARMS = 37, 48, 5, 8
+PROBLEMS = [jd.problems.load(name) for name in ("arxiv", "cyclic")]
+TIMES = [np.array([1, 10, 20, 50, 100]), np.array([1, 10, 20])]
+
+
+@pytest.fixture(scope="module")
+def record():
+    """Of two cells: plays beyond 2^31, lanes, arms and checkpoints of padding with other numbers in
+    them."""
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, 2**25, (2, LANES, POINTS, ARMS, ARMS), np.int32)
+    plays = rng.integers(0, 2**32, (2, LANES, POINTS, ARMS), np.uint32)
+    return Recorded(Tallies(plays, pairs, None), rng.integers(1, 9, (2, LANES), np.int32))
+
+
+def reduced(record, bounds):
+    """The arrays, with the seeds in parts that end at `bounds`."""
+    definitions = ("copeland", "weak")
+    group: Any = SimpleNamespace(
+        cells=[SimpleNamespace(definitions=definitions), SimpleNamespace(definitions=("borda",))],
+        definitions=(*definitions, "borda"),
+        keep=("seeds", "wins", "selves"),
+        num_checkpoints=POINTS,
+        num_arms=ARMS,
+    )
+    checked: Any = [
+        SimpleNamespace(problem=problem, grid=times)
+        for problem, times in zip(PROBLEMS, TIMES, strict=True)
+    ]
+    parts = []
+    for begin, end in zip((0, *bounds), (*bounds, SEEDS), strict=True):
+        pairs, plays = record.tallies.pairs[:, begin:], record.tallies.plays[:, begin:]
+        own = Recorded(Tallies(plays, pairs, None), record.batches[:, begin:])
+        parts.append(Seeds(end - begin, own))
+    return arrays_of(group, [(checked, parts)])
+
+
+def test_the_numbers_are_those_of_the_definitions(record):
+    arrays = reduced(record, ())
+    for cell, (problem, times) in enumerate(zip(PROBLEMS, TIMES, strict=True)):
+        points, num = len(times), problem.num_arms
+        plays = record.tallies.plays[cell, :SEEDS, :points, :num].astype(np.int64)
+        pairs = record.tallies.pairs[cell, :SEEDS, :points, :num, :num].astype(np.int64)
+        if cell == 0:
+            by = [regret_from_plays(problem, "copeland", plays), regret_from_pairs(problem, pairs)]
+        else:
+            by = [regret_from_plays(problem, "borda", plays)]
+        values = np.pad(np.stack(by), [(0, 0), (0, 0), (0, POINTS - points)], mode="edge")
+        own = arrays["regret"][cell, :2] if cell == 0 else arrays["regret"][cell, 2:]
+        np.testing.assert_array_equal(own, values)
+        assert np.isnan(np.delete(arrays["regret"][cell], (0, 1) if cell == 0 else 2, axis=0)).all()
+        np.testing.assert_array_equal(arrays["final_regret"][cell], arrays["regret"][cell, ..., -1])
+        np.testing.assert_array_equal(arrays["plays_mean"][cell, :points, :num], plays.mean(axis=0))
+        assert not arrays["plays_mean"][cell, points:].any()
+        assert not arrays["plays_mean"][cell, :, num:].any()
+        mean = arrays["pairs_mean"][cell, :points, :num, :num]
+        np.testing.assert_array_equal(mean, pairs.mean(axis=0))
+        selves = np.diagonal(pairs[:, -1], axis1=1, axis2=2)
+        np.testing.assert_array_equal(arrays["selves"][cell, :, :num], selves)
+    np.testing.assert_array_equal(arrays["batches"], record.batches[:, :SEEDS])
+    np.testing.assert_array_equal(arrays["regret_mean"], arrays["regret"].mean(axis=2))
+    deviations = arrays["regret"] - arrays["regret_mean"][:, :, None]
+    np.testing.assert_array_equal(arrays["regret_m2"], (deviations**2).sum(axis=2))
+    assert arrays["regret_count"] == SEEDS
+
+
+@pytest.mark.parametrize("cache", [1, 2**12])
+def test_parts_do_not_change_a_bit(record, cache, monkeypatch):
+    whole = reduced(record, ())
+    monkeypatch.setattr("jaxduel.experiments.engine.reducing._CACHE_BYTES", cache)
+    for bounds in ((), (16, 32), (1, 2)):
+        parts = reduced(record, bounds)
+        assert set(parts) == set(whole)
+        for name, array in whole.items():
+            np.testing.assert_array_equal(parts[name], array)
