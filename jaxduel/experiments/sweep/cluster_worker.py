@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import jax
 
-from jaxduel.errors import InputError, StorageError
+from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.environment import blocks_code
 from jaxduel.experiments.sweep.manifest import Manifest
 from jaxduel.experiments.sweep.planning import Task
@@ -25,24 +24,13 @@ from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.work import carry_out
 from jaxduel.simulation.compilation_cache import use_compilation_cache
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.identity import versions
 
 SECONDS_TO_APPEAR = 10.0
 """Seconds that a worker waits until a folder shows what the client has written into it: common file
 systems cache the contents of folders."""
 
 _lock = threading.Lock()
-
-
-class Answer(NamedTuple):
-    """Outcome of a task on a worker.
-
-    Attributes:
-      state: "stored"; "elsewhere" if another process has claimed or finished it; or "failed".
-      error: the error of a task that failed.
-    """
-
-    state: Literal["stored", "elsewhere", "failed"]
-    error: Exception | None = None
 
 
 def digest_of(manifest: Manifest) -> str:
@@ -56,19 +44,12 @@ def greet() -> dict[str, str]:
     command line does."""
     use_compilation_cache()
     device = jax.local_devices()[0]
-    return {
-        "jax": version("jax"),
-        "jaxlib": version("jaxlib"),
-        "device": device.device_kind,
-        "platform": device.platform,
-    }
+    here = {name: versions()[name] for name in ("jax", "jaxlib")}
+    return {**here, "device": device.device_kind, "platform": device.platform}
 
 
-def perform(folder: str, manifest: str, task: Task) -> Answer:
+def perform(folder: str, manifest: str, task: Task) -> bool | InputError | MemoryError:
     """Claims a task, simulates it and stores its block.
-
-    On a CPU a worker runs as many tasks at a time as it has threads, all on the first device; on
-    accelerators one on each that the process sees.
 
     Args:
       folder: folder of the sweep, an absolute path.
@@ -76,8 +57,11 @@ def perform(folder: str, manifest: str, task: Task) -> Answer:
       task: the task.
 
     Returns:
-      Its outcome. An InputError, StorageError or MemoryError is part of it, so that the worker does
-      not report it too.
+      Whether it did so: False if another process has claimed or finished the task. Errors that the
+      task would meet again elsewhere are returned too; dask runs it again after those raised.
+
+    Raises:
+      StorageError: if the block cannot be stored.
     """
     try:
         with _device() as device, jax.default_device(device):
@@ -85,15 +69,15 @@ def perform(folder: str, manifest: str, task: Task) -> Answer:
                 store = _store(folder, manifest)
                 claim = store.claim(task.key)
             if claim is None:
-                return Answer("elsewhere")
+                return False
             with claim:
                 of = store.manifest
                 block = carry_out(task, of.seeds, of.grid["keep"], device)
                 with _lock:
                     store.add(block)
-        return Answer("stored")
-    except (InputError, StorageError, MemoryError) as error:
-        return Answer("failed", error)
+        return True
+    except (InputError, MemoryError) as error:
+        return error
 
 
 def dask_setup(worker: Any) -> None:
@@ -111,34 +95,31 @@ def _store(folder: str, manifest: str) -> Store:
     Raises:
       InputError: if this machine does not see it, or has other simulating code.
     """
-    end = time.monotonic() + SECONDS_TO_APPEAR
-    while True:
-        store = None
+    host, end = socket.gethostname(), time.monotonic() + SECONDS_TO_APPEAR
+    while time.monotonic() < end:
         with suppress(InputError):
             store = Store.open(Path(folder))
-        if store and digest_of(store.manifest) == manifest:
-            _require_code(store.manifest)
-            return store
-        if time.monotonic() >= end:
-            raise InputError(
-                f"the worker on {socket.gethostname()} does not see the sweep in '{folder}': give "
-                "a folder that all workers share with this process, under the same path."
-            )
+            if digest_of(store.manifest) == manifest:
+                break
         time.sleep(0.2)
-
-
-def _require_code(manifest: Manifest) -> None:
-    code, here = manifest.environment.get("code"), blocks_code()
+    else:
+        raise InputError(
+            f"the worker on {host} does not see the sweep in '{folder}': give a folder that all "
+            "workers share with this process, under the same path."
+        )
+    code, here = store.manifest.environment.get("code"), blocks_code()
     if here != code:
         raise InputError(
-            f"the worker on {socket.gethostname()} has other simulating code (digest {here}) than "
-            f"the process that runs the sweep ({code}): install the same code everywhere."
+            f"the worker on {host} has other simulating code (digest {here}) than the process that "
+            f"runs the sweep ({code}): install the same code everywhere."
         )
+    return store
 
 
 @contextmanager
 def _device() -> Iterator[Device]:
-    """A device to run a task on; an accelerator is waited for until no other task has it."""
+    """A device for a task: the first CPU, or an accelerator that no other task of the process has,
+    which is waited for."""
     devices = jax.local_devices()
     if devices[0].platform == "cpu":
         yield devices[0]
