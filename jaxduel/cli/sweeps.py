@@ -33,8 +33,8 @@ from jaxduel.files import require_writable_file, write_whole
 if TYPE_CHECKING:
     import xarray
 
+    from jaxduel.experiments.engine.groups import Group
     from jaxduel.experiments.sweep.grid import Grid
-    from jaxduel.experiments.sweep.planning import Group
     from jaxduel.simulation.devices import Device
 
 
@@ -103,19 +103,19 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     groups = groups_of(grid, devices[0].platform)
     warn_of_assumptions(groups)
     memory = memory_line(groups, len(devices))
-    for line in [*cell_lines(groups), *summary(groups, grid.num_seeds), memory]:
+    for line in [*cell_lines(groups), *summary(groups), memory]:
         print(line)
     if time:
-        _print_time(groups, grid.num_seeds, devices)
+        _print_time(groups, devices)
     return 0
 
 
-def _print_time(groups: Sequence[Group], num_seeds: int, devices: Sequence[Device]) -> None:
+def _print_time(groups: Sequence[Group], devices: Sequence[Device]) -> None:
     """Prints the estimated time of a plan, from trial runs."""
     from jaxduel.experiments.sweep.calibration import calibrate
     from jaxduel.progress import duration
 
-    found = calibrate(groups, num_seeds, devices, progress=True)
+    found = calibrate(groups, devices, progress=True)
     on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
     most, least, compilation = map(duration, (found.seconds, found.least, found.compilation))
     quiet = "" if most == least else f" if policies soon fall quiet, {most} if they never do"

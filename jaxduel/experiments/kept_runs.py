@@ -17,9 +17,9 @@ import jax
 import numpy as np
 
 from jaxduel.experiments import samples, tasks
+from jaxduel.experiments.engine.cells import digest_of_json
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.sweep.cells import digest_of_json
 from jaxduel.experiments.tasks import Task
 from jaxduel.simulation.identity import code_digest, problem_digest, versions
 

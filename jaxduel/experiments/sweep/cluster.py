@@ -16,25 +16,24 @@ import signal
 import tempfile
 import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 import jaxduel
 from jaxduel.errors import InputError, warn_caller
+from jaxduel.experiments.engine.groups import Task
+from jaxduel.experiments.engine.same import warn_of_environment
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster_worker
-from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.same import warn_of_environment
-from jaxduel.experiments.sweep.store import Store
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
 _PATIENCE_SECONDS = 1.0
 """Time for blocks in flight once a run is stopped, where the worker processes end with it."""
 _LOOK_SECONDS = 1.0
-"""Time between looks at the workers, and at blocks that other processes had claimed."""
+"""Time between looks at the workers, and at tasks that other processes had claimed."""
 _POLL_SECONDS = 0.01
 _RETRIES = 2
 """Times that a task runs again after errors such as those of a file system."""
@@ -52,7 +51,7 @@ def connect(scheduler: str) -> Iterator[Any]:
 
     Args:
       scheduler: an address ("tcp://host:port"), or "local:N" for N processes on this machine. A
-        script that starts them must do so beneath `if __name__ == "__main__":`.
+        script that starts these must do so beneath `if __name__ == "__main__":`.
 
     Yields:
       The `distributed.Client`; at the end the processes of "local:N" are gone.
@@ -73,7 +72,7 @@ def connect(scheduler: str) -> Iterator[Any]:
             "a cluster needs dask.distributed: pip install 'jaxduel[cluster]'."
         ) from None
     with ExitStack() as stack:
-        there = stack.enter_context(_local_cluster(int(local[1]))) if local else scheduler
+        there = _local_cluster(int(local[1]), stack) if local else scheduler
         try:
             client = Client(there, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -81,7 +80,7 @@ def connect(scheduler: str) -> Iterator[Any]:
         yield stack.enter_context(client)
 
 
-def platform_of(client: Any, stop: threading.Event) -> dict[str, str] | None:
+def platform_of(client: Any, stop: threading.Event) -> dict[str, Any] | None:
     """Platform and device of the workers of a cluster, so that a sweep can be planned for them.
 
     Args:
@@ -89,16 +88,20 @@ def platform_of(client: Any, stop: threading.Event) -> dict[str, str] | None:
       stop: ends the waiting where no worker has joined yet.
 
     Returns:
-      "platform" and "device" (its kind) of one of the workers, and its versions of "jax" and
-      "jaxlib"; None if it was stopped.
+      `cluster_worker.greet` of one of the workers; None if it was stopped.
 
     Raises:
-      InputError: if a worker has another version of jaxduel.
+      InputError: if a worker has another version of jaxduel, or cannot run it.
+      ConnectionError: if the scheduler was lost.
     """
-    workers = _Workers(client)
+    call, content = _packed(cluster_worker.greet)
     while not stop.is_set():
-        for greeting in workers.greet():
-            return greeting
+        if _look(client, {}):
+            for worker, answer in client.run(call, content, on_error="return").items():
+                if not isinstance(answer, Exception):
+                    return answer
+                if not isinstance(answer, OSError):  # it has gone
+                    raise _unable(worker, answer)
         stop.wait(_LOOK_SECONDS)
     return None
 
@@ -107,22 +110,23 @@ def run_on_cluster(
     store: Store,
     tasks: Sequence[Task],
     client: Any,
-    progress: SweepProgress,
     stop: threading.Event,
     patience: float = math.inf,
-) -> None:
-    """Fills a store by the workers of a cluster, as `runner.run_tasks` does with local devices.
+) -> Generator[Task]:
+    """Fills a store by the workers of a cluster, as `executor.run_tasks` does with local devices.
 
-    Each worker has as many tasks at a time as it has threads, preferably of programs that it has
-    compiled. Workers may come and go: the tasks of a lost one run again on another.
+    Each worker has as many tasks at a time as it has threads, so that few are in flight when the
+    run is stopped. Workers may come and go: the tasks of a lost one run again on another.
 
     Args:
       store: the store for blocks, in a folder that all workers see under the same path.
       tasks: all of the sweep.
       client: a client from `connect`.
-      progress: counts every finished block.
       stop: once it is set, the blocks in flight are finished and no others begun.
       patience: seconds that they may take then, see `patience_of`.
+
+    Yields:
+      A task as soon as its block is stored; those stored before are not among them.
 
     Raises:
       InputError: if a worker has another version of jaxduel or does not see the folder, or a
@@ -132,96 +136,32 @@ def run_on_cluster(
         the other.
       ConnectionError: if the scheduler was lost; the message is one sentence.
     """
-    left = [task for task in tasks if task.key not in store.finished()]
+    finished = store.finished()
+    left = [task for task in tasks if task.key not in finished]
     elsewhere: list[Task] = []
-    workers, flights = _Workers(client), _Flights(client, store)
-    until, look = math.inf, -math.inf
+    flights, threads = _Flights(client, store), {}
+    until, next_look = math.inf, -math.inf
     try:
         while left or elsewhere or flights.sent:
+            now = time.monotonic()
             if stop.is_set():
-                left, elsewhere = [], []
-                until = min(until, time.monotonic() + patience)
-                if time.monotonic() >= until or not workers.threads:
-                    return
-            if time.monotonic() >= look:
-                for greeting in workers.greet():
-                    _compare(store, greeting)
+                left, elsewhere, until = [], [], min(until, now + patience)
+            if now >= next_look:
+                threads, next_look = _look(client, threads), now + _LOOK_SECONDS
                 finished = store.finished() if elsewhere else set()
-                for task in elsewhere:
-                    progress.done(task.key) if task.key in finished else left.append(task)
+                yield from (task for task in elsewhere if task.key in finished)
+                left += (task for task in elsewhere if task.key not in finished)
                 elsewhere = []
-                look = time.monotonic() + _LOOK_SECONDS
-            flights.send(left, workers.threads)
+            if now >= until or (stop.is_set() and not threads):
+                return
+            flights.send(left, threads)
             for task, is_stored in flights.landed():
-                progress.done(task.key) if is_stored else elsewhere.append(task)
+                if is_stored:
+                    yield task
+                else:
+                    elsewhere.append(task)
     finally:
         flights.cancel()
-
-
-class _Workers:
-    """The workers of a cluster, as they come and go.
-
-    Attributes:
-      threads: number of threads of each that has been greeted, by its address.
-    """
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self.threads: dict[str, int] = {}
-
-    def greet(self) -> Collection[dict[str, str]]:
-        """Greets those that have joined since the last time; warns if there are none at all.
-
-        Returns:
-          What `cluster_worker.greet` says of each.
-
-        Raises:
-          InputError: if one has another version of jaxduel, or cannot run it.
-          ConnectionError: if the scheduler was lost.
-        """
-        try:
-            threads: dict[str, int] = self._client.nthreads()
-            joined = [worker for worker in threads if worker not in self.threads]
-            found = _greetings(self._client, joined) if joined else {}
-        except OSError as error:
-            raise _lost(self._client) from error
-        known = self.threads.keys() | found.keys()
-        self.threads = {worker: num for worker, num in threads.items() if worker in known}
-        if not threads:
-            there = self._client.scheduler.address
-            warn_caller(f"the scheduler at {there} has no workers yet: the sweep waits for them.")
-        return found.values()
-
-
-def _greetings(client: Any, workers: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The greetings of workers, without those that have gone meanwhile."""
-    _require_version(client)
-    call, content = _packed(cluster_worker.greet)
-    answers = client.run(call, content, workers=workers, on_error="return")
-    for worker, answer in answers.items():
-        if isinstance(answer, Exception) and not isinstance(answer, OSError):
-            raise InputError(
-                f"the worker {worker} cannot run jaxduel ({type(answer).__name__}: {answer}): "
-                "install what this process has on all workers."
-            )
-    return {worker: found for worker, found in answers.items() if isinstance(found, dict)}
-
-
-def _require_version(client: Any) -> None:
-    for worker, found in client.get_versions(packages=["jaxduel"])["workers"].items():
-        version = found["packages"]["jaxduel"]
-        if version != jaxduel.__version__:
-            raise InputError(
-                f"the worker {worker} has {f'jaxduel {version}' if version else 'no jaxduel'}, and "
-                f"the sweep is run by {jaxduel.__version__}: install the same version everywhere."
-            )
-
-
-def _compare(store: Store, greeting: dict[str, str]) -> None:
-    """Warns where numbers of a worker may round differently."""
-    there = store.manifest
-    now = replace(there, environment={**there.environment, **greeting})
-    warn_of_environment(store.folder, there, now)
 
 
 class _Flights:
@@ -234,36 +174,26 @@ class _Flights:
     def __init__(self, client: Any, store: Store) -> None:
         from distributed import as_completed
 
-        self._client = client
+        self._client, self._store = client, store
         self._sweep = os.path.abspath(store.folder), cluster_worker.digest_of(store.manifest)
         self._answers = as_completed(loop=client.loop, with_results=True, raise_errors=False)
-        self._begun: defaultdict[str, set[Hashable]] = defaultdict(set)
+        self._known: list[dict[str, Any]] = []
         self.sent: dict[Any, tuple[Task, str]] = {}
 
-    def send(self, left: list[Task], threads: dict[str, int]) -> None:
-        """Takes from the tasks that are left one for each free thread, so that none waits at a busy
-        worker while another is idle, and few are in flight when the run is stopped."""
+    def send(self, left: list[Task], threads: Mapping[str, int]) -> None:
+        """Takes one of the tasks that are left for each free thread, in their order."""
         busy = Counter(worker for _, worker in self.sent.values())
         for worker, number in threads.items():
-            for _ in range(min(number - busy[worker], len(left))):
-                task = min(left, key=lambda task: self._cost(task, worker))
+            for task in left[: max(number - busy[worker], 0)]:
                 left.remove(task)
-                self._begun[worker].add(task.group.program)
                 call, content = _packed(cluster_worker.perform, *self._sweep, task)
                 placed = {"workers": [worker], "allow_other_workers": True}
                 future = self._client.submit(call, content, pure=False, retries=_RETRIES, **placed)
                 self.sent[future] = task, worker
                 self._answers.add(future)
 
-    def _cost(self, task: Task, worker: str) -> int:
-        """A worker compiles for itself: it goes on with a program that it has compiled, else begins
-        one that no other has."""
-        if task.group.program in self._begun[worker]:
-            return 0
-        return 1 + any(task.group.program in begun for begun in self._begun.values())
-
     def landed(self) -> Iterator[tuple[Task, bool]]:
-        """Tasks that have ended since the last time, and the answers of `cluster_worker.perform`;
+        """Tasks that have ended since the last time, and whether their workers stored the blocks;
         waits a little if there is none.
 
         Raises:
@@ -272,25 +202,59 @@ class _Flights:
         if not self._answers.has_ready():
             time.sleep(_POLL_SECONDS)
         for future, answer in self._answers.next_batch(block=False):
-            task, _ = self.sent.pop(future)
+            task, worker = self.sent.pop(future)
             if future.status == "cancelled":  # not by this client
                 raise _lost(self._client)
             if future.status == "error":
-                _require_version(self._client)  # of one that has not been greeted yet
-                raise _explained(answer[1], task)
+                _require_version(self._client)  # one that joined later may have taken the task over
+                raise _explained(answer[1], task, worker)
             if isinstance(answer, Exception):
                 raise answer
-            yield task, answer
+            if answer and answer not in self._known:
+                self._known.append(answer)
+                there = self._store.manifest
+                here = replace(there, environment={**there.environment, **answer})
+                warn_of_environment(self._store.folder, there, here)
+            yield task, answer is not None
 
     def cancel(self) -> None:
         """Takes back what has not begun."""
-        if self._client.status == "running":
+        if self.sent and self._client.status == "running":
             self._client.cancel(list(self.sent))
 
 
+def _look(client: Any, before: Mapping[str, int]) -> dict[str, int]:
+    """The number of threads of each worker, by its address; warns if there are none.
+
+    Args:
+      client: the client.
+      before: the workers of the last look; others must have this version of jaxduel.
+    """
+    try:
+        threads: dict[str, int] = client.nthreads()
+        if threads.keys() - before.keys():
+            _require_version(client)
+    except OSError as error:
+        raise _lost(client) from error
+    if not threads:
+        there = client.scheduler.address
+        warn_caller(f"the scheduler at {there} has no workers yet: the sweep waits for them.")
+    return threads
+
+
+def _require_version(client: Any) -> None:
+    for worker, found in client.get_versions(packages=["jaxduel"])["workers"].items():
+        version = found["packages"]["jaxduel"]
+        if version != jaxduel.__version__:
+            raise InputError(
+                f"the worker {worker} has {f'jaxduel {version}' if version else 'no jaxduel'}, and "
+                f"the sweep is run by {jaxduel.__version__}: install the same version everywhere."
+            )
+
+
 def _packed(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[[bytes], Any], bytes]:
-    """A call as another one that the scheduler, which unpickles what it passes on, can read without
-    jaxduel: its function is local, so that it is pickled as code."""
+    """A call, as another one of a local function: that is pickled as code, so that the scheduler,
+    which unpickles what it passes on, needs no jaxduel."""
 
     def call(content: bytes) -> Any:
         import pickle
@@ -301,14 +265,21 @@ def _packed(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[[by
     return call, pickle.dumps((function, arguments))
 
 
-def _explained(error: Exception, task: Task) -> Exception:
+def _explained(error: Exception, task: Task, worker: str) -> Exception:
     from distributed.scheduler import KilledWorker
 
-    if not isinstance(error, KilledWorker):
-        return error
-    return MemoryError(
-        f"{error.allowed_failures + 1} workers in turn died while they had a block of cells such "
-        f"as {task.group.cells[0]} in hand: it may be more than their memory can hold."
+    if isinstance(error, KilledWorker):
+        return MemoryError(
+            f"{error.allowed_failures + 1} workers in turn died while they had a block of cells "
+            f"such as {task.group.cells[0]} in hand: it may be more than their memory can hold."
+        )
+    return _unable(worker, error) if isinstance(error, ImportError) else error
+
+
+def _unable(worker: str, error: Exception) -> InputError:
+    return InputError(
+        f"the worker {worker} cannot run jaxduel ({type(error).__name__}: {error}): install what "
+        "this process has on all workers."
     )
 
 
@@ -319,39 +290,32 @@ def _lost(client: Any) -> ConnectionError:
     )
 
 
-@contextmanager
-def _local_cluster(num_workers: int) -> Iterator[Any]:
+def _local_cluster(num_workers: int, stack: ExitStack) -> Any:
+    """A cluster of processes on this machine, which end with the stack."""
     from distributed import LocalCluster
 
-    with (
-        _silent(logging.getLogger("tornado")),  # it reports that workers are gone
-        tempfile.TemporaryDirectory(prefix="jaxduel-", ignore_cleanup_errors=True) as scratch,
-        LocalCluster(
-            n_workers=num_workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"dashboard": False},
-            memory_limit=None,
-            local_directory=scratch,
-            silence_logs=logging.CRITICAL,
-            preload=[cluster_worker.__name__],
-        ) as cluster,
-    ):
-        try:
-            yield cluster
-        finally:  # at once: a close would wait until they finish their blocks
-            for nanny in cluster.workers.values():
-                nanny.auto_restart = False
-                if nanny.pid:
-                    os.kill(nanny.pid, signal.SIGKILL)
+    tornado = logging.getLogger("tornado")  # reports that workers are gone
+    stack.callback(tornado.setLevel, tornado.level)
+    tornado.setLevel(logging.CRITICAL)
+    scratch = tempfile.TemporaryDirectory(prefix="jaxduel-", ignore_cleanup_errors=True)
+    cluster: Any = LocalCluster(
+        n_workers=num_workers,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
+        memory_limit=None,
+        local_directory=stack.enter_context(scratch),
+        silence_logs=logging.CRITICAL,
+        preload=[cluster_worker.__name__],
+    )
+    stack.enter_context(cluster)
+    stack.callback(_kill, cluster)
+    return cluster
 
 
-@contextmanager
-def _silent(logger: logging.Logger) -> Iterator[None]:
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+def _kill(cluster: Any) -> None:
+    """Kills the worker processes at once: a close would wait until they finish their blocks."""
+    for nanny in cluster.workers.values():
+        nanny.auto_restart = False
+        if nanny.pid:
+            os.kill(nanny.pid, signal.SIGKILL)

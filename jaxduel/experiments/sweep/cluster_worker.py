@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import jax
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.environment import blocks_code
-from jaxduel.experiments.sweep.manifest import Manifest
-from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.store import Store
-from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.experiments.engine.groups import Task
+from jaxduel.experiments.engine.identity import blocks_code, environment
+from jaxduel.experiments.engine.manifest import Manifest
+from jaxduel.experiments.engine.same import ROUNDING
+from jaxduel.experiments.engine.store import Store
+from jaxduel.experiments.engine.work import carry_out
 from jaxduel.simulation.compilation_cache import use_compilation_cache
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.identity import versions
 
 SECONDS_TO_APPEAR = 10.0
 """Seconds that a worker waits until a folder shows what the client has written into it: common file
@@ -38,18 +37,20 @@ def digest_of(manifest: Manifest) -> str:
     return sha256(manifest.encode()).hexdigest()
 
 
-def greet() -> dict[str, str]:
-    """Environment fields of a worker that affect rounding (jax, jaxlib, device), and the platform
-    that a sweep is planned for. From here on the worker keeps compiled programs on disk, as the
-    command line does."""
+@lru_cache(maxsize=1)
+def greet() -> dict[str, Any]:
+    """Environment fields of a worker that affect rounding, and the platform that a sweep is planned
+    for. From here on the worker keeps compiled programs on disk, as the command line does."""
     use_compilation_cache()
     device = jax.local_devices()[0]
-    here = {name: versions()[name] for name in ("jax", "jaxlib")}
-    return {**here, "device": device.device_kind, "platform": device.platform}
+    here = environment(device.device_kind, prng="")
+    return {**{name: here[name] for name in ROUNDING}, "platform": device.platform}
 
 
-def perform(folder: str, manifest: str, task: Task) -> bool | InputError | MemoryError:
+def perform(folder: str, manifest: str, task: Task) -> dict[str, Any] | Exception | None:
     """Claims a task, simulates it and stores its block.
+
+    On a CPU all tasks of a process run on the first device; on accelerators one on each.
 
     Args:
       folder: folder of the sweep, an absolute path.
@@ -57,27 +58,29 @@ def perform(folder: str, manifest: str, task: Task) -> bool | InputError | Memor
       task: the task.
 
     Returns:
-      Whether it did so: False if another process has claimed or finished the task. Errors that the
-      task would meet again elsewhere are returned too; dask runs it again after those raised.
+      The environment it ran in (`greet`), or None if another process has claimed or finished it. An
+      InputError or MemoryError, which it would meet again, is returned; dask runs a task again
+      after errors that are raised.
 
     Raises:
       StorageError: if the block cannot be stored.
     """
+    with _lock:
+        free = _devices()
+    device = free.get()
     try:
-        with _device() as device, jax.default_device(device):
-            with _lock:
-                store = _store(folder, manifest)
-                claim = store.claim(task.key)
-            if claim is None:
-                return False
-            with claim:
-                of = store.manifest
-                block = carry_out(task, of.seeds, of.grid["keep"], device)
-                with _lock:
-                    store.add(block)
-        return True
+        with _lock:
+            here, store = greet(), _store(folder, manifest)
+        claim = store.claim(task.key)
+        if claim is None:
+            return None
+        with claim, jax.default_device(device):
+            store.add(carry_out(task, device))
+        return here
     except (InputError, MemoryError) as error:
         return error
+    finally:
+        free.put(device)
 
 
 def dask_setup(worker: Any) -> None:
@@ -86,6 +89,18 @@ def dask_setup(worker: Any) -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     jax.config.update("jax_platforms", "cpu")
+
+
+@lru_cache(maxsize=1)
+def _devices() -> queue.SimpleQueue[Device]:
+    """Devices that no task has: the first CPU, once for each core, or the accelerators."""
+    devices = jax.local_devices()
+    if devices[0].platform == "cpu":
+        devices = devices[:1] * (os.cpu_count() or 1)
+    free: queue.SimpleQueue[Device] = queue.SimpleQueue()
+    for device in devices:
+        free.put(device)
+    return free
 
 
 @lru_cache(maxsize=4)
@@ -98,7 +113,7 @@ def _store(folder: str, manifest: str) -> Store:
     host, end = socket.gethostname(), time.monotonic() + SECONDS_TO_APPEAR
     while time.monotonic() < end:
         with suppress(InputError):
-            store = Store.open(Path(folder))
+            store = Store.open(folder)
             if digest_of(store.manifest) == manifest:
                 break
         time.sleep(0.2)
@@ -114,28 +129,3 @@ def _store(folder: str, manifest: str) -> Store:
             f"runs the sweep ({code}): install the same code everywhere."
         )
     return store
-
-
-@contextmanager
-def _device() -> Iterator[Device]:
-    """A device for a task: the first CPU, or an accelerator that no other task of the process has,
-    which is waited for."""
-    devices = jax.local_devices()
-    if devices[0].platform == "cpu":
-        yield devices[0]
-        return
-    with _lock:
-        free = _accelerators()
-    device = free.get()
-    try:
-        yield device
-    finally:
-        free.put(device)
-
-
-@lru_cache(maxsize=1)
-def _accelerators() -> queue.SimpleQueue[Device]:
-    free: queue.SimpleQueue[Device] = queue.SimpleQueue()
-    for device in jax.local_devices():
-        free.put(device)
-    return free

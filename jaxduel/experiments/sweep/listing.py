@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jaxduel.experiments.sweep.planning import Group, tasks
+from jaxduel.experiments.engine.groups import Group, tasks_of
 
 
-def summary(groups: Sequence[Group], num_seeds: int) -> list[str]:
+def summary(groups: Sequence[Group]) -> list[str]:
     """Lines of text with a plan's numbers of cells, groups, programs, blocks and comparisons."""
     cells = [cell for group in groups for cell in group.cells]
     programs = {group.program for group in groups}
-    steps = num_seeds * sum(cell.horizon for cell in cells)
+    every = tasks_of(groups)
+    steps = sum(task.amount for task in every)
     lines = [
         f"{len(cells):,} cells: {_count({c.policy for c in cells}, 'policy', 'policies')}, "
         f"{_count({c.problem for c in cells}, 'problem', 'problems')}, "
         f"{_count({c.horizon for c in cells}, 'horizon', 'horizons')}",
         f"{_count(groups, 'group', 'groups')} of cells that run together, "
         f"{_count(programs, 'program', 'programs')} to compile",
-        f"{_count(tasks(groups, num_seeds), 'block', 'blocks')} for {num_seeds:,} seeds a cell: "
+        f"{_count(every, 'block', 'blocks')} for {groups[0].num_seeds:,} seeds a cell: "
         f"{steps:.4g} comparisons or pulls",
     ]
     for policy in dict.fromkeys(group.policy for group in groups):

@@ -14,16 +14,18 @@ import jax
 import jaxduel
 from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, warn_caller
+from jaxduel.experiments.engine.cells import policy_of, problem_of
+from jaxduel.experiments.engine.executor import run_tasks
+from jaxduel.experiments.engine.groups import Group, Task, tasks_of
+from jaxduel.experiments.engine.identity import environment
+from jaxduel.experiments.engine.manifest import Manifest
+from jaxduel.experiments.engine.planning import plan
+from jaxduel.experiments.engine.progress import StudyProgress
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster
-from jaxduel.experiments.sweep.cells import expand, policy_of, problem_of
-from jaxduel.experiments.sweep.environment import environment
+from jaxduel.experiments.sweep.cells import expand
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.grid_file import read_grid
-from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
-from jaxduel.experiments.sweep.planning import Group, Task, plan, tasks
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.runner import run_tasks
-from jaxduel.experiments.sweep.store import Store
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation.devices import Device
 
@@ -105,16 +107,18 @@ def run_sweep(
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
             store, every = _opened(grid, folder, extend_seeds, kind)
-            with _progress(store, every, progress) as shown:
-                run_tasks(store, every, where, shown, stop)
+            with StudyProgress("sweep", every, store.finished(), progress) as shown:
+                for task, here in run_tasks(store, every, where, stop):
+                    shown.done(task.key, here=here)
         else:
             with cluster.connect(scheduler) as client:
                 kind = cluster.platform_of(client, stop)
                 if kind is None:
                     raise KeyboardInterrupt
                 store, every = _opened(grid, folder, extend_seeds, kind)
-                with _progress(store, every, progress) as shown:
-                    cluster.run_on_cluster(store, every, client, shown, stop, patience)
+                with StudyProgress("sweep", every, store.finished(), progress) as shown:
+                    for task in cluster.run_on_cluster(store, every, client, stop, patience):
+                        shown.done(task.key)
     return Outcome(Path(folder), len(store.finished()), len(every))
 
 
@@ -134,21 +138,18 @@ def _opened(
     there = {name: value for name, value in kind.items() if name != "platform"}
     manifest = Manifest(
         grid=grid.to_json(),
-        groups=tuple(_record(group) for group in groups),
+        groups=tuple(group.record() for group in groups),
         version=jaxduel.__version__,
         environment={**environment(kind["device"], grid.prng), **there},
     )
     store = Store.create_or_open(folder, manifest, extend=extend_seeds)
-    return store, tasks(groups, grid.num_seeds)
-
-
-def _progress(store: Store, every: Sequence[Task], shown: bool | None) -> SweepProgress:
-    return SweepProgress(every, store.finished(), store.manifest.seeds, shown)
+    return store, tasks_of(groups)
 
 
 def groups_of(grid: Grid, platform: str) -> tuple[Group, ...]:
     """The grid's cells in groups that run together."""
-    return plan(expand(grid), grid, platform)
+    cells = expand(grid)
+    return plan(cells, grid.num_seeds, keep=grid.keep, lanes=grid.lanes, platform=platform)
 
 
 def warn_of_assumptions(groups: Sequence[Group]) -> None:
@@ -165,26 +166,3 @@ def warn_of_assumptions(groups: Sequence[Group]) -> None:
             makers.setdefault(sentence, []).append(cell.policy)
     for sentence, policies in sorted(makers.items()):
         warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)
-
-
-def _record(group: Group) -> GroupRecord:
-    return GroupRecord(
-        key=group.key,
-        policy=group.policy,
-        cells=tuple(
-            CellRecord(
-                index=cell.index,
-                key=cell.key,
-                policy=cell.policy,
-                problem=cell.problem,
-                horizon=cell.horizon,
-                parameters=dict(cell.parameters),
-                delay=cell.delay,
-                num_arms=cell.num_arms,
-                checkpoints=cell.checkpoints,
-            )
-            for cell in group.cells
-        ),
-        definitions=group.definitions,
-        block_seeds=group.block_seeds,
-    )

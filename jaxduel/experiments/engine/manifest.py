@@ -1,4 +1,4 @@
-"""The manifest of a sweep: its grid, groups and environment, fixed before anything is computed."""
+"""The manifest of a store: its groups of cells and its environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxduel.errors import InputError, shorten
 
-FORMAT = 2
+FORMAT = 3
 """The number of the layout of folders that this version writes and reads."""
 FILE = "manifest.json"
 
@@ -53,6 +53,7 @@ class GroupRecord:
       definitions: D names of regret definitions, in the order in which blocks hold them.
       block_seeds: seeds in a whole block: block n holds seeds n x block_seeds to
         (n + 1) x block_seeds - 1.
+      seeds: seeds of each cell.
     """
 
     key: str
@@ -60,17 +61,22 @@ class GroupRecord:
     cells: tuple[CellRecord, ...]
     definitions: tuple[str, ...]
     block_seeds: int
+    seeds: int
+
+    def seeds_of_block(self, number: int) -> int:
+        """Number of seeds that block `number` holds once it is finished: fewer in the last."""
+        return min(self.block_seeds, self.seeds - number * self.block_seeds)
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of the sweep in a folder.
+    """Description of the study in a folder.
 
     Attributes:
-      grid: the grid in plain JSON values; "seeds" is among its keys.
+      grid: what was asked for, in plain JSON values: a sweep's grid, or a paper's sizes.
       groups: all groups of cells.
       version: version of jaxduel.
-      environment: versions, device, PRNG, ... (`jaxduel.experiments.sweep.environment`).
+      environment: versions, device, PRNG, ... (`jaxduel.experiments.engine.identity`).
       format: number of the layout.
 
     Raises:
@@ -97,20 +103,18 @@ class Manifest:
 
     @property
     def seeds(self) -> int:
-        """Seeds per cell."""
-        return int(self.grid["seeds"])
+        """The most seeds of a cell."""
+        return max(group.seeds for group in self.groups)
 
     def group(self, key: str) -> GroupRecord | None:
         """The group of that key, or None."""
         return next((group for group in self.groups if group.key == key), None)
 
-    def seeds_of_block(self, block_seeds: int, number: int) -> int:
-        """Number of seeds that block `number` holds once it is finished: fewer in the last."""
-        return min(block_seeds, self.seeds - number * block_seeds)
-
-    def with_grid(self, grid: dict[str, Any]) -> Manifest:
-        """The same manifest with another grid."""
-        return replace(self, grid=grid)
+    def joined(self, other: Manifest) -> Manifest:
+        """This manifest with the groups of another one that it lacks."""
+        own = {group.key for group in self.groups}
+        more = tuple(group for group in other.groups if group.key not in own)
+        return replace(self, groups=(*self.groups, *more))
 
     def encode(self) -> bytes:
         """The content of the file."""
