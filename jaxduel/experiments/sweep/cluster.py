@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -177,15 +177,20 @@ class _Flights:
         self._client, self._store = client, store
         self._sweep = os.path.abspath(store.folder), cluster_worker.digest_of(store.manifest)
         self._answers = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._begun: dict[Hashable, str] = {}
         self._known: list[dict[str, Any]] = []
         self.sent: dict[Any, tuple[Task, str]] = {}
 
     def send(self, left: list[Task], threads: Mapping[str, int]) -> None:
-        """Takes one of the tasks that are left for each free thread, in their order."""
+        """Takes one of the tasks that are left for each free thread: each worker compiles for
+        itself, and prefers a program that it has begun, or nobody."""
         busy = Counter(worker for _, worker in self.sent.values())
         for worker, number in threads.items():
-            for task in left[: max(number - busy[worker], 0)]:
+            for _ in range(min(number - busy[worker], len(left))):
+                own = (t for t in left if self._begun.get(t.group.program, worker) == worker)
+                task = next(own, left[0])
                 left.remove(task)
+                self._begun.setdefault(task.group.program, worker)
                 call, content = _packed(cluster_worker.perform, *self._sweep, task)
                 placed = {"workers": [worker], "allow_other_workers": True}
                 future = self._client.submit(call, content, pure=False, retries=_RETRIES, **placed)
