@@ -30,6 +30,8 @@ from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster_worker
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
+_LOGGERS = "distributed", "distributed.client", "tornado", "tornado.application"
+"""Loggers with levels of their own that report, with tracebacks, what errors say in a sentence."""
 _PATIENCE_SECONDS = 1.0
 """Time for blocks in flight once a run is stopped, where the worker processes end with it."""
 _LOOK_SECONDS = 1.0
@@ -72,6 +74,9 @@ def connect(scheduler: str) -> Iterator[Any]:
             "a cluster needs dask.distributed: pip install 'jaxduel[cluster]'."
         ) from None
     with ExitStack() as stack:
+        for logger in map(logging.getLogger, _LOGGERS):
+            stack.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL)
         there = _local_cluster(int(local[1]), stack) if local else scheduler
         try:
             client = Client(there, set_as_default=False)
@@ -258,13 +263,16 @@ def _require_version(client: Any) -> None:
 
 
 def _packed(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[[bytes], Any], bytes]:
-    """A call, as another one of a local function: that is pickled as code, so that the scheduler,
-    which unpickles what it passes on, needs no jaxduel."""
+    """A call, as one of a local function, which is pickled as code: the scheduler, which unpickles
+    what it passes on, needs no jaxduel."""
 
     def call(content: bytes) -> Any:
         import pickle
 
-        function, arguments = pickle.loads(content)
+        try:
+            function, arguments = pickle.loads(content)
+        except AttributeError as error:  # of a module that is another one there
+            raise ImportError(str(error)) from None
         return function(*arguments)
 
     return call, pickle.dumps((function, arguments))
@@ -299,9 +307,6 @@ def _local_cluster(num_workers: int, stack: ExitStack) -> Any:
     """A cluster of processes on this machine, which end with the stack."""
     from distributed import LocalCluster
 
-    tornado = logging.getLogger("tornado")  # reports that workers are gone
-    stack.callback(tornado.setLevel, tornado.level)
-    tornado.setLevel(logging.CRITICAL)
     scratch = tempfile.TemporaryDirectory(prefix="jaxduel-", ignore_cleanup_errors=True)
     cluster: Any = LocalCluster(
         n_workers=num_workers,
