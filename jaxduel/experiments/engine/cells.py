@@ -106,6 +106,11 @@ class StudyCell:
         return parameters_label(self.labels, self.delay)
 
     @property
+    def labels_in_data(self) -> tuple[str, str, int, str]:
+        """Labels that tell the cell from all others of its study."""
+        return self.policy, self.problem, self.horizon, self.label
+
+    @property
     def all_parameters(self) -> dict[str, Any]:
         """All parameters of the policy with their values, defaults and horizon filled in."""
         known = registry.parameters(self.policy)

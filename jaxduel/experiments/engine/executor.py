@@ -28,6 +28,7 @@ def run_tasks(
     stop: threading.Event,
     *,
     finish: bool = True,
+    until: float = math.inf,
 ) -> Generator[tuple[Task, bool]]:
     """Fills the store: claims a task, simulates it, stores its block, until all are there.
 
@@ -40,6 +41,8 @@ def run_tasks(
       devices: devices that simulate blocks, one at a time on each.
       stop: once it is set, no more blocks are begun, and the iterator ends.
       finish: whether the blocks in flight are finished then; if not, they end with their chunk.
+      until: time (`time.monotonic`) by which blocks must be finished: none is begun that would take
+        longer, by the blocks that have run here.
 
     Yields:
       A task as soon as its block is stored, in the caller's thread, and whether it was carried out
@@ -51,7 +54,7 @@ def run_tasks(
       MemoryError: if a device is too small for a single seed.
     """
     finished = store.finished()
-    waiting = _Queue([task for task in tasks if task.key not in finished])
+    waiting = _Queue([task for task in tasks if task.key not in finished], until)
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     told = None if finish else stop
 
@@ -59,8 +62,10 @@ def run_tasks(
         claim = store.claim(task.key)
         if claim is None:
             return False
+        begun = time.monotonic()
         with claim:
             store.add(carry_out(task, device, told))
+        waiting.took(task, time.monotonic() - begun)
         events.put((task, True))
         return True
 
@@ -103,8 +108,10 @@ def run_tasks(
                 stop.set()
             else:
                 yield event
-    finally:
+    except BaseException:  # the caller has closed the iterator, or was interrupted
         stop.set()
+        raise
+    finally:
         workers.wait(patience)
     if failure:
         raise failure
@@ -137,18 +144,24 @@ class _Queue:
 
     Args:
       tasks: in the order in which they are to begin.
+      until: time by which they must be finished.
     """
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[Task], until: float) -> None:
         self._lock = threading.Lock()
         self._left = list(tasks)
+        self._until = until
         self._begun: dict[Hashable, int] = {}
+        self._slowest: dict[Hashable, float] = {}
 
     def take(self, worker: int) -> Task | None:
-        """The next task for a worker, by its number; None if all are taken."""
+        """The next task for a worker, by its number; None if all are taken, or none can finish."""
         with self._lock:
-            own = (t for t in self._left if self._begun.get(t.group.program, worker) == worker)
-            task = next(own, self._left[0] if self._left else None)
+            there = self._left
+            if self._until < math.inf:
+                there = [task for task in self._left if self._can_finish(task)]
+            own = (t for t in there if self._begun.get(t.group.program, worker) == worker)
+            task = next(own, there[0] if there else None)
             if task is not None:
                 self._left.remove(task)
                 self._begun.setdefault(task.group.program, worker)
@@ -158,3 +171,16 @@ class _Queue:
         """Puts a task back, behind the others."""
         with self._lock:
             self._left.append(task)
+
+    def took(self, task: Task, seconds: float) -> None:
+        """Records the time that a task took."""
+        with self._lock:
+            for what in (task.group.key, task.group.program, None):
+                self._slowest[what] = max(self._slowest.get(what, 0.0), seconds)
+
+    def _can_finish(self, task: Task) -> bool:
+        """True if a task ends in time if it takes as long as the slowest of its group, else of its
+        program, else of all; nothing is known of the first one."""
+        known = (task.group.key, task.group.program, None)
+        expected = next((self._slowest[w] for w in known if w in self._slowest), 0.0)
+        return time.monotonic() + expected < self._until

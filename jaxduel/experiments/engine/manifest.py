@@ -41,6 +41,12 @@ class CellRecord:
     num_arms: int
     checkpoints: tuple[int, ...]
 
+    @property
+    def labels(self) -> tuple[str, str, int, str, int]:
+        """Labels that tell the cell from all others of its study."""
+        parameters = json.dumps(self.parameters, sort_keys=True)
+        return self.policy, self.problem, self.horizon, parameters, self.delay
+
 
 @dataclass(frozen=True)
 class GroupRecord:
@@ -62,6 +68,11 @@ class GroupRecord:
     definitions: tuple[str, ...]
     block_seeds: int
     seeds: int
+
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks of all seeds."""
+        return -(-self.seeds // self.block_seeds)
 
     def seeds_of_block(self, number: int) -> int:
         """Number of seeds that block `number` holds once it is finished: fewer in the last."""
@@ -92,14 +103,13 @@ class Manifest:
     def __post_init__(self) -> None:
         seen = set()
         for cell in (cell for group in self.groups for cell in group.cells):
-            parameters = json.dumps(cell.parameters, sort_keys=True)
-            label = (cell.policy, cell.problem, cell.horizon, parameters, cell.delay)
-            if label in seen:
+            if cell.labels in seen:
+                policy, problem, horizon, parameters, _ = cell.labels
                 raise InputError(
-                    f"the grid has {cell.policy} on {cell.problem} up to {cell.horizon} with the "
-                    f"parameters {parameters} twice: name each once."
+                    f"the grid has {policy} on {problem} up to {horizon} with the parameters "
+                    f"{parameters} twice: name each once."
                 )
-            seen.add(label)
+            seen.add(cell.labels)
 
     @property
     def seeds(self) -> int:
@@ -111,9 +121,9 @@ class Manifest:
         return next((group for group in self.groups if group.key == key), None)
 
     def joined(self, other: Manifest) -> Manifest:
-        """This manifest with the groups of another one that it lacks."""
-        own = {group.key for group in self.groups}
-        more = tuple(group for group in other.groups if group.key not in own)
+        """This manifest with the groups of another that have no cell of the same labels."""
+        own = {cell.labels for group in self.groups for cell in group.cells}
+        more = [g for g in other.groups if own.isdisjoint(cell.labels for cell in g.cells)]
         return replace(self, groups=(*self.groups, *more))
 
     def encode(self) -> bytes:

@@ -54,7 +54,7 @@ def plan(
         if cell.policy not in kinds:
             kind = plan_kind_of(cell.policy, cell.parameters, cell.horizon)
             kinds[cell.policy] = kind in (Batch, PullBatch)
-        families.setdefault(_family(cell), []).append(cell)
+        families.setdefault(family_of(cell), []).append(cell)
     groups: list[Group] = []
     for family, members in families.items():
         batched = kinds[members[0].policy]
@@ -70,7 +70,7 @@ def plan(
     return tuple(groups)
 
 
-def _family(cell: StudyCell) -> tuple[Any, ...]:
+def family_of(cell: StudyCell) -> tuple[Any, ...]:
     """Everything that a program depends on besides widths and the number of arms: plain values."""
     made = registry.policy_class(cell.policy)(
         num_arms=cell.num_arms, active_arms=np.ones(cell.num_arms, bool), **cell.all_parameters
@@ -112,7 +112,7 @@ class _Wanted(NamedTuple):
 
 
 def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted) -> list[Group]:
-    """The groups of cells that share all that `_family` returns, and the padded number of arms."""
+    """The groups of cells that share what `family_of` returns and the padded number of arms."""
     num_seeds, keep, asked, batched, platform = wanted
     together: dict[Any, list[StudyCell]] = {}
     for cell in cells:

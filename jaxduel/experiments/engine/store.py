@@ -18,7 +18,7 @@ from jaxduel.experiments.engine.block_folder import (
     read_block,
 )
 from jaxduel.experiments.engine.blocks import Block, encode_block
-from jaxduel.experiments.engine.claims import Claim, is_free, try_claim, wait_for_claim
+from jaxduel.experiments.engine.claims import Free, is_free, try_claim, wait_for_claim
 from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
 from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
 from jaxduel.files import TEMPORARY, remove_parts, why, write_whole
@@ -39,9 +39,10 @@ class Store:
       manifest: its manifest.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, locks: bool = True) -> None:
         self.folder = folder
         self.manifest = manifest
+        self._locks = locks
         self._groups = {group.key: group for group in manifest.groups}
         self._files = VerifiedFiles(folder / FOLDER)
         self._lock = threading.RLock()
@@ -64,6 +65,7 @@ class Store:
         *,
         extend: bool = False,
         join: bool = False,
+        locks: bool = True,
     ) -> Store:
         """The store for a manifest: a new one, or the one that was begun with the same grid.
 
@@ -71,7 +73,10 @@ class Store:
           folder: it is created with its parents if there is none.
           manifest: the manifest of the sweep asked for.
           extend: whether the number of seeds of a store that exists may be raised.
-          join: whether the groups of a store that exists may be others: the store then has both.
+          join: whether the groups of a store that exists may be others: the store then has both,
+            but of cells with the same labels those wanted alone.
+          locks: whether the file system has locks. If not, no two processes may run one task at
+            once.
 
         Returns:
           The store. It keeps the environment it was begun in, with a warning if numbers of this
@@ -85,8 +90,8 @@ class Store:
         manifest = decode_manifest(manifest.encode(), folder)  # as it would be read back
         try:
             _make_folders(folder)
-            with wait_for_claim(folder / CLAIMS / "manifest"):
-                return cls(folder, _settle(folder, manifest, extend, join))
+            with wait_for_claim(folder / CLAIMS / "manifest") if locks else Free():
+                return cls(folder, _settle(folder, manifest, extend, join), locks)
         except OSError as error:
             raise InputError(
                 f"the folder '{folder}' cannot be written: {error.strerror or error}."
@@ -98,8 +103,12 @@ class Store:
         Files that are known from an earlier call are not read again. Damaged ones are set aside,
         each with a warning.
         """
+        return {file.key for file in self.files()}
+
+    def files(self) -> list[BlockFile]:
+        """The files of `finished`."""
         with self._lock:
-            return {file.key for file in self._files.all() if self._is_complete(file)}
+            return [file for file in self._files.all() if self._is_complete(file)]
 
     def read(self, key: str) -> Block | None:
         """The block of a task, with all seeds that its group asks for; None if there is none."""
@@ -107,14 +116,14 @@ class Store:
             found = [file for file in self._files.all(key) if self._is_complete(file)]
         return read_block(found[0].path) if found else None
 
-    def claim(self, key: str) -> Claim | None:
+    def claim(self, key: str) -> Free | None:
         """The right to run a task; None if another process has it, or the task is finished.
 
         Raises:
           StorageError: if no claim can be written (disk full, no locks in this file system).
         """
         try:
-            claim = try_claim(self._claim_path(key))
+            claim = try_claim(self._claim_path(key)) if self._locks else Free()
         except OSError as error:
             raise _storage_error(self.folder, error) from error
         if claim is None:
@@ -130,6 +139,11 @@ class Store:
             claim.release()
             raise
         return claim
+
+    def claimed(self) -> set[str]:
+        """The keys of tasks that some process runs now."""
+        keys = {path.name for path in (self.folder / CLAIMS).iterdir()}
+        return {key for key in keys if not is_free(self._claim_path(key))}
 
     def wait_for_others(self, keys: Collection[str], timeout: float = 1.0) -> bool:
         """Waits while other processes work on the last tasks.
@@ -222,7 +236,7 @@ def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool) -> Manifes
     there = read_manifest(folder)
     if join:
         require_same_code(folder, there, wanted)
-        settled = there.joined(wanted)
+        settled = wanted.joined(there)
     else:
         require_same(folder, there, wanted, extend)
         grown = wanted.seeds > there.seeds

@@ -1,11 +1,14 @@
-"""Text about a plan: its cells, programs, blocks and memory."""
+"""Text about a plan (its cells, programs, blocks and memory) and about a sweep under way."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from jaxduel.experiments.engine.groups import Group, tasks_of
+from jaxduel.experiments.engine.store import Store
 
 
 def summary(groups: Sequence[Group]) -> list[str]:
@@ -54,3 +57,25 @@ def cell_lines(groups: Sequence[Group]) -> list[str]:
 def _count(things: Any, one: str, many: str) -> str:
     number = len(things)
     return f"{number:,} {one if number == 1 else many}"
+
+
+def status_lines(folder: str | os.PathLike[str]) -> list[str]:
+    """Lines about a sweep, whoever runs it: blocks that are stored, in all and of each policy.
+
+    Raises:
+      InputError: if the folder holds no sweep.
+    """
+    store = Store.open(folder)
+    stored = Counter(file.group for file in store.files())
+    groups = store.manifest.groups
+    lines = []
+    for policy in dict.fromkeys(group.policy for group in groups):
+        own = [group for group in groups if group.policy == policy]
+        done, blocks = sum(stored[g.key] for g in own), sum(g.num_blocks for g in own)
+        cells = sum(len(g.cells) for g in own if stored[g.key] == g.num_blocks)
+        of = sum(len(g.cells) for g in own)
+        lines.append(f"  {policy}: {done:,} of {blocks:,} blocks, {cells:,} of {of:,} cells whole")
+    done, blocks = sum(stored.values()), sum(group.num_blocks for group in groups)
+    runs = _count(store.claimed(), "block runs", "blocks run")
+    state = "finished" if done == blocks else f"{runs} now"
+    return [f"{done:,} of {blocks:,} blocks are stored in {store.folder}; {state}", *lines]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import os
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import jax
 
 import jaxduel
 from jaxduel import interrupts
-from jaxduel.errors import AssumptionWarning, warn_caller
+from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.executor import run_tasks
 from jaxduel.experiments.engine.groups import Group, Task, tasks_of
@@ -38,6 +40,7 @@ class Outcome:
       folder: its folder.
       finished: number of blocks that are stored.
       blocks: number of blocks of the whole sweep.
+      interrupted: whether a signal ended it.
 
     Example:
       >>> from pathlib import Path
@@ -49,6 +52,7 @@ class Outcome:
     folder: Path
     finished: int
     blocks: int
+    interrupted: bool = False
 
     @property
     def complete(self) -> bool:
@@ -63,6 +67,8 @@ def run_sweep(
     extend_seeds: bool = False,
     devices: Sequence[Device] | None = None,
     scheduler: str | None = None,
+    shard: tuple[int, int] | None = None,
+    until: datetime | None = None,
     progress: bool | None = None,
 ) -> Outcome:
     """Runs a grid, or resumes it, and stores each block as soon as it is finished.
@@ -80,10 +86,14 @@ def run_sweep(
       devices: devices that run blocks, one at a time on each; all local ones by default.
       scheduler: scheduler of a dask cluster that runs the blocks instead
         (`jaxduel.experiments.sweep.cluster`).
+      shard: (i, n) for the i-th of n processes, from 1, that each run every n-th block, of which no
+        other two may run the same: nothing is locked, for file systems without locks.
+      until: time by which to end (local time if it has no zone): no block is begun that would take
+        longer.
       progress: as in `jaxduel.simulate`.
 
     Returns:
-      The outcome; not complete if a signal stopped it early.
+      The outcome; not complete if a signal or `until` stopped it early, or other shards are not.
 
     Raises:
       InputError: for a grid that cannot be run, or a folder that holds something else.
@@ -99,16 +109,21 @@ def run_sweep(
       >>> outcome.complete, outcome.finished, outcome.blocks
       (True, 1, 1)
     """
+    _require_local(scheduler, shard, until)
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
+    end = math.inf
+    if until is not None:
+        end = time.monotonic() + until.timestamp() - time.time()
     stop = threading.Event()
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
-            store, every = _opened(grid, folder, extend_seeds, kind)
-            with StudyProgress("sweep", every, store.finished(), progress) as shown:
-                for task, here in run_tasks(store, every, where, stop):
+            store, every = _opened(grid, folder, extend_seeds, kind, locks=shard is None)
+            own = every if shard is None else every[shard[0] - 1 :: shard[1]]
+            with StudyProgress("sweep", own, store.finished(), progress) as shown:
+                for task, here in run_tasks(store, own, where, stop, until=end):
                     shown.done(task.key, here=here)
         else:
             with cluster.connect(scheduler) as client:
@@ -119,11 +134,25 @@ def run_sweep(
                 with StudyProgress("sweep", every, store.finished(), progress) as shown:
                     for task in cluster.run_on_cluster(store, every, client, stop, patience):
                         shown.done(task.key)
-    return Outcome(Path(folder), len(store.finished()), len(every))
+    return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set())
+
+
+def _require_local(
+    scheduler: str | None, shard: tuple[int, int] | None, until: datetime | None
+) -> None:
+    """Raises InputError for options of local devices with a scheduler, or a shard out of range."""
+    if scheduler is not None and (shard is not None or until is not None):
+        raise InputError("shard and until are for local devices: give them without a scheduler.")
+    if shard is not None and not 1 <= shard[0] <= shard[1]:
+        raise InputError(f"shard must be i/n with i from 1 to n, not {shard[0]}/{shard[1]}.")
 
 
 def _opened(
-    grid: Grid, folder: str | os.PathLike[str], extend_seeds: bool, kind: Mapping[str, str]
+    grid: Grid,
+    folder: str | os.PathLike[str],
+    extend_seeds: bool,
+    kind: Mapping[str, str],
+    locks: bool = True,
 ) -> tuple[Store, tuple[Task, ...]]:
     """The store, and all tasks.
 
@@ -132,6 +161,7 @@ def _opened(
       folder: folder of the store.
       extend_seeds: whether it may be extended.
       kind: platform and device, and other environment fields that are not those of this process.
+      locks: whether the file system has locks.
     """
     groups = groups_of(grid, kind["platform"])
     warn_of_assumptions(groups)
@@ -142,7 +172,7 @@ def _opened(
         version=jaxduel.__version__,
         environment={**environment(kind["device"], grid.prng), **there},
     )
-    store = Store.create_or_open(folder, manifest, extend=extend_seeds)
+    store = Store.create_or_open(folder, manifest, extend=extend_seeds, locks=locks)
     return store, tasks_of(groups)
 
 

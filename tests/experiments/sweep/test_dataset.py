@@ -9,10 +9,10 @@ import pytest
 import xarray
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.engine import block_folder
 from jaxduel.experiments.engine.blocks import encode_block
 from jaxduel.experiments.engine.manifest import CellRecord
 from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.engine import block_folder
 from jaxduel.experiments.sweep.dataset import open_sweep
 from jaxduel.experiments.sweep.layout import Layout, parameters_label
 from jaxduel.stats import Moments, merge
