@@ -138,7 +138,8 @@ def run_sweep(
                     raise KeyboardInterrupt
                 store, every = _opened(grid, folder, extend_seeds, kind)
                 with StudyProgress("sweep", every, store.finished(), progress) as shown:
-                    cluster.run_on_cluster(store, every, client, shown, stop, patience)
+                    for task in cluster.run_on_cluster(store, every, client, stop, patience):
+                        shown.done(task.key)
     return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set(), seconds.spent)
 
 

@@ -5,6 +5,7 @@ import importlib.metadata
 import logging
 import os
 import pickle
+import platform
 import shutil
 import signal
 import subprocess
@@ -12,24 +13,26 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import dask
+import distributed
 import jax
 import numpy as np
 import pytest
 from distributed import LocalCluster
 
+import jaxduel
 from jaxduel.errors import InputError, StorageError
 from jaxduel.experiments.engine.blocks import Block, decode_block
 from jaxduel.experiments.engine.claims import is_free
+from jaxduel.experiments.engine.groups import Task, tasks_of
 from jaxduel.experiments.engine.manifest import Manifest, read_manifest
-from jaxduel.experiments.engine.planning import Task, tasks
-from jaxduel.experiments.engine.progress import SweepProgress
 from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.sweep import cluster_run, cluster_worker
+from jaxduel.experiments.sweep import cluster_worker
 from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
@@ -65,7 +68,7 @@ def undisturbed(folder, **policy):
         }
     )
     run_sweep(grid, folder, devices=jax.local_devices()[:1])
-    every = tasks(groups_of(grid, "cpu"), SEEDS)
+    every = tasks_of(groups_of(grid, "cpu"))
     return Sweep(read_manifest(folder), every, stored.contents(folder))
 
 
@@ -74,21 +77,7 @@ def small(tmp_path_factory, quick_compilation):
     return undisturbed(tmp_path_factory.mktemp("undisturbed"), name="interleaved-filter")
 
 
-class Watched(SweepProgress):
-    """Progress that a test looks at."""
-
-    def __init__(self, every, begun=lambda key: None):
-        super().__init__(every, (), SEEDS, False)
-        self.keys = []
-        self._begun = begun
-
-    def done(self, key):
-        super().done(key)
-        self.keys.append(key)
-        self._begun(key)
-
-
-def made_up(task, num_seeds, keep, device):
+def made_up(task, device):
     """In place of `carry_out`: nothing is simulated."""
     group = task.group
     shape = (len(group.cells), 1, group.block_seeds, group.num_checkpoints)
@@ -138,10 +127,13 @@ def pretended(monkeypatch):
     monkeypatch.setattr(cluster_worker, "carry_out", made_up)
 
 
-def run(store, every, scheduler, stop=None, progress=None):
-    progress = progress or Watched(every)
-    run_on_cluster(store, every, scheduler, progress, stop or threading.Event())
-    return progress
+def run(store, every, scheduler, stop=None, done=None):
+    """Runs a sweep, and returns the keys of its tasks in the order in which they were finished."""
+    done = [] if done is None else done
+    with connect(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler) as client:
+        for task in run_on_cluster(store, every, client, stop or threading.Event()):
+            done.append(task.key)
+    return done
 
 
 def hang_in_mid_task(pid, file):
@@ -181,10 +173,10 @@ def kill_a_worker_in_mid_run(folder, sweep, monkeypatch):
         claims: list[str] = []
         killer = threading.Thread(target=kill, daemon=True)
         killer.start()
-        progress = run(store, every, client)
+        done = run(store, every, client)
         killer.join()
         assert claims
-        assert sorted(progress.keys) == sorted(task.key for task in every)
+        assert sorted(done) == sorted(task.key for task in every)
     with pytest.raises(ProcessLookupError):
         os.kill(second, 0)
     assert not os.listdir(store.folder / "claims")
@@ -220,17 +212,15 @@ def held(store, number):
 SCRIPT = """
 import pickle, sys, threading
 from jaxduel import interrupts
-from jaxduel.experiments.sweep.cluster import run_on_cluster
-from jaxduel.experiments.engine.progress import SweepProgress
 from jaxduel.experiments.engine.store import Store
+from jaxduel.experiments.sweep.cluster import connect, run_on_cluster
 
 if __name__ == "__main__":
     with open(sys.argv[2], "rb") as file:
         tasks = pickle.load(file)
     stop = threading.Event()
-    with interrupts.stops(stop):
-        progress = SweepProgress(tasks, (), 48, False)
-        run_on_cluster(Store.open(sys.argv[1]), tasks, "local:2", progress, stop)
+    with interrupts.stops(stop), connect("local:2") as client:
+        list(run_on_cluster(Store.open(sys.argv[1]), tasks, client, stop))
 """
 
 
@@ -274,34 +264,35 @@ def test_a_worker_killed_in_mid_run_changes_no_bit_of_batched_policies(tmp_path,
 
 
 def test_a_finished_sweep_runs_nothing_and_one_block_is_mended(store, every, address, pretended):
-    assert sorted(run(store, every, address).keys) == sorted(task.key for task in every)
+    assert sorted(run(store, every, address)) == sorted(task.key for task in every)
     before = stored.contents(store.folder)
-    assert run(store, every, address).keys == []
+    assert run(store, every, address) == []
     next((store.folder / "blocks").iterdir()).unlink()
-    assert len(run(Store.open(store.folder), every, address).keys) == 1
+    assert len(run(Store.open(store.folder), every, address)) == 1
     assert stored.contents(store.folder) == before
 
 
-def all_known(client, workers):
-    return {worker: cluster_worker.greet() for worker in workers}
+@pytest.mark.parametrize("found", ["9.9", None])
+def test_another_version_is_refused_before_anything_runs(store, every, address, monkeypatch, found):
+    def versions(client, packages):
+        assert packages == ["jaxduel"]
+        return {"workers": {"tcp://a:1": {"packages": {"jaxduel": found}}}}
 
-
-def test_another_version_is_refused_before_anything_runs(store, every, address, monkeypatch):
-    real = importlib.metadata.version
-    monkeypatch.setattr(
-        importlib.metadata, "version", lambda name: "9.9" if name == "jaxduel" else real(name)
-    )
-    with pytest.raises(InputError, match=r"has jaxduel 9\.9, and .* run by 0") as refused:
+    monkeypatch.setattr(distributed.Client, "get_versions", versions)
+    has = rf"tcp://a:1 has {'jaxduel 9.9' if found else 'no jaxduel'}, and .* run by 0"
+    with pytest.raises(InputError, match=has) as refused:
         run(store, every, address)
     assert "\n" not in str(refused.value)
-    assert stored.contents(store.folder) == {}
-    with connect(address) as client, pytest.raises(InputError, match=r"has jaxduel 9\.9"):
+    with connect(address) as client, pytest.raises(InputError, match=has):
         platform_of(client, threading.Event())
-    # one that has joined since, and is given a task before it is asked
-    monkeypatch.setattr(cluster_run, "greetings", all_known)
-    with pytest.raises(InputError, match=r"has jaxduel 9\.9"):
-        run(store, every, address)
     assert stored.contents(store.folder) == {}
+
+
+def test_the_version_is_the_one_that_workers_have(address, monkeypatch):
+    monkeypatch.setattr(jaxduel, "__version__", "9.9", raising=False)
+    here = importlib.metadata.version("jaxduel")
+    with connect(address) as client, pytest.raises(InputError, match=f"has jaxduel {here}, and "):
+        platform_of(client, threading.Event())
 
 
 def test_other_code_is_refused_before_anything_is_stored(store, every, address, monkeypatch):
@@ -312,22 +303,19 @@ def test_other_code_is_refused_before_anything_is_stored(store, every, address, 
     assert stored.contents(store.folder) == {}
 
 
-def test_no_jaxduel_is_refused(store, every, address, monkeypatch):
-    def version(name):
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", version)
-    with pytest.raises(InputError, match=r"has no jaxduel"):
-        run(store, every, address)
-
-
 def test_a_worker_that_cannot_start_jax_is_refused(store, every, address, monkeypatch):
-    def greet():
+    def fail(*arguments, **others):
         raise ImportError("no jaxlib")
 
-    monkeypatch.setattr(cluster_worker, "greet", greet)
+    cluster_worker.greet.cache_clear()
+    monkeypatch.setattr(cluster_worker, "environment", fail)
+    with (
+        connect(address) as client,
+        pytest.raises(InputError, match=r"cannot run jaxduel \(ImportError: no jaxlib\)"),
+    ):
+        platform_of(client, threading.Event())
     with pytest.raises(InputError, match=r"cannot run jaxduel \(ImportError: no jaxlib\)"):
-        run(store, every, address)
+        run(store, every, address)  # it joined later
 
 
 def test_other_versions_of_jax_are_warned_of_once(store, every, address, monkeypatch, pretended):
@@ -342,11 +330,13 @@ def test_other_versions_of_jax_are_warned_of_once(store, every, address, monkeyp
 def test_what_workers_compute_on(address):
     with connect(address) as client:
         found = platform_of(client, threading.Event())
-    device = jax.local_devices()[0]
     assert found == {
         "jax": jax.__version__,
         "jaxlib": importlib.metadata.version("jaxlib"),
-        "device": device.device_kind,
+        "numpy": np.__version__,
+        "device": jax.local_devices()[0].device_kind,
+        "processor": platform.machine(),
+        "x64": 0,
         "platform": "cpu",
     }
 
@@ -368,10 +358,10 @@ def test_errors_of_a_task_come_back_as_themselves(store, every, address, monkeyp
         return made_up(task, *others)
 
     monkeypatch.setattr(cluster_worker, "carry_out", fail)
-    progress = Watched(every)
+    done = []
     with pytest.raises(kind, match=r"^what went wrong\.$"):
-        run(store, every, address, progress=progress)
-    assert store.finished() == set(progress.keys) == {task.key for task in every[:2]}
+        run(store, every, address, done=done)
+    assert store.finished() == set(done) == {task.key for task in every[:2]}
     assert not os.listdir(store.folder / "claims")
 
 
@@ -386,7 +376,7 @@ def test_after_a_stop_only_blocks_in_flight_are_finished(store, every, address, 
         return made_up(task, *others)
 
     monkeypatch.setattr(cluster_worker, "carry_out", stopped)
-    assert run(store, every, address, stop).keys == begun
+    assert run(store, every, address, stop) == begun
     assert len(begun) == 2
     assert store.finished() == set(begun)
 
@@ -397,22 +387,22 @@ def test_what_another_process_has_is_left_to_it_and_taken_over(store, every, add
     assert first
     assert second
 
-    def others_done(key):
-        if len(progress.keys) == len(every) - 2:
-            first.release()  # its process died
-            theirs.add(made_up(every[1], 0, (), None))
-            second.release()
-
-    progress = Watched(every, others_done)
-    run(store, every, address, progress=progress)
-    assert set(progress.keys[:-2]) == {task.key for task in every[2:]}
-    assert set(progress.keys[-2:]) == {every[0].key, every[1].key}
+    done = []
+    with connect(address) as client:
+        for task in run_on_cluster(store, every, client, threading.Event()):
+            done.append(task.key)
+            if len(done) == len(every) - 2:
+                first.release()  # its process died
+                theirs.add(made_up(every[1], None))
+                second.release()
+    assert set(done[:-2]) == {task.key for task in every[2:]}
+    assert set(done[-2:]) == {every[0].key, every[1].key}
     assert len(store.finished()) == len(every)
 
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence(store, every):
     class Client:
-        status = "connecting"
+        status, loop = "connecting", object()
         scheduler = SimpleNamespace(address="tcp://a:1")
 
         def nthreads(self):
