@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -33,19 +34,20 @@ from jaxduel.files import require_writable_file, write_whole
 if TYPE_CHECKING:
     import xarray
 
-    from jaxduel.experiments.sweep.grid import Grid
+    from jaxduel.experiments.sweep.describing.grid import Grid
     from jaxduel.experiments.sweep.planning import Group
     from jaxduel.simulation.devices import Device
 
 
 def sweep(
-    grid: Positional[Path],
+    grid: Annotated[Path | None, Positional, tyro.conf.arg(metavar="PATH"), Silent] = None,
     out: MaybeFolder = None,
     dry_run: Switch = False,
     time: Switch = False,
     extend_seeds: Switch = False,
     devices: MaybeCount = None,
     scheduler: MaybeName = None,
+    schema: Switch = False,
 ) -> int:
     """Run a grid of policies, problems and horizons, or resume it.
 
@@ -57,13 +59,19 @@ def sweep(
       extend_seeds: add the seeds that the folder lacks of the grid's.
       devices: number of local devices to use; all if left out.
       scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
+      schema: print the JSON schema of grid files, which editors read; run nothing.
     """
-    from jaxduel.experiments.sweep.grid_file import read_grid
+    from jaxduel.experiments.sweep.describing import grid_file
     from jaxduel.experiments.sweep.sweep import run_sweep
 
+    if schema:
+        print(json.dumps(grid_file.schema(), indent=2))
+        return 0
+    if grid is None:
+        raise InputError("jaxduel sweep needs the TOML file of a grid, or --schema.")
     if time and not dry_run:
         raise InputError("--time estimates how long a sweep takes: it goes with --dry-run.")
-    described = read_grid(grid)
+    described = grid_file.read_grid(grid)
     there = start_jax()
     chosen = there[: _within(devices, len(there))]
     if dry_run:

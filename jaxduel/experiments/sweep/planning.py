@@ -18,8 +18,8 @@ from jaxduel.experiments.sweep.cells import (
     policy_of,
     problem_of,
 )
-from jaxduel.experiments.sweep.entries import BATCHES
-from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.describing.entries import BATCHES
+from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.padding import padded_arms
 from jaxduel.experiments.sweep.widths import need_of, width_of
 from jaxduel.policies import registry

@@ -16,9 +16,9 @@ from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, warn_caller
 from jaxduel.experiments.sweep import cluster
 from jaxduel.experiments.sweep.cells import expand, policy_of, problem_of
+from jaxduel.experiments.sweep.describing.grid import Grid
+from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.experiments.sweep.environment import environment
-from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.grid_file import read_grid
 from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
 from jaxduel.experiments.sweep.planning import Group, Task, plan, tasks
 from jaxduel.experiments.sweep.progress import SweepProgress

@@ -31,7 +31,7 @@ def carry_out(task: Task, num_seeds: int, keep: Sequence[str], device: Device) -
     Args:
       task: the task.
       num_seeds: number of seeds of the grid; the last block has fewer than the others.
-      keep: some of `jaxduel.experiments.sweep.grid.KEPT`.
+      keep: some of `jaxduel.experiments.sweep.describing.grid.KEPT`.
       device: device to simulate on.
 
     Returns:

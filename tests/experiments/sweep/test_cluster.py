@@ -27,7 +27,7 @@ from jaxduel.experiments.sweep import cluster_run, cluster_worker
 from jaxduel.experiments.sweep.blocks import Block, decode_block
 from jaxduel.experiments.sweep.claims import is_free
 from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
-from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.manifest import Manifest, read_manifest
 from jaxduel.experiments.sweep.planning import Task, tasks
 from jaxduel.experiments.sweep.progress import SweepProgress

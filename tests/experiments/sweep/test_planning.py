@@ -6,9 +6,9 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.cells import expand
-from jaxduel.experiments.sweep.entries import PolicyEntry, ProblemEntry
-from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.grid_file import examples, read_grid
+from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
+from jaxduel.experiments.sweep.describing.grid import Grid
+from jaxduel.experiments.sweep.describing.grid_file import examples, read_grid
 from jaxduel.experiments.sweep.listing import memory_line, summary
 from jaxduel.experiments.sweep.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
 from jaxduel.experiments.sweep.planning import Group, plan, tasks
