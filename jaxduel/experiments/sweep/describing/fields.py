@@ -1,4 +1,4 @@
-"""Types of the values in a grid, and what pydantic finds wrong with them in a sentence."""
+"""Types of the values in a grid, and pydantic's errors as sentences."""
 
 from __future__ import annotations
 
@@ -83,8 +83,9 @@ def told(whole: str, known: Collection[str], prefix: str = "") -> Iterator[None]
         elif kind == "too_short":
             said = f"{prefix}{key} is an empty list: it needs at least one value."
         else:
-            must = context.get("error") or _MUST[kind].format(**context)
-            said = f"{prefix}{key} must be {must}, not {shorten(repr(one['input']))}."
+            must = context.get("error") or _MUST.get(kind, "something else").format(**context)
+            given = " ".join(repr(one["input"]).split())
+            said = f"{prefix}{key} must be {must}, not {shorten(given)}."
     else:
         return
     raise GridError(said, *place) from None
@@ -139,8 +140,10 @@ def type_of(annotation: Any, default: Any, needed: bool = False) -> Any:
         one = Annotated[Any, AfterValidator(_constants)]
     elif isinstance(default, bool | str):
         one = type(default)
+    elif "float" in kind:
+        one = float
     else:
-        one = _Int64 if "int" in kind and "float" not in kind else float
+        one = _Int64 if "int" in kind else float | int
     return Some[one] if needed else NotRequired[Some[one]]
 
 
@@ -163,6 +166,6 @@ def checked(
       others: names of other keys that what is described may have.
     """
     for key in () if types else parameters:
-        raise GridError(f"{what} has no parameter '{key}': it has none.", key)
+        raise GridError(f"{what} has no parameter '{shorten(key)}': it has none.", key)
     with told(f"parameter of {what}", (*types, *others), f"{what}: "):
         return table_of(what, tuple(types.items())).validate_python(parameters)

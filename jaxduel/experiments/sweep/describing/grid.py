@@ -44,8 +44,8 @@ def _increasing(times: tuple[int, ...]) -> tuple[int, ...]:
     return times
 
 
-_Count = Annotated[int, Field(ge=1, le=MAX_HORIZON), WHOLE]
-_Times = Annotated[tuple[_Count, ...], BeforeValidator(constant), AfterValidator(_increasing)]
+Count = Annotated[int, Field(ge=1, le=MAX_HORIZON), WHOLE]
+Times = Annotated[tuple[Count, ...], BeforeValidator(constant), AfterValidator(_increasing)]
 _HOW_MANY = Discriminator(lambda value: ("one", "several")[isinstance(constant(value), tuple)])
 
 
@@ -89,18 +89,18 @@ class Grid:
 
     policies: Some[InstanceOf[PolicyEntry]]
     problems: Some[InstanceOf[ProblemEntry]]
-    horizons: Some[_Count]
-    num_seeds: _Count = 100
+    horizons: Some[Count]
+    num_seeds: Count = 100
     seed: Annotated[int, Field(ge=0, le=2**32 - 1), WHOLE] = 0
     checkpoints: Annotated[
-        Annotated[_Count, Tag("one")] | Annotated[_Times, Tag("several")], _HOW_MANY
+        Annotated[Count, Tag("one")] | Annotated[Times, Tag("several")], _HOW_MANY
     ] = 20
     regret: Several[Literal[DEFINITIONS]] = ()  # pyright: ignore[reportInvalidTypeForm]
-    delays: Some[_Count] = (1,)
-    batches: Several[_Count] = ()
+    delays: Some[Count] = (1,)
+    batches: Several[Count] = ()
     shuffle_arms: bool = True
     prng: Literal[PRNGS] = PRNGS[0]  # pyright: ignore[reportInvalidTypeForm]
-    lanes: _Count | None = None
+    lanes: Count | None = None
     keep: Several[Literal[KEPT]] = ()  # pyright: ignore[reportInvalidTypeForm]
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class Grid:
         for key in given:
             if key not in fields:
                 raise GridError(unknown_name("key of the grid", key, fields), key)
-        has_batches = given.get("batches", []) != []
+        has_batches = constant(given.get("batches", ())) != ()
         made: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
             "policies": lambda table: _policies(table, has_batches),
             "problems": lambda table: _problems(table, Path(folder or "")),
@@ -205,7 +205,7 @@ def _policies(table: dict[str, Any], has_batches: bool) -> list[PolicyEntry]:
 def _problems(table: dict[str, Any], folder: Path) -> list[ProblemEntry]:
     """The problems of a table, whose `name` may be a list of them."""
     given = {key: table.pop(key) for key in PROBLEM_KEYS if key in table}
-    if given.get("instances") == []:
+    if constant(given.get("instances")) == ():
         raise GridError("instances is an empty list: it needs at least one value.", "instances")
     if isinstance(given.get("file"), str):
         given["file"] = folder / os.path.expanduser(given["file"])
@@ -215,6 +215,8 @@ def _problems(table: dict[str, Any], folder: Path) -> list[ProblemEntry]:
 def _one_by_one(given: dict[str, Any]) -> list[dict[str, Any]]:
     """What is given, once for each name where there is a list of them."""
     names = given.get("name")
-    if names == []:
+    if not isinstance(names, list):
+        return [given]
+    if not names:
         raise GridError("name is an empty list: it needs at least one value.", "name")
-    return [{**given, "name": name} for name in names] if isinstance(names, list) else [given]
+    return [{**given, "name": name} for name in names]
