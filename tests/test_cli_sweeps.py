@@ -102,7 +102,7 @@ def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
         (("seeds = 6", "seedz = 6"), "line 2.*seedz.*did you mean 'seed'"),
         (('"rucb"', '"rucbb"'), "line 7.*rucbb.*did you mean 'rucb'"),
         (('"arxiv"', '"arxif"'), "line 10.*arxif.*did you mean 'arxiv'"),
-        (("[60]", "[]"), "no horizons"),
+        (("[60]", "[]"), "horizons is an empty list"),
     ],
 )
 def test_a_wrong_grid_is_refused(capsys, tmp_path, grid, change, message):
