@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from jaxduel.experiments.sweep import work
+from jaxduel.experiments.engine import work
 from jaxduel.simulation import rounds, steps
 from tests.test_cli import outcome
 
@@ -49,12 +49,6 @@ def test_the_schema_of_grids_is_printed_without_one(capsys):
     code, text, errors = outcome(capsys, "sweep", "--schema")
     assert (code, errors) == (0, "")
     assert "policies" in json.loads(text)["required"]
-
-
-def test_a_sweep_needs_a_grid(capsys, tmp_path):
-    code, text, errors = outcome(capsys, "sweep", "--out", tmp_path / "out")
-    assert (code, text) == (2, "")
-    assert "needs the TOML file of a grid" in errors
 
 
 def test_an_estimate_of_the_time_belongs_to_a_dry_run(capsys, tmp_path, grid):

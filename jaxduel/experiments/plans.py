@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from jaxduel import plotting
+from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tables import csv_text
-from jaxduel.experiments.tasks import Competitor, DataSet
 from jaxduel.numerics import linear_times, log_times
 
 Samples = Mapping[tuple[str, str], Sample]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 
 ARMS = jd.problems.one_better_arm(3)
 SETTING = FinalSetting(1_000, "pulls")

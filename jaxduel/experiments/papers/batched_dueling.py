@@ -43,13 +43,13 @@ from jaxduel.experiments.claims import (
     below,
     within,
 )
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.estimates import Ratio, final_ratio
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import PanelPlan, Samples, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import require_request
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.problems import DuelingProblem
 
 NAME = "batched-dueling"

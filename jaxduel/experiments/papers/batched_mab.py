@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.batched_mab_claims import measured_claims
 from jaxduel.experiments.papers.batched_mab_entries import (
@@ -53,7 +54,6 @@ from jaxduel.experiments.plans import Plan, figure_of
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import require_request
 from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
-from jaxduel.experiments.tasks import Competitor, DataSet
 
 NAME = "batched-mab"
 TITLE = TITLES["batched-mab"]

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from jaxduel.experiments.claims import Claim, Measurement, all_hold, at_least
+from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.estimates import final_ratio
 from jaxduel.experiments.findings import Judge, less, under
 from jaxduel.experiments.papers.batched_mab_entries import (
@@ -27,7 +28,6 @@ from jaxduel.experiments.papers.batched_mab_entries import (
     place,
 )
 from jaxduel.experiments.plans import Samples
-from jaxduel.experiments.tasks import Competitor
 
 ENOUGH = 4
 """The M that the paper calls sufficient."""

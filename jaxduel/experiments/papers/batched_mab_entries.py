@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from jaxduel import problems
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 
 GRIDS = ("minimax", "geometric", "arithmetic")
 BATCHES = (2, 3, 4, 5, 6, 7)

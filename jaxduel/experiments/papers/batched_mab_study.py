@@ -16,10 +16,10 @@ import jax
 import numpy as np
 
 from jaxduel import policies, problems
+from jaxduel.experiments.curves import run_tasks
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.batched_mab_entries import GRIDS, READINGS, Reading, place
 from jaxduel.experiments.tables import csv_text
-from jaxduel.experiments.tasks import run_tasks
 from jaxduel.progress import Progress
 from jaxduel.simulation import simulate_many
 from jaxduel.simulation.devices import Device

@@ -20,11 +20,11 @@ import jax
 import numpy as np
 
 from jaxduel import plotting, policies, problems, theory
+from jaxduel.experiments.curves import Stopped, run_tasks
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.batched_mab_entries import GRIDS, NUM_ARMS, Reading, style
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.tables import csv_text
-from jaxduel.experiments.tasks import Stopped, run_tasks
 from jaxduel.policies.arms.grids import grid_times
 from jaxduel.simulation import simulate_many
 from jaxduel.simulation.devices import Device

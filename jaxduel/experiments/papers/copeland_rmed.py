@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.copeland_rmed_claims import measured_claims
@@ -58,7 +59,6 @@ from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import plans_at_hand, require_request
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.problems import DuelingProblem
 
 NAME = "copeland-rmed"

@@ -29,6 +29,7 @@ from typing import NamedTuple
 from jaxduel import problems
 from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.double_thompson_claims import measured_claims
@@ -36,7 +37,6 @@ from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import DelayPlan, PanelPlan, Plan, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.requests import plans_at_hand, require_request
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 
 NAME = "double-thompson"
 TITLE = TITLES["double-thompson"]

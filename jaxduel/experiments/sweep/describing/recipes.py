@@ -68,6 +68,10 @@ class ProblemSpec:
             return f"{what}({', '.join(values)})"
         return what
 
+    def build(self) -> Problem:
+        """The problem, built once."""
+        return build(self)
+
 
 @lru_cache(maxsize=4096)
 def build(spec: ProblemSpec) -> Problem:
