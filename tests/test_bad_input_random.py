@@ -15,7 +15,7 @@ import jaxduel as jd
 from jaxduel.cli import COMMANDS, main
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.experiments.sweep import calibration, sweep
-from jaxduel.experiments.sweep.grid_file import read_grid
+from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.gradients import ascent
 from jaxduel.simulation import blocks
 from tests.test_bad_input import BASE, MATRIX, RUN, WORST

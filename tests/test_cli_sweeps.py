@@ -46,6 +46,12 @@ def test_a_dry_run_prints_the_plan_and_runs_nothing(capsys, monkeypatch, grid):
     assert "about" not in text
 
 
+def test_the_schema_of_grids_is_printed_without_one(capsys):
+    code, text, errors = outcome(capsys, "sweep", "--schema")
+    assert (code, errors) == (0, "")
+    assert "policies" in json.loads(text)["required"]
+
+
 def test_an_estimate_of_the_time_belongs_to_a_dry_run(capsys, tmp_path, grid):
     code, text, errors = outcome(capsys, "sweep", grid, "--out", tmp_path / "out", "--time")
     assert (code, text) == (2, "")
@@ -103,7 +109,7 @@ def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
         (("seeds = 6", "seedz = 6"), "line 2.*seedz.*did you mean 'seed'"),
         (('"rucb"', '"rucbb"'), "line 7.*rucbb.*did you mean 'rucb'"),
         (('"arxiv"', '"arxif"'), "line 10.*arxif.*did you mean 'arxiv'"),
-        (("[60]", "[]"), "no horizons"),
+        (("[60]", "[]"), "horizons is an empty list"),
     ],
 )
 def test_a_wrong_grid_is_refused(capsys, tmp_path, grid, change, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     import xarray
 
     from jaxduel.experiments.engine.groups import Group
-    from jaxduel.experiments.sweep.grid import Grid
+    from jaxduel.experiments.sweep.describing.grid import Grid
     from jaxduel.simulation.devices import Device
 
 
@@ -54,6 +55,7 @@ def sweep(
     shard: MaybeShard = None,
     until: MaybeTime = None,
     status: MaybeFolder = None,
+    schema: Switch = False,
 ) -> int:
     """Run a grid of policies, problems and horizons, or resume it.
 
@@ -71,15 +73,19 @@ def sweep(
       until: begin no block that cannot finish by then, such as 07:45:00; what is left is said, and
         the exit code is 0.
       status: print how far the sweep in a folder is, whoever runs it; run nothing.
+      schema: print the JSON schema of grid files, which editors read; run nothing.
     """
-    from jaxduel.experiments.sweep.grid_file import read_grid
+    from jaxduel.experiments.sweep.describing import grid_file
     from jaxduel.experiments.sweep.sweep import run_sweep
 
     if status is not None:
         return _print_status(status)
+    if schema:
+        print(json.dumps(grid_file.schema(), indent=2))
+        return 0
     if grid is None:
         raise InputError(
-            "jaxduel sweep needs a grid, the TOML file that describes it, or --status DIR."
+            "jaxduel sweep needs a grid, the TOML file that describes it, --status DIR or --schema."
         )
     if time and not dry_run:
         raise InputError("--time estimates how long a sweep takes: it goes with --dry-run.")
@@ -88,7 +94,7 @@ def sweep(
             "--profile times the work of this process: it goes with neither --dry-run nor "
             "--scheduler."
         )
-    described = read_grid(grid)
+    described = grid_file.read_grid(grid)
     there = start_jax()
     chosen = there[: _within(devices, len(there))]
     if dry_run:

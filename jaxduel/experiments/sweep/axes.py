@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from jaxduel.errors import unknown_name
-from jaxduel.experiments.sweep.entries import BATCHES
+from jaxduel.experiments.sweep.describing.entries import BATCHES
 from jaxduel.experiments.sweep.numbers import number
 from jaxduel.experiments.sweep.readings import Reading
 

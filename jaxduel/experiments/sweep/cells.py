@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import Parameters, StudyCell, plan_kind_of, policy_of
-from jaxduel.experiments.sweep.entries import BATCHES, PolicyEntry
-from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.problem_specs import ProblemSpec, build, specs_of
-from jaxduel.experiments.sweep.values import GridError
+from jaxduel.experiments.sweep.describing.entries import BATCHES, PolicyEntry
+from jaxduel.experiments.sweep.describing.fields import GridError
+from jaxduel.experiments.sweep.describing.grid import Grid
+from jaxduel.experiments.sweep.describing.recipes import ProblemSpec, build
 from jaxduel.policies import registry
 from jaxduel.policies.base import Pull, PullBatch, SupportsDelay
 from jaxduel.problems import ArmsProblem, Problem
@@ -31,7 +31,7 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
       InputError: parameters out of range for a cell, a problem that cannot be built, two problems
         of one name, or a policy or problem without a cell.
     """
-    specs = list(dict.fromkeys(spec for entry in grid.problems for spec in specs_of(entry)))
+    specs = list(dict.fromkeys(spec for entry in grid.problems for spec in entry.specs()))
     _require_distinct(specs)
     built = {spec: build(spec) for spec in specs}
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}

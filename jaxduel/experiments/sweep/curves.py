@@ -13,8 +13,8 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.file_names import named_after
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.sweep.axes import axis_name, value_of
+from jaxduel.experiments.sweep.describing.entries import BATCHES
 from jaxduel.experiments.sweep.drawing import Line, draw_curves, draw_maps
-from jaxduel.experiments.sweep.entries import BATCHES
 from jaxduel.experiments.sweep.grouping import (
     MOST_FACETS,
     facet_axes,

@@ -8,9 +8,9 @@ import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import StudyCell, policy_of, problem_of
 from jaxduel.experiments.sweep.cells import expand
-from jaxduel.experiments.sweep.entries import PolicyEntry, ProblemEntry
-from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.problem_specs import build
+from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
+from jaxduel.experiments.sweep.describing.grid import Grid
+from jaxduel.experiments.sweep.describing.recipes import build
 
 DTS = PolicyEntry("dts", {"alpha": (0.51, 0.6)})
 ARXIV = ProblemEntry(name="arxiv")

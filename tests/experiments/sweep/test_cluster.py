@@ -34,7 +34,7 @@ from jaxduel.experiments.engine.manifest import Manifest, read_manifest
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster_worker
 from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
-from jaxduel.experiments.sweep.grid import Grid
+from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
 from tests.experiments.engine import stored
 

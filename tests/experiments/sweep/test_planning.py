@@ -9,9 +9,9 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
 from jaxduel.experiments.engine.widths import Need, Width, width_of
-from jaxduel.experiments.sweep.entries import PolicyEntry, ProblemEntry
-from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.grid_file import examples, read_grid
+from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
+from jaxduel.experiments.sweep.describing.grid import Grid
+from jaxduel.experiments.sweep.describing.grid_file import examples, read_grid
 from jaxduel.experiments.sweep.listing import memory_line, summary
 from jaxduel.experiments.sweep.sweep import groups_of
 

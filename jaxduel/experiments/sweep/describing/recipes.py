@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
+import inspect
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,8 +13,32 @@ import jax
 
 from jaxduel import problems
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.entries import GENERATORS, ProblemEntry
 from jaxduel.problems import Problem
+
+GENERATORS: dict[str, Callable[..., Problem]] = {
+    generator.__name__: generator
+    for generator in (
+        problems.arithmetic,
+        problems.batched_lower_bound,
+        problems.btl,
+        problems.btl_from_weights,
+        problems.condorcet_hard,
+        problems.copeland_cycle,
+        problems.one_better_arm,
+        problems.random_condorcet,
+        problems.random_sst,
+    )
+}
+"""The families of instances that a grid can name."""
+
+KEY = "key"
+"""The parameter of generators that draw at random; of .npz files, the array's name."""
+
+
+def parameters_of(generator: str) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a generator; `KEY` is among those of one that draws at random."""
+    known = inspect.signature(GENERATORS[generator]).parameters
+    return {key: parameter for key, parameter in known.items() if key != "name"}
 
 
 @dataclass(frozen=True)
@@ -46,20 +71,6 @@ class ProblemSpec:
     def build(self) -> Problem:
         """The problem, built once."""
         return build(self)
-
-
-def specs_of(entry: ProblemEntry) -> tuple[ProblemSpec, ...]:
-    """The problems of an entry: all combinations of its parameters, later ones varying faster, and
-    of the instances, which vary fastest."""
-    given = {"name": entry.name, "file": entry.file, "generator": entry.generator}
-    source, what = next((key, value) for key, value in given.items() if value is not None)
-    combinations = itertools.product(*entry.parameters.values())
-    instances = entry.instances if entry.takes_key else (None,)
-    return tuple(
-        ProblemSpec(source, str(what), tuple(zip(entry.parameters, values, strict=True)), instance)
-        for values in combinations
-        for instance in instances
-    )
 
 
 @lru_cache(maxsize=4096)

@@ -1,11 +1,12 @@
+import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.grid_file import examples, read_grid
-from jaxduel.experiments.sweep.toml_lines import key_lines
+from jaxduel.experiments.sweep.describing.grid_file import examples, key_lines, read_grid, schema
 from jaxduel.policies.base import Batch, Duel
 from jaxduel.simulation.blocks import plan_kind
 
@@ -61,9 +62,9 @@ def test_a_grid_file_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("seed = 3", "sede = 3", 2, "unknown key of a grid 'sede': .*did you mean 'seed'"),
+        ("seed = 3", "sede = 3", 2, "unknown key of the grid 'sede': .*did you mean 'seed'"),
         ("seed = 3", "seed = 3.5", 2, "seed must be a whole number"),
-        ("    1e6,", '    "1e6",', 3, "horizons must be whole numbers"),
+        ("    1e6,", '    "1e6",', 3, "horizons must be a whole number, not '1e6'"),
         ('"scomp"]', '"scmop"]', 11, "unknown policy 'scmop': .*did you mean 'scomp'"),
         ('name = "dts"', 'name = "dtss"', 14, "did you mean 'dts'"),
         ("alpha =", "alhpa =", 15, "did you mean 'alpha'"),
@@ -77,8 +78,8 @@ def test_a_grid_file_is_read(tmp_path):
         ("batches = [2, 8]", "", 11, "pcomp needs the parameter 'num_batches'"),
         ('name = ["pcomp", "scomp"]', 'name = ["rucb"]\nalpha = 1', 12, "takes no parameters"),
         ('name = ["pcomp", "scomp"]', "name = []", 11, "empty list"),
-        ('name = ["pcomp", "scomp"]', "", 10, "a policy needs a name"),
-        ("alpha = [0.51, 0.6]", "[policies.alpha]\nx = 1", 15, "numbers, text"),
+        ('name = ["pcomp", "scomp"]', "", 10, "a policy needs the key 'name'"),
+        ("alpha = [0.51, 0.6]", "[policies.alpha]\nx = 1", 15, "must be a number, not {'x': 1}"),
         ("[[problems]]", "[[problem]]", 17, "did you mean 'problems'"),
     ],
 )
@@ -94,7 +95,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, old, new, line, message):
     [
         ("seeds = [1,\n", r"not valid TOML: .*\(at end of document\)"),
         ("seeds = 1\nseeds = 2\n", "not valid TOML: .*line 2"),
-        ("seeds = 1\n", "no policies"),
+        ("seeds = 1\n", "the grid needs the key 'policies'"),
         ('horizons = 10\npolicies = "dts"\nproblems = []', r"line 2: policies must be tables"),
         (
             'horizons = 10\n[policies]\nname = "dts"\n[problems]\n',
@@ -137,20 +138,19 @@ def test_lines_of_keys_are_found_among_strings_brackets_and_comments():
         "[[ j ]]\nk = 1\n[[j]]\nk = 2\n[j.l]\nm = 3\n[n]\no = 4\n"
     )
     assert key_lines(text) == {
-        ("", 0, "a"): 1,
-        ("", 0, "d"): 5,
-        ("", 0, "f"): 9,
-        ("", 0, "h"): 10,
-        ("", 0, "j"): 11,
-        ("j", 0, ""): 11,
+        ("a",): 1,
+        ("d",): 5,
+        ("f",): 9,
+        ("h",): 10,
+        ("j",): 11,
+        ("j", 0): 11,
         ("j", 0, "k"): 12,
-        ("j", 1, ""): 13,
+        ("j", 1): 13,
         ("j", 1, "k"): 14,
         ("j", 1, "l"): 15,
-        ("j.l", 1, "m"): 16,
-        ("", 0, "n"): 17,
-        ("n", 0, ""): 17,
-        ("n", 0, "o"): 18,
+        ("j", 1, "l", "m"): 16,
+        ("n",): 17,
+        ("n", "o"): 18,
     }
 
 
@@ -176,3 +176,48 @@ def test_one_example_has_all_policies_that_compare_arms_and_the_whole_catalogue(
     named = {entry.name for entry in everything.problems if entry.name is not None}
     assert named == catalogue - {"copeland500"}
     assert everything.problems[-1].generator == "copeland_cycle"
+
+
+def complaints(text):
+    return list(jsonschema.Draft202012Validator(schema()).iter_errors(tomllib.loads(text)))
+
+
+def test_the_schema_is_one_and_takes_what_is_right():
+    jsonschema.Draft202012Validator.check_schema(schema())
+    for text in (WHOLE, *(path.read_text() for path in examples())):
+        assert not complaints(text)
+    odd = 'horizons = 10\ncheckpoints = [1, 5.0]\n[[policies]]\nname = "base"\n'
+    odd += 'num_batches = 2\ngrid = ["geometric", [1, 10]]\n[[problems]]\n'
+    assert not complaints(odd + 'name = ["gaussian[0.6,0.5]", "arxiv[0,1]"]\n')
+    assert not complaints(odd + 'file = "mine.npz"\nkey = ["a", "b"]\n')
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("seed = 3", "sede = 3"),
+        ("seed = 3", "seed = 3.5"),
+        ("    1e6,", '    "1e6",'),
+        ("delay = 1", "delay = []"),
+        ('"scomp"]', '"scmop"]'),
+        ('name = "dts"', 'name = "dtss"'),
+        ("alpha =", "alhpa ="),
+        ("0.51,", '"a",'),
+        ('name = "dts"', ""),
+        ('"cyclic"]', '"cycle"]'),
+        ('"btl"', '"arithmetic"'),
+        ("num_arms =", "numarms ="),
+        ("[[problems]]", "[[problem]]"),
+    ],
+)
+def test_the_schema_refuses_what_is_wrong(old, new):
+    assert old in WHOLE
+    assert complaints(WHOLE.replace(old, new))
+
+
+def test_the_schema_knows_the_parameters_of_every_policy():
+    tables = schema()["properties"]["policies"]["items"]["anyOf"]
+    found = {table["properties"]["name"].get("const"): table for table in tables}
+    for name in jd.policies.names():
+        keys = {"name", *jd.policies.parameters(name)} - {"horizon"}
+        assert found[name]["properties"].keys() == keys

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import pickle
 
@@ -5,9 +6,10 @@ import numpy as np
 import pytest
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.entries import GENERATORS, PolicyEntry, ProblemEntry
-from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.values import GridError
+from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
+from jaxduel.experiments.sweep.describing.fields import GridError
+from jaxduel.experiments.sweep.describing.grid import Grid
+from jaxduel.experiments.sweep.describing.recipes import GENERATORS
 
 DTS = PolicyEntry("dts", {"alpha": (0.51, 0.6)})
 ARXIV = ProblemEntry(name="arxiv")
@@ -90,37 +92,44 @@ def test_another_number_of_seeds_is_the_same_grid_otherwise():
 
 
 @pytest.mark.parametrize(
-    ("changes", "key", "message"),
+    ("changes", "place", "message"),
     [
-        ({"policies": ()}, "policies", "no policies"),
-        ({"problems": []}, "problems", "no problems"),
-        ({"horizons": ()}, "horizons", "no horizons"),
-        ({"policies": ("dts",)}, "policies", "PolicyEntry"),
-        ({"horizons": (0,)}, "horizons", "from 1 to 2147483647, not 0"),
-        ({"horizons": (2**31,)}, "horizons", "2147483648"),
-        ({"horizons": (1.5,)}, "horizons", "1.5"),
-        ({"horizons": ("1e3",)}, "horizons", "whole numbers"),
-        ({"num_seeds": 0}, "seeds", "a whole number from 1"),
-        ({"num_seeds": True}, "seeds", "True"),
-        ({"num_seeds": (1, 2)}, "seeds", r"\(1, 2\)"),
-        ({"seed": 2**32}, "seed", "4294967295"),
-        ({"delays": ()}, "delay", "empty"),
-        ({"batches": (0,)}, "batches", "not 0"),
-        ({"checkpoints": 0}, "checkpoints", "not 0"),
-        ({"checkpoints": (5, 5)}, "checkpoints", "increase"),
-        ({"checkpoints": ()}, "checkpoints", "increase"),
-        ({"lanes": 0}, "lanes", "not 0"),
-        ({"regret": ("averge",)}, "regret", "did you mean 'average'"),
-        ({"keep": ("win",)}, "keep", "did you mean 'wins'"),
-        ({"prng": "rbg"}, "prng", "threefry2x32"),
-        ({"shuffle_arms": 1}, "shuffle_arms", "true or false"),
-        ({"policies": (PolicyEntry("pcomp"),)}, "name", "num_batches', or the grid's batches"),
+        ({"policies": ()}, ("policies",), "^policies is an empty list: it needs at least one"),
+        ({"problems": []}, ("problems",), "^problems is an empty list"),
+        ({"horizons": ()}, ("horizons",), "^horizons is an empty list"),
+        ({"policies": ("dts",)}, ("policies", 0), "class PolicyEntry, not 'dts'"),
+        ({"horizons": (0,)}, ("horizons", 0), "^horizons must be at least 1, not 0"),
+        ({"horizons": (9, 2**31)}, ("horizons", 1), "at most 2147483647, not 2147483648"),
+        ({"horizons": (1.5,)}, ("horizons", 0), "a whole number, not 1.5"),
+        ({"horizons": ("1e3",)}, ("horizons", 0), "a whole number, not '1e3'"),
+        ({"num_seeds": 0}, ("seeds",), "^seeds must be at least 1, not 0"),
+        ({"num_seeds": True}, ("seeds",), "a whole number, not True"),
+        ({"num_seeds": (1, 2)}, ("seeds",), r"a whole number, not \(1, 2\)"),
+        ({"num_seeds": 10**400}, ("seeds",), r"at most 2147483647, not 10+\.\.\. \(401 char"),
+        ({"seed": 2**32}, ("seed",), "at most 4294967295"),
+        ({"delays": ()}, ("delay",), "^delay is an empty list"),
+        ({"batches": (0,)}, ("batches", 0), "at least 1, not 0"),
+        ({"checkpoints": 0}, ("checkpoints", "one"), "^checkpoints must be at least 1, not 0"),
+        ({"checkpoints": (1, 0.5)}, ("checkpoints", "several", 1), "whole number, not 0.5"),
+        ({"checkpoints": (5, 5)}, ("checkpoints", "several"), r"increase, not \(5, 5\)"),
+        ({"checkpoints": ()}, ("checkpoints", "several"), "increase"),
+        ({"lanes": 0}, ("lanes",), "at least 1, not 0"),
+        ({"regret": ("averge",)}, ("regret", 0), "^unknown .* regret 'averge': .*'average'\\?"),
+        ({"keep": ("win",)}, ("keep", 0), "did you mean 'wins'"),
+        ({"prng": "rbg"}, ("prng",), "^unknown value of prng 'rbg': .*threefry2x32"),
+        ({"shuffle_arms": 1}, ("shuffle_arms",), "true or false, not 1"),
+        ({"sede": 1}, ("sede",), "^unknown key of the grid 'sede': .*did you mean 'seed'"),
+        (
+            {"policies": (DTS, PolicyEntry("pcomp"))},
+            ("policies", 1, "name"),
+            "num_batches', or the grid's batches",
+        ),
     ],
 )
-def test_values_out_of_range_are_refused(changes, key, message):
+def test_values_out_of_range_are_refused(changes, place, message):
     with pytest.raises(GridError, match=message) as caught:
         grid(**changes)
-    assert caught.value.key == key
+    assert caught.value.place == place
     assert isinstance(caught.value, InputError)
 
 
@@ -135,7 +144,10 @@ def test_values_out_of_range_are_refused(changes, key, message):
         ("dts", {"alpha": ()}, "empty"),
         ("dts", {"alpha": "big"}, "must be a number, not 'big'"),
         ("dts", {"alpha": True}, "must be a number"),
-        ("dts", {"alpha": {"a": 1}}, "numbers, text or true/false"),
+        ("dts", {"alpha": {"a": 1}}, "must be a number, not {'a': 1}"),
+        ("dts", {"alpha": 10**400}, "must be a number, not 10"),
+        ("base", {"grid": {"a": 1}}, "numbers, text or true/false, not {'a': 1}"),
+        ("dts", 3, r"^parameters must be .*, not 3"),
         ("dts+", {"over_candidates": 1}, "true or false"),
         ("pcomp", {"elimination": 1}, "must be text"),
         ("pcomp", {"num_batches": 2.5}, "whole number"),
@@ -195,5 +207,20 @@ def test_all_generators_of_one_instance_are_known():
 
 
 def test_errors_survive_pickling():
-    error = pickle.loads(pickle.dumps(GridError("wrong.", "alpha", "policies", 3)))
-    assert (str(error), error.key, error.table, error.number) == ("wrong.", "alpha", "policies", 3)
+    error = pickle.loads(pickle.dumps(GridError("wrong.", "policies", 3, "alpha")))
+    assert (str(error), error.place) == ("wrong.", ("policies", 3, "alpha"))
+
+
+def test_what_is_not_given_is_said():
+    with pytest.raises(GridError, match=r"^the grid needs the key 'policies'"):
+        Grid(problems=ARXIV, horizons=10)  # pyright: ignore[reportCallIssue]
+
+
+def test_grids_are_values():
+    made = grid(num_seeds=5, batches=[2, 8])
+    assert dataclasses.replace(made, num_seeds=7) == grid(num_seeds=7, batches=(2, 8))
+    assert pickle.loads(pickle.dumps(made)) == made
+    with pytest.raises(GridError, match="seeds must be at least 1"):
+        dataclasses.replace(made, num_seeds=0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.seed = 3

@@ -1,0 +1,222 @@
+"""Grids: a study's policies, problems, horizons and numbers of seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, InstanceOf, Tag
+from pydantic.dataclasses import dataclass
+
+from jaxduel.errors import unknown_name
+from jaxduel.experiments.sweep.describing.entries import PROBLEM_KEYS, PolicyEntry, ProblemEntry
+from jaxduel.experiments.sweep.describing.fields import (
+    KEYS,
+    STRICT,
+    WHOLE,
+    GridError,
+    Several,
+    Some,
+    constant,
+    sentences,
+)
+from jaxduel.numerics import log_times
+from jaxduel.policies.checks import MAX_HORIZON
+from jaxduel.simulation.keys import GENERATORS as PRNGS
+from jaxduel.simulation.regret import DEFINITIONS
+
+KEPT = ("seeds", "wins")
+"""Optional records besides statistics: the regret of every seed at all checkpoints, the comparisons
+of every pair."""
+
+TABLES = ("policies", "problems")
+"""The keys of the TOML file that are lists of tables."""
+
+
+def _increasing(times: tuple[int, ...]) -> tuple[int, ...]:
+    if not times or any(after <= before for before, after in pairwise(times)):
+        raise ValueError("a number of times, or a list of times that increase")
+    return times
+
+
+Count = Annotated[int, Field(ge=1, le=MAX_HORIZON), WHOLE]
+Times = Annotated[tuple[Count, ...], BeforeValidator(constant), AfterValidator(_increasing)]
+_HOW_MANY = Discriminator(lambda value: ("one", "several")[isinstance(constant(value), tuple)])
+
+
+@sentences("key of the grid")
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Grid:
+    """Every policy on every problem that it can play, up to every horizon.
+
+    Whatever takes a tuple takes a list or a single value too.
+
+    Attributes:
+      policies: at least one.
+      problems: at least one.
+      horizons: T, each from 1 to 2^31 - 1; whole floats such as 1e6 are accepted.
+      num_seeds: runs per cell.
+      seed: root of all randomness, from 0 to 2^32 - 1.
+      checkpoints: approximate number of times to record, evenly in log t; or a tuple of increasing
+        times, of which a cell has those up to its horizon, and the horizon.
+      regret: definitions ("average", "borda", "copeland", "pulls", "weak"), of which a problem has
+        those that are defined for it; () stands for each problem's own, "copeland" or "pulls".
+      delays: outcomes reach policies after so many comparisons; policies that do not support delays
+        have cells for a delay of 1 only.
+      batches: numbers of batches, for every policy that has the parameter `num_batches` and does
+        not set it itself.
+      shuffle_arms: as in `jaxduel.simulate`.
+      prng: as in `jaxduel.simulate`.
+      lanes: seeds side by side; None: a number that depends on the policy and its cells.
+      keep: optional records, some of `KEPT`.
+
+    Raises:
+      GridError: an InputError, for an empty grid or a value out of range.
+
+    Example:
+      >>> from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry
+      >>> dts = PolicyEntry("dts", {"alpha": [0.51, 0.6]})
+      >>> arxiv = ProblemEntry(name="arxiv")
+      >>> grid = Grid(policies=dts, problems=arxiv, horizons=[1e3, 1e5], checkpoints=(10, 5000))
+      >>> grid.horizons, grid.checkpoints_of(1000)
+      ((1000, 100000), (10, 1000))
+    """
+
+    policies: Some[InstanceOf[PolicyEntry]]
+    problems: Some[InstanceOf[ProblemEntry]]
+    horizons: Some[Count]
+    num_seeds: Count = 100
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1), WHOLE] = 0
+    checkpoints: Annotated[
+        Annotated[Count, Tag("one")] | Annotated[Times, Tag("several")], _HOW_MANY
+    ] = 20
+    regret: Several[Literal[DEFINITIONS]] = ()  # pyright: ignore[reportInvalidTypeForm]
+    delays: Some[Count] = (1,)
+    batches: Several[Count] = ()
+    shuffle_arms: bool = True
+    prng: Literal[PRNGS] = PRNGS[0]  # pyright: ignore[reportInvalidTypeForm]
+    lanes: Count | None = None
+    keep: Several[Literal[KEPT]] = ()  # pyright: ignore[reportInvalidTypeForm]
+
+    def __post_init__(self) -> None:
+        for number, entry in enumerate(self.policies):
+            try:
+                entry.require_parameters(bool(self.batches))
+            except GridError as error:
+                raise GridError(error, "policies", number, *error.place) from None
+
+    def checkpoints_of(self, horizon: int) -> tuple[int, ...]:
+        """The times at which a run up to a horizon is recorded: increasing, the last is the
+        horizon."""
+        if isinstance(self.checkpoints, int):
+            return tuple(int(t) for t in log_times(horizon, self.checkpoints))
+        return (*(t for t in self.checkpoints if t < horizon), horizon)
+
+    def to_json(self) -> dict[str, Any]:
+        """The grid as plain values under the keys of the TOML file, defaults filled in: equal grids
+        give equal values. (JSON text of an infinite parameter is Infinity.)"""
+        document = {
+            **{KEYS.get(field, field): value for field, value in vars(self).items()},
+            "policies": [{"name": entry.name, **entry.parameters} for entry in self.policies],
+            "problems": [
+                {key: value for key in PROBLEM_KEYS if (value := getattr(entry, key))}
+                | dict(entry.parameters)
+                for entry in self.problems
+            ],
+        }
+        return json.loads(json.dumps(document))  # lists in place of tuples
+
+    @classmethod
+    def from_json(
+        cls, document: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
+    ) -> Grid:
+        """The grid that `to_json` or a TOML file describes.
+
+        Args:
+          document: content of the TOML file; keys that are absent or None have their defaults.
+          folder: folder that the paths of files are relative to; the current one if None.
+
+        Raises:
+          GridError: as for the class, and for unknown keys.
+        """
+        given = {key: value for key, value in document.items() if value is not None}
+        fields = {KEYS.get(field.name, field.name): field.name for field in dataclasses.fields(cls)}
+        for key in given:
+            if key not in fields:
+                raise GridError(unknown_name("key of the grid", key, fields), key)
+        has_batches = constant(given.get("batches", ())) != ()
+        made: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
+            "policies": lambda table: _policies(table, has_batches),
+            "problems": lambda table: _problems(table, Path(folder or "")),
+        }
+        given |= {key: _entries(key, given[key], made[key]) for key in TABLES if key in given}
+        return cls(**{fields[key]: value for key, value in given.items()})
+
+    def with_seeds(self, num_seeds: int) -> Grid:
+        """The same grid with another number of seeds."""
+        return dataclasses.replace(self, num_seeds=num_seeds)
+
+
+def single_table(key: str) -> GridError:
+    """An error for a single table, [policies], where a list of them is needed."""
+    return GridError(
+        f"[{key}] is a single table: write [[{key}]], in double brackets, above each entry.", key
+    )
+
+
+def _entries(key: str, tables: Any, made: Callable[[dict[str, Any]], list[Any]]) -> list[Any]:
+    """The entries that tables describe; errors say which table they are about."""
+    if isinstance(tables, dict):
+        raise single_table(key)
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise GridError(f"{key} must be tables, each under a line [[{key}]].", key)
+    entries = []
+    for number, table in enumerate(tables):
+        try:
+            entries += made(dict(table))
+        except GridError as error:
+            raise GridError(error, key, number, *error.place) from None
+    return entries
+
+
+def _policies(table: dict[str, Any], has_batches: bool) -> list[PolicyEntry]:
+    """The policies of a table, whose `name` may be a list of them."""
+    given = {"name": table.pop("name")} if "name" in table else {}
+    key = next(iter(table), "name")
+    if table and not given:
+        raise GridError(unknown_name("key of a policy without a name", key, ["name"]), key)
+    if table and isinstance(given["name"], list):
+        raise GridError(
+            f"a list of policies takes no parameters, such as {key}: "
+            "give each policy an entry of its own.",
+            key,
+        )
+    entries = [PolicyEntry(**one, parameters=table) for one in _one_by_one(given)]
+    for entry in entries:
+        entry.require_parameters(has_batches)
+    return entries
+
+
+def _problems(table: dict[str, Any], folder: Path) -> list[ProblemEntry]:
+    """The problems of a table, whose `name` may be a list of them."""
+    given = {key: table.pop(key) for key in PROBLEM_KEYS if key in table}
+    if constant(given.get("instances")) == ():
+        raise GridError("instances is an empty list: it needs at least one value.", "instances")
+    if isinstance(given.get("file"), str):
+        given["file"] = folder / os.path.expanduser(given["file"])
+    return [ProblemEntry(**one, parameters=table) for one in _one_by_one(given)]
+
+
+def _one_by_one(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is given, once for each name where there is a list of them."""
+    names = given.get("name")
+    if not isinstance(names, list):
+        return [given]
+    if not names:
+        raise GridError("name is an empty list: it needs at least one value.", "name")
+    return [{**given, "name": name} for name in names]
