@@ -31,8 +31,6 @@ from jaxduel.errors import InputError
 from jaxduel.files import require_writable_file, write_whole
 
 if TYPE_CHECKING:
-    import xarray
-
     from jaxduel.experiments.sweep.grid import Grid
     from jaxduel.experiments.sweep.planning import Group
     from jaxduel.simulation.devices import Device
@@ -142,7 +140,8 @@ def show(
       columns: a column for each combination of parameters, for each policy's best, or what fits.
       csv: file for the numbers; none is written if left out.
     """
-    from jaxduel.experiments.sweep.show import show_csv, show_lines
+    from jaxduel.experiments.sweep import open_sweep
+    from jaxduel.experiments.sweep.reading.table import show_csv, show_lines
 
     chosen = {
         "problems": problem,
@@ -154,7 +153,7 @@ def show(
         _require_no_choice({**chosen, "csv": csv})
         return show_result(results)
     _require_writable(csv)
-    data = _results(results)
+    data = open_sweep(results)
     for line in show_lines(data, columns=columns, width=_width(), **chosen):
         print(line)
     if csv is not None:
@@ -180,11 +179,12 @@ def compare(
       definition: definitions of regret to compare by.
       csv: file for the numbers; none is written if left out.
     """
-    from jaxduel.experiments.sweep.compare import compare as compared
+    from jaxduel.experiments.sweep import open_sweep
+    from jaxduel.experiments.sweep.reading.compare import compare as compared
 
     _require_writable(csv)
     found = compared(
-        _results(folder), *policies, problems=problem, horizons=horizon, definitions=definition
+        open_sweep(folder), *policies, problems=problem, horizons=horizon, definitions=definition
     )
     for line in found.lines():
         print(line)
@@ -233,10 +233,11 @@ def plot(
         )
     (folder,) = results
     from jaxduel.experiments.output import OutputFolder
-    from jaxduel.experiments.sweep.curves import sweep_figure
+    from jaxduel.experiments.sweep import open_sweep
+    from jaxduel.experiments.sweep.reading.figures import sweep_figure
 
     figure = sweep_figure(
-        _results(folder),
+        open_sweep(folder),
         x=x,
         y=y,
         facet=facet,
@@ -256,13 +257,6 @@ def _require_no_choice(options: dict[str, Any]) -> None:
     given = [f"--{name.removesuffix('s')}" for name, value in options.items() if value]
     if given:
         raise InputError(f"files of runs have one result each: {', '.join(given)} is for sweeps.")
-
-
-def _results(folder: Path) -> xarray.Dataset:
-    """The data set, without the variables that none of these commands reads."""
-    from jaxduel.experiments.sweep.dataset import open_sweep
-
-    return open_sweep(folder, drop_variables=("regret", "pairs_mean"))
 
 
 def _width() -> int:

@@ -15,8 +15,8 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.entries import BATCHES, HORIZON, PolicyEntry
 from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.layout import parameters_label
 from jaxduel.experiments.sweep.problem_specs import ProblemSpec, build, specs_of
+from jaxduel.experiments.sweep.reading.names import parameters_label
 from jaxduel.experiments.sweep.values import GridError
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy, Pull, PullBatch, SupportsDelay

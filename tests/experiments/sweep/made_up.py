@@ -12,8 +12,8 @@ import numpy as np
 import xarray
 
 from jaxduel.experiments.sweep.blocks import Block
-from jaxduel.experiments.sweep.dataset import open_sweep
 from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
+from jaxduel.experiments.sweep.reading.dataset import open_sweep
 from jaxduel.experiments.sweep.store import Store
 
 SEEDS, LANES = 20, 10

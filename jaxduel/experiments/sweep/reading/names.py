@@ -1,12 +1,30 @@
-"""Numbers as short text, with no more digits than their intervals leave."""
+"""Numbers as short text, with no more digits than their intervals leave; labels of parameters."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 _LARGE = 1e5
 """From here on numbers have an exponent."""
 _MOST_DECIMALS = 4
+
+
+def parameters_label(parameters: dict[str, Any], delay: int = 1) -> str:
+    """A combination of parameters as text, such as "B=8, alpha=0.51, delay=4": by name, with the
+    delay last and only where it is not 1; "" if there are none."""
+    parts = [f"{name}={plain(parameters[name])}" for name in sorted(parameters)]
+    return ", ".join(parts + ([f"delay={delay}"] if delay != 1 else []))
+
+
+def plain(value: Any) -> str:
+    """A parameter's value as text, as grids have it: true and false in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def is_known(value: Any) -> bool:
+    """False for None and NaN."""
+    return value is not None and value == value
 
 
 def number(value: float) -> str:
