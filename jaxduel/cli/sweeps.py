@@ -1,4 +1,4 @@
-"""The commands on sweeps: `jaxduel sweep`, `show`, `compare` and `plot`."""
+"""The commands on sweeps: `jaxduel sweep`, `show`, `compare`, `plot` and `export`."""
 
 from __future__ import annotations
 
@@ -252,6 +252,52 @@ def plot(
     return 0
 
 
+def export(
+    results: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc")],
+    to: Literal["csv", "parquet"] = "csv",
+    problem: Names = (),
+    horizon: Times = (),
+    policy: Names = (),
+    definition: Names = (),
+    out: MaybeFile = None,
+) -> int:
+    """Write a sweep or a run as a table: one row per cell and checkpoint.
+
+    Args:
+      results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
+      to: the format: CSV, floats to the last bit, or Parquet, which needs pyarrow.
+      problem: those to write; all if left out.
+      horizon: those to write.
+      policy: those to write.
+      definition: definitions of regret to write.
+      out: the file; if left out DIR/table.csv (or .parquet), or FILE.csv.
+    """
+    from jaxduel.experiments.tables import encoded, require_format
+
+    require_format(to)
+    chosen = {"problem": problem, "horizon": horizon, "policy": policy, "definition": definition}
+    if os.path.isfile(results):
+        from jaxduel.simulation import load_result
+
+        _require_no_choice(chosen)
+        frame = load_result(results).to_frame()
+        path = results.with_suffix(f".{to}") if out is None else out
+        _require_writable(path)
+    else:
+        from jaxduel.experiments.sweep import open_sweep
+        from jaxduel.experiments.sweep.reading.cells import choose, frame_of
+
+        data = open_sweep(results)
+        path = results / f"table.{to}" if out is None else out
+        _require_writable(path)
+        cells = choose(
+            data, problems=problem, horizons=horizon, policies=policy, definitions=definition
+        )
+        frame = frame_of(data, cells)
+    _write(path, encoded(frame, to))
+    return 0
+
+
 def _require_no_choice(options: dict[str, Any]) -> None:
     """Raises InputError where options of sweeps are given for files of runs."""
     given = [f"--{name.removesuffix('s')}" for name, value in options.items() if value]
@@ -270,5 +316,5 @@ def _require_writable(path: Path | None) -> None:
         require_writable_file(path)
 
 
-def _write(path: Path, text: str) -> None:
-    print(f"written: {write_whole(path, text)}")
+def _write(path: Path, content: str | bytes) -> None:
+    print(f"written: {write_whole(path, content)}")

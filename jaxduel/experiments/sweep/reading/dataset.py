@@ -90,6 +90,8 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
     for name in drop_variables:
         if name not in DIMENSIONS:
             raise unknown_name("variable", name, DIMENSIONS)
+    import pandas
+
     from jaxduel.experiments.sweep.reading.lazy import (
         LazyVariable,
         SweepDataset,
@@ -118,7 +120,7 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
     coordinates = _coordinates(cells, labels)
     for name in ("checkpoint", "seed", "arm", "left", "right"):
         if any(name in DIMENSIONS[variable] for variable in variables):
-            coordinates[name] = np.arange(sizes[name])
+            coordinates[name] = pandas.RangeIndex(sizes[name])
     return SweepDataset(
         {name: (DIMENSIONS[name], values) for name, values in variables.items()},
         coords=coordinates,
