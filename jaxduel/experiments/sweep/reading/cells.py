@@ -21,6 +21,8 @@ Frame: TypeAlias = Any
 SETTING = ["problem", "horizon", "definition"]
 """The columns that identify a setting, in which policies are compared."""
 _FULL = (*CELL, "definition")
+_SMALL = 2**27
+"""Bytes up to which regret of all seeds at the horizon is read at once."""
 
 
 def choose(
@@ -171,6 +173,8 @@ def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, n
       The n rows of a setting, and (n, S) float64: NaN for seeds that have not run.
     """
     shape = tuple(dataset.sizes.get(name, 1) for name in _FULL)
+    if dataset["final_regret"].nbytes <= _SMALL:
+        dataset["final_regret"].load()
     for _, some in cells.groupby(SETTING, observed=True):
         at = dict(zip(_FULL, np.unravel_index(some.index, shape), strict=True))
         policies, row = np.unique(at["policy"], return_inverse=True)
@@ -181,31 +185,32 @@ def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, n
         yield some, _values(part, "final_regret", ("policy", "parameters", "seed"))[row, column]
 
 
-def at_horizon(dataset: xarray.Dataset, cells: Frame) -> Frame:
+def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -> Frame:
     """Statistics of the regret of each seed at the horizon.
 
     Args:
       dataset: data set from `open_sweep`.
       cells: rows of `cells_of`.
+      quartiles: whether there are the columns q25, median and q75.
 
     Returns:
-      The cells, setting by setting, with num_seeds, mean, std, sem, lower95, upper95, q25, median
-      and q75: NaN for cells that have not run, deviations also for one seed.
+      The cells, setting by setting, with num_seeds, mean, std, sem, lower95 and upper95: NaN for
+      cells that have not run, deviations also for one seed.
     """
     import pandas
 
+    names = ["num_seeds", "mean", "std", "sem", *(["q25", "median", "q75"] if quartiles else [])]
     rows, index = [], []
     for some, final in by_setting(dataset, cells):
         index.extend(some.index)
         for values in final:
             known = values[np.isfinite(values)]
-            numbers = [np.nan] * 6
+            numbers = [np.nan] * (len(names) - 1)
             if len(known):
                 moments = moments_of(known)
-                quartiles = np.quantile(known, [0.25, 0.5, 0.75])
-                numbers = [known.mean(), moments.std, moments.sem, *quartiles]
+                middle = np.quantile(known, [0.25, 0.5, 0.75]) if quartiles else []
+                numbers = [moments.mean, moments.std, moments.sem, *middle]
             rows.append([len(known), *map(float, numbers)])
-    names = ["num_seeds", "mean", "std", "sem", "q25", "median", "q75"]
     found = pandas.DataFrame(rows, columns=names, index=index)
     return with_interval95(cells.drop(columns="num_seeds").loc[index].join(found))
 
@@ -257,7 +262,7 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
             raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
     cells: Frame = cells_of(dataset) if chosen is None else chosen
     statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
-    last = at_horizon(dataset, cells).loc[cells.index]
+    last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
     if final:
         frame = last.assign(t=last["horizon"])
         statistics += ["q25", "median", "q75"]
