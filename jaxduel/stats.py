@@ -73,9 +73,9 @@ def merge(parts: Iterable[Moments]) -> Moments:
       >>> both.seeds, round(float(both.mean), 3), round(float(both.std**2), 3)
       (5, 3.0, 2.5)
     """
-    first, *others = parts
-    seeds, mean, m2 = first
-    for other in others:
+    rest = iter(parts)
+    seeds, mean, m2 = next(rest)
+    for other in rest:
         total = seeds + other.seeds
         share = other.seeds / total
         delta = other.mean - mean

@@ -1,5 +1,6 @@
 """The commands on sweeps, and their errors."""
 
+import csv
 import json
 import re
 import signal
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+import jaxduel as jd
 from jaxduel.experiments.engine import work
 from jaxduel.experiments.engine.seconds import PARTS
 from jaxduel.simulation import rounds, steps
@@ -84,6 +86,9 @@ def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
     assert code == 0
     assert "finished: 2 cells of 6 seeds each" in text
     assert (tmp_path / "numbers.csv").read_text().count("rucb") == 2
+    code, text, _ = outcome(capsys, "export", out, "--to", "csv", "--policy", "rucb[alpha=1.0]")
+    assert (code, text) == (0, f"written: {out / 'table.csv'}\n")
+    assert (out / "table.csv").read_text().count("rucb") == 3  # checkpoints
     code, text, _ = outcome(
         capsys, "compare", out, "--policies", "rucb[alpha=0.51]", "rucb[alpha=1.0]"
     )
@@ -133,6 +138,21 @@ def test_wrong_options_are_refused(capsys, tmp_path, grid):
     code, _, error = outcome(capsys, "show", tmp_path)
     assert code == 2
     assert "holds no sweep" in error
+
+
+def test_a_table_of_a_run(capsys, tmp_path, monkeypatch):
+    problem = jd.problems.load("cyclic")
+    result = jd.simulate(jd.policies.make("rucb", num_arms=4), problem, 50, num_seeds=3)
+    path = result.save(tmp_path / "r.nc")
+    code, text, _ = outcome(capsys, "export", path, "--out", tmp_path / "r.csv")
+    assert (code, text) == (0, f"written: {tmp_path / 'r.csv'}\n")
+    rows = list(csv.DictReader((tmp_path / "r.csv").open()))
+    assert [float(row["mean"]) for row in rows] == result.mean.tolist()
+    assert outcome(capsys, "export", path, "--policy", "rucb")[0] == 2
+    monkeypatch.setattr("jaxduel.experiments.tables.find_spec", lambda name: None)
+    code, text, error = outcome(capsys, "export", path, "--to", "parquet")
+    assert (code, text) == (2, "")
+    assert error == "jaxduel: error: Parquet needs pyarrow: pip install 'jaxduel[parquet]'.\n"
 
 
 def _blocks(folder):

@@ -20,7 +20,7 @@ from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
-from jaxduel.cli.sweeps import compare, plot, show, sweep
+from jaxduel.cli.sweeps import compare, export, plot, show, sweep
 from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
 
@@ -36,6 +36,7 @@ COMMANDS = {
     "show": show,
     "compare": compare,
     "plot": plot,
+    "export": export,
     "worst-case": worst_case,
 }
 

@@ -1,4 +1,4 @@
-"""The commands `jaxduel show` and `plot` on files of `jaxduel run --out`."""
+"""The commands `jaxduel show`, `plot` and `export` on files of `jaxduel run --out`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands on sweeps: `jaxduel sweep`, `show`, `compare` and `plot`."""
+"""The commands on sweeps: `jaxduel sweep`, `show`, `compare`, `plot` and `export`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ from jaxduel.errors import InputError
 from jaxduel.files import require_writable_file, write_whole
 
 if TYPE_CHECKING:
-    import xarray
-
     from jaxduel.experiments.engine.groups import Group
     from jaxduel.experiments.sweep.describing.grid import Grid
     from jaxduel.simulation.devices import Device
@@ -194,7 +192,8 @@ def show(
       columns: a column for each combination of parameters, for each policy's best, or what fits.
       csv: file for the numbers; none is written if left out.
     """
-    from jaxduel.experiments.sweep.show import show_csv, show_lines
+    from jaxduel.experiments.sweep import open_sweep
+    from jaxduel.experiments.sweep.reading.table import show_csv, show_lines
 
     chosen = {
         "problems": problem,
@@ -206,7 +205,7 @@ def show(
         _require_no_choice({**chosen, "csv": csv})
         return show_result(results)
     _require_writable(csv)
-    data = _results(results)
+    data = open_sweep(results)
     for line in show_lines(data, columns=columns, width=_width(), **chosen):
         print(line)
     if csv is not None:
@@ -232,11 +231,12 @@ def compare(
       definition: definitions of regret to compare by.
       csv: file for the numbers; none is written if left out.
     """
-    from jaxduel.experiments.sweep.compare import compare as compared
+    from jaxduel.experiments.sweep import open_sweep
+    from jaxduel.experiments.sweep.reading.compare import compare as compared
 
     _require_writable(csv)
     found = compared(
-        _results(folder), *policies, problems=problem, horizons=horizon, definitions=definition
+        open_sweep(folder), *policies, problems=problem, horizons=horizon, definitions=definition
     )
     for line in found.lines():
         print(line)
@@ -285,10 +285,11 @@ def plot(
         )
     (folder,) = results
     from jaxduel.experiments.output import OutputFolder
-    from jaxduel.experiments.sweep.curves import sweep_figure
+    from jaxduel.experiments.sweep import open_sweep
+    from jaxduel.experiments.sweep.reading.figures import sweep_figure
 
     figure = sweep_figure(
-        _results(folder),
+        open_sweep(folder),
         x=x,
         y=y,
         facet=facet,
@@ -303,18 +304,57 @@ def plot(
     return 0
 
 
+def export(
+    results: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc")],
+    to: Literal["csv", "parquet"] = "csv",
+    problem: Names = (),
+    horizon: Times = (),
+    policy: Names = (),
+    definition: Names = (),
+    out: MaybeFile = None,
+) -> int:
+    """Write a sweep or a run as a table: one row per cell and checkpoint.
+
+    Args:
+      results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
+      to: the format: CSV, floats to the last bit, or Parquet, which needs pyarrow.
+      problem: those to write; all if left out.
+      horizon: those to write.
+      policy: those to write.
+      definition: definitions of regret to write.
+      out: the file; if left out DIR/table.csv (or .parquet), or FILE.csv.
+    """
+    from jaxduel.experiments.tables import encoded, require_format
+
+    require_format(to)
+    chosen = {"problem": problem, "horizon": horizon, "policy": policy, "definition": definition}
+    if os.path.isfile(results):
+        from jaxduel.simulation import load_result
+
+        _require_no_choice(chosen)
+        frame = load_result(results).to_frame()
+        path = results.with_suffix(f".{to}") if out is None else out
+        _require_writable(path)
+    else:
+        from jaxduel.experiments.sweep import open_sweep
+        from jaxduel.experiments.sweep.reading.cells import choose, frame_of
+
+        data = open_sweep(results)
+        path = results / f"table.{to}" if out is None else out
+        _require_writable(path)
+        cells = choose(
+            data, problems=problem, horizons=horizon, policies=policy, definitions=definition
+        )
+        frame = frame_of(data, cells)
+    _write(path, encoded(frame, to))
+    return 0
+
+
 def _require_no_choice(options: dict[str, Any]) -> None:
     """Raises InputError where options of sweeps are given for files of runs."""
     given = [f"--{name.removesuffix('s')}" for name, value in options.items() if value]
     if given:
         raise InputError(f"files of runs have one result each: {', '.join(given)} is for sweeps.")
-
-
-def _results(folder: Path) -> xarray.Dataset:
-    """The data set, without the variables that none of these commands reads."""
-    from jaxduel.experiments.sweep.dataset import open_sweep
-
-    return open_sweep(folder, drop_variables=("regret", "pairs_mean"))
 
 
 def _width() -> int:
@@ -328,5 +368,5 @@ def _require_writable(path: Path | None) -> None:
         require_writable_file(path)
 
 
-def _write(path: Path, text: str) -> None:
-    print(f"written: {write_whole(path, text)}")
+def _write(path: Path, content: str | bytes) -> None:
+    print(f"written: {write_whole(path, content)}")

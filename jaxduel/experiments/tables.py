@@ -1,11 +1,19 @@
-"""Tables as text and as CSV."""
+"""Tables as text, as CSV and as Parquet."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+from jaxduel.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+
+Format = Literal["csv", "parquet"]
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -29,3 +37,18 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         return "  ".join(cells).rstrip()
 
     return [line(header), *(line(row) for row in rows)]
+
+
+def require_format(to: Format) -> None:
+    """Raises InputError where a library is missing that files of a format need."""
+    if to == "parquet" and find_spec("pyarrow") is None:
+        raise InputError("Parquet needs pyarrow: pip install 'jaxduel[parquet]'.")
+
+
+def encoded(frame: pandas.DataFrame, to: Format) -> bytes:
+    """The bytes of a file with a table; in CSV floats are written in full, and NaN as nothing."""
+    if to == "csv":
+        return frame.to_csv(index=False, lineterminator="\n").encode()
+    file = io.BytesIO()
+    frame.to_parquet(file, engine="pyarrow", index=False)
+    return file.getvalue()

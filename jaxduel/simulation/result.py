@@ -15,6 +15,7 @@ from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import Moments, interval95, moments_of
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
     from matplotlib.figure import Figure
 
@@ -111,6 +112,15 @@ class Result:
         return self.totals.plays / self.num_seeds
 
     @property
+    def mean_batches(self) -> float:
+        """Mean number of batches over seeds; NaN for policies that are not batched."""
+        if self.batches is None:
+            return float("nan")
+        if self.totals is not None and self.totals.batches is not None:
+            return self.totals.batches / self.num_seeds
+        return float(self.batches.mean())
+
+    @property
     def std(self) -> np.ndarray:
         """Standard deviation of regret over seeds (divisor n - 1; NaN for one seed): (M,)
         float64."""
@@ -146,10 +156,8 @@ class Result:
             f"{self.std[-1]:.6g}",
         ]
         if self.batches is not None:
-            mean, most = self.batches.mean(), self.batches.max()
-            if self.totals is not None and self.totals.batches is not None:
-                mean, most = self.totals.batches / self.num_seeds, self.totals.most_batches
-            lines.append(f"batches: {mean:.4g} on average, {most} at most")
+            most = self.batches.max() if self.totals is None else self.totals.most_batches
+            lines.append(f"batches: {self.mean_batches:.4g} on average, {most} at most")
         return lines
 
     def __repr__(self) -> str:
@@ -199,6 +207,33 @@ class Result:
         from jaxduel.simulation.result_files import dataset_of
 
         return dataset_of(self)
+
+    def to_frame(self, *, seeds: bool = False) -> pandas.DataFrame:
+        """The regret as a table with one row per checkpoint.
+
+        The columns are those of `jaxduel.open_sweep(...).to_frame()`, so that tables of runs and of
+        sweeps can be joined: policy, parameters (those not at their defaults), problem, num_arms,
+        horizon, definition, delay, one per such parameter, t, num_seeds, mean, std, sem, lower95,
+        upper95, q25, median, q75 (of the seeds that have rows), batches_mean (of batched policies).
+
+        Args:
+          seeds: whether there is a row per seed and checkpoint, with seed, t and regret instead of
+            statistics.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> policy = jd.policies.make("rucb", num_arms=4, alpha=0.6)
+          >>> problem = jd.problems.load("cyclic")
+          >>> result = jd.simulate(policy, problem, 1000, num_seeds=4, checkpoints=[100, 1000])
+          >>> frame = result.to_frame()
+          >>> frame[["policy", "parameters", "alpha", "t", "num_seeds"]].values.tolist()
+          [['rucb', 'alpha=0.6', 0.6, 100, 4], ['rucb', 'alpha=0.6', 0.6, 1000, 4]]
+          >>> len(result.to_frame(seeds=True))
+          8
+        """
+        from jaxduel.simulation.result_files import frame_of
+
+        return frame_of(self, seeds)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes a NetCDF file, which `jaxduel.load_result` reads, whole or not at all.

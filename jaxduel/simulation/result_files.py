@@ -1,4 +1,4 @@
-"""Results as data sets, and in NetCDF files."""
+"""Results as data sets, as tables, and in NetCDF files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.files import write_whole
-from jaxduel.simulation.provenance import same_request
+from jaxduel.simulation.provenance import changed_parameters, same_request
 from jaxduel.simulation.result import Result, Totals
-from jaxduel.stats import Moments
+from jaxduel.stats import Moments, interval95
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 SUFFIX = ".nc"
@@ -64,6 +65,45 @@ def dataset_of(result: Result) -> xarray.Dataset:
             "made_by": json.dumps(dict(result.made_by)),
         },
     )
+
+
+def frame_of(result: Result, seeds: bool) -> pandas.DataFrame:
+    """The table of a result, as `Result.to_frame` returns it."""
+    import pandas
+
+    changed = changed_parameters(result.made_by)
+    shared = {
+        "policy": result.policy,
+        "parameters": ", ".join(f"{name}={changed[name]}" for name in sorted(changed)),
+        "problem": result.problem,
+        "num_arms": result.plays.shape[-1],
+        "horizon": result.horizon,
+        "definition": result.definition,
+        "delay": result.made_by.get("delay", 1),
+    }
+    for name, text in changed.items():
+        value = result.made_by["policy"]["parameters"][name]
+        shared[name] = text if isinstance(value, dict | list) else value
+    if seeds:
+        count, times = result.regret.shape
+        numbers = {
+            "seed": np.arange(count).repeat(times),
+            "t": np.tile(result.checkpoints, count),
+            "regret": result.regret.ravel(),
+        }
+        return pandas.DataFrame({**shared, **numbers})
+    lower, upper = interval95(result.mean, result.sem, result.num_seeds)
+    quartiles = result.quantile(np.array([0.25, 0.5, 0.75]))
+    columns: dict[str, Any] = {
+        "t": result.checkpoints,
+        "num_seeds": result.num_seeds,
+        **{"mean": result.mean, "std": result.std, "sem": result.sem},
+        **{"lower95": lower, "upper95": upper},
+        **dict(zip(("q25", "median", "q75"), quartiles, strict=True)),
+    }
+    if result.batches is not None:
+        columns["batches_mean"] = result.mean_batches
+    return pandas.DataFrame({**shared, **columns})
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:

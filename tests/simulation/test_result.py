@@ -246,3 +246,27 @@ def test_cells_share_the_budget():
 def test_tables_that_cannot_be_are_said_before_anything_is_computed(settings, message):
     with pytest.raises(jd.InputError, match=message):
         simulated("rucb", **settings)
+
+
+def test_its_table_has_a_row_per_checkpoint_or_per_seed():
+    problem = jd.problems.load("cyclic")
+    policy = jd.policies.make("pcomp", num_arms=4, horizon=200, num_batches=3)
+    result = jd.simulate(policy, problem, 200, num_seeds=5, checkpoints=[50, 200], delay=1)
+    frame = result.to_frame()
+    assert frame["t"].tolist() == [50, 200]
+    for name in ("mean", "std", "sem"):
+        assert frame[name].tolist() == getattr(result, name).tolist()
+    for name, q in (("q25", 0.25), ("median", 0.5), ("q75", 0.75)):
+        assert frame[name].tolist() == result.quantile(q).tolist()
+    assert set(frame["num_batches"]) == {3}
+    assert set(frame["parameters"]) == {"num_batches=3"}
+    assert set(frame["batches_mean"]) == {result.batches.mean()}
+    seeds = result.to_frame(seeds=True)
+    assert seeds.pivot(index="seed", columns="t", values="regret").values.tolist() == (
+        result.regret.tolist()
+    )
+    with pytest.warns(UserWarning, match="of the first 3, mean"):
+        some = simulated("scomp2", num_seeds=SEEDS, table_budget=3 * KEPT_BYTES)
+    assert set(some.to_frame()["num_seeds"]) == {SEEDS}
+    assert some.to_frame()["batches_mean"][0] == some.totals.batches / SEEDS
+    assert len(some.to_frame(seeds=True)) == some.regret.size

@@ -61,30 +61,6 @@ def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
     return block
 
 
-def load_blocks(folder: Path, skip: Collection[str] = ()) -> list[Block]:
-    """All trusted blocks of a folder, one for each task; damaged files are left out, each with a
-    warning."""
-    blocks: dict[str, Block] = {}
-    seen: set[Path] = set()
-    files = files_of(folder)
-    while files:
-        gone = False
-        for path in files:
-            try:
-                block = read_block(path, skip)
-            except ValueError as error:
-                warn_caller(f"the block '{path}' is left out: {error}.")
-                continue
-            if block is None:
-                gone = True
-            elif block.key not in blocks or blocks[block.key].seeds < block.seeds:
-                blocks[block.key] = block
-        seen.update(files)
-        # a block that has gone was replaced by a larger one
-        files = [path for path in files_of(folder) if path not in seen] if gone else []
-    return list(blocks.values())
-
-
 class VerifiedFiles:
     """The trusted files of a folder; a file is read once, and again only if its size or time of
     change differ."""

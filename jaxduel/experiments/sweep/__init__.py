@@ -1,11 +1,11 @@
 """Sweeps: grids of policies and instances, stored as they run, resumed after an interruption."""
 
-from jaxduel.experiments.sweep.dataset import open_sweep as open_sweep
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry as PolicyEntry
 from jaxduel.experiments.sweep.describing.entries import ProblemEntry as ProblemEntry
 from jaxduel.experiments.sweep.describing.grid import Grid as Grid
 from jaxduel.experiments.sweep.describing.grid_file import examples as examples
 from jaxduel.experiments.sweep.describing.grid_file import read_grid as read_grid
 from jaxduel.experiments.sweep.describing.grid_file import schema as schema
+from jaxduel.experiments.sweep.reading.dataset import open_sweep as open_sweep
 from jaxduel.experiments.sweep.sweep import Outcome as Outcome
 from jaxduel.experiments.sweep.sweep import run_sweep as run_sweep

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import Parameters, StudyCell, plan_kind_of, policy_of
-from jaxduel.experiments.sweep.describing.entries import BATCHES, PolicyEntry
+from jaxduel.experiments.engine.groups import BATCHES
+from jaxduel.experiments.sweep.describing.entries import PolicyEntry
 from jaxduel.experiments.sweep.describing.fields import GridError
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.recipes import ProblemSpec, build

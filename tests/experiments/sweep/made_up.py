@@ -14,7 +14,7 @@ import xarray
 from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest
 from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.sweep.dataset import open_sweep
+from jaxduel.experiments.sweep.reading.dataset import open_sweep
 
 SEEDS, LANES = 20, 10
 

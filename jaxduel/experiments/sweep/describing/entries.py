@@ -16,6 +16,8 @@ from pydantic.dataclasses import dataclass
 
 from jaxduel import problems
 from jaxduel.errors import shorten, unknown_name
+from jaxduel.experiments.engine.cells import HORIZON
+from jaxduel.experiments.engine.groups import BATCHES
 from jaxduel.experiments.sweep.describing.fields import (
     STRICT,
     WHOLE,
@@ -33,11 +35,6 @@ from jaxduel.experiments.sweep.describing.recipes import (
 )
 from jaxduel.policies import registry
 from jaxduel.problems.files import SUFFIXES
-
-HORIZON = "horizon"
-"""The parameter of policies that the grid's horizons set."""
-BATCHES = "num_batches"
-"""The parameter of policies that the grid's numbers of batches set."""
 
 _ARMS = re.compile(r"(gaussian|bernoulli)\[[^\[\]]*\]")
 _SUBMATRIX = re.compile(r"(.+)\[[^\[\]]*\]")

@@ -10,8 +10,7 @@ from scipy import stats
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.sweep.axes import family_of
-from jaxduel.experiments.sweep.curves import sweep_figure
+from jaxduel.experiments.sweep.reading.figures import family_of, sweep_figure
 from jaxduel.plotting import facet_maps, facets
 from jaxduel.plotting.facets import Facet, FacetCurve, facet_figure
 from jaxduel.plotting.styles import STYLES
@@ -41,8 +40,19 @@ def data(tmp_path_factory):
 BTL = {"problems": ["btl"]}
 
 
+def facets_of(figure):
+    """The curves of each facet, by its title."""
+    return {
+        title: [line for _, line in some.groupby("line", sort=False)]
+        for title, some in figure.points.groupby("facet", sort=False)
+    }
+
+
 def labels(figure):
-    return {title: [line.label for line in lines] for title, lines in figure.facets.items()}
+    return {
+        title: [line["curve"].iloc[0] for line in lines]
+        for title, lines in facets_of(figure).items()
+    }
 
 
 def test_regret_at_the_horizon_by_arms(data):
@@ -51,38 +61,38 @@ def test_regret_at_the_horizon_by_arms(data):
                 "scomp2[num_batches=8]", "dts"]  # fmt: skip
     assert labels(figure) == dict.fromkeys(["K = 4", "K = 8", "K = 16"], policies)
     assert figure.name == "curves-horizon-by-K-problem=btl"
-    line = figure.facets["K = 8"][3]
+    line = facets_of(figure)["K = 8"][3]
     final = data["final_regret"].sel(
         policy="scomp2", problem="btl(num_arms=8, instance=0)", parameters="num_batches=8",
         definition="copeland",
     ).values  # fmt: skip
-    np.testing.assert_array_equal(line.at, [100, 10_000])
-    np.testing.assert_allclose(line.mean, final.mean(axis=1), rtol=1e-12)
+    np.testing.assert_array_equal(line.x, [100, 10_000])
+    np.testing.assert_allclose(line["mean"], final.mean(axis=1), rtol=1e-12)
     ends = stats.t.interval(0.95, 19, final.mean(axis=1), stats.sem(final, axis=1))
-    np.testing.assert_allclose(line.interval95(), ends, rtol=1e-9)
+    np.testing.assert_allclose((line.lower95, line.upper95), ends, rtol=1e-9)
 
 
 def test_regret_against_time_has_axes_for_every_setting(data):
     figure = sweep_figure(data, policies=["scomp2", "rucb"])
-    assert list(figure.facets) == [
+    assert list(facets_of(figure)) == [
         *(f"btl(num_arms={k}, instance=0), T = {t}, copeland" for k in (4, 8, 16)
           for t in ("100", "1e4")),
         "arxiv, T = 100, copeland",
         "arxiv, T = 100, weak",
     ]  # fmt: skip
-    line = figure.facets["btl(num_arms=4, instance=0), T = 1e4, copeland"][0]
+    line = facets_of(figure)["btl(num_arms=4, instance=0), T = 1e4, copeland"][0]
     where = {"policy": "scomp2", "problem": "btl(num_arms=4, instance=0)", "horizon": 10_000}
     there = data.sel(where).sel(parameters="num_batches=2", definition="copeland")
-    np.testing.assert_array_equal(line.at, there["t"])
-    np.testing.assert_array_equal(line.mean, there["regret_mean"])
-    np.testing.assert_array_equal(line.sem, there["regret_sem"])
+    np.testing.assert_array_equal(line.x, there["t"])
+    np.testing.assert_array_equal(line["mean"], there["regret_mean"])
+    np.testing.assert_array_equal(line["sem"], there["regret_sem"])
 
 
 def test_arms_across_join_the_problems_of_a_family(data):
     figure = sweep_figure(data, x="num_arms", horizons=[100], definitions=["copeland"])
-    assert list(figure.facets) == ["btl(instance=0)", "arxiv"]
-    for line in figure.facets["btl(instance=0)"]:
-        np.testing.assert_array_equal(line.at, [4, 8, 16])
+    assert list(facets_of(figure)) == ["btl(instance=0)", "arxiv"]
+    for line in facets_of(figure)["btl(instance=0)"]:
+        np.testing.assert_array_equal(line.x, [4, 8, 16])
     alone = sweep_figure(data, x="K", horizons=[100], policies=["dts"], facet="policy")
     assert labels(alone) == {"dts": ["dts"]}
     assert family_of("btl(num_arms=4)") == "btl"
@@ -90,10 +100,10 @@ def test_arms_across_join_the_problems_of_a_family(data):
 
 def test_policies_without_the_parameter_across_are_levels(data):
     figure = sweep_figure(data, x="batches", horizons=[100], **BTL)
-    for lines in figure.facets.values():
-        assert [line.label for line in lines] == ["pcomp", "scomp2", "dts"]
-        np.testing.assert_array_equal(lines[0].at, [2, 8])
-        assert np.isnan(lines[2].at).all()
+    for title, lines in facets_of(figure).items():
+        assert labels(figure)[title] == ["pcomp", "scomp2", "dts"]
+        np.testing.assert_array_equal(lines[0].x, [2, 8])
+        assert np.isnan(lines[2].x).all()
     assert ",dts,," in figure.csv()
     assert figure.x == "num_batches"
 
@@ -102,25 +112,26 @@ def test_what_is_neither_across_nor_a_facet_is_in_the_label(data):
     figure = sweep_figure(data, x="B", facet="K", policies=["scomp2"])
     assert labels(figure)["K = 4"] == ["scomp2, T = 100", "scomp2, T = 1e4"]
     figure = sweep_figure(data, x="horizon", facet="parameters", policies=["pcomp"])
-    assert list(figure.facets) == ["num_batches=2", "num_batches=8"]
+    assert list(facets_of(figure)) == ["num_batches=2", "num_batches=8"]
     assert labels(figure)["num_batches=2"][1] == "pcomp, btl(num_arms=8, instance=0)"
     figure = sweep_figure(data, x="horizon", facet="tie", problems=["btl(num_arms=4, instance=0)"])
-    assert list(figure.facets) == ["tie = low", "without tie"]
+    assert list(facets_of(figure)) == ["tie = low", "without tie"]
 
 
 def test_heat_maps_are_of_one_policy_each(data):
     figure = sweep_figure(data, x="batches", y="horizon", facet="K", kind="heatmap", **BTL)
-    assert list(figure.facets) == [f"{p}, K = {k}" for p in ("pcomp", "scomp2") for k in (4, 8, 16)]
+    assert list(facets_of(figure)) == [
+        f"{p}, K = {k}" for p in ("pcomp", "scomp2") for k in (4, 8, 16)
+    ]
     default = sweep_figure(data, x="horizon", kind="heatmap", policies=["dts"])
-    (line,) = default.facets["dts"]
-    assert sorted(c.num_arms for c in line.cells) == [4, 4, 8, 8, 16, 16]
+    (line,) = facets_of(default)["dts"]
+    assert sorted(line["num_arms"]) == [4, 4, 8, 8, 16, 16]
 
 
 def test_csv_has_every_point_to_the_last_bit(data):
     figure = sweep_figure(data, x="t", facet="K", horizons=[10_000])
     rows = list(csv.DictReader(io.StringIO(figure.csv())))
-    points = sum(len(line.at) for lines in figure.facets.values() for line in lines)
-    assert len(rows) == points == 5 * 3 * 12
+    assert len(rows) == len(figure.points) == 5 * 3 * 12
     for one in rows:
         there = data.sel({k: one[k] for k in ("policy", "problem", "parameters", "definition")})
         there = there.sel(horizon=int(one["horizon"]))
@@ -144,7 +155,7 @@ def test_one_seed_without_regret_can_be_drawn(tmp_path):
     one = sweep(tmp_path / "s", cells, seeds=1, of=lambda cell, t, seeds: np.zeros((1, len(t))))
     for asked in ({"x": "t"}, {"x": "alpha"}, {"x": "alpha", "kind": "heatmap"}):
         figure = sweep_figure(one, **asked)
-        assert all(np.isnan(line.sem).all() for (line, *_) in figure.facets.values())
+        assert figure.points["sem"].isna().all()
         assert figure.draw().axes
 
 

@@ -11,10 +11,10 @@ import xarray
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine import block_folder
 from jaxduel.experiments.engine.blocks import encode_block
+from jaxduel.experiments.engine.cells import parameters_label
 from jaxduel.experiments.engine.manifest import CellRecord
 from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.sweep.dataset import open_sweep
-from jaxduel.experiments.sweep.layout import Layout, parameters_label
+from jaxduel.experiments.sweep.reading.dataset import open_sweep
 from jaxduel.stats import Moments, merge
 from tests.experiments.engine import stored
 
@@ -243,14 +243,14 @@ def test_labels_of_parameters():
     assert parameters_label({"f": "log"}, delay=8) == "f=log, delay=8"
 
 
-def test_a_parameter_named_as_a_dimension_has_a_longer_name():
+def test_a_parameter_named_as_a_dimension_has_a_longer_name(tmp_path):
     manifest = stored.manifest()
     cell = CellRecord(0, "0", "p", "q", 10, {"seed": 3, "fast": False}, 1, 2, (10,))
     group = replace(manifest.groups[0], cells=(cell,))
-    layout = Layout.of(replace(manifest, groups=(group,)))
-    coordinates = layout.coordinates(["seed"])
-    assert coordinates["parameter_seed"][1].tolist() == [3]
-    assert coordinates["fast"][1].tolist() == ["false"]
+    Store.create_or_open(tmp_path / "s", replace(manifest, groups=(group,)))
+    coordinates = open_sweep(tmp_path / "s").coords
+    assert coordinates["parameter_seed"].values.tolist() == [3]
+    assert coordinates["fast"].values.tolist() == ["false"]
     assert "delay" not in coordinates
 
 

@@ -9,10 +9,9 @@ import pytest
 from scipy import stats
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.numbers import number, rounded, with_interval
-from jaxduel.experiments.sweep.readings import Readings, find_variants
-from jaxduel.experiments.sweep.show import progress_line, show_csv, show_lines
-from jaxduel.experiments.sweep.table import SweepTable
+from jaxduel.experiments.sweep.reading.cells import by_setting, choose, find_variants
+from jaxduel.experiments.sweep.reading.names import number, rounded, with_interval
+from jaxduel.experiments.sweep.reading.table import marked, progress_line, show_csv, show_lines
 from tests.experiments.sweep.made_up import cell, sweep
 
 SHIFTS = {"low": 0.0, "near": 0.01, "far": 6.0, "late": 2.0}
@@ -74,16 +73,15 @@ def test_a_row_per_setting_and_its_best(data):
 
 
 def test_marks_are_those_of_paired_differences(data):
-    readings = Readings(data, definitions=["weak"])
-    table = SweepTable(readings)
-    setting = readings.settings[0]
-    entries = table.rows[setting]
-    low, near, far, again = entries.values()
-    assert [one.mark for one in entries.values()] == ["*", "~", "", ""]
-    values = {r.variant.label: readings.final(r) for r in readings.all if r.setting == setting}
+    cells = choose(data, definitions=["weak"])
+    some, final = next(by_setting(data, cells))
+    values = dict(zip(some["variant"], final, strict=True))
+    entries = list(marked(data, cells).loc[some.index].itertuples())
+    low, near, far, again = entries
+    assert [one.mark for one in entries] == ["*", "~", "", ""]
     for one, of in zip((low, near, far, again), values.values(), strict=True):
         ran = of[np.isfinite(of)]
-        assert one.seeds == len(ran) == (10 if one is near else 20)
+        assert one.num_seeds == len(ran) == (10 if one is near else 20)
         np.testing.assert_allclose([one.mean, one.sem], [ran.mean(), stats.sem(ran)], rtol=1e-12)
     # far is within the interval of low: only seed by seed can they be told apart
     assert abs(far.mean - low.mean) < 2 * 1.96 * math.hypot(low.sem, far.sem)
@@ -154,13 +152,11 @@ def test_csv_has_the_last_bit(data):
 
 
 def test_names_stand_for_variants(large):
-    variants = Readings(large).variants
-    assert len(find_variants("scomp2", variants)) == 10
-    assert [v.label for v in find_variants("pcomp[num_batches=8.0]", variants)] == [
-        "pcomp[num_batches=8]"
-    ]
-    family = Readings(large, problems=["btl"], horizons=[1000], policies=["pcomp[num_batches=2]"])
-    assert [reading.num_arms for reading in family.all] == [4, 8, 16, 32, 64]
+    cells = choose(large)
+    assert len(find_variants("scomp2", cells)) == 10
+    assert find_variants("pcomp[num_batches=8.0]", cells) == ["pcomp[num_batches=8]"]
+    family = choose(large, problems=["btl"], horizons=[1000], policies=["pcomp[num_batches=2]"])
+    assert list(family["num_arms"]) == [4, 8, 16, 32, 64]
 
 
 @pytest.mark.parametrize(

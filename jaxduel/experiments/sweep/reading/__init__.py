@@ -1,0 +1,1 @@
+"""Reading of a sweep: its data set, tables, comparisons and figures."""

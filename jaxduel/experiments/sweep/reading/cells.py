@@ -1,0 +1,316 @@
+"""The cells of a sweep as a table: one row per cell and definition of regret, chosen by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
+from jaxduel.experiments.sweep.reading.names import number
+from jaxduel.stats import moments_of, t95
+
+if TYPE_CHECKING:
+    import xarray
+
+Frame: TypeAlias = Any
+"""A `pandas.DataFrame`, by whose annotations any column may be a table: nothing type-checks."""
+SETTING = ["problem", "horizon", "definition"]
+"""The columns that identify a setting, in which policies are compared."""
+_FULL = (*CELL, "definition")
+_SMALL = 2**27
+"""Bytes up to which regret of all seeds at the horizon is read at once."""
+
+
+def choose(
+    dataset: xarray.Dataset,
+    *,
+    problems: Sequence[str] = (),
+    horizons: Sequence[int] = (),
+    policies: Sequence[str] = (),
+    definitions: Sequence[str] = (),
+) -> Frame:
+    """The cells of a sweep that are chosen by name.
+
+    Args:
+      dataset: data set from `open_sweep`.
+      problems: names of problems to keep, all if empty; "btl" stands for all that are called
+        "btl(...)".
+      horizons: those to keep.
+      policies: those to keep; "dts" stands for all its combinations of parameters, and
+        "dts[alpha=0.51]" for those with that value.
+      definitions: definitions of regret to keep.
+
+    Returns:
+      Some rows of `cells_of`.
+
+    Raises:
+      InputError: if a name is not in the sweep, or no cell has all that is asked for.
+    """
+    cells = cells_of(dataset)
+    known = {name: _labels(dataset, name) for name in SETTING}
+    chosen = {problem for name in problems for problem in _problems(name, known["problem"])}
+    for horizon in horizons:
+        if horizon not in known["horizon"]:
+            there = ", ".join(map(number, known["horizon"]))
+            raise InputError(
+                f"the sweep has no horizon {number(horizon)}: its horizons are {there}."
+            )
+    for name in definitions:
+        if name not in known["definition"]:
+            raise unknown_name("definition of regret", name, known["definition"])
+    variants = [label for name in policies for label in find_variants(name, cells)]
+    for column, kept in (
+        ("problem", chosen),
+        ("horizon", horizons),
+        ("definition", definitions),
+        ("variant", variants),
+    ):
+        cells = cells[cells[column].isin(list(kept))] if kept else cells
+    if cells.empty:
+        raise InputError(
+            "the sweep has no cell with that policy, problem, horizon and definition of "
+            "regret together."
+        )
+    return cells
+
+
+def cells_of(dataset: xarray.Dataset) -> Frame:
+    """All cells of the grid, run or not, under each definition of regret that they have; cells that
+    have not run get the definitions of others on the same problem, or else all.
+
+    Args:
+      dataset: data set from `open_sweep`.
+
+    Returns:
+      A row per cell and definition, policy by policy, with the columns variant
+      ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition, delay, the
+      parameters by name (NaN or None where a policy has none of that name), num_seeds and, where
+      there are any, batches_mean. Labels are categories in the order of the grid. The index is the
+      place in a variable with the dimensions of `CELL` and "definition".
+    """
+    import pandas
+
+    times = _values(dataset, "t", (*CELL, "checkpoint"))
+    mean = _values(dataset, "regret_mean", (*_FULL, "checkpoint"))
+    measured: Any = np.isfinite(mean).any(axis=-1)
+    of_problem = measured.any(axis=(0, 2, 3))  # (problem, definition)
+    of_problem |= ~of_problem.any(axis=1, keepdims=True)
+    has = measured | (~measured.any(axis=-1, keepdims=True) & of_problem[:, None, None])
+    has &= np.isfinite(times).any(axis=-1, keepdims=True)
+    index = np.flatnonzero(has)
+    at = dict(zip(_FULL, np.unravel_index(index, has.shape), strict=True))
+    labels = {name: _labels(dataset, name) for name in _FULL}
+    columns: dict[str, Any] = {
+        "variant": [
+            _variant(labels["policy"][a], labels["parameters"][d])
+            for a, d in zip(at["policy"], at["parameters"], strict=True)
+        ]
+    }
+    for name in ("policy", "parameters", "problem"):
+        columns[name] = pandas.Categorical.from_codes(at[name], labels[name])
+    columns["num_arms"] = np.array(_labels(dataset, "num_arms"))[at["problem"]]
+    columns["horizon"] = np.array(labels["horizon"])[at["horizon"]]
+    columns["definition"] = pandas.Categorical.from_codes(at["definition"], labels["definition"])
+    columns["delay"] = 1
+    for name in parameter_names(dataset):
+        values = [None if value == "" else value for value in _labels(dataset, name)]
+        columns[name] = np.array(values)[at["parameters"]]
+    for name in ("num_seeds", "batches_mean"):
+        if name in dataset:
+            columns[name] = _values(dataset, name, CELL)[tuple(at[dim] for dim in CELL)]
+    return pandas.DataFrame(columns, index=index)
+
+
+def parameter_names(dataset: xarray.Dataset) -> list[str]:
+    """The names of the coordinates that hold parameters; "delay" is one where any is not 1."""
+    others = {*DIMENSIONS["regret"], *DIMENSIONS["pairs_mean"], "arm", "num_arms"}
+    names = {str(name): one.dims for name, one in dataset.coords.items() if name not in others}
+    return [name for name, dims in names.items() if dims in (("parameters",), ())]
+
+
+def find_variants(name: str, cells: Frame) -> list[str]:
+    """The variants that a name stands for: "dts" for all of that policy, "dts[alpha=0.6]" for the
+    one with exactly that label, or else for those that have that value among their parameters.
+
+    Raises:
+      InputError: if there is none.
+    """
+    policy, _, inside = name.partition("[")
+    policies = cells["policy"].astype(object)
+    own = cells[policies == policy.strip()].drop_duplicates("variant")
+    if own.empty:
+        raise unknown_name("policy of the sweep", policy, set(policies))
+    wanted = _parts(inside.rstrip().removesuffix("]"))
+    has = {
+        variant: _parts(label)
+        for variant, label in zip(own["variant"], own["parameters"], strict=True)
+    }
+    same = [variant for variant, parts in has.items() if wanted and parts == wanted]
+    found = same or [variant for variant, parts in has.items() if wanted <= parts]
+    if not found:
+        raise InputError(f"the sweep has no '{name}': of that policy it has {listed(list(has))}.")
+    return found
+
+
+def listed(labels: Sequence[str], most: int = 12) -> str:
+    """Labels for a sentence, no more than `most` of them."""
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(labels[:most]) + more
+
+
+def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, np.ndarray]]:
+    """The regret of each seed at the horizon, setting by setting, in the order of the grid.
+
+    Args:
+      dataset: data set from `open_sweep`.
+      cells: rows of `cells_of`.
+
+    Yields:
+      The n rows of a setting, and (n, S) float64: NaN for seeds that have not run.
+    """
+    shape = tuple(dataset.sizes.get(name, 1) for name in _FULL)
+    if dataset["final_regret"].nbytes <= _SMALL:
+        dataset["final_regret"].load()
+    for _, some in cells.groupby(SETTING, observed=True):
+        at = dict(zip(_FULL, np.unravel_index(some.index, shape), strict=True))
+        policies, row = np.unique(at["policy"], return_inverse=True)
+        parameters, column = np.unique(at["parameters"], return_inverse=True)
+        place: dict[str, Any] = {name: some[0] for name, some in at.items()}
+        place |= {"policy": policies, "parameters": parameters}
+        part = dataset[["final_regret"]].isel(place, missing_dims="ignore")
+        yield some, _values(part, "final_regret", ("policy", "parameters", "seed"))[row, column]
+
+
+def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -> Frame:
+    """Statistics of the regret of each seed at the horizon.
+
+    Args:
+      dataset: data set from `open_sweep`.
+      cells: rows of `cells_of`.
+      quartiles: whether there are the columns q25, median and q75.
+
+    Returns:
+      The cells, setting by setting, with num_seeds, mean, std, sem, lower95 and upper95: NaN for
+      cells that have not run, deviations also for one seed.
+    """
+    import pandas
+
+    names = ["num_seeds", "mean", "std", "sem", *(["q25", "median", "q75"] if quartiles else [])]
+    rows, index = [], []
+    for some, final in by_setting(dataset, cells):
+        index.extend(some.index)
+        for values in final:
+            known = values[np.isfinite(values)]
+            numbers = [np.nan] * (len(names) - 1)
+            if len(known):
+                moments = moments_of(known)
+                middle = np.quantile(known, [0.25, 0.5, 0.75]) if quartiles else []
+                numbers = [moments.mean, moments.std, moments.sem, *middle]
+            rows.append([len(known), *map(float, numbers)])
+    found = pandas.DataFrame(rows, columns=names, index=index)
+    return with_interval95(cells.drop(columns="num_seeds").loc[index].join(found))
+
+
+def at_checkpoints(dataset: xarray.Dataset, cells: Frame, last: bool = False) -> Frame:
+    """Statistics of regret at each checkpoint, as blocks have them.
+
+    Args:
+      dataset: data set from `open_sweep`.
+      cells: rows of `cells_of`.
+      last: whether only the last checkpoint of each cell is wanted.
+
+    Returns:
+      The cells, each repeated for its checkpoints, with t, mean, std, sem, lower95, upper95.
+    """
+    width = dataset.sizes.get("checkpoint", 1)
+    rows = np.asarray(cells.index)
+    times = _values(dataset, "t", (*CELL, "checkpoint")).reshape(-1, width)
+    t = times[rows // dataset.sizes.get("definition", 1)]
+    known = np.isfinite(t)
+    if last:
+        known &= np.cumsum(known, axis=1) == known.sum(axis=1, keepdims=True)
+    row, at = np.nonzero(known)
+    found = cells.iloc[row].assign(t=t[row, at].astype(np.int64))
+    for name in ("mean", "std", "sem"):
+        values = _values(dataset, f"regret_{name}", (*_FULL, "checkpoint")).reshape(-1, width)
+        found[name] = values[rows[row], at]
+    return with_interval95(found)
+
+
+def with_interval95(frame: Frame) -> Frame:
+    """A table with the ends of the 95 % intervals of its means, lower95 and upper95."""
+    quantiles = {seeds: t95(seeds) for seeds in frame["num_seeds"].unique()}
+    half = frame["num_seeds"].map(quantiles) * frame["sem"]
+    return frame.assign(lower95=frame["mean"] - half, upper95=frame["mean"] + half)
+
+
+def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = False) -> Frame:
+    """The table of `SweepDataset.to_frame`.
+
+    Args:
+      dataset: the data set.
+      chosen: the rows of `cells_of` that are wanted, all if left out.
+      final: whether there are only rows at the horizon.
+    """
+    needed = {*_FULL, "num_arms", "t", "num_seeds", "final_regret"}
+    for name in (*sorted(needed), "regret_mean", "regret_std", "regret_sem"):
+        if name not in dataset:
+            raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
+    cells: Frame = cells_of(dataset) if chosen is None else chosen
+    statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
+    last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
+    if final:
+        frame = last.assign(t=last["horizon"])
+        statistics += ["q25", "median", "q75"]
+    else:
+        frame = at_checkpoints(dataset, cells)
+        ends = frame["t"] == frame["horizon"]
+        frame.loc[ends, statistics] = last[statistics].values
+    first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
+    batches = [name for name in ("batches_mean",) if name in cells]
+    frame = frame[[*first, "t", *statistics, *batches]].reset_index(drop=True)
+    labels = dict.fromkeys(("policy", "parameters", "problem", "definition"), str)
+    return frame.astype({**labels, "delay": np.int64})
+
+
+def _variant(policy: str, parameters: str) -> str:
+    """A policy with its parameters in brackets, if it has any: "dts[alpha=0.51]"."""
+    return f"{policy}[{parameters}]" if parameters else policy
+
+
+def _values(dataset: xarray.Dataset, name: str, dimensions: Sequence[str]) -> np.ndarray:
+    """A variable with these dimensions, also where one of them was selected away."""
+    array = dataset[name]
+    array = array.expand_dims([one for one in dimensions if one not in array.dims])
+    return array.transpose(*dimensions).values
+
+
+def _labels(dataset: xarray.Dataset, name: str) -> list[Any]:
+    """The values of a coordinate, also where it has become a scalar."""
+    return np.atleast_1d(dataset[name].values).tolist()
+
+
+def _problems(name: str, known: Sequence[str]) -> list[str]:
+    found = [one for one in known if one == name] or [
+        one for one in known if one.partition("(")[0] == name
+    ]
+    if not found:
+        raise unknown_name("problem of the sweep", name, known)
+    return found
+
+
+def _parts(label: str) -> frozenset[tuple[str, float | str]]:
+    """The parameters of a label: numbers that are equal are the same however they are written."""
+    parts = []
+    for part in re.split(r",\s*", label):
+        if part.strip():
+            key, _, value = part.partition("=")
+            try:
+                parts.append((key.strip(), float(value)))
+            except ValueError:
+                parts.append((key.strip(), value.strip()))
+    return frozenset(parts)

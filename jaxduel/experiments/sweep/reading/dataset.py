@@ -1,0 +1,296 @@
+"""A sweep as one data set, finished or not."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from jaxduel.errors import unknown_name, warn_caller
+from jaxduel.experiments.engine import block_folder
+from jaxduel.experiments.engine.cells import parameters_label, text_of
+from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
+from jaxduel.stats import Moments, merge
+
+if TYPE_CHECKING:
+    from jaxduel.experiments.sweep.reading.lazy import SweepDataset
+
+CELL = ("policy", "problem", "horizon", "parameters")
+"""The dimensions that identify a cell."""
+DIMENSIONS: dict[str, tuple[str, ...]] = {
+    "regret_mean": (*CELL, "definition", "checkpoint"),
+    "regret_std": (*CELL, "definition", "checkpoint"),
+    "regret_sem": (*CELL, "definition", "checkpoint"),
+    "num_seeds": CELL,
+    "t": (*CELL, "checkpoint"),
+    "batches_mean": CELL,
+    "final_regret": (*CELL, "definition", "seed"),
+    "plays_mean": (*CELL, "checkpoint", "arm"),
+    "regret": (*CELL, "definition", "seed", "checkpoint"),
+    "pairs_mean": (*CELL, "checkpoint", "left", "right"),
+}
+"""The dimensions of every variable."""
+LAZY = ("final_regret", "plays_mean", "regret", "pairs_mean")
+"""Variables that are read from blocks when they are used; the last two if blocks hold them."""
+_RARE = {"regret", "pairs_mean"}
+_COLUMNS = {
+    *("mean", "std", "sem", "lower95", "upper95", "q25", "median", "q75", "mark", "variant", "row"),
+    *("entry", "facet", "curve", "line", "level", "title", "K", "family"),
+}
+"""Columns of tables, whose names no parameter has there."""
+
+
+def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = ()) -> SweepDataset:
+    """The results of a sweep; of its finished blocks while it still runs.
+
+    Each block is checked now; a damaged one is left out, with a warning. Statistics are in memory;
+    the variables marked * are read when they are first used, and only the part that is asked for,
+    so that a sweep may be larger than memory.
+
+    Args:
+      folder: the sweep's folder.
+      drop_variables: names of variables to leave out.
+
+    Returns:
+      An `xarray.Dataset` with the dimensions policy, problem, horizon, parameters (labels such as
+      "alpha=0.51", with a coordinate for each parameter), definition, checkpoint (numbered from 0),
+      seed and arm; its `to_frame` is a table. All float64 but num_seeds; NaN where a cell is not in
+      the grid, has fewer arms or checkpoints than others, or is not run yet:
+
+      - regret_mean, regret_std, regret_sem (..., definition, checkpoint): over the seeds so far;
+      - final_regret* (..., definition, seed): regret of each seed at the horizon;
+      - num_seeds (policy, problem, horizon, parameters) int64: seeds so far;
+      - t (..., checkpoint): the times of the checkpoints, in comparisons or pulls;
+      - plays_mean* (..., checkpoint, arm): mean plays of each arm of the problem;
+      - batches_mean (policy, problem, horizon, parameters): of batched policies;
+      - regret* (..., definition, seed, checkpoint) and pairs_mean* (..., checkpoint, left, right),
+        the mean plays of ordered pairs, where the sweep keeps them.
+
+      Attributes: grid (JSON), jaxduel, and the environment in which the sweep was begun.
+
+    Raises:
+      InputError: if the folder holds no sweep, or one of another format; or a name is unknown.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+      >>> rucb, cyclic = PolicyEntry("rucb"), ProblemEntry(name="cyclic")
+      >>> grid = Grid(policies=rucb, problems=cyclic, horizons=1000, num_seeds=4)
+      >>> outcome = run_sweep(grid, "results")
+      >>> data = jd.open_sweep("results")
+      >>> data.sizes["seed"], data.sizes["arm"]
+      (4, 4)
+      >>> data.final_regret.sel(policy="rucb", problem="cyclic", horizon=1000).dims
+      ('parameters', 'definition', 'seed')
+    """
+    for name in drop_variables:
+        if name not in DIMENSIONS:
+            raise unknown_name("variable", name, DIMENSIONS)
+    import pandas
+
+    from jaxduel.experiments.sweep.reading.lazy import (
+        LazyVariable,
+        SweepDataset,
+        lazily,
+        names_in,
+    )
+
+    manifest = read_manifest(Path(folder))
+    cells = sorted((c for group in manifest.groups for c in group.cells), key=lambda c: c.index)
+    labels = _labels(cells, manifest)
+    blocks = _read_blocks(Path(folder) / block_folder.FOLDER)
+    groups = [_stored(group, labels, blocks) for group in manifest.groups]
+    seeds = max([manifest.seeds, *(b.first + b.seeds for group in groups for b in group.blocks)])
+    sizes = {
+        **{name: len(some) for name, some in labels.items()},
+        "seed": seeds,
+        "checkpoint": max(len(cell.checkpoints) for cell in cells),
+        **dict.fromkeys(("arm", "left", "right"), max(cell.num_arms for cell in cells)),
+    }
+    variables: dict[str, Any] = _statistics(groups, sizes)
+    held = {name for group in groups for b in group.blocks[:1] for name in names_in(b.path)}
+    for name in LAZY:
+        if name in held or name not in _RARE:
+            variables[name] = lazily(LazyVariable(name, sizes, groups))
+    variables = {name: variables[name] for name in variables if name not in drop_variables}
+    coordinates = _coordinates(cells, labels)
+    for name in ("checkpoint", "seed", "arm", "left", "right"):
+        if any(name in DIMENSIONS[variable] for variable in variables):
+            coordinates[name] = pandas.RangeIndex(sizes[name])
+    return SweepDataset(
+        {name: (DIMENSIONS[name], values) for name, values in variables.items()},
+        coords=coordinates,
+        attrs={
+            "grid": json.dumps(manifest.grid),
+            "jaxduel": manifest.version,
+            **{name: value or "" for name, value in manifest.environment.items()},
+        },
+    )
+
+
+def _labels(cells: Sequence[CellRecord], manifest: Manifest) -> dict[str, list[Any]]:
+    """The labels along the dimensions `CELL` and "definition": names in the order of the grid, and
+    increasing horizons."""
+    columns = zip(*map(_place, cells), strict=True)
+    labels = {name: list(dict.fromkeys(some)) for name, some in zip(CELL, columns, strict=True)}
+    definitions = dict.fromkeys(name for group in manifest.groups for name in group.definitions)
+    return {**labels, "horizon": sorted(labels["horizon"]), "definition": list(definitions)}
+
+
+def _coordinates(cells: Sequence[CellRecord], labels: dict[str, list[Any]]) -> dict[str, Any]:
+    """The coordinates: one along each labelled dimension, num_arms along `problem`, and one along
+    `parameters` for each parameter, and the delay if any is not 1: float64 with NaN where it does
+    not apply, or text with "" there. A parameter with the name of anything else in the data set or
+    in a table is called parameter_NAME."""
+    delays = any(cell.delay != 1 for cell in cells)
+    combinations = {
+        _place(c)[3]: {**c.parameters, **({"delay": c.delay} if delays else {})} for c in cells
+    }
+    num_arms = {cell.problem: cell.num_arms for cell in cells}
+    found: dict[str, Any] = {name: np.array(some) for name, some in labels.items()}
+    found["num_arms"] = ("problem", np.array(list(num_arms.values())))
+    dimensions = {name for some in DIMENSIONS.values() for name in some}
+    taken = {*found, *DIMENSIONS, *dimensions, *_COLUMNS}
+    for name in dict.fromkeys(name for one in combinations.values() for name in one):
+        values = _column([one.get(name) for one in combinations.values()])
+        found[f"parameter_{name}" if name in taken else name] = ("parameters", values)
+    return found
+
+
+class StoredBlock(NamedTuple):
+    """A block that was read and checked, without its large arrays."""
+
+    path: Path
+    stamp: tuple[int, int]  # size and time of change when it was checked
+    key: str
+    group: str
+    number: int
+    first: int  # seed
+    seeds: int
+    moments: Moments  # of regret, (C, D, M)
+    batches: np.ndarray | None  # (C,) sums over seeds
+
+
+class StoredGroup(NamedTuple):
+    """Cells that blocks hold together.
+
+    Attributes:
+      places: their indices along the dimensions `CELL`: four (C,) int64.
+      definitions: (D,) int64, the indices of the blocks' definitions of regret.
+      t: (C, M) float64, the checkpoints, NaN beyond a cell's last.
+      num_arms: (C,) int64.
+      blocks: in the order of their numbers.
+    """
+
+    places: tuple[np.ndarray, ...]
+    definitions: np.ndarray
+    t: np.ndarray
+    num_arms: np.ndarray
+    blocks: list[StoredBlock]
+
+
+def _stored(
+    group: GroupRecord, labels: dict[str, list[Any]], blocks: Iterable[StoredBlock]
+) -> StoredGroup:
+    """A group of the manifest, with those of all blocks that are its own."""
+    at = {name: {label: i for i, label in enumerate(some)} for name, some in labels.items()}
+    t = np.full((len(group.cells), max(len(c.checkpoints) for c in group.cells)), np.nan)
+    for row, cell in zip(t, group.cells, strict=True):
+        row[: len(cell.checkpoints)] = cell.checkpoints
+    columns = zip(CELL, zip(*map(_place, group.cells), strict=True), strict=True)
+    return StoredGroup(
+        places=tuple(np.array([at[name][label] for label in some]) for name, some in columns),
+        definitions=np.array([at["definition"][name] for name in group.definitions]),
+        t=t,
+        num_arms=np.array([cell.num_arms for cell in group.cells]),
+        blocks=sorted((b for b in blocks if b.group == group.key), key=lambda b: b.number),
+    )
+
+
+def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[str, np.ndarray]:
+    """The variables that are in memory."""
+    names = [name for name in DIMENSIONS if name not in LAZY]
+    if not any(block.batches is not None for group in groups for block in group.blocks):
+        names.remove("batches_mean")
+    shapes = {name: tuple(sizes[dimension] for dimension in DIMENSIONS[name]) for name in names}
+    found = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+    found["num_seeds"] = np.zeros(shapes["num_seeds"], np.int64)
+    for group in groups:
+        times = slice(group.t.shape[1])
+        found["t"][(*group.places, times)] = group.t
+        if not group.blocks:
+            continue
+        regret = merge(block.moments for block in group.blocks)
+        found["num_seeds"][group.places] = regret.seeds
+        place = (*(at[:, None] for at in group.places), group.definitions, times)
+        for name, values in (("mean", regret.mean), ("std", regret.std), ("sem", regret.sem)):
+            outside = np.isnan(group.t)[:, None]
+            found[f"regret_{name}"][place] = np.where(outside, np.nan, values[..., times])
+        batches = [block.batches for block in group.blocks if block.batches is not None]
+        if batches:
+            found["batches_mean"][group.places] = sum(batches) / regret.seeds
+    return found
+
+
+def _read_blocks(folder: Path) -> list[StoredBlock]:
+    """All trusted blocks of a folder, one for each task; damaged files are left out, each with a
+    warning."""
+    blocks: dict[str, StoredBlock] = {}
+    seen: set[Path] = set()
+    files = block_folder.files_of(folder)
+    while files:
+        gone = False
+        for path in files:
+            try:
+                block = _read_block(path)
+            except FileNotFoundError:
+                gone = True
+            except ValueError as error:
+                warn_caller(f"the block '{path}' is left out: {error}.")
+            else:
+                if block.key not in blocks or blocks[block.key].seeds < block.seeds:
+                    blocks[block.key] = block
+        seen.update(files)
+        # a block that has gone was replaced by a larger one
+        files = [path for path in block_folder.files_of(folder) if path not in seen] if gone else []
+    return list(blocks.values())
+
+
+def _read_block(path: Path) -> StoredBlock:
+    stamp = stamp_of(path)
+    block = block_folder.read_block(path, _RARE)
+    if block is None:
+        raise FileNotFoundError(path)
+    batches = block.arrays.get("batches")
+    return StoredBlock(
+        path=path,
+        stamp=stamp,
+        key=block.key,
+        group=block.group,
+        number=block.number,
+        first=block.first_seed,
+        seeds=block.seeds,
+        moments=Moments(block.seeds, block.arrays["regret_mean"], block.arrays["regret_m2"]),
+        batches=None if batches is None else batches.sum(axis=1),
+    )
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Size and time of change of a file: while they are the same, so is its content."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _place(cell: CellRecord) -> tuple[str, str, int, str]:
+    """The labels of a cell along the dimensions `CELL`."""
+    return cell.policy, cell.problem, cell.horizon, parameters_label(cell.parameters, cell.delay)
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    if all(isinstance(v, int | float | None) and not isinstance(v, bool) for v in values):
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.array(["" if value is None else text_of(value) for value in values])

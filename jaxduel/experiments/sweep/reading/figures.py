@@ -1,0 +1,382 @@
+"""Figures of a sweep: regret against time, or regret at the horizon against a varied quantity."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.experiments.engine.groups import BATCHES
+from jaxduel.experiments.file_names import named_after
+from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.sweep.reading.cells import Frame, at_checkpoints, choose, parameter_names
+from jaxduel.experiments.sweep.reading.names import number
+from jaxduel.experiments.tables import csv_text
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+Kind = Literal["curves", "heatmap"]
+
+MOST_CURVES = 20
+"""Most curves in a facet: more could not be told apart."""
+MOST_FACETS = 48
+_LOG_FROM = 8.0
+"""A quantity that varies by at least this factor has a logarithmic axis."""
+
+_ALIASES = {
+    "num_arms": "K",
+    "arms": "K",
+    "k": "K",
+    "T": "horizon",
+    "time": "t",
+    "B": BATCHES,
+    "batches": BATCHES,
+    "regret": "definition",
+}
+_OF_CELLS = ("problem", "family", "K", "horizon", "definition", "policy", "parameters")
+_WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$", "t": "comparisons $t$"}
+_CSV = ["facet", "curve", "x", "policy", "parameters", "problem", "num_arms", "horizon"]
+_CSV += ["definition", "t", "num_seeds", "mean", "sem", "lower95", "upper95"]
+
+
+@dataclass(frozen=True)
+class SweepFigure:
+    """A figure of a sweep, not drawn yet.
+
+    Attributes:
+      name: name of its files, such as "curves-horizon-by-K" or "curves-t-problem=arxiv".
+      x, y: the horizontal axis, and the vertical one of a heat map, or None.
+      points: the numbers, one row per point, facet by facet and curve by curve: facet and curve
+        (their labels), line (one number per curve of a facet), x (NaN for a level, which does not
+        depend on it) and y, the columns of cells, t, mean, sem, lower95, upper95.
+    """
+
+    name: str
+    x: str
+    y: str | None
+    points: Frame
+
+    def csv(self) -> str:
+        """The numbers: one line per point, floats to the last bit."""
+        x = ["" if np.isnan(value) else float(value) for value in self.points["x"]]
+        rows = self.points.assign(x=np.array(x, object))[_CSV].itertuples(index=False)
+        return csv_text(_CSV, rows)
+
+    def draw(self) -> Figure:
+        """The figure."""
+        return _draw_curves(self) if self.y is None else _draw_maps(self)
+
+    def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
+        """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
+        from jaxduel.plotting.figures import pdf, png
+
+        name, figure = name or self.name, self.draw()
+        contents = {"png": png(figure), "pdf": pdf(figure), "csv": self.csv()}
+        return [folder.write(f"{name}.{suffix}", data) for suffix, data in contents.items()]
+
+
+def sweep_figure(
+    dataset: xarray.Dataset,
+    *,
+    x: str = "t",
+    y: str | None = None,
+    facet: str | None = None,
+    kind: Kind = "curves",
+    **chosen: Any,
+) -> SweepFigure:
+    """A figure of a sweep, finished or not.
+
+    Curves are policies, with their parameters, problems and horizons where those differ and are
+    neither on an axis nor in facets; means over seeds, with 95 % bands. Policies without the
+    parameter on the horizontal axis are levels. Maps are of one policy each, regret at the horizon
+    over x and y.
+
+    Args:
+      dataset: data set from `open_sweep`.
+      x: horizontal axis: "t", "horizon", "K", "batches", or any parameter that is a number. For "t"
+        regret at all checkpoints is drawn, else regret at the horizon.
+      y: vertical axis of a heat map: as for x, without "t"; "horizon" by default, or "K" if x is
+        "horizon".
+      facet: a set of axes for each "problem", "K", "horizon", "definition", "policy",
+        "parameters", or value of a parameter; by default for each problem and horizon, as far as
+        they are on no axis. Definitions of regret always have axes of their own.
+      kind: "curves" or "heatmap".
+      **chosen: the problems, horizons, policies and definitions to keep, as for `choose`.
+
+    Raises:
+      InputError: if a name is not in the sweep or cannot be drawn so, nothing has run yet, or
+        there would be too much in one figure.
+    """
+    cells = choose(dataset, **chosen)
+    cells = cells[cells["num_seeds"] > 0]
+    if cells.empty:
+        raise InputError("nothing of that has run yet: there is no number to draw.")
+    cells = cells.assign(K=cells["num_arms"], family=[family_of(name) for name in cells["problem"]])
+    names = [name for name in parameter_names(dataset) if cells[name].notna().any()]
+    cells[names] = cells[names].astype(object).where(cells[names].notna(), None)
+    x = _numeric(axis_name(x, names), cells)
+    if kind == "heatmap":
+        default = "K" if x == "horizon" else "horizon"
+        y = _numeric(axis_name(y or default, names), cells)
+        if "t" in (x, y) or x == y:
+            raise InputError(
+                "a heat map needs two different axes of 'horizon', 'K', 'batches' and parameters "
+                f"that are numbers, not '{x}' and '{y}'."
+            )
+        cells = cells[cells[x].notna() & cells[y].notna()]
+    elif y is not None:
+        raise InputError("y is for heat maps: curves have regret up.")
+    by = axis_name(facet, names) if facet else None
+    if by == "t" or (by and by in (x, y)):
+        raise InputError(f"'{facet}' cannot be both an axis and the facet.")
+    lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
+    points = at_checkpoints(dataset, lines, last=x != "t")
+    points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
+    stem = f"curves-{x}" if y is None else f"heatmap-{x}-{y}"
+    name = named_after(
+        stem + (f"-by-{by}" if by else ""),
+        problem=chosen.get("problems", ()),
+        T=chosen.get("horizons", ()),
+        policy=chosen.get("policies", ()),
+        regret=chosen.get("definitions", ()),
+    )
+    return SweepFigure(name, x, y, points)
+
+
+def axis_name(name: str, parameters: Sequence[str]) -> str:
+    """The axis that a name stands for: "t", "problem", "K", "horizon", "definition", "policy",
+    "parameters", or a parameter of a policy; "batches" and "B" are the number of batches.
+
+    Raises:
+      InputError: if there is none of that name.
+    """
+    known = {"t", *_OF_CELLS, *parameters} - {"family"}
+    for one in (name, f"parameter_{name}", _ALIASES.get(name, name)):
+        if one in known:
+            return one
+    raise unknown_name("axis of a figure", name, known)
+
+
+def family_of(problem: str) -> str:
+    """The name of a problem without its number of arms: "btl(instance=0)"."""
+    what, bracket, inside = problem.partition("(")
+    if not bracket:
+        return problem
+    parts = [part for part in re.split(r",\s*", inside.removesuffix(")")) if part]
+    rest = [part for part in parts if not part.startswith("num_arms=")]
+    return f"{what}({', '.join(rest)})" if rest else what
+
+
+def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Frame:
+    """The cells with the facet, curve and line that each belongs to, in the order of the curves."""
+    import pandas
+
+    parts = []
+    for some in _labelled(cells, names, {x}, facet):
+        keys = list(zip(some["curve"], some[x].isna() if x != "t" else some["curve"], strict=True))
+        order = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+        if len(order) > MOST_CURVES:
+            raise InputError(
+                f"a figure would have {len(order)} curves in one set of axes, more than "
+                f"{MOST_CURVES}: choose policies (such as 'scomp2[num_batches=8]'), problems or "
+                "horizons, or another facet."
+            )
+        at = some[x].astype(float) if x != "t" else 0.0
+        some = some.assign(x=at, line=[order[key] for key in keys])
+        some = some.sort_values("x", kind="stable").sort_values("line", kind="stable")
+        parts.append(some.assign(line=range(len(some))) if x == "t" else some)
+    return pandas.concat(parts)
+
+
+def _maps(cells: Frame, names: Sequence[str], x: str, y: str, facet: str | None) -> Frame:
+    """The cells with the facet that each belongs to, a map of one policy, policy by policy."""
+    import pandas
+
+    if cells.empty:
+        raise InputError(f"no policy that has run has both '{x}' and '{y}'.")
+    if cells["definition"].nunique() > 1:
+        raise InputError("a heat map is of one definition of regret: choose one.")
+    found = pandas.concat(_labelled(cells, names, {x, y}, facet))
+    _require_few(len(found[["curve", "facet"]].drop_duplicates()))
+    found = found.assign(line=_ranks(found["curve"])).sort_values("line", kind="stable")
+    pairs = zip(found["curve"], found["facet"], strict=True)
+    return found.assign(facet=[", ".join(part for part in pair if part) for pair in pairs])
+
+
+def _labelled(
+    cells: Frame, names: Sequence[str], axes: Collection[str], facet: str | None
+) -> list[Frame]:
+    """The cells of each facet, in the order of its values, with its title and the label of each
+    cell's curve in the legend, "dts[alpha=0.6], T = 1e6".
+
+    Facets are for the values of the axis asked for, or else for problems and horizons that differ;
+    and for definitions of regret, if they differ. Labels have what distinguishes cells beside.
+    """
+    apart = [facet] if facet else [*_problem_axis(cells, axes), "horizon"]
+    apart += ["definition"] if facet != "definition" else []
+    apart = [a for a in apart if a not in axes and (a == facet or _varies(cells, a))]
+    used = {*axes, *apart}
+    ranks = [_ranks(cells[axis]) for axis in apart]
+    groups = [some for _, some in cells.groupby([*ranks, np.zeros(len(cells))])]
+    _require_few(len(groups))
+    others: set[str] = {"horizon"} if any(_varies(some, "horizon") for some in groups) else set()
+    if not {"problem", "family"} & used:
+        found = [(some, axis) for some in groups for axis in _problem_axis(some, used)]
+        others |= {axis for some, axis in found if _varies(some, axis)}
+    beside = [name for name in ("problem", "family", "horizon") if name in others - used]
+    free = [name for name in names if name not in used and "parameters" not in used]
+    varied = [name for name in free if cells[name].nunique() > 1]
+    inside = {
+        policy: [name for name in free if name in varied or _varies(own, name)]
+        for policy, own in cells.groupby("policy", observed=True)
+    }
+
+    def label(cell: dict[str, Any]) -> str:
+        known = [name for name in inside[cell["policy"]] if cell[name] is not None]
+        values = ", ".join(_in_words(name, cell[name]).replace(" = ", "=") for name in known)
+        policy = f"{cell['policy']}[{values}]" if values else cell["policy"]
+        return ", ".join([policy, *(_in_words(axis, cell[axis]) for axis in beside)])
+
+    return [
+        some.assign(
+            facet=", ".join(_in_words(axis, some[axis].iloc[0]) for axis in apart),
+            curve=[label(cell) for cell in some.to_dict("records")],
+        )
+        for some in groups
+    ]
+
+
+def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
+    """The axis that distinguishes problems: their names; where K is used, their names without it;
+    none if K alone distinguishes them and no name has several."""
+    if "K" not in used:
+        return ["problem"]
+    arms = cells.groupby("family")["K"]
+    if (arms.nunique() == 1).all() and cells["K"].nunique() == arms.ngroups:
+        return []
+    return ["family"]
+
+
+def _varies(cells: Frame, axis: str) -> bool:
+    return cells[axis].nunique(dropna=False) > 1
+
+
+def _ranks(column: Frame) -> list[int]:
+    """Ranks of values: numbers increasing, others as they come, None last."""
+    numbers = [value for value in column if isinstance(value, int | float)]
+    words = [value for value in column if isinstance(value, str)]
+    order = {v: i for i, v in enumerate(dict.fromkeys([*sorted(numbers), *words, None]))}
+    return [order[value] for value in column]
+
+
+def _numeric(axis: str, cells: Frame) -> str:
+    if axis != "t" and any(isinstance(value, str) for value in cells[axis]):
+        raise InputError(
+            f"'{axis}' is not a number, as an axis must be: 't', 'horizon', 'K', '{BATCHES}' and "
+            "parameters that are numbers are."
+        )
+    return axis
+
+
+def _require_few(count: int) -> None:
+    if count > MOST_FACETS:
+        raise InputError(
+            f"a figure would have {count} sets of axes, more than {MOST_FACETS}: choose policies, "
+            "problems or horizons, or another facet."
+        )
+
+
+def _in_words(axis: str, value: float | str | None) -> str:
+    """A value of an axis in a title: "K = 8", "T = 1e6", "arxiv", "alpha = 0.6"."""
+    if axis in ("problem", "family", "definition", "policy"):
+        return str(value)
+    if axis == "parameters":
+        return str(value) or "no parameters"
+    if value is None:
+        return f"without {axis}"
+    name = "T" if axis == "horizon" else axis.removeprefix("parameter_")
+    return f"{name} = {value if isinstance(value, str) else number(value)}"
+
+
+def _axis_label(axis: str) -> str:
+    return _WORDS.get(axis, axis.removeprefix("parameter_"))
+
+
+def _regret_label(points: Frame, x: str) -> str:
+    definition = points["definition"].iloc[0]
+    word = {"average": "", "pulls": ""}.get(definition, f"{definition} ")
+    return f"{word}regret ${'R(t)' if x == 't' else 'R(T)'}$"
+
+
+def _draw_curves(figure: SweepFigure) -> Figure:
+    """Draws a set of axes for each facet, with curves over an axis."""
+    from jaxduel.plotting.facets import Facet, FacetCurve, facet_figure
+
+    x, points = figure.x, figure.points
+    ends = np.array([points["x"].min(), points["x"].max()])
+    log = x == "t" or (ends[0] > 0 and ends[1] >= _LOG_FROM * ends[0])
+    drawn = []
+    for title, some in points.groupby("facet", sort=False):
+        curves = []
+        for _, line in some.groupby("line", sort=False):
+            level = bool(line["x"].isna().all())
+            mean, lower, upper = (
+                np.repeat(line[name].values, 1 + level) for name in ("mean", "lower95", "upper95")
+            )
+            curves.append(
+                FacetCurve(
+                    policy=line["policy"].iloc[0],
+                    label=line["curve"].iloc[0],
+                    at=ends if level else line["x"].values,
+                    mean=mean,
+                    lower95=lower,
+                    upper95=upper,
+                    level=level,
+                    dense=x == "t",
+                )
+            )
+        facet = Facet(
+            curves=curves,
+            title=str(title),
+            across=_axis_label(x),
+            up=_regret_label(some, x),
+            across_scale="log" if log else "linear",
+        )
+        drawn.append(facet)
+    return facet_figure(drawn)
+
+
+def _draw_maps(figure: SweepFigure) -> Figure:
+    """Draws a heat map for each facet, over two axes."""
+    from jaxduel.plotting.facet_maps import FacetMap, facet_map_figure
+    from jaxduel.plotting.facets import MOST_IN_A_ROW
+
+    points = figure.points
+    columns, rows = (np.unique(points[axis]).tolist() for axis in ("x", "y"))
+    maps, labels = [], []
+    for title, some in points.groupby("facet", sort=False):
+        values = np.full((len(rows), len(columns)), np.nan)
+        place = np.searchsorted(rows, some["y"]), np.searchsorted(columns, some["x"])
+        values[place] = some["mean"]
+        maps.append(FacetMap(str(title), values))
+        labels.append(some["curve"].iloc[0])
+    of_each = Counter(labels)
+    count = max(of_each.values())
+    whole_rows = len(of_each) > 1 and set(of_each.values()) == {count} and count <= MOST_IN_A_ROW
+    return facet_map_figure(
+        maps,
+        in_a_row=count if whole_rows and count > 1 else None,
+        across=_axis_label(figure.x),
+        up=_axis_label(str(figure.y)),
+        columns=columns,
+        rows=rows,
+        label=_regret_label(points, figure.x),
+    )

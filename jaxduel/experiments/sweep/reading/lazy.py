@@ -1,0 +1,181 @@
+"""Variables of a sweep's data set that are read from its blocks when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+import xarray
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from jaxduel.errors import warn_caller
+from jaxduel.experiments.sweep.reading.dataset import (
+    CELL,
+    DIMENSIONS,
+    StoredBlock,
+    StoredGroup,
+    stamp_of,
+)
+from jaxduel.stats import Moments, merge
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class SweepDataset(xarray.Dataset):
+    """The results of a sweep, as `jaxduel.open_sweep` returns them, or a part of them."""
+
+    __slots__ = ()
+
+    def to_frame(self, *, final: bool = False) -> pandas.DataFrame:
+        """The results as a table with one row per cell, definition of regret and checkpoint.
+
+        Columns: policy, parameters (the label), problem, num_arms, horizon, definition, delay, one
+        per parameter (NaN where a policy has none of that name), t, num_seeds, mean, std, sem,
+        lower95, upper95 (the 95 % interval of the mean), batches_mean (where policies are batched).
+        NaN for cells that have not run. At the horizon they are statistics of `final_regret`, equal
+        to those of `jaxduel show` to the last bit.
+
+        Args:
+          final: whether there are only rows at the horizon, with q25, median and q75 over seeds.
+
+        Raises:
+          InputError: if a dimension or variable that it needs was dropped.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+          >>> rucb = PolicyEntry("rucb", parameters={"alpha": (0.51, 1.0)})
+          >>> grid = Grid(policies=rucb, problems=ProblemEntry(name="cyclic"), horizons=1000)
+          >>> outcome = run_sweep(grid, "results")
+          >>> frame = jd.open_sweep("results").sel(policy="rucb").to_frame(final=True)
+          >>> frame[["policy", "alpha", "t"]].values.tolist()
+          [['rucb', 0.51, 1000], ['rucb', 1.0, 1000]]
+        """
+        from jaxduel.experiments.sweep.reading.cells import frame_of
+
+        return frame_of(self, final=final)
+
+
+def lazily(array: BackendArray) -> Any:
+    """An array for a data set, which is kept once it was read as a whole."""
+    cached: Any = indexing.MemoryCachedArray(indexing.LazilyIndexedArray(array))
+    return indexing.CopyOnWriteArray(cached)
+
+
+class LazyVariable(BackendArray):
+    """A variable with a value per seed, or a mean over seeds, in the files of blocks.
+
+    Args:
+      name: one of `LAZY`.
+      sizes: the length of each dimension.
+      groups: the cells, with their blocks.
+    """
+
+    def __init__(self, name: str, sizes: dict[str, int], groups: Sequence[StoredGroup]) -> None:
+        self.name = name
+        self.shape = tuple(sizes[dimension] for dimension in DIMENSIONS[name])
+        self.dtype = np.dtype(np.float64)
+        self._groups = groups
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        outer = indexing.IndexingSupport.OUTER
+        return indexing.explicit_indexing_adapter(key, self.shape, outer, self._outer)
+
+    def _outer(self, key: tuple[Any, ...]) -> np.ndarray:
+        """The values at a whole number, a slice or an array of indices for each dimension."""
+        indices = [
+            np.arange(*one.indices(size)) if isinstance(one, slice) else np.atleast_1d(one) % size
+            for one, size in zip(key, self.shape, strict=True)
+        ]
+        pairs = [np.unique(index, return_inverse=True) for index in indices]
+        values = self._read([index for index, _ in pairs])
+        for axis, (index, back) in enumerate(pairs):
+            if len(back) != len(index) or (back[1:] < back[:-1]).any():
+                values = values.take(back, axis)
+        return values[tuple(slice(None) if np.ndim(k) or isinstance(k, slice) else 0 for k in key)]
+
+    def _read(self, asked: list[np.ndarray]) -> np.ndarray:
+        """The values at sorted distinct indices along each dimension."""
+        values = np.full([len(index) for index in asked], np.nan)
+        for group in self._groups if values.size else ():
+            own = list(zip(asked, group.places, strict=False))
+            at = [np.searchsorted(index, place) for index, place in own]
+            there = [index.take(i, mode="clip") == p for i, (index, p) in zip(at, own, strict=True)]
+            cells = np.flatnonzero(np.all(there, axis=0))
+            parts = (self._part(group, block, cells, asked[len(CELL) :]) for block in group.blocks)
+            found = (part for part in parts if part is not None)
+            if "seed" not in DIMENSIONS[self.name]:  # the mean over the seeds of all blocks
+                found = _merged(found)
+            for targets, part in found:
+                _, *rest = np.ix_(cells, *targets)
+                shape = (-1, *(1 for _ in rest))
+                values[(*(index[cells].reshape(shape) for index in at), *rest)] = part.mean
+        return values
+
+    def _part(
+        self, group: StoredGroup, block: StoredBlock, cells: np.ndarray, asked: list[np.ndarray]
+    ) -> tuple[list[np.ndarray], Moments] | None:
+        """What a block has of some of its cells at sorted indices along the dimensions after those
+        of a cell: the places of these values among the indices, and the values as means; None if
+        there are none."""
+        if not len(cells) or not _is_unchanged(block):
+            return None
+        dimensions = DIMENSIONS[self.name][len(CELL) :]
+        sources, targets = [cells], []
+        with h5py.File(block.path, locking=False) as file:
+            stored: Any = file.get(self.name)
+            if stored is None:
+                return None
+            for name, index, size in zip(dimensions, asked, stored.shape[1:], strict=True):
+                if name == "definition":
+                    both = np.intersect1d(index, group.definitions, return_indices=True)
+                    _, target, source = both
+                else:
+                    first = block.first if name == "seed" else 0
+                    target = np.arange(*np.searchsorted(index, (first, first + size)))
+                    source = index[target] - first
+                sources.append(source)
+                targets.append(target)
+            if not all(map(len, sources)):
+                return None
+            box = tuple(slice(source.min(), source.max() + 1) for source in sources)
+            values = stored[box][np.ix_(*(source - source.min() for source in sources))]
+        limits = {name: group.num_arms for name in ("arm", "left", "right")}
+        limits["checkpoint"] = np.isfinite(group.t).sum(axis=1)
+        for axis, (name, source) in enumerate(zip(dimensions, sources[1:], strict=True), 1):
+            if name in limits:
+                outside = source >= limits[name][cells, None]
+                others = [i for i in range(1, values.ndim) if i != axis]
+                np.copyto(values, np.nan, where=np.expand_dims(outside, others))
+        return targets, Moments(block.seeds, values, np.zeros(()))
+
+
+def _merged(
+    parts: Iterator[tuple[list[np.ndarray], Moments]],
+) -> Iterator[tuple[list[np.ndarray], Moments]]:
+    """The mean of blocks at the same places, if there are any."""
+    for targets, first in parts:
+        yield targets, merge(chain([first], (moments for _, moments in parts)))
+
+
+def names_in(path: Path) -> set[str]:
+    """The names of the arrays in a block's file."""
+    with h5py.File(path, locking=False) as file:
+        return set(file)
+
+
+def _is_unchanged(block: StoredBlock) -> bool:
+    """True if a block's file is as it was when it was checked; else there is a warning."""
+    try:
+        unchanged = stamp_of(block.path) == block.stamp
+    except FileNotFoundError:
+        unchanged = False
+    if not unchanged:
+        warn_caller(f"the block '{block.path}' is left out: it changed after it was checked.")
+    return unchanged
