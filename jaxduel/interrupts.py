@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import NoReturn
 
 from jaxduel import screen
@@ -151,7 +152,8 @@ def _exit() -> NoReturn:
 
 
 class Workers:
-    """Threads that end soon after an event is set, unless they are in the middle of a compilation.
+    """Threads that end soon after an event is set, unless they are in the middle of a compilation,
+    with the context variables of the thread that starts them.
 
     A compiling thread goes on and ends before the process does, which would crash if it ended while
     threads compute. (They are not joined: in Python 3.11 an interrupted join takes a running thread
@@ -176,7 +178,7 @@ class Workers:
                 self._ended.release()
 
         for which in range(number):
-            threading.Thread(target=run, args=(which,)).start()
+            threading.Thread(target=copy_context().run, args=(run, which)).start()
 
     def wait(self, patience: float = 1.0) -> None:
         """Returns when all have ended, or at most `patience` seconds after `stop` is set."""

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -26,11 +27,15 @@ PARTS = (
 and compiling programs; the loops over time; reducing records; encoding and writing blocks, claims
 included; and waiting of a device for its earlier blocks to be written, or for other processes."""
 
+_compiled: ContextVar[list[float] | None] = ContextVar("compiled", default=None)
+"""Seconds of compilation inside the part that is being timed."""
+
 
 class Seconds:
     """Seconds of each part, added up over threads: together they may exceed the time by the clock.
 
-    A part that compiles inside another, in the same thread, counts as compilation alone.
+    Compilation inside a part, in its thread or in `Workers` that this starts, counts as compilation
+    alone.
     """
 
     def __init__(self) -> None:
@@ -41,12 +46,13 @@ class Seconds:
     @contextmanager
     def of(self, part: str) -> Iterator[None]:
         """Context whose time is added to a part."""
-        before, begun = self._compiled(), time.perf_counter()
+        compiled, begun = [0.0], time.perf_counter()
+        outside = _compiled.set(compiled)
         try:
             yield
         finally:
-            compiled = self._compiled() - before
-            self.add(part, time.perf_counter() - begun - compiled)
+            _compiled.reset(outside)
+            self.add(part, time.perf_counter() - begun - compiled[0])
 
     def add(self, part: str, seconds: float) -> None:
         """Adds seconds to a part."""
@@ -62,9 +68,6 @@ class Seconds:
         finally:
             jax.monitoring.unregister_event_duration_listener(self._listen)
 
-    def _compiled(self) -> float:
-        return getattr(self._here, "compiled", 0.0)
-
     def _listen(self, event: str, duration_secs: float, **_: Any) -> None:
         """Adds a duration that JAX reports at its end, without those inside it."""
         if not event.startswith(_EVENTS):
@@ -75,5 +78,7 @@ class Seconds:
         while earlier and earlier[-1][0] >= begun:
             inside += earlier.pop()[1]
         earlier.append((begun, duration_secs))
-        self._here.compiled = self._compiled() + duration_secs - inside
+        part = _compiled.get()
+        if part is not None:
+            part[0] += duration_secs - inside
         self.add(COMPILE, duration_secs - inside)

@@ -8,6 +8,7 @@ import pytest
 
 from jaxduel.experiments.engine import seconds as module
 from jaxduel.experiments.engine.seconds import COMPILE, PARTS, Seconds
+from jaxduel.interrupts import Workers
 
 
 @pytest.fixture
@@ -42,6 +43,17 @@ def test_another_thread_that_compiles_is_not_taken_from_a_part(clock):
         other.start()
         other.join()
     assert (spent.spent["device loops"], spent.spent[COMPILE]) == (4.0, 3.0)
+
+
+def test_workers_that_compile_are_taken_from_the_part_that_starts_them(clock):
+    spent = Seconds()
+    name = "/jax/core/compile/backend_compile_duration"
+    with spent.compilations(), spent.of("device loops"):
+        clock.seconds += 4.0
+        Workers(
+            1, lambda _: jax.monitoring.record_event_duration_secs(name, 3.0), threading.Event()
+        ).wait()
+    assert (spent.spent["device loops"], spent.spent[COMPILE]) == (1.0, 3.0)
 
 
 def test_a_real_compilation_is_seen():
