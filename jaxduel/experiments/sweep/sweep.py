@@ -26,7 +26,7 @@ from jaxduel.experiments.engine.progress import StudyProgress
 from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster
-from jaxduel.experiments.sweep.cells import expand
+from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.problems import DuelingProblem, broken_assumptions

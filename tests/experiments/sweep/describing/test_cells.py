@@ -7,7 +7,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import StudyCell, policy_of, problem_of
-from jaxduel.experiments.sweep.cells import expand
+from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.recipes import build
