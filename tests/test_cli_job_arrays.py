@@ -9,6 +9,7 @@ import sys
 import time
 from datetime import datetime, timedelta
 
+import jax
 import numpy as np
 import pytest
 
@@ -82,15 +83,15 @@ def test_no_block_begins_that_cannot_finish(capsys, tmp_path, grid, monkeypatch)
     """Each takes a second by the clock, and the time is over in two and a half."""
     now = [1000.0]
     monkeypatch.setattr(executor.time, "monotonic", lambda: now[0])
-    carry_out = executor.carry_out
+    simulated = executor.simulated
 
     def slowly(*args):
         now[0] += 1.0
-        return carry_out(*args)
+        return simulated(*args)
 
-    monkeypatch.setattr(executor, "carry_out", slowly)
+    monkeypatch.setattr(executor, "simulated", slowly)
     until = datetime.now() + timedelta(seconds=2.5)
-    found = run_sweep(grid, tmp_path / "o", devices=jd_devices(1), until=until)
+    found = run_sweep(grid, tmp_path / "o", devices=jax.local_devices()[:1], until=until)
     assert (found.finished, found.complete, found.interrupted) == (2, False, False)
     monkeypatch.undo()
     code, text, _ = outcome(capsys, "sweep", grid, "--out", tmp_path / "o", "--until", "2000-01-01")
@@ -98,12 +99,6 @@ def test_no_block_begins_that_cannot_finish(capsys, tmp_path, grid, monkeypatch)
     assert "2 of 8 blocks are stored" in text
     assert "to go on: jaxduel sweep" in text
     assert run_sweep(grid, tmp_path / "o").complete
-
-
-def jd_devices(number):
-    import jax
-
-    return jax.local_devices()[:number]
 
 
 def test_a_time_of_day_is_the_next_one():

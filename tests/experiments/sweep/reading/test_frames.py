@@ -13,7 +13,7 @@ from jaxduel.experiments.sweep.reading.dataset import open_sweep
 from jaxduel.experiments.sweep.reading.table import show_csv
 from jaxduel.experiments.tables import encoded
 from jaxduel.stats import interval95
-from tests.experiments.sweep import stored
+from tests.experiments.engine import stored
 from tests.experiments.sweep.made_up import cell, sweep
 
 LABELS = ["policy", "parameters", "problem", "horizon", "definition"]

@@ -8,7 +8,7 @@ import pytest
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep.reading.dataset import LAZY, open_sweep
 from jaxduel.experiments.sweep.reading.lazy import LazyVariable
-from tests.experiments.sweep import stored
+from tests.experiments.engine import stored
 
 CELL = {"policy": "pcomp", "problem": "arxiv", "horizon": 1000, "parameters": "B=4"}
 
@@ -37,7 +37,7 @@ def test_a_store_larger_than_any_memory_opens(tmp_path, reads):
     store = Store.create_or_open(tmp_path / "s", manifest)
     group = manifest.groups[0]
     for number in (0, 30):  # seeds 0 to 7 and 240 to 247
-        store.add(stored.block(manifest, group, number))
+        store.add(stored.block(group, number))
     data = open_sweep(store.folder)
     assert data["regret"].nbytes > 3e12
     assert data.sizes["seed"] == 10**9
