@@ -45,12 +45,12 @@ def over(limit: float) -> Judge:
 class Finder:
     """Makes measurements on the samples at hand; a missing sample gives none.
 
-    Args:
+    Attributes:
       samples: finished samples by name of the data set and of the competitor.
     """
 
     def __init__(self, samples: Samples) -> None:
-        self._samples = samples
+        self.samples = samples
 
     def ratios(
         self, policy: str, other: str, where: Sequence[str], judge: Judge
@@ -72,8 +72,8 @@ class Finder:
         """
         found = []
         for data in where:
-            mine = self._samples.get((data, policy))
-            there = [self._samples[data, o] for o in others if (data, o) in self._samples]
+            mine = self.samples.get((data, policy))
+            there = [self.samples[data, o] for o in others if (data, o) in self.samples]
             if mine is None or not there:
                 continue
             best = min(there, key=lambda sample: sample.mean[-1])
@@ -141,7 +141,7 @@ class Finder:
     def _flattest(self, data: str, names: Sequence[str]) -> Sample | None:
         """The policy whose log-log slope over the last decade is the least; None unless the samples
         of all are there and span a decade."""
-        there = [self._samples[data, n] for n in names if (data, n) in self._samples]
+        there = [self.samples[data, n] for n in names if (data, n) in self.samples]
         if len(there) < len(names) or not all(sample.spans_a_decade for sample in there):
             return None
         return min(there, key=lambda sample: slope(sample).value)
@@ -156,7 +156,7 @@ class Finder:
         Returns:
           (n, W) float64 of the runs that have any; None if there are none.
         """
-        sample = self._samples.get((data, name))
+        sample = self.samples.get((data, name))
         if sample is None or sample.selves is None:
             return None
         shares = sample.shares(load(data).copeland_winners)
@@ -164,7 +164,7 @@ class Finder:
         return -np.sort(-shares, axis=1) if len(shares) else None
 
     def _pair(self, data: str, policy: str, other: str) -> tuple[Sample, Sample] | None:
-        first, second = self._samples.get((data, policy)), self._samples.get((data, other))
+        first, second = self.samples.get((data, policy)), self.samples.get((data, other))
         return None if first is None or second is None else (first, second)
 
 

@@ -123,12 +123,14 @@ def carry_out(
             report.interrupted = True
     report.samples = {t.key: report.samples[t.key] for t in tasks if t.key in report.samples}
     report.claims = measure(report.samples)
+    listed = {(data.name, c.name) for p in panels if p.listed for data, c in p.entries}
+    few = {key: sample for key, sample in report.samples.items() if key in listed}
     said = [line for panel in panels if panel not in todo for line in panel.lines(report.samples)]
     report.lines = [
         heading,
         *notes,
         "",
-        *([*_final_lines(report.samples, setting), ""] if tasks else []),
+        *([*_final_lines(few, setting), ""] if listed else []),
         *said,
         *([""] if said else []),
         *claims_module.lines(report.claims),

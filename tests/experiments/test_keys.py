@@ -2,6 +2,7 @@
 
 import jax
 import pytest
+from jaxduel.experiments.papers.batched_mab_entries import TEXT
 
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import (
@@ -11,7 +12,6 @@ from jaxduel.experiments.papers import (
     copeland_rmed,
     double_thompson,
 )
-from jaxduel.experiments.papers.batched_mab_entries import TEXT
 
 
 def numbers(key):

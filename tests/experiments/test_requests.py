@@ -1,8 +1,8 @@
 import pytest
+from jaxduel.experiments.requests import plans_at_hand, require_request
 
 import jaxduel as jd
 from jaxduel.experiments.plans import PanelPlan
-from jaxduel.experiments.requests import plans_at_hand, require_request
 from jaxduel.experiments.tasks import DataSet
 
 WHAT = {"1a": "sushi", "1b": "arxiv"}

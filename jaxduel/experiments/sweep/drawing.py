@@ -50,7 +50,8 @@ class Line:
 
 def draw_curves(x: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
     """Draws a set of axes for each title, with curves over an axis."""
-    from jaxduel.plotting.facets import Facet, FacetCurve, facet_figure
+    from jaxduel.plotting import SweepCurve, SweepPanel
+    from jaxduel.plotting.facets import facet_figure
 
     lines = [line for some in facets.values() for line in some]
     places = np.concatenate([line.at for line in lines])
@@ -67,8 +68,8 @@ def draw_curves(x: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
             if level:
                 lower, upper = lower.repeat(2), upper.repeat(2)
             curves.append(
-                FacetCurve(
-                    policy=line.cells[0].variant.policy,
+                SweepCurve(
+                    name=line.cells[0].variant.policy,
                     label=line.label,
                     at=at,
                     mean=mean,
@@ -79,7 +80,7 @@ def draw_curves(x: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
                 )
             )
         up = _regret_label(some[0].cells[0].setting.definition, at_horizon=x != "t")
-        facet = Facet(
+        facet = SweepPanel(
             curves=curves,
             title=title,
             across=axis_label(x),
@@ -92,7 +93,8 @@ def draw_curves(x: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
 
 def draw_maps(x: str, y: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
     """Draws a heat map for each title, of its only line, over two axes."""
-    from jaxduel.plotting.facet_maps import FacetMap, facet_map_figure
+    from jaxduel.plotting import HeatMap
+    from jaxduel.plotting.facet_maps import facet_map_figure
     from jaxduel.plotting.facets import MOST_IN_A_ROW
 
     cells = [cell for (line,) in facets.values() for cell in line.cells]
@@ -103,7 +105,7 @@ def draw_maps(x: str, y: str, facets: dict[str, tuple[Line, ...]]) -> Figure:
         for cell, mean in zip(line.cells, line.mean, strict=True):
             place = [float(value_of(cell, axis) or 0.0) for axis in (y, x)]
             values[rows.index(place[0]), columns.index(place[1])] = mean
-        maps.append(FacetMap(title, values))
+        maps.append(HeatMap(title, values))
     of_each = Counter(line.label for (line,) in facets.values())
     count = max(of_each.values())
     whole_rows = len(of_each) > 1 and set(of_each.values()) == {count} and count <= MOST_IN_A_ROW

@@ -3,13 +3,13 @@ import csv
 import jax
 import numpy as np
 import pytest
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, READINGS, TEXT
 
 import jaxduel as jd
 from jaxduel.experiments import papers, reproduction
 from jaxduel.experiments.papers import batched_mab as paper
 from jaxduel.experiments.papers import batched_mab_claims as claims
 from jaxduel.experiments.papers import batched_mab_entries as entries
-from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, READINGS, TEXT
 from jaxduel.experiments.reproduction import chosen_panels
 from jaxduel.experiments.samples import Sample
 

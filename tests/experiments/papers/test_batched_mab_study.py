@@ -6,15 +6,15 @@ import threading
 import jax
 import numpy as np
 import pytest
+from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, TEXT
+from jaxduel.experiments.papers.batched_mab_study import Study
+from jaxduel.experiments.papers.batched_mab_worst import WorstCase
 
 import jaxduel as jd
 from jaxduel.experiments.papers import batched_mab as paper
 from jaxduel.experiments.papers import batched_mab_maps as maps
 from jaxduel.experiments.papers import batched_mab_study as study_module
 from jaxduel.experiments.papers import batched_mab_worst as worst_module
-from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, TEXT
-from jaxduel.experiments.papers.batched_mab_study import Study
-from jaxduel.experiments.papers.batched_mab_worst import WorstCase
 from jaxduel.experiments.sweep_plans import FinalSetting
 
 SETTING = FinalSetting(50_000, "pulls")

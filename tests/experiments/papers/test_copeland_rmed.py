@@ -5,11 +5,6 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-
-import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
-from jaxduel.experiments.papers import copeland_rmed as paper
-from jaxduel.experiments.papers import copeland_rmed_claims as claims
 from jaxduel.experiments.papers.copeland_rmed_constants import (
     Constants,
     KnownConstants,
@@ -22,6 +17,11 @@ from jaxduel.experiments.papers.copeland_rmed_instances import (
     multisol_like,
     random_submatrices,
 )
+
+import jaxduel as jd
+from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments.papers import copeland_rmed as paper
+from jaxduel.experiments.papers import copeland_rmed_claims as claims
 from jaxduel.experiments.samples import Sample
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")

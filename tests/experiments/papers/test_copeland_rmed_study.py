@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from jaxduel.experiments.papers import copeland_rmed as paper
 from jaxduel.experiments.papers.copeland_rmed_constants import Constants, KnownConstants
 from jaxduel.experiments.papers.copeland_rmed_study import growth_by_decade, meets_from
+
+from jaxduel.experiments.papers import copeland_rmed as paper
 from jaxduel.experiments.samples import Sample
 
 LOWER = 20.0

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from jaxduel import plotting
-from jaxduel.experiments.papers.batched_mab_entries import GRIDS, READINGS, Reading
-from jaxduel.experiments.papers.batched_mab_study import ARMS, BATCHES, HORIZONS, Choice, Study
+from jaxduel.experiments.papers.batched_mab.entries import GRIDS, Reading
+from jaxduel.experiments.papers.batched_mab.study import (
+    ARMS,
+    BATCHES,
+    HORIZONS,
+    Cells,
+    Choice,
+    Study,
+)
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.tables import csv_text
 
@@ -20,36 +27,43 @@ QUANTITIES = ("regret", "minimax / geometric", "best grid")
 class HeatPlan:
     """Heat maps of one quantity over all cells of a reading, one for each number of arms.
 
-    It needs no simulation but the study's.
+    Attributes:
+      name: the panel's name.
+      reading: the reading of BaSE.
+      quantity: one of `QUANTITIES`.
+      cells: what is simulated.
+      runs: runs of each cell.
+      listed: whether the report lists the final regrets.
     """
 
     name: str
-    study: Study
     reading: Reading
     quantity: str
+    cells: Cells = field(repr=False)
+    runs: int
+    listed: bool = False
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """None: the study simulates."""
-        return []
+        """One per cell."""
+        return list(self.cells.values())
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.HeatPanel:
-        """The maps; the study is completed first."""
-        self.study.complete(self.reading)
-        sure = None
+        """The maps."""
+        study, sure = Study(samples, self.cells), None
         if self.quantity == QUANTITIES[0]:
             kind, label, title = "amount", r"$\log_{10} R(T)$", "regret on the minimax grid"
-            values = np.log10(self.study.mean[READINGS.index(self.reading), 0])
+            values = np.log10(study.mean[0])
         elif self.quantity == QUANTITIES[1]:
             kind, label, title = "ratio", r"$\log_{10}$ ratio", "regret, minimax / geometric grid"
-            values = np.log10(self.study.ratio(self.reading, 0, 1)[0])
+            values = np.log10(study.ratio(0, 1).ratio)
         else:
             kind, label, title = (
                 "choice",
                 "best grid",
                 "grid of least regret (pale: not significantly)",
             )
-            choice = self.study.choice(self.reading)
+            choice = study.choice()
             values = np.where(np.isnan(choice.ratio), np.nan, choice.best)
             sure = choice.sure
         maps = [
@@ -71,14 +85,14 @@ class HeatPlan:
 
     def table(self, samples: Samples, setting: Setting) -> str:
         """A line per cell; for the regret, a line per cell and grid."""
+        study = Study(samples, self.cells)
         if self.quantity == QUANTITIES[0]:
-            return self.study.table([self.reading])
+            return self._regrets(study)
         numbers = ("ratio", "lower95", "upper95")
         header: tuple[str, ...] = ("num_arms", "t", "num_batches", *numbers)
-        if self.quantity == QUANTITIES[1]:
-            columns = self.study.ratio(self.reading, 0, 1)
-        else:
-            choice = self.study.choice(self.reading)
+        columns: Sequence[np.ndarray] = study.ratio(0, 1)
+        if self.quantity == QUANTITIES[2]:
+            choice = study.choice()
             header = (*header[:3], "best", *(f"{name}_to_second" for name in numbers))
             columns = (np.array(GRIDS)[choice.best], *choice[1:])
         rows = [
@@ -87,30 +101,41 @@ class HeatPlan:
         ]
         return csv_text(header, rows)
 
+    def _regrets(self, study: Study) -> str:
+        header = (
+            "grid", "gamma", "commit", "num_arms", "t", "num_batches", "mean", "sem", "num_seeds",
+        )  # fmt: skip
+        known = self.reading.gamma, self.reading.commit
+        rows = [
+            (grid, *known, *sizes, float(sample.mean[-1]), float(sample.sem[-1]), sample.num_runs)
+            for grid, *sizes, sample in study.rows()
+        ]
+        return csv_text(header, rows)
+
     def lines(self, samples: Samples) -> list[str]:
         """A summary of the study, with the map of the best grid only."""
         if self.quantity != QUANTITIES[2]:
             return []
-        return [f"figure {self.name}: {line}" for line in summary(self.study, self.reading)]
+        choice = Study(samples, self.cells).choice()
+        return [f"figure {self.name}: {line}" for line in summary(choice, self.reading, self.runs)]
 
     def figure(self, panels: Sequence[plotting.HeatPanel]) -> plotting.Figure:
         """Rows of maps."""
         return plotting.heat_figure(panels)
 
 
-def summary(study: Study, reading: Reading) -> list[str]:
+def summary(choice: Choice, reading: Reading, runs: int) -> list[str]:
     """A study in words: how often each grid is the best, and where the minimax grid is.
 
-    Cells that were not simulated do not count.
+    Cells without regret do not count.
     """
-    choice = study.choice(reading)
     known = np.isfinite(choice.ratio)
     counts = []
     for number, grid in enumerate(GRIDS):
         best = known & (choice.best == number)
         counts.append(f"{grid} in {best.sum()} ({(best & choice.sure).sum()} significantly)")
     text = [
-        f"BaSE of {reading.source} ({reading.words}): of {known.sum()} cells, {study.runs:,} seeds "
+        f"BaSE of {reading.source} ({reading.words}): of {known.sum()} cells, {runs:,} seeds "
         f"each, the grid of least regret is {', '.join(counts)}."
     ]
     wins = known & (choice.best == 0)
@@ -125,7 +150,7 @@ def summary(study: Study, reading: Reading) -> list[str]:
         *text,
         _stops(choice, wins, known),
         "losing the best arm costs up to T / 10, and where that is rarer than once in "
-        f"{study.runs:,} runs it is hardly seen: at large T means may be too small.",
+        f"{runs:,} runs it is hardly seen: at large T means may be too small.",
     ]
 
 
