@@ -27,7 +27,7 @@ def reproduce(
 ) -> int:
     """Make the figures of a paper and measure its claims.
 
-    Run again, it resumes where it stopped (except s1 and s2 of batched-mab).
+    Run again, it resumes where it stopped.
 
     Args:
       paper: name of the paper (`jaxduel list papers`).

@@ -31,11 +31,15 @@ class Size(NamedTuple):
     runs: int
 
 
-class Sizes(NamedTuple):
-    """Sizes by default and with `full`; None where a policy does not play."""
+ABSENT = Size(0, 0)
+"""The size of a policy that does not play."""
 
-    usual: Size | None
-    full: Size | None
+
+class Sizes(NamedTuple):
+    """Sizes by default and with `full`."""
+
+    usual: Size
+    full: Size
 
 
 @dataclass(frozen=True)
@@ -48,19 +52,11 @@ class Order:
     horizon: int | None = None
     num_arms: int | None = None
 
-    def size(self, sizes: Sizes) -> Size | None:
-        """The size asked for; parts that are not come from the paper's."""
+    def size(self, sizes: Sizes) -> Size:
+        """The size asked for; what is not asked for comes from `sizes`."""
         size = sizes.full if self.full else sizes.usual
-        return None if size is None else self.changed(size)
-
-    def sized(self, sizes: Sizes) -> Size:
-        """The size asked for, of a panel that is always there."""
-        size = self.size(sizes)
-        assert size is not None
-        return size
-
-    def changed(self, size: Size) -> Size:
-        """A size with the horizon and the number of runs asked for."""
+        if size == ABSENT:
+            return size
         runs = size.runs if self.runs is None else self.runs
         return Size(self.horizon or size.horizon, runs)
 
@@ -129,8 +125,8 @@ class Panel:
     lesser: Mapping[str, Sizes] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def size(self, group: Group, competitor: Competitor, order: Order) -> Size | None:
-        """Horizon and number of runs of a competitor; None if it does not play."""
+    def size(self, group: Group, competitor: Competitor, order: Order) -> Size:
+        """Horizon and number of runs of a competitor."""
         return order.size(self.lesser.get(competitor.name, self.sizes or group.place.sizes))
 
     def playing(self, order: Order) -> list[tuple[DataSet, tuple[Competitor, ...]]]:
@@ -141,10 +137,9 @@ class Panel:
         """
         found = []
         for group in self.groups:
-            size = order.size(self.sizes or group.place.sizes)
-            if size is not None:
-                there = [c for c in group.competitors if self.size(group, c, order) is not None]
-                found.append((group.place.data(order, size), tuple(there)))
+            data = group.place.data(order, order.size(self.sizes or group.place.sizes))
+            there = [c for c in group.competitors if self.size(group, c, order) != ABSENT]
+            found.append((data, tuple(there)))
         return found
 
     def all_sizes(self) -> list[tuple[str, Sizes]]:
@@ -159,11 +154,11 @@ def curves(panel: Panel, order: Order, kind: Callable[..., PanelPlan] = PanelPla
     """Regret against time."""
     ((data, competitors),) = panel.playing(order)
     (group,) = panel.groups
-    lesser = {}
-    for c in competitors:
-        size = panel.size(group, c, order)
-        if c.name in panel.lesser and size is not None:
-            lesser[c.name] = group.place.data(order, size)
+    lesser = {
+        c.name: group.place.data(order, panel.size(group, c, order))
+        for c in competitors
+        if c.name in panel.lesser
+    }
     return kind(panel.name, data, competitors, lesser=lesser, **panel.options)
 
 
@@ -345,13 +340,12 @@ def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:
     for panel in panels:
         for whose, sizes in panel.all_sizes():
             mine, whole = order.size(sizes), replace(order, full=True).size(sizes)
-            if mine is not None:
-                more = "" if whole in (None, mine) else f" (--full: {_in_words(whole)})"
-                alike.setdefault(_in_words(mine) + more, []).append(panel.name + whose)
-            elif whole is not None:
-                alike.setdefault(f"only with --full: {_in_words(whole)}", []).append(
-                    panel.name + whose
-                )
+            more = "" if whole == mine else f" (--full: {_in_words(whole)})"
+            what = _in_words(mine) + more
+            if mine == ABSENT:
+                what = f"only with --full: {_in_words(whole)}"
+            if whole != ABSENT:
+                alike.setdefault(what, []).append(panel.name + whose)
     return [*text, *(f"{', '.join(where)}: {what}." for what, where in alike.items())]
 
 

@@ -20,7 +20,7 @@ from jaxduel.experiments.papers.copeland_rmed.instances import (
     random_submatrices,
 )
 from jaxduel.experiments.papers.copeland_rmed.study import growth_by_decade, meets_from
-from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.paper import ABSENT, Order
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import smaller
 
@@ -106,7 +106,7 @@ def test_horizons_and_runs_of_the_panels():
     assert size("1e", full=True, name="cw-rmed") == size("1e", full=True)
     assert size("1a", full=True, name="cw-rmed") == (30_000, 20)
     assert size("1c", full=True, name="cw-rmed") is None
-    assert size("1a", full=False, name="cw-rmed") is None
+    assert size("1a", full=False, name="cw-rmed") == ABSENT
     for panel in ("1a", "1c", "1e"):
         horizon, runs = size(panel, full=False)
         assert horizon <= 1_000_000

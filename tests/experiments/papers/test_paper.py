@@ -8,6 +8,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments import papers
 from jaxduel.experiments.papers.paper import (
+    ABSENT,
     Group,
     Order,
     Panel,
@@ -91,7 +92,7 @@ def test_nothing_left_is_an_error():
 
 def test_notes_say_what_is_reduced():
     panels = [panel("1a", "gap"), panel("1b", "gap"), panel("1c", "gap", sizes=SIZES._replace(
-        usual=Size(1_234, 5)), lesser={"rucb": Sizes(None, Size(30_000, 20))})]  # fmt: skip
+        usual=Size(1_234, 5)), lesser={"rucb": Sizes(ABSENT, Size(30_000, 20))})]  # fmt: skip
     assert size_notes(panels, Order()) == [
         "1a, 1b: T = 2e4, 100 runs (--full: T = 1e6, 500 runs).",
         "1c: T = 1,234, 5 runs (--full: T = 1e6, 500 runs).",
@@ -107,7 +108,7 @@ def test_notes_say_what_is_reduced():
 
 
 def test_policies_play_at_their_own_sizes_or_not_at_all():
-    lesser = {"rucb": Sizes(None, Size(30_000, 20))}
+    lesser = {"rucb": Sizes(ABSENT, Size(30_000, 20))}
     usual = curves(panel("1a", "gap", lesser=lesser), Order())
     assert [c.name for _, c in usual.entries] == ["dts"]
     full = curves(panel("1a", "gap", lesser=lesser), Order(full=True))

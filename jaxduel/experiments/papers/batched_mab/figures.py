@@ -61,7 +61,7 @@ _Points = list[tuple[int, DataSet, int]]
 
 def by_batches(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
     """Average regret against M."""
-    size = order.sized(FIGURE_1)
+    size = order.size(FIGURE_1)
     data = data_set(NUM_ARMS, size.horizon, size.runs, order.seed)
     title, axis = f"$K={NUM_ARMS}$, $T$ = {size.horizon:,}", Axis("batches $M$", "num_batches")
     return _plan(panel, title, axis, _of_base(reading), [(m, data, m) for m in BATCHES])
@@ -69,7 +69,7 @@ def by_batches(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
 
 def by_arms(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
     """Average regret against K."""
-    end, runs = order.sized(FIGURE_1)
+    end, runs = order.size(FIGURE_1)
     title, axis = f"$M={NUM_BATCHES}$, $T$ = {end:,}", Axis("arms $K$", "num_arms")
     points = [(k, data_set(k, end, runs, order.seed), NUM_BATCHES) for k in ARMS]
     return _plan(panel, title, axis, _of_base(reading), points)
@@ -77,7 +77,7 @@ def by_arms(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
 
 def by_horizon(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
     """Average regret against T."""
-    end, runs = order.sized(FIGURE_1)
+    end, runs = order.size(FIGURE_1)
     title, axis = f"$K={NUM_ARMS}$, $M={NUM_BATCHES}$", Axis("horizon $T$", "horizon", "log")
     points = [(t, data_set(NUM_ARMS, t, runs, order.seed), NUM_BATCHES) for t in horizons_to(end)]
     return _plan(panel, title, axis, _of_base(reading), points)
@@ -85,7 +85,7 @@ def by_horizon(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
 
 def two_arms(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
     """Average regret against M for two arms, of BaSE and ETC."""
-    size = order.sized(FIGURE_1)
+    size = order.size(FIGURE_1)
     data = data_set(2, size.horizon, size.runs, order.seed)
     title, axis = f"$K=2$, $T$ = {size.horizon:,}", Axis("batches $M$", "num_batches")
     lines = [*_of_base(reading, GRIDS[:2])]
@@ -112,13 +112,13 @@ def _plan(panel: Panel, title: str, axis: Axis, lines: list[_Line], points: _Poi
 
 def maps(reading: Reading, quantity: str, panel: Panel, order: Order) -> HeatPlan:
     """Study s1: maps over M x K x T."""
-    runs = order.sized(STUDY).runs
+    runs = order.size(STUDY).runs
     return HeatPlan(panel.name, reading, quantity, cells(reading, runs, order.seed), runs)
 
 
 def worst(reading: Reading, panel: Panel, order: Order) -> WorstPlan:
     """Study s2: worst regret against M."""
-    size = order.sized(WORST)
+    size = order.size(WORST)
     return WorstPlan(panel.name, reading, instances(size.horizon, size.runs, order.seed))
 
 

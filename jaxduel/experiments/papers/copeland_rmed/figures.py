@@ -50,6 +50,7 @@ from jaxduel.experiments.papers.copeland_rmed.instances import (
 )
 from jaxduel.experiments.papers.copeland_rmed.study import MeetingPlan
 from jaxduel.experiments.papers.paper import (
+    ABSENT,
     Group,
     Order,
     Panel,
@@ -68,7 +69,7 @@ SUBMATRICES, FULL_SUBMATRICES = 2_000, 10_000
 _5_ARMS = Sizes(Size(300_000, 100), Size(10_000_000, 100))
 _16_ARMS = Sizes(Size(100_000, 100), Size(10_000_000, 100))
 _64_ARMS = Sizes(Size(100_000, 10), Size(1_000_000, 100))
-_SLOW = {"cw-rmed": Sizes(None, Size(30_000, 20))}
+_SLOW = {"cw-rmed": Sizes(ABSENT, Size(30_000, 20))}
 """CW-RMED on 16 arms."""
 _LONG = Sizes(Size(10**7, 100), Size(10**9, 500))
 _LESS = Sizes(Size(10**6, 20), Size(10**7, 100))
