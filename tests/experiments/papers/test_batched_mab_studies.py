@@ -11,7 +11,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments import reproduction
-from jaxduel.experiments.papers.batched_mab import maps, study, worst
+from jaxduel.experiments.papers.batched_mab import study, worst
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, TEXT
 from jaxduel.experiments.papers.batched_mab.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
@@ -31,7 +31,6 @@ def small(monkeypatch):
     """A study of 8 cells per reading and grid."""
     for name, values in SMALL.items():
         monkeypatch.setattr(study, name, values)
-        monkeypatch.setattr(maps, name, values)
 
 
 def regret_of(competitor, horizon: int, num_arms: int) -> float:
@@ -107,6 +106,7 @@ def test_the_best_grid_and_how_sure_it_is():
 def test_maps_and_tables_have_the_cells(tmp_path):
     report = PAPER.reproduce("s1", out=tmp_path, runs=100)
     names = {file.name for file in report.files}
+    assert len(report.samples) == 2 * 24  # shared by the panels
     assert {f"figure-s1{x}.{kind}" for x in "abcdef" for kind in ("png", "pdf", "csv")} <= names
     assert "figure-s1.png" in names
     cells = rows((tmp_path / "figure-s1d.csv").read_text())

@@ -43,8 +43,7 @@ from jaxduel.experiments.papers.batched_mab.entries import (
     horizons_to,
     style,
 )
-from jaxduel.experiments.papers.batched_mab.maps import QUANTITIES, HeatPlan
-from jaxduel.experiments.papers.batched_mab.study import HORIZONS, cells
+from jaxduel.experiments.papers.batched_mab.study import HORIZONS, QUANTITIES, HeatPlan, cells
 from jaxduel.experiments.papers.batched_mab.worst import WorstPlan, instances
 from jaxduel.experiments.papers.paper import Order, Panel, Paper, Size, Sizes
 from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
