@@ -329,12 +329,10 @@ def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], li
 
 def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:
     """Horizons and numbers of runs of the panels, and what `full` has, as lines of text."""
-    text = []
-    if order.horizon is not None:
-        text.append(f"T = {order.horizon:,} everywhere, as asked for.")
-    if order.runs is not None:
-        text.append(f"{order.runs} runs everywhere, as asked for.")
-    if len(text) == 2:
+    asked = [] if order.horizon is None else [f"T = {order.horizon:,} everywhere"]
+    asked += [] if order.runs is None else [f"{order.runs} runs everywhere"]
+    text = [f"{', '.join(asked)}, as asked for."] if asked else []
+    if len(asked) == 2:
         return text
     alike: dict[str, list[str]] = {}
     for panel in panels:

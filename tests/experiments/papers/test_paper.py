@@ -103,7 +103,7 @@ def test_notes_say_what_is_reduced():
     assert asked[0] == "3 runs everywhere, as asked for."
     assert asked[1] == "1a, 1b: T = 2e4, 3 runs (--full: T = 1e6, 3 runs)."
     assert size_notes(panels, Order(runs=3, horizon=70)) == [
-        "T = 70 everywhere, as asked for.", "3 runs everywhere, as asked for.",
+        "T = 70 everywhere, 3 runs everywhere, as asked for.",
     ]  # fmt: skip
 
 
