@@ -13,6 +13,7 @@ import jax
 import numpy as np
 import pytest
 
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import (
     Grid,
     PolicyEntry,
@@ -22,7 +23,6 @@ from jaxduel.experiments.sweep import (
     read_grid,
     run_sweep,
 )
-from jaxduel.experiments.sweep.store import Store
 
 pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")
 

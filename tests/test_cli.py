@@ -11,7 +11,7 @@ import xarray
 
 import jaxduel as jd
 from jaxduel.cli import main
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.papers.batched_dueling.figures import PAPER
 
 RUN = ("run", "--policy", "rmed1", "--problem", "arxiv", "--horizon", "1e2", "--seeds", "2")
@@ -207,7 +207,7 @@ def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
             return PAPER.reproduce(horizon=300, **arguments)
 
     monkeypatch.setattr(papers, "load", lambda name: Small)
-    monkeypatch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+    monkeypatch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "2a", "--runs", 3, "--out", tmp_path
     )
@@ -222,11 +222,11 @@ def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
 
 
 def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("jaxduel.experiments.reproduction.run_tasks", interrupted)
+    monkeypatch.setattr("jaxduel.experiments.stored_curves.run_tasks", interrupted)
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "1a", "--out", tmp_path
     )

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from jaxduel.experiments.sweep import work
+from jaxduel.experiments.engine import work
 from jaxduel.simulation import rounds, steps
 from tests.test_cli import outcome
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime, time, timedelta
 from typing import Annotated, Any
 
 from tyro.constructors import PrimitiveConstructorSpec
@@ -36,18 +37,41 @@ def _count(words: Sequence[str]) -> int:
     return number
 
 
-def _spec(metavar: str, parse: Callable[[Sequence[str]], int]) -> PrimitiveConstructorSpec[int]:
+def _shard(words: Sequence[str]) -> tuple[int, int]:
+    """A share of work, I/N with I from 1 to N."""
+    number, of = map(whole_number, words[0].split("/"))
+    if not 1 <= number <= of:
+        raise ValueError(f"'{words[0]}' is no I/N with I from 1 to N")
+    return number, of
+
+
+def _time(words: Sequence[str]) -> datetime:
+    """A time of day, the next one in local time, or a date and time in ISO 8601."""
+    try:
+        of_day = time.fromisoformat(words[0])
+    except ValueError:
+        return datetime.fromisoformat(words[0])
+    now = datetime.now(of_day.tzinfo)
+    then = datetime.combine(now, of_day)
+    return then if then > now else then + timedelta(days=1)
+
+
+def _spec(
+    metavar: str, kind: type, parse: Callable[[Sequence[str]], Any]
+) -> PrimitiveConstructorSpec[Any]:
     return PrimitiveConstructorSpec(
         nargs=1,
         metavar=metavar,
         instance_from_str=parse,
-        is_instance=lambda value: isinstance(value, int),
+        is_instance=lambda value: isinstance(value, kind),
         str_from_instance=lambda value: [str(value)],
     )
 
 
-Whole = Annotated[int, _spec("INT", lambda words: whole_number(words[0]))]
-Count = Annotated[int, _spec("COUNT", _count)]
+Whole = Annotated[int, _spec("INT", int, lambda words: whole_number(words[0]))]
+Count = Annotated[int, _spec("COUNT", int, _count)]
+Shard = Annotated[tuple[int, int], _spec("I/N", tuple, _shard)]
+Time = Annotated[datetime, _spec("HH:MM[:SS]", datetime, _time)]
 
 
 _OF_THE_RUN = {

@@ -19,6 +19,8 @@ NO_CACHE = "--no-cache"
 _WANTED = {
     "INT": "a whole number such as 1000 or 1e6",
     "COUNT": "a whole number of at least 1, such as 1000 or 1e6",
+    "I": "I/N, two whole numbers with I from 1 to N, such as 2/8",
+    "HH": "a time of day such as 07:45:00, or a date and time such as 2026-11-25T07:45",
     "FLOAT": "a number",
     "T": "whole numbers such as 1000 or 1e6",
     "STR": "text",

@@ -27,7 +27,7 @@ def reproduce(
 ) -> int:
     """Make the figures of a paper and measure its claims.
 
-    Run again, it resumes where it stopped.
+    Run again, it resumes where it stopped, block by block.
 
     Args:
       paper: name of the paper (`jaxduel list papers`).

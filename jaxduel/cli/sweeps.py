@@ -19,6 +19,8 @@ from jaxduel.cli.options import (
     MaybeFile,
     MaybeFolder,
     MaybeName,
+    MaybeShard,
+    MaybeTime,
     Name,
     Names,
     Silent,
@@ -33,19 +35,24 @@ from jaxduel.files import require_writable_file, write_whole
 if TYPE_CHECKING:
     import xarray
 
+    from jaxduel.experiments.engine.groups import Group
     from jaxduel.experiments.sweep.grid import Grid
-    from jaxduel.experiments.sweep.planning import Group
     from jaxduel.simulation.devices import Device
 
 
 def sweep(
-    grid: Positional[Path],
+    grid: Annotated[
+        Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="GRID"), Silent
+    ] = None,
     out: MaybeFolder = None,
     dry_run: Switch = False,
     time: Switch = False,
     extend_seeds: Switch = False,
     devices: MaybeCount = None,
     scheduler: MaybeName = None,
+    shard: MaybeShard = None,
+    until: MaybeTime = None,
+    status: MaybeFolder = None,
 ) -> int:
     """Run a grid of policies, problems and horizons, or resume it.
 
@@ -57,10 +64,21 @@ def sweep(
       extend_seeds: add the seeds that the folder lacks of the grid's.
       devices: number of local devices to use; all if left out.
       scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
+      shard: run the I-th of N shares of the blocks, without locks: for N processes on one folder of
+        a file system that has none.
+      until: begin no block that cannot finish by then, such as 07:45:00; what is left is said, and
+        the exit code is 0.
+      status: print how far the sweep in a folder is, whoever runs it; run nothing.
     """
     from jaxduel.experiments.sweep.grid_file import read_grid
     from jaxduel.experiments.sweep.sweep import run_sweep
 
+    if status is not None:
+        return _print_status(status)
+    if grid is None:
+        raise InputError(
+            "jaxduel sweep needs a grid, the TOML file that describes it, or --status DIR."
+        )
     if time and not dry_run:
         raise InputError("--time estimates how long a sweep takes: it goes with --dry-run.")
     described = read_grid(grid)
@@ -73,6 +91,7 @@ def sweep(
     again = ["jaxduel", "sweep", str(grid), "--out", str(out)]
     again += ["--extend-seeds"] if extend_seeds else []
     again += ["--scheduler", scheduler] if scheduler else []
+    again += ["--shard", f"{shard[0]}/{shard[1]}"] if shard else []
     with interrupts.says(f"stopped; stored blocks are kept, to go on: {shlex.join(again)}"):
         outcome = run_sweep(
             described,
@@ -80,12 +99,29 @@ def sweep(
             extend_seeds=extend_seeds,
             devices=chosen,
             scheduler=scheduler,
+            shard=shard,
+            until=until,
             progress=True,
         )
-        if not outcome.complete:
+        if outcome.interrupted and not outcome.complete:
             interrupts.say_once()
             return INTERRUPTED
-    print(f"finished: {outcome.blocks:,} blocks in {out}")
+    if outcome.complete:
+        print(f"finished: {outcome.blocks:,} blocks in {out}")
+    else:
+        print(
+            f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}; to go on: "
+            f"{shlex.join(again)}"
+        )
+    return 0
+
+
+def _print_status(folder: Path) -> int:
+    """Prints how far a sweep is."""
+    from jaxduel.experiments.sweep.listing import status_lines
+
+    for line in status_lines(folder):
+        print(line)
     return 0
 
 
@@ -103,19 +139,19 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     groups = groups_of(grid, devices[0].platform)
     warn_of_assumptions(groups)
     memory = memory_line(groups, len(devices))
-    for line in [*cell_lines(groups), *summary(groups, grid.num_seeds), memory]:
+    for line in [*cell_lines(groups), *summary(groups), memory]:
         print(line)
     if time:
-        _print_time(groups, grid.num_seeds, devices)
+        _print_time(groups, devices)
     return 0
 
 
-def _print_time(groups: Sequence[Group], num_seeds: int, devices: Sequence[Device]) -> None:
+def _print_time(groups: Sequence[Group], devices: Sequence[Device]) -> None:
     """Prints the estimated time of a plan, from trial runs."""
     from jaxduel.experiments.sweep.calibration import calibrate
     from jaxduel.progress import duration
 
-    found = calibrate(groups, num_seeds, devices, progress=True)
+    found = calibrate(groups, devices, progress=True)
     on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
     most, least, compilation = map(duration, (found.seconds, found.least, found.compilation))
     quiet = "" if most == least else f" if policies soon fall quiet, {most} if they never do"

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jaxduel import plotting
+from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.estimates import mean_of, std_over_mean
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.tables import csv_text
-from jaxduel.experiments.tasks import Competitor, DataSet
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from jaxduel import plotting
+from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.tasks import Competitor, DataSet
 from jaxduel.numerics import linear_times, log_times
 
 Samples = Mapping[tuple[str, str], Sample]

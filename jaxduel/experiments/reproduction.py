@@ -6,22 +6,19 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import jax
 import numpy as np
 
 from jaxduel import plotting
 from jaxduel.errors import unknown_name
 from jaxduel.experiments import claims as claims_module
 from jaxduel.experiments.claims import Claim
-from jaxduel.experiments.kept_runs import KeptRuns
+from jaxduel.experiments.curves import Curve
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.plans import Plan, Samples, Setting, all_entries, figure_of
 from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.stored_curves import StoredCurves
 from jaxduel.experiments.tables import aligned, csv_text
-from jaxduel.experiments.tasks import Task, run_tasks
-from jaxduel.progress import Progress
 
 
 @dataclass
@@ -70,8 +67,8 @@ def carry_out(
 
     A panel is written as soon as its curves are there, a figure with its last panel; a panel that
     needs no curves is written while those of others are simulated. After Ctrl-C the claims are
-    measured on the finished samples. Finished curves are kept in the subfolder `runs` and taken
-    from there the next time.
+    measured on the finished samples. Runs are kept in the subfolder `runs`, in a store like a
+    sweep's (`jaxduel.open_sweep` reads it), and taken from there the next time.
 
     Args:
       panels: plans of the panels to make.
@@ -80,48 +77,37 @@ def carry_out(
       measure: measures the claims of the paper on the finished samples.
       heading: first line of the text.
       notes: further lines of the text, such as why a panel is missing.
-      progress: as in `jaxduel.simulate`; it counts runs.
+      progress: as in `jaxduel.simulate`.
 
     Raises:
       InputError: if the subfolder cannot be made, before anything is simulated; or a file cannot be
         written.
     """
-    tasks = _tasks(panels, setting)
+    curves = _in_order(_curves(panels, setting))
     report = Report(folder.files)
     todo = list(panels)
-    devices = _devices()
-    kept = KeptRuns(folder.path / "runs", devices[0].platform)
-    for task in tasks:
-        sample = kept.find(task)
-        if sample is not None:
-            report.samples[task.key] = sample.scaled(setting.factor)
-    missing = [task for task in tasks if task.key not in report.samples]
-    if missing:
-        kept.open()
-    known = f"{len(report.samples)} of {len(tasks)} curves are from {kept.folder}."
-    if report.samples:
-        heading = f"{heading} {known}"
+    runs = StoredCurves(folder.path / "runs", curves) if curves else None
+    stored = runs.stored() if runs else {}
+    if stored:
+        heading = f"{heading} {len(stored)} of {len(curves)} curves are from {runs}."
+    report.samples = {key: sample.scaled(setting.factor) for key, sample in stored.items()}
 
-    total = sum(task.data.num_runs for task in missing)
-    with Progress("figures", total, "runs", progress) as shown:
-        if report.samples:
-            shown.note(known)
+    def write_ready(note: Callable[[str], None]) -> None:
+        for panel in [p for p in todo if _is_ready(p, report.samples)]:
+            _write_panel(panel, panels, todo, setting, report.samples, folder)
+            note(f"figure {panel.name}: done")
 
-        def write_ready() -> None:
-            for panel in [p for p in todo if _is_ready(p, report.samples)]:
-                _write_panel(panel, panels, todo, setting, report.samples, folder)
-                shown.note(f"figure {panel.name}: done")
-
-        try:
-            with closing(run_tasks(_in_order(missing), devices)) as events:
-                for task, sample in events:
-                    report.samples[task.key] = sample.scaled(setting.factor)
-                    kept.keep(task, sample)
-                    write_ready()
-            write_ready()
-        except KeyboardInterrupt:
-            report.interrupted = True
-    report.samples = {t.key: report.samples[t.key] for t in tasks if t.key in report.samples}
+    try:
+        if runs:
+            with runs.progress(progress) as shown, closing(runs.missing(shown)) as samples:
+                for key, sample in samples:
+                    report.samples[key] = sample.scaled(setting.factor)
+                    write_ready(shown.note)
+        write_ready(lambda text: None)
+    except KeyboardInterrupt:
+        report.interrupted = True
+    keys = [curve.key for curve in _curves(panels, setting)]
+    report.samples = {key: report.samples[key] for key in keys if key in report.samples}
     report.claims = measure(report.samples)
     listed = {(data.name, c.name) for p in panels if p.listed for data, c in p.entries}
     few = {key: sample for key, sample in report.samples.items() if key in listed}
@@ -141,29 +127,21 @@ def carry_out(
     return report
 
 
-def _tasks(panels: Sequence[Plan], setting: Setting) -> list[Task]:
-    """One task per data set and competitor, shared by panels, grouped by data set."""
-    tasks: dict[tuple[str, str], Task] = {}
+def _curves(panels: Sequence[Plan], setting: Setting) -> list[Curve]:
+    """One curve per data set and competitor, shared by panels, grouped by data set."""
+    curves: dict[tuple[str, str], Curve] = {}
     for data, competitor in all_entries(panels):
         horizon = setting.horizon_of(data)
         times = setting.checkpoints(horizon)
-        task = Task(data, competitor, horizon, times, setting.regret)
-        tasks[task.key] = tasks.get(task.key, task).joined(task)
-    return list(tasks.values())
+        curve = Curve(data, competitor, horizon, times, setting.regret)
+        curves[curve.key] = curves.get(curve.key, curve).joined(curve)
+    return list(curves.values())
 
 
-def _in_order(tasks: Sequence[Task]) -> list[Task]:
-    """The tasks grouped by data set, slow competitors first."""
-    data = list(dict.fromkeys(task.data.name for task in tasks))
-    return sorted(tasks, key=lambda t: (data.index(t.data.name), t.competitor.quick))
-
-
-def _devices() -> list[Any]:
-    """The devices of the CPU, even if there is a GPU: steps with few lanes are faster on it."""
-    try:
-        return jax.local_devices(backend="cpu")
-    except RuntimeError:  # the CPU is not among the platforms the user chose
-        return jax.local_devices()
+def _in_order(curves: Sequence[Curve]) -> list[Curve]:
+    """The curves grouped by data set, slow competitors first."""
+    data = list(dict.fromkeys(curve.data.name for curve in curves))
+    return sorted(curves, key=lambda c: (data.index(c.data.name), c.competitor.quick))
 
 
 def _is_ready(panel: Plan, samples: Samples) -> bool:

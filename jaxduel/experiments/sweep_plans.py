@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxduel import plotting
+from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.tables import csv_text
-from jaxduel.experiments.tasks import Competitor, DataSet
 
 PER_PULL = "average regret per pull, $R(T)/T$"
 

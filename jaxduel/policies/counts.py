@@ -1,4 +1,4 @@
-"""Win counts: their update by a duel's outcome, and an arm's lead in them."""
+"""Win counts: their update by a duel's outcome, an arm's lead in them, upper confidence bounds."""
 
 from __future__ import annotations
 
@@ -48,3 +48,28 @@ def lead_of(wins: jax.Array, losses: jax.Array) -> jax.Array:
     """
     ahead = (wins - losses).astype(jnp.float32)
     return 0.25 * ahead * (jnp.abs(ahead) / jnp.maximum(wins + losses, 1).astype(jnp.float32))
+
+
+def log_bound(alpha: jax.Array | float, number: jax.Array) -> jax.Array:
+    """alpha log t of comparison t, its number from 1: the bound of `upper_bounds`."""
+    return alpha * jnp.log(number.astype(jnp.float32))
+
+
+def upper_bounds(
+    wins: jax.Array, losses: jax.Array, bound: jax.Array, unseen: jax.Array | float = 2.0
+) -> jax.Array:
+    """u = wins / n + sqrt(bound / n) for n = wins + losses; `unseen` where n = 0.
+
+    Args:
+      wins: int32 of any shape.
+      losses: int32 of the same shape.
+      bound: () float32, alpha log t.
+      unseen: 2 is RUCB's "x / 0 := 1" in both terms.
+
+    Returns:
+      float32 of that shape.
+    """
+    w = wins.astype(jnp.float32)
+    n = w + losses.astype(jnp.float32)
+    seen = n > 0
+    return jnp.where(seen, (w + jnp.sqrt(bound * n)) / jnp.where(seen, n, 1.0), unseen)

@@ -7,9 +7,9 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.plans import PanelPlan, Setting, all_entries, figure_of
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 
 CYCLE_9 = jd.problems.load("noncondorcet-cyclic")  # winners: arms 0, 1, 2
 SETTING = Setting(1000, "copeland", time_scale="log")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep_plans import (
     Axis,
@@ -15,7 +16,6 @@ from jaxduel.experiments.sweep_plans import (
     SweepPoint,
     against_delay,
 )
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 
 ARMS = jd.problems.one_better_arm(3)
 SETTING = FinalSetting(1_000, "pulls")

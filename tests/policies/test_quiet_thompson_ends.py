@@ -12,6 +12,7 @@ from scipy import stats
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel, Feedback, SupportsSkip
+from jaxduel.policies.counts import log_bound
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.dts import DTS
 from jaxduel.policies.thompson.runs import _interval
@@ -76,7 +77,7 @@ def test_runs_end_where_log_t_changes_a_set(name):
     @partial(jax.vmap, in_axes=(None, 0))
     def sets(state, t):
         """Of arms, in comparison t + 1."""
-        bound = sampling.log_bound_at(policy.alpha, t + 1)
+        bound = log_bound(policy.alpha, t + 1)
         if name == "rcs":
             return policy._upper_bounds(state, jnp.int32(0), bound) >= 0.5
         return (state.lead >= bound) | (state.lead < -bound)

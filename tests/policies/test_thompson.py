@@ -12,6 +12,7 @@ from benchmarks.straightforward import PlainDTS, PlainState
 from jaxduel.numerics import signed_tail
 from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Duel
+from jaxduel.policies.counts import log_bound
 from jaxduel.policies.thompson import sampling
 from tests.oracles.dts import DTS, DTSPlus, PureDTS
 from tests.oracles.rcs import RCS
@@ -36,7 +37,7 @@ def _histories(policy, preferences, keys, steps, policy_class):
             record, seed = _record_of(state), words_of(here)
             wins = sampling.sampled_wins(seed, record, active)
             logits = jnp.where(wins, 1.0, -1.0)
-            bound = sampling.log_bound(0.51, record)
+            bound = log_bound(0.51, record.t + 1)
             if policy_class is jd.policies.DTSPlus:
                 candidates = sampling.possible_winners(record, bound, active)
                 votes = sampling.votes_of(wins, active)

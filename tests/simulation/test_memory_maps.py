@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw, Task, run_tasks
+from jaxduel.experiments.curves import Competitor, Curve, DataSet, Draw
+from jaxduel.experiments.stored_curves import StoredCurves
 from jaxduel.simulation import devices, memory_maps, run
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -75,31 +76,32 @@ def test_nothing_is_forgotten_where_the_system_does_not_tell(limit, clearings, m
 
 
 def test_programs_that_are_forgotten_while_others_run_change_no_number(
-    limit, clearings, monkeypatch
+    limit, clearings, monkeypatch, tmp_path
 ):
     """Two devices run six tasks; each forgets the programs of both when it begins one."""
     draw = Draw(jd.problems.btl(jax.random.key(3), 4), jax.random.key(4), 8)
     times = np.array([10, 2_000])
-    tasks = [
-        Task(
-            DataSet(name, name, (draw,)), Competitor(name, name, name, {}), 2_000, times, "copeland"
+    curves = [
+        Curve(
+            DataSet(data, data, (draw,)), Competitor(name, name, name, {}), 2_000, times, "copeland"
         )
+        for data in ("one", "other")
         for name in POLICIES
     ]
 
-    def regrets():
-        done = [e for e in run_tasks(2 * tasks, jax.local_devices()) if not isinstance(e, int)]
-        assert len(done) == 6
-        return {task.key[1]: sample.regret for task, sample in done}
+    def regrets(folder):
+        runs = StoredCurves(tmp_path / folder, curves)
+        return {key: sample.regret for key, sample in runs.missing(runs.progress(False))}
 
-    expected = regrets()
+    expected = regrets("before")
+    assert len(expected) == 6
     assert not clearings
     limit("10")
     monkeypatch.setattr(run, "_GUARD", memory_maps.CompileCacheGuard(seconds=0))
-    found = regrets()
+    found = regrets("after")
     assert len(clearings) == 6
-    for name in POLICIES:
-        np.testing.assert_array_equal(found[name], expected[name])
+    for key, regret in expected.items():
+        np.testing.assert_array_equal(found[key], regret)
 
 
 @pytest.mark.parametrize(("most", "expected"), [("65530", 15), ("262144", 64), ("100", 1)])

@@ -13,6 +13,7 @@ from jaxduel import problems
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.claims import Claim
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
@@ -20,7 +21,6 @@ from jaxduel.experiments.papers import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.sweep_plans import SweepPlan, against_delay
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.policies.checks import require_horizon
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxduel.experiments.sweep.planning import Group, Task, rounds_of
-from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.experiments.engine.groups import Group, Task, rounds_of
+from jaxduel.experiments.engine.work import carry_out
 from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsSkip
 from jaxduel.progress import Progress
@@ -56,7 +56,6 @@ class _Costs(NamedTuple):
 
 def calibrate(
     groups: Sequence[Group],
-    num_seeds: int,
     devices: Sequence[Device],
     progress: bool | None = None,
 ) -> Estimate:
@@ -71,7 +70,6 @@ def calibrate(
 
     Args:
       groups: groups of the plan.
-      num_seeds: number of seeds of the grid.
       devices: devices of the sweep; the trial runs on the first.
       progress: as in `jaxduel.simulate`; it counts trials.
     """
@@ -91,7 +89,7 @@ def calibrate(
     compilation = sum(costs[g.policy, g.num_arms].compilation for g in programs)
     most = least = compilation
     for group in groups:
-        cost, work = costs[group.policy, group.num_arms], _work(group, num_seeds)
+        cost, work = costs[group.policy, group.num_arms], _work(group)
         most += cost.early * work.early + cost.late * work.late
         least += cost.early * work.early + cost.late * work.busy
     number = len(devices)
@@ -105,9 +103,10 @@ def _ends(numbers: Sequence[int]) -> list[int]:
 
 def _measured(group: Group, device: Device) -> _Costs:
     """The costs of a policy, positive whatever the clock says: `_at` takes logarithms."""
+    group = dataclasses.replace(group, num_seeds=group.lanes, keep=())
     longest = _up_to(group, LONG)
     first, whole = _timed(longest, device), _timed(longest, device)
-    begun, work = whole, _work(longest, group.lanes)
+    begun, work = whole, _work(longest)
     if work.late:
         begun = _timed(_up_to(group, SHORT), device)
     early = begun / work.early
@@ -126,7 +125,7 @@ def _timed(group: Group, device: Device) -> float:
     """Seconds that a run of the group takes, with as many seeds as run side by side."""
     begun = time.perf_counter()
     with jax.default_device(device):
-        carry_out(Task(group, 0), group.lanes, (), device)
+        carry_out(Task(group, 0), device)
     return time.perf_counter() - begun
 
 
@@ -140,9 +139,9 @@ def _up_to(group: Group, horizon: int) -> Group:
     return dataclasses.replace(group, cells=cells)
 
 
-def _work(group: Group, num_seeds: int) -> _Work:
+def _work(group: Group) -> _Work:
     """The amount of work of a group."""
-    seeds = -(-num_seeds // group.lanes) * group.lanes
+    seeds = -(-group.num_seeds // group.lanes) * group.lanes
     rounds = np.array([rounds_of(cell, batched=group.batched) for cell in group.stacked])
     early = rounds if group.batched else np.minimum(rounds, SHORT)
     late = busy = rounds - early

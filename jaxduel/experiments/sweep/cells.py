@@ -1,167 +1,25 @@
-"""A grid's cells: one policy with all its parameters on one problem up to one horizon."""
+"""The cells of a grid."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import itertools
-import json
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import Any
-
-import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.entries import BATCHES, HORIZON, PolicyEntry
+from jaxduel.experiments.engine.cells import Parameters, StudyCell, plan_kind_of, policy_of
+from jaxduel.experiments.sweep.entries import BATCHES, PolicyEntry
 from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.layout import parameters_label
 from jaxduel.experiments.sweep.problem_specs import ProblemSpec, build, specs_of
 from jaxduel.experiments.sweep.values import GridError
 from jaxduel.policies import registry
-from jaxduel.policies.base import Policy, Pull, PullBatch, SupportsDelay
+from jaxduel.policies.base import Pull, PullBatch, SupportsDelay
 from jaxduel.problems import ArmsProblem, Problem
-from jaxduel.simulation import blocks
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.regret import default_of
 
-Parameters = tuple[tuple[str, Any], ...]
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SweepCell:
-    """One policy, one problem, one horizon, one delay.
-
-    Attributes:
-      policy: its registered name.
-      parameters: those that the grid sets, with the number of batches, without the horizon.
-      spec: recipe of the problem.
-      digest: hash of the problem's numbers.
-      num_arms: K, the problem's arms.
-      horizon: T.
-      checkpoints: times to record, increasing, the last is T.
-      delay: outcomes reach the policy after so many comparisons.
-      definitions: the regrets to measure.
-      seed: root of all randomness.
-      prng: random number generator.
-      shuffle_arms: whether each seed has an order of the arms of its own.
-      index: its place in the grid, from 0; no result depends on it.
-      padded_arms: arms of the policy; those beyond K are inactive. Set by `plan`; K before.
-      lanes: seeds side by side. Set by `plan`; 0 before.
-    """
-
-    policy: str
-    parameters: Parameters
-    spec: ProblemSpec
-    digest: str
-    num_arms: int
-    horizon: int
-    checkpoints: tuple[int, ...]
-    delay: int
-    definitions: tuple[str, ...]
-    seed: int
-    prng: str
-    shuffle_arms: bool
-    padded_arms: int
-    lanes: int = 0
-    index: int = 0
-
-    @property
-    def problem(self) -> str:
-        """The problem's label."""
-        return self.spec.label
-
-    @property
-    def label(self) -> str:
-        """Label of the parameters in the data set: "alpha=0.51, delay=8"; "" for none."""
-        return parameters_label(dict(self.parameters), self.delay)
-
-    @property
-    def all_parameters(self) -> dict[str, Any]:
-        """All parameters of the policy with their values, defaults and horizon filled in."""
-        known = registry.parameters(self.policy)
-        given = {**known, **dict(self.parameters)}
-        return {**given, HORIZON: self.horizon} if HORIZON in known else given
-
-    @cached_property
-    def key(self) -> str:
-        """A hash of all that determines the cell's results, and of the problem's label: 16
-        hexadecimal digits. It is final once the cell is planned."""
-        determined = {
-            "policy": self.policy,
-            "parameters": self.all_parameters,
-            "problem": [self.problem, self.digest],
-            "num_arms": self.padded_arms,
-            "horizon": self.horizon,
-            "checkpoints": self.checkpoints,
-            "delay": self.delay,
-            "shuffle_arms": self.shuffle_arms,
-            "prng": self.prng,
-            "seed": self.seed,
-            "lanes": self.lanes,
-        }
-        return digest_of_json(determined)
-
-    def __str__(self) -> str:
-        settings = f"({self.label})" if self.label else ""
-        return f"{self.policy}{settings} on {self.problem} up to {self.horizon}"
-
-
-def digest_of_json(value: Any) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of canonical JSON."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def problem_of(cell: SweepCell) -> Problem:
-    """The problem of a cell, built once per process.
-
-    Raises:
-      InputError: if it cannot be built, or is not the problem that the cell was made for: its file
-        has changed.
-    """
-    problem = build(cell.spec)
-    if problem_digest(problem) != cell.digest:
-        raise InputError(
-            f"problem '{cell.problem}' is not what it was when the sweep was planned: its numbers "
-            "have changed."
-        )
-    return problem
-
-
-def policy_of(cell: SweepCell) -> Policy:
-    """The policy of a cell, with its padded number of arms.
-
-    Raises:
-      InputError: for parameters out of range.
-    """
-    try:
-        return registry.make(
-            cell.policy,
-            num_arms=cell.padded_arms,
-            horizon=cell.horizon,
-            active_arms=np.arange(cell.padded_arms) < cell.num_arms,
-            **dict(cell.parameters),
-        )
-    except InputError as error:
-        raise InputError(f"{cell}: {error}") from None
-
-
-@lru_cache(maxsize=256)
-def plan_kind_of(policy: str, parameters: Parameters, horizon: int) -> type:
-    """The kind of plan that a policy makes: Duel, Pull, Batch or PullBatch.
-
-    Raises:
-      InputError: for parameters out of range.
-    """
-    try:
-        made = registry.make(policy, num_arms=2, horizon=horizon, **dict(parameters))
-    except InputError as error:
-        raise InputError(f"{policy} up to {horizon}: {error}") from None
-    return blocks.plan_kind(made)
-
-
-def expand(grid: Grid) -> tuple[SweepCell, ...]:
+def expand(grid: Grid) -> tuple[StudyCell, ...]:
     """The cells of a grid: all combinations that can run.
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
@@ -179,7 +37,7 @@ def expand(grid: Grid) -> tuple[SweepCell, ...]:
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}
     checkpoints = {horizon: grid.checkpoints_of(horizon) for horizon in grid.horizons}
-    cells: dict[str, SweepCell] = {}
+    cells: dict[str, StudyCell] = {}
     lonely = {spec.label for spec in specs}
     for entry in grid.policies:
         has_cell = False
@@ -194,10 +52,10 @@ def expand(grid: Grid) -> tuple[SweepCell, ...]:
                 continue
             lonely.discard(spec.label)
             for horizon in grid.horizons:
-                cell = SweepCell(
+                cell = StudyCell(
                     policy=entry.name,
                     parameters=parameters,
-                    spec=spec,
+                    recipe=spec,
                     digest=digests[spec],
                     num_arms=built[spec].num_arms,
                     horizon=horizon,

@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.engine.groups import Task
+from jaxduel.experiments.engine.progress import StudyProgress
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep.cluster_calls import WORKER, greetings
 from jaxduel.experiments.sweep.cluster_run import LOOK_SECONDS, ClusterRun, warn_of_waiting
-from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.store import Store
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
 _PATIENCE_SECONDS = 1.0
@@ -32,7 +32,7 @@ def run_on_cluster(
     store: Store,
     tasks: Sequence[Task],
     scheduler: str | Any,
-    progress: SweepProgress,
+    progress: StudyProgress,
     stop: threading.Event,
     patience: float = math.inf,
 ) -> None:

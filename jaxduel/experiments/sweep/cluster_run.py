@@ -15,13 +15,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from jaxduel.errors import InputError, warn_caller
+from jaxduel.experiments.engine.executor import _Queue as TaskQueue
+from jaxduel.experiments.engine.groups import Task
+from jaxduel.experiments.engine.progress import StudyProgress
+from jaxduel.experiments.engine.same import warn_of_environment
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep.cluster_calls import greetings, packed, unpacked
 from jaxduel.experiments.sweep.cluster_worker import Answer, digest_of
-from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.queue import TaskQueue
-from jaxduel.experiments.sweep.same import warn_of_environment
-from jaxduel.experiments.sweep.store import Store
 
 LOOK_SECONDS = 1.0
 """Time between the client's checks of its workers and of blocks that other processes finished."""
@@ -54,7 +54,7 @@ class ClusterRun:
         client: Any,
         store: Store,
         tasks: Sequence[Task],
-        progress: SweepProgress,
+        progress: StudyProgress,
         stop: threading.Event,
         patience: float,
     ) -> None:

@@ -18,11 +18,11 @@ from typing import Any, Literal, NamedTuple
 import jax
 
 from jaxduel.errors import InputError, StorageError
-from jaxduel.experiments.sweep.environment import blocks_code
-from jaxduel.experiments.sweep.manifest import Manifest
-from jaxduel.experiments.sweep.planning import Task
-from jaxduel.experiments.sweep.store import Store
-from jaxduel.experiments.sweep.work import carry_out
+from jaxduel.experiments.engine.groups import Task
+from jaxduel.experiments.engine.identity import blocks_code
+from jaxduel.experiments.engine.manifest import Manifest
+from jaxduel.experiments.engine.store import Store
+from jaxduel.experiments.engine.work import carry_out
 from jaxduel.simulation.compilation_cache import use_compilation_cache
 from jaxduel.simulation.devices import Device
 
@@ -87,8 +87,7 @@ def perform(folder: str, manifest: str, task: Task) -> Answer:
             if claim is None:
                 return Answer("elsewhere")
             with claim:
-                of = store.manifest
-                block = carry_out(task, of.seeds, of.grid["keep"], device)
+                block = carry_out(task, device)
                 with _lock:
                     store.add(block)
         return Answer("stored")

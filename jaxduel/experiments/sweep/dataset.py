@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxduel.errors import unknown_name
-from jaxduel.experiments.sweep.block_folder import FOLDER, load_blocks
-from jaxduel.experiments.sweep.blocks import OPTIONAL, Block
+from jaxduel.experiments.engine.block_folder import FOLDER, load_blocks
+from jaxduel.experiments.engine.blocks import OPTIONAL, Block
+from jaxduel.experiments.engine.manifest import GroupRecord, Manifest, read_manifest
 from jaxduel.experiments.sweep.layout import CELL, Layout
-from jaxduel.experiments.sweep.manifest import GroupRecord, Manifest, read_manifest
 from jaxduel.stats import Moments, merge
 
 if TYPE_CHECKING:

@@ -8,17 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from jaxduel.experiments.sweep.manifest import CellRecord, Manifest
+from jaxduel.experiments.engine.cells import parameters_label, text_of
+from jaxduel.experiments.engine.manifest import CellRecord, Manifest
 
 CELL = ("policy", "problem", "horizon", "parameters")
 """The dimensions that identify a cell."""
-
-
-def parameters_label(parameters: dict[str, Any], delay: int = 1) -> str:
-    """A combination of parameters as text, such as "B=8, alpha=0.51, delay=4": by name, with the
-    delay last and only where it is not 1; "" if there are none."""
-    parts = [f"{name}={_text(parameters[name])}" for name in sorted(parameters)]
-    return ", ".join(parts + ([f"delay={delay}"] if delay != 1 else []))
 
 
 @dataclass(frozen=True)
@@ -112,12 +106,8 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
 def _column(values: list[Any]) -> np.ndarray:
     if all(_is_number(value) or value is None for value in values):
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    return np.array(["" if value is None else _text(value) for value in values])
+    return np.array(["" if value is None else text_of(value) for value in values])
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,25 +1,29 @@
-"""Text about a plan: its cells, programs, blocks and memory."""
+"""Text about a plan (its cells, programs, blocks and memory) and about a sweep under way."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from jaxduel.experiments.sweep.planning import Group, tasks
+from jaxduel.experiments.engine.groups import Group, tasks_of
+from jaxduel.experiments.engine.store import Store
 
 
-def summary(groups: Sequence[Group], num_seeds: int) -> list[str]:
+def summary(groups: Sequence[Group]) -> list[str]:
     """Lines of text with a plan's numbers of cells, groups, programs, blocks and comparisons."""
     cells = [cell for group in groups for cell in group.cells]
     programs = {group.program for group in groups}
-    steps = num_seeds * sum(cell.horizon for cell in cells)
+    every = tasks_of(groups)
+    steps = sum(task.amount for task in every)
     lines = [
         f"{len(cells):,} cells: {_count({c.policy for c in cells}, 'policy', 'policies')}, "
         f"{_count({c.problem for c in cells}, 'problem', 'problems')}, "
         f"{_count({c.horizon for c in cells}, 'horizon', 'horizons')}",
         f"{_count(groups, 'group', 'groups')} of cells that run together, "
         f"{_count(programs, 'program', 'programs')} to compile",
-        f"{_count(tasks(groups, num_seeds), 'block', 'blocks')} for {num_seeds:,} seeds a cell: "
+        f"{_count(every, 'block', 'blocks')} for {groups[0].num_seeds:,} seeds a cell: "
         f"{steps:.4g} comparisons or pulls",
     ]
     for policy in dict.fromkeys(group.policy for group in groups):
@@ -53,3 +57,25 @@ def cell_lines(groups: Sequence[Group]) -> list[str]:
 def _count(things: Any, one: str, many: str) -> str:
     number = len(things)
     return f"{number:,} {one if number == 1 else many}"
+
+
+def status_lines(folder: str | os.PathLike[str]) -> list[str]:
+    """Lines about a sweep, whoever runs it: blocks that are stored, in all and of each policy.
+
+    Raises:
+      InputError: if the folder holds no sweep.
+    """
+    store = Store.open(folder)
+    stored = Counter(file.group for file in store.files())
+    groups = store.manifest.groups
+    lines = []
+    for policy in dict.fromkeys(group.policy for group in groups):
+        own = [group for group in groups if group.policy == policy]
+        done, blocks = sum(stored[g.key] for g in own), sum(g.num_blocks for g in own)
+        cells = sum(len(g.cells) for g in own if stored[g.key] == g.num_blocks)
+        of = sum(len(g.cells) for g in own)
+        lines.append(f"  {policy}: {done:,} of {blocks:,} blocks, {cells:,} of {of:,} cells whole")
+    done, blocks = sum(stored.values()), sum(group.num_blocks for group in groups)
+    runs = _count(store.claimed(), "block runs", "blocks run")
+    state = "finished" if done == blocks else f"{runs} now"
+    return [f"{done:,} of {blocks:,} blocks are stored in {store.folder}; {state}", *lines]

@@ -43,6 +43,10 @@ class ProblemSpec:
             return f"{what}({', '.join(values)})"
         return what
 
+    def build(self) -> Problem:
+        """The problem, built once."""
+        return build(self)
+
 
 def specs_of(entry: ProblemEntry) -> tuple[ProblemSpec, ...]:
     """The problems of an entry: all combinations of its parameters, later ones varying faster, and

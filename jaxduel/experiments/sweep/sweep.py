@@ -5,25 +5,29 @@ from __future__ import annotations
 import math
 import os
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import jax
 
 import jaxduel
 from jaxduel import interrupts
-from jaxduel.errors import AssumptionWarning, warn_caller
+from jaxduel.errors import AssumptionWarning, InputError, warn_caller
+from jaxduel.experiments.engine.cells import policy_of, problem_of
+from jaxduel.experiments.engine.executor import run_tasks
+from jaxduel.experiments.engine.groups import Group, Task, tasks_of
+from jaxduel.experiments.engine.identity import environment
+from jaxduel.experiments.engine.manifest import Manifest
+from jaxduel.experiments.engine.planning import plan
+from jaxduel.experiments.engine.progress import StudyProgress
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster
-from jaxduel.experiments.sweep.cells import expand, policy_of, problem_of
-from jaxduel.experiments.sweep.environment import environment
+from jaxduel.experiments.sweep.cells import expand
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.grid_file import read_grid
-from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
-from jaxduel.experiments.sweep.planning import Group, Task, plan, tasks
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.runner import run_tasks
-from jaxduel.experiments.sweep.store import Store
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation.devices import Device
 
@@ -36,6 +40,7 @@ class Outcome:
       folder: its folder.
       finished: number of blocks that are stored.
       blocks: number of blocks of the whole sweep.
+      interrupted: whether a signal ended it.
 
     Example:
       >>> from pathlib import Path
@@ -47,6 +52,7 @@ class Outcome:
     folder: Path
     finished: int
     blocks: int
+    interrupted: bool = False
 
     @property
     def complete(self) -> bool:
@@ -61,6 +67,8 @@ def run_sweep(
     extend_seeds: bool = False,
     devices: Sequence[Device] | None = None,
     scheduler: str | None = None,
+    shard: tuple[int, int] | None = None,
+    until: datetime | None = None,
     progress: bool | None = None,
 ) -> Outcome:
     """Runs a grid, or resumes it, and stores each block as soon as it is finished.
@@ -78,10 +86,14 @@ def run_sweep(
       devices: devices that run blocks, one at a time on each; all local ones by default.
       scheduler: scheduler of a dask cluster that runs the blocks instead
         (`jaxduel.experiments.sweep.cluster`).
+      shard: (i, n) for the i-th of n processes, from 1, that each run every n-th block, of which no
+        other two may run the same: nothing is locked, for file systems without locks.
+      until: time by which to end (local time if it has no zone): no block is begun that would take
+        longer.
       progress: as in `jaxduel.simulate`.
 
     Returns:
-      The outcome; not complete if a signal stopped it early.
+      The outcome; not complete if a signal or `until` stopped it early, or other shards are not.
 
     Raises:
       InputError: for a grid that cannot be run, or a folder that holds something else.
@@ -97,29 +109,49 @@ def run_sweep(
       >>> outcome.complete, outcome.finished, outcome.blocks
       (True, 1, 1)
     """
+    _require_local(scheduler, shard, until)
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
+    end = math.inf
+    if until is not None:
+        end = time.monotonic() + until.timestamp() - time.time()
     stop = threading.Event()
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
             kind = {"platform": where[0].platform, "device": where[0].device_kind}
-            store, every = _opened(grid, folder, extend_seeds, kind)
-            with _progress(store, every, progress) as shown:
-                run_tasks(store, every, where, shown, stop)
+            store, every = _opened(grid, folder, extend_seeds, kind, locks=shard is None)
+            own = every if shard is None else every[shard[0] - 1 :: shard[1]]
+            with StudyProgress("sweep", own, store.finished(), progress) as shown:
+                for task, here in run_tasks(store, own, where, stop, until=end):
+                    shown.done(task.key, here=here)
         else:
             with cluster.connect(scheduler) as client:
                 kind = cluster.platform_of(client, stop)
                 if kind is None:
                     raise KeyboardInterrupt
                 store, every = _opened(grid, folder, extend_seeds, kind)
-                with _progress(store, every, progress) as shown:
+                with StudyProgress("sweep", every, store.finished(), progress) as shown:
                     cluster.run_on_cluster(store, every, client, shown, stop, patience)
-    return Outcome(Path(folder), len(store.finished()), len(every))
+    return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set())
+
+
+def _require_local(
+    scheduler: str | None, shard: tuple[int, int] | None, until: datetime | None
+) -> None:
+    """Raises InputError for options of local devices with a scheduler, or a shard out of range."""
+    if scheduler is not None and (shard is not None or until is not None):
+        raise InputError("shard and until are for local devices: give them without a scheduler.")
+    if shard is not None and not 1 <= shard[0] <= shard[1]:
+        raise InputError(f"shard must be i/n with i from 1 to n, not {shard[0]}/{shard[1]}.")
 
 
 def _opened(
-    grid: Grid, folder: str | os.PathLike[str], extend_seeds: bool, kind: Mapping[str, str]
+    grid: Grid,
+    folder: str | os.PathLike[str],
+    extend_seeds: bool,
+    kind: Mapping[str, str],
+    locks: bool = True,
 ) -> tuple[Store, tuple[Task, ...]]:
     """The store, and all tasks.
 
@@ -128,27 +160,25 @@ def _opened(
       folder: folder of the store.
       extend_seeds: whether it may be extended.
       kind: platform and device, and other environment fields that are not those of this process.
+      locks: whether the file system has locks.
     """
     groups = groups_of(grid, kind["platform"])
     warn_of_assumptions(groups)
     there = {name: value for name, value in kind.items() if name != "platform"}
     manifest = Manifest(
         grid=grid.to_json(),
-        groups=tuple(_record(group) for group in groups),
+        groups=tuple(group.record() for group in groups),
         version=jaxduel.__version__,
         environment={**environment(kind["device"], grid.prng), **there},
     )
-    store = Store.create_or_open(folder, manifest, extend=extend_seeds)
-    return store, tasks(groups, grid.num_seeds)
-
-
-def _progress(store: Store, every: Sequence[Task], shown: bool | None) -> SweepProgress:
-    return SweepProgress(every, store.finished(), store.manifest.seeds, shown)
+    store = Store.create_or_open(folder, manifest, extend=extend_seeds, locks=locks)
+    return store, tasks_of(groups)
 
 
 def groups_of(grid: Grid, platform: str) -> tuple[Group, ...]:
     """The grid's cells in groups that run together."""
-    return plan(expand(grid), grid, platform)
+    cells = expand(grid)
+    return plan(cells, grid.num_seeds, keep=grid.keep, lanes=grid.lanes, platform=platform)
 
 
 def warn_of_assumptions(groups: Sequence[Group]) -> None:
@@ -165,26 +195,3 @@ def warn_of_assumptions(groups: Sequence[Group]) -> None:
             makers.setdefault(sentence, []).append(cell.policy)
     for sentence, policies in sorted(makers.items()):
         warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)
-
-
-def _record(group: Group) -> GroupRecord:
-    return GroupRecord(
-        key=group.key,
-        policy=group.policy,
-        cells=tuple(
-            CellRecord(
-                index=cell.index,
-                key=cell.key,
-                policy=cell.policy,
-                problem=cell.problem,
-                horizon=cell.horizon,
-                parameters=dict(cell.parameters),
-                delay=cell.delay,
-                num_arms=cell.num_arms,
-                checkpoints=cell.checkpoints,
-            )
-            for cell in group.cells
-        ),
-        definitions=group.definitions,
-        block_seeds=group.block_seeds,
-    )

@@ -15,7 +15,7 @@ from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
-from jaxduel.policies.counts import add_result, duel_result
+from jaxduel.policies.counts import add_result, duel_result, log_bound, upper_bounds
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -90,7 +90,7 @@ class RUCB:
     def act(self, state: RUCBState, key: Key) -> Duel:
         """Lines 5 to 13."""
         coin, pick, tie = uniforms(key, 3)
-        explore = self._explore(state.t + 1)
+        explore = log_bound(self.alpha, state.t + 1)
         candidates, best = self._candidates(state, explore)
         has_best = best >= 0
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
@@ -98,8 +98,8 @@ class RUCB:
         alone = ~jnp.any(rest)
         left = jnp.where(has_best & (alone | (coin < 0.5)), best, masked_choice(rest, pick))
 
-        upper = self._optimism(state.wins[:, left], state.wins[left], explore)
-        upper = jnp.where(arms == left, -jnp.inf, upper)
+        upper = upper_bounds(state.wins[:, left], state.wins[left], explore, self.unseen)
+        upper = jnp.where(self.active_arms & (arms != left), upper, -jnp.inf)
         rival = masked_choice(upper == jnp.max(upper), tie)
         right = jnp.where(self._certainty(state, left) > explore, left, rival)
         return Duel(left, materialize(right, right < 0))  # else recomputed as often as it is read
@@ -107,7 +107,7 @@ class RUCB:
     def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
         """Counts the outcome; B of the next step is derived from this step's."""
         del key
-        _, best = self._candidates(state, self._explore(state.t + 1))
+        _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
         learnt = duel_result(plan, outcome)
         wins = add_result(state.wins, learnt)
         i, j = learnt.winner, learnt.loser
@@ -130,15 +130,11 @@ class RUCB:
         each comparison are those of its time.
         """
         del key
-        _, best = self._candidates(state, self._explore(state.t + 1))
+        _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
         certainty = jnp.where(best >= 0, self._certainty(state, best), -jnp.inf)
-        n = count_while_true(lambda t: certainty > self._explore(t), state.t, limit)
+        n = count_while_true(lambda t: certainty > log_bound(self.alpha, t), state.t, limit)
         state = state._replace(best=jnp.where(n > 0, best, state.best), t=state.t + n)
         return state, Quiet(jnp.maximum(best, 0), n)
-
-    def _explore(self, number: jax.Array) -> jax.Array:
-        """alpha log t of comparison t, its number from 1."""
-        return self.alpha * jnp.log(number.astype(jnp.float32))
 
     def _certainty(self, state: RUCBState, arm: jax.Array) -> jax.Array:
         """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`."""
@@ -155,14 +151,6 @@ class RUCB:
         kept = jnp.where((state.best >= 0) & members[state.best], state.best, -1)
         best = jnp.where(size == 1, lax.argmax(members, 0, jnp.int32), kept)
         return jnp.where(size > 0, members, self.active_arms), best
-
-    def _optimism(self, wins: jax.Array, losses: jax.Array, explore: jax.Array) -> jax.Array:
-        """u_jc for all j from the wins of j over c and of c over j."""
-        w = wins.astype(jnp.float32)
-        n = w + losses.astype(jnp.float32)
-        seen = n > 0
-        upper = jnp.where(seen, (w + jnp.sqrt(explore * n)) / jnp.where(seen, n, 1.0), self.unseen)
-        return jnp.where(self.active_arms, upper, -jnp.inf)
 
 
 def _evidence(wins: jax.Array, losses: jax.Array) -> jax.Array:

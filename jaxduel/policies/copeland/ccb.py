@@ -24,7 +24,7 @@ from jaxduel.policies.copeland.hypotheses import (
     line_9,
     with_pair,
 )
-from jaxduel.policies.counts import add_result, duel_result, lead_of
+from jaxduel.policies.counts import add_result, duel_result, lead_of, log_bound, upper_bounds
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -143,7 +143,7 @@ class CCB:
         i, j = learnt.winner, learnt.loser
         wins = add_result(state.wins, learnt)
         state = state._replace(wins=wins, awake=jnp.array(False), t=state.t + 1)
-        bound = self._bound(state.t + 1)
+        bound = log_bound(self.alpha, state.t + 1)
         verdicts = with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
         verdicts = compacted_cond(anew, bound >= verdicts.until, verdicts, wins, bound)
         hypotheses, exact = line_9(state.hypotheses, verdicts, active)
@@ -160,7 +160,7 @@ class CCB:
     def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
         """Takes in withheld outcomes; the next update does line 9."""
         state = state._replace(wins=state.wins + feedback.wins(), awake=jnp.array(False))
-        verdicts = anew(state.verdicts, state.wins, self._bound(state.t + 1))
+        verdicts = anew(state.verdicts, state.wins, log_bound(self.alpha, state.t + 1))
         return state._replace(verdicts=verdicts, candidates=candidates_of(verdicts, self._active))
 
     def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
@@ -187,7 +187,9 @@ class CCB:
             length = jnp.log1p(-u.astype(jnp.float64)) / jnp.log(choices.sleeps.astype(jnp.float64))
             length = jnp.where(choices.sleeps < 1, jnp.floor(length), jnp.inf)
             length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
-        n, ended = drawn_run(asked, length, lambda t: self._bound(t + 1) < until, state.t, limit)
+        n, ended = drawn_run(
+            asked, length, lambda t: log_bound(self.alpha, t + 1) < until, state.t, limit
+        )
         arm = lax.argmax(choices.weights, 0, jnp.int32)
         state = state._replace(t=state.t + n, awake=state.awake | ended)
         return state, Quiet(arm, n, choices.weights)
@@ -227,20 +229,13 @@ class CCB:
             sleeps=sleeps,
         )
 
-    def _bound(self, number: jax.Array) -> jax.Array:
-        """alpha log t of comparison t, its number from 1."""
-        return self.alpha * jnp.log(number.astype(jnp.float32))
-
     def _opponent(
         self, state: CCBState, left: jax.Array, coin: jax.Array, tie: jax.Array
     ) -> jax.Array:
         """Line 13."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        wins = state.wins[:, left].astype(jnp.float32)
-        n = wins + state.wins[left].astype(jnp.float32)
-        seen = n > 0
-        upper = (wins + jnp.sqrt(self._bound(state.t + 1) * n)) / jnp.where(seen, n, 1.0)
-        upper = jnp.where(seen, upper, 2.0)
+        bound = log_bound(self.alpha, state.t + 1)
+        upper = upper_bounds(state.wins[:, left], state.wins[left], bound)
         superiors, decided, rivals = (
             arm_sets.as_mask(sets[:, left], self.num_arms)
             for sets in (state.verdicts.superiors, state.verdicts.decided, state.hypotheses.rivals)

@@ -12,6 +12,7 @@ from jaxduel.numerics import masked_choice
 from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.quiet import confident_run
@@ -73,7 +74,7 @@ class DTS:
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Lines 4 to 14."""
         seed, active = words_of(key), jnp.asarray(self.active_arms)
-        bound = sampling.log_bound(self.alpha, state)
+        bound = log_bound(self.alpha, state.t + 1)
         candidates = sampling.possible_winners(state, bound, active)
         votes = sampling.votes_of(sampling.sampled_wins(seed, state, active), active)
         most = jnp.max(jnp.where(candidates, votes, -1))

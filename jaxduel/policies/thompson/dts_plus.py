@@ -15,6 +15,7 @@ from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.threefry import KeyWords, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.quiet import confident_run
@@ -76,7 +77,7 @@ class DTSPlus:
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 with the two steps of section 4.3 in place of line 11."""
         seed, active = words_of(key), jnp.asarray(self.active_arms)
-        bound = sampling.log_bound(self.alpha, state)
+        bound = log_bound(self.alpha, state.t + 1)
         candidates = sampling.possible_winners(state, bound, active)
         wins = sampling.sampled_wins(seed, state, active)
         votes = sampling.votes_of(wins, active)

@@ -44,6 +44,7 @@ from jaxduel.numerics import count_true
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Key, Quiet
+from jaxduel.policies.counts import log_bound
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.leaders import chances_to_lead, few
 from jaxduel.policies.thompson.runs import LEAST, Coins, Run, any_of, run_of
@@ -73,7 +74,7 @@ def confident_run(
 
     Args:
       state: before the step.
-      alpha: as in `sampling.log_bound`.
+      alpha: as in `jaxduel.policies.counts.log_bound`.
       active: (K,) bool.
       limit: () int32, at least 0.
       key: used for nothing else.
@@ -85,7 +86,7 @@ def confident_run(
       The state after the run, and the run.
     """
     num = len(active)
-    bound = sampling.log_bound(alpha, state)
+    bound = log_bound(alpha, state.t + 1)
     candidates = sampling.possible_winners(state, bound, active)
     score = jnp.where(candidates, likely_votes(state, active), -1)
     arm = lax.argmax(score, 0, jnp.int32)
@@ -115,7 +116,7 @@ def confident_run(
     refused = jnp.min(jnp.where(meeting & ~eligible, -state.lead, jnp.inf))
 
     def settled(t: jax.Array) -> jax.Array:
-        now = sampling.log_bound_at(alpha, t)
+        now = log_bound(alpha, t)
         return (refuted >= now) & (refused > now)
 
     run = run_of(words_of(key), state, coins, settled, limit)

@@ -15,6 +15,7 @@ from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import KeyWords, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.counts import log_bound, upper_bounds
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.quiet import champion_run, likely_votes
@@ -85,7 +86,7 @@ class RCS:
         """The champion and the challenger."""
         seed = words_of(key)
         left, _ = self._champion(seed, state)
-        upper = self._upper_bounds(state, left, sampling.log_bound(self.alpha, state.record))
+        upper = self._upper_bounds(state, left, log_bound(self.alpha, state.record.t + 1))
         right = masked_choice(upper == jnp.max(upper), sampling.tie_break(seed, 1))
         return Duel(left, materialize(right, right < 0))  # else recomputed as often as it is read
 
@@ -114,7 +115,7 @@ class RCS:
         left = lax.argmax(likely_votes(record, active), 0, jnp.int32)
 
         def unbeaten(t: jax.Array) -> jax.Array:
-            upper = self._upper_bounds(state, left, sampling.log_bound_at(self.alpha, t))
+            upper = self._upper_bounds(state, left, log_bound(self.alpha, t))
             return jnp.max(jnp.where(arms == left, -jnp.inf, upper)) < 0.5
 
         record, run = champion_run(record, left, unbeaten, active, limit, key)
@@ -128,11 +129,7 @@ class RCS:
 
     def _upper_bounds(self, state: RCSState, left: jax.Array, bound: jax.Array) -> jax.Array:
         """u_i,left for all i: (K,) float32, -inf for inactive arms."""
-        wins, losses = state.record.wins[:, left], state.record.wins[left]
-        n = (wins + losses).astype(jnp.float32)
-        seen = n > 0
-        upper = (wins.astype(jnp.float32) + jnp.sqrt(bound * n)) / jnp.where(seen, n, 1.0)
-        upper = jnp.where(seen, upper, 2.0)
+        upper = upper_bounds(state.record.wins[:, left], state.record.wins[left], bound)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         return jnp.where(arms == left, 0.5, jnp.where(self.active_arms, upper, -jnp.inf))
 

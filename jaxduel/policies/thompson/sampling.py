@@ -110,16 +110,6 @@ def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
     return jnp.where(active, jnp.sum(others & ~wins, axis=0, dtype=jnp.int32), -1)
 
 
-def log_bound(alpha: jax.Array | float, state: ThompsonState) -> jax.Array:
-    """alpha log t, t the number of the comparison to come, from 1."""
-    return log_bound_at(alpha, state.t + 1)
-
-
-def log_bound_at(alpha: jax.Array | float, t: jax.Array) -> jax.Array:
-    """alpha log t for t () int32."""
-    return alpha * jnp.log(t.astype(jnp.float32))
-
-
 def possible_winners(state: ThompsonState, bound: jax.Array, active: jax.Array) -> jax.Array:
     """The arms of the largest upper Copeland score #{j : u_ij > 1/2}: (K,) bool.
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.paper import Panel, Paper
-from jaxduel.experiments.tasks import Competitor
 
 
 def smaller(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.batched_dueling import claims
 from jaxduel.experiments.papers.batched_dueling import figures as paper
@@ -34,7 +34,7 @@ def report(tmp_path_factory):
             return load(name)
 
         patch.setattr(jd.problems, "load", without_sushi)
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         out = tmp_path_factory.mktemp("figures")
         with pytest.warns(UserWarning, match="panel 2b, .* sushi, is missing: sushi16.npy"):
             return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.papers.batched_mab import claims, entries
 from jaxduel.experiments.papers.batched_mab import figures as paper
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, READINGS, TEXT
@@ -24,7 +24,7 @@ def report(tmp_path_factory, quick_compilation):
     with pytest.MonkeyPatch.context() as patch:
         for module in (paper, claims):
             patch.setattr(module, "ARMS", (2, 3))
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         few = smaller(PAPER, dict.fromkeys(("1a", "1b", "1d")))
         return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
 

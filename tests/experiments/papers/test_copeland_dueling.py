@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.copeland_dueling import claims
@@ -23,7 +23,7 @@ HORIZON = 12_000
 def report(tmp_path_factory):
     """Figure 1 of two policies, 3 runs to a small horizon."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         few = smaller(PAPER, {"1": ("savage", "rucb")})
         return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=3, horizon=HORIZON)
 

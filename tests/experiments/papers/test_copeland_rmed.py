@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, reproduction, stored_curves
 from jaxduel.experiments.papers.copeland_rmed import claims
 from jaxduel.experiments.papers.copeland_rmed import figures as paper
 from jaxduel.experiments.papers.copeland_rmed.constants import PRINTED, Constants, SubmatrixTable
@@ -46,7 +46,7 @@ def report(tmp_path_factory):
             return load(name)
 
         patch.setattr(jd.problems, "load", without_mslr)
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         names = ("ecw-rmed", "cw-rmed", "savage", FIXED)
         few = smaller(PAPER, {"1e": names, "table1": None, "s1": names}, stand_in)
         out = tmp_path_factory.mktemp("figures")

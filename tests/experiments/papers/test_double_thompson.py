@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.double_thompson import claims
@@ -42,7 +42,7 @@ def report(tmp_path_factory):
             return load(name)
 
         patch.setattr(jd.problems, "load", without_sushi)
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         out = tmp_path_factory.mktemp("figures")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -7,6 +7,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments import papers
+from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.paper import (
     ABSENT,
     Group,
@@ -19,7 +20,6 @@ from jaxduel.experiments.papers.paper import (
     plans_at_hand,
     size_notes,
 )
-from jaxduel.experiments.tasks import Competitor
 
 SIZES = Sizes(Size(20_000, 100), Size(1_000_000, 500))
 DTS, RUCB = (Competitor(name, name.upper(), name, {}) for name in ("dts", "rucb"))

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import xarray
 
-from jaxduel.experiments.sweep.blocks import Block
+from jaxduel.experiments.engine.blocks import Block
+from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep.dataset import open_sweep
-from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
-from jaxduel.experiments.sweep.store import Store
 
 SEEDS, LANES = 20, 10
 
@@ -62,7 +62,7 @@ def sweep(
     cells = [replace(one, index=i, key=f"{i:016x}") for i, one in enumerate(cells)]
     groups = tuple(
         GroupRecord(policy, policy, tuple(c for c in cells if c.policy == policy),
-                    definitions(policy), LANES)
+                    definitions(policy), LANES, seeds)
         for policy in dict.fromkeys(one.policy for one in cells)
     )  # fmt: skip
     environment = {

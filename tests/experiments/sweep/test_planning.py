@@ -1,31 +1,31 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.cells import expand
+from jaxduel.experiments.engine.groups import Group, tasks_of
+from jaxduel.experiments.engine.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
+from jaxduel.experiments.engine.widths import Need, Width, width_of
 from jaxduel.experiments.sweep.entries import PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.grid import Grid
 from jaxduel.experiments.sweep.grid_file import examples, read_grid
 from jaxduel.experiments.sweep.listing import memory_line, summary
-from jaxduel.experiments.sweep.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
-from jaxduel.experiments.sweep.planning import Group, plan, tasks
-from jaxduel.experiments.sweep.widths import Need, Width, width_of
+from jaxduel.experiments.sweep.sweep import groups_of
 
 ARXIV = ProblemEntry(name="arxiv")
 
 
 def planned(policies, problems, horizons=(1000,), platform="cpu", **settings) -> tuple[Group, ...]:
     grid = Grid(policies=policies, problems=problems, horizons=horizons, **settings)
-    return plan(expand(grid), grid, platform)
+    return groups_of(grid, platform)
 
 
 @pytest.fixture(scope="module")
 def batched() -> tuple[Group, ...]:
-    grid = read_grid(examples()[0])
-    return plan(expand(grid), grid)
+    return groups_of(read_grid(examples()[0]).with_seeds(1000), "cpu")
 
 
 def test_a_grid_of_batched_policies_compiles_once_per_policy_and_number_of_arms(batched):
@@ -53,12 +53,12 @@ def test_blocks_fit_the_memory_and_have_seeds_enough(batched):
 
 
 def test_the_summary_counts_cells_programs_and_blocks(batched):
-    lines = summary(batched, 1000)
+    lines = summary(batched)
     assert lines[0] == "975 cells: 3 policies, 5 problems, 13 horizons"
     assert f"{len(batched)} groups" in lines[1]
     assert len(batched) == 3 * (3 * 5 + 2 * 17)
     assert "15 programs to compile" in lines[1]
-    assert f"{len(tasks(batched, 1000))} blocks for 1,000 seeds a cell: 1.083e+14" in lines[2]
+    assert f"{len(tasks_of(batched))} blocks for 1,000 seeds a cell: 1.083e+14" in lines[2]
     assert lines[3] == "  pcomp: 325 cells, 5 programs, K = 4, 8, 16, 32, 64"
 
 
@@ -72,16 +72,17 @@ def test_memory_is_that_of_the_largest_blocks(batched):
 
 def test_the_plan_does_not_depend_on_the_number_of_seeds():
     policies, problems = (PolicyEntry("pcomp"),), (ARXIV,)
-    few, many = (planned(policies, problems, batches=2, num_seeds=n) for n in (1, 10**6))
-    assert few == many
-    assert {task.key for task in tasks(few, 10)} <= {task.key for task in tasks(many, 10**6)}
+    few, many = (planned(policies, problems, batches=2, num_seeds=n) for n in (10, 10**6))
+    assert [replace(group, num_seeds=10) for group in many] == list(few)
+    assert {task.key for task in tasks_of(few)} <= {task.key for task in tasks_of(many)}
 
 
 def test_tasks_cover_the_seeds_block_by_block():
-    groups = planned((PolicyEntry("pcomp"),), (ARXIV,), batches=2, lanes=100)
-    found = tasks(groups, 250)
+    groups = planned((PolicyEntry("pcomp"),), (ARXIV,), batches=2, lanes=100, num_seeds=250)
+    found = tasks_of(groups)
     assert [task.number for task in found] == [0, 1, 2]
     assert [task.first_seed for task in found] == [0, 100, 200]
+    assert [task.seeds for task in found] == [100, 100, 50]
     assert len({task.key for task in found}) == 3
     assert all(len(task.key) == 16 for task in found)
 
@@ -98,8 +99,7 @@ def test_policies_that_play_step_by_step_share_a_horizon_but_programs_serve_all(
 
 
 def test_groups_of_policies_that_play_step_by_step_hold_one_problem_if_they_can():
-    grid = read_grid(examples()[1])
-    groups = plan(expand(grid), grid)
+    groups = groups_of(read_grid(examples()[1]), "cpu")
     assert {len(group.cells) for group in groups} == {8}
     assert [len({cell.problem for cell in group.cells}) for group in groups] == 10 * [1]
 
@@ -219,7 +219,7 @@ def test_what_can_never_fit_is_refused_by_name():
 
 
 def test_tasks_can_be_sent_to_other_processes():
-    (task,) = tasks(planned((PolicyEntry("pcomp"),), (ARXIV,), batches=2), 1)
+    task, *_ = tasks_of(planned((PolicyEntry("pcomp"),), (ARXIV,), batches=2))
     copy = pickle.loads(pickle.dumps(task))
     assert copy == task
     assert copy.key == task.key

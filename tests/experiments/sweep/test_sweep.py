@@ -6,22 +6,14 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep import (
-    Grid,
-    PolicyEntry,
-    ProblemEntry,
-    calibration,
-    environment,
-    open_sweep,
-    runner,
-    widths,
-    work,
-)
+from jaxduel.experiments.engine import executor, identity, widths, work
+from jaxduel.experiments.engine.groups import tasks_of
+from jaxduel.experiments.engine.progress import StudyProgress
+from jaxduel.experiments.engine.store import Store
+from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, calibration, open_sweep
 from jaxduel.experiments.sweep.calibration import calibrate
-from jaxduel.experiments.sweep.planning import tasks
-from jaxduel.experiments.sweep.progress import SweepProgress
-from jaxduel.experiments.sweep.store import Store
 from jaxduel.experiments.sweep.sweep import groups_of, run_sweep, warn_of_assumptions
+from jaxduel.progress import current
 from jaxduel.simulation.regret import regret_from_plays
 
 pytestmark = [
@@ -84,13 +76,13 @@ def test_the_data_set_is_what_simulate_gives(undisturbed):
 def test_progress_counts_what_runs_here_and_what_others_have_done(tmp_path, monkeypatch):
     seen = []
 
-    def watched(store, every, where, shown, stop):
-        seen.append(text_of(shown))
-        runner.run_tasks(store, every, where, shown, stop)
-        seen.append(text_of(shown))
+    def watched(*args):
+        seen.append(text_of(current()))
+        yield from executor.run_tasks(*args)
+        seen.append(text_of(current()))
 
     def text_of(shown):
-        return shown._shown.line().partition("] ")[2]
+        return shown.line().partition("] ")[2]
 
     monkeypatch.setattr("jaxduel.experiments.sweep.sweep.run_tasks", watched)
     run_sweep(small(), tmp_path, devices=jax.devices()[:1], progress=False)
@@ -98,8 +90,8 @@ def test_progress_counts_what_runs_here_and_what_others_have_done(tmp_path, monk
     assert seen[1].startswith("100 % of 8k comparisons")
     assert seen[1].endswith("4 of 4 cells, 3 of 3 blocks")
 
-    every = tasks(groups_of(small(), "cpu"), 10)
-    shown = SweepProgress(every, [every[0].key], 10, False)
+    every = tasks_of(groups_of(small(), "cpu"))
+    shown = StudyProgress("sweep", every, [every[0].key], False)
     assert text_of(shown) == "40 % of 8k comparisons, 0 of 4 cells, 1 of 3 blocks"
     for key, here in ((every[0].key, False), (every[2].key, False), (every[1].key, True)):
         shown.done(key, here=here)
@@ -116,8 +108,8 @@ def test_progress_names_what_is_counted():
             policies=tuple(PolicyEntry(name=name) for name in policies), problems=problems,
             horizons=(200,), num_seeds=10,
         )  # fmt: skip
-        shown = SweepProgress(tasks(groups_of(grid, "cpu"), 10), (), 10, False)
-        assert f"0 % of {unit}, " in shown._shown.line()
+        shown = StudyProgress("sweep", tasks_of(groups_of(grid, "cpu")), (), False)
+        assert f"0 % of {unit}, " in shown.line()
 
 
 def test_a_stopped_sweep_goes_on_to_the_same_bits(undisturbed, tmp_path, monkeypatch):
@@ -127,12 +119,12 @@ def test_a_stopped_sweep_goes_on_to_the_same_bits(undisturbed, tmp_path, monkeyp
         stops[-1].set()
         return work.carry_out(*args)
 
-    def watched(store, every, where, shown, stop):
+    def watched(store, every, where, stop):
         stops.append(stop)
-        runner.run_tasks(store, every, where, shown, stop)
+        yield from executor.run_tasks(store, every, where, stop)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "carry_out", one_block)
+        patch.setattr(executor, "carry_out", one_block)
         patch.setattr("jaxduel.experiments.sweep.sweep.run_tasks", watched)
         for done in (1, 2):
             outcome = run_sweep(grid, tmp_path, devices=jax.devices()[:1])
@@ -154,7 +146,7 @@ def test_devices_and_extensions_do_not_change_a_bit(undisturbed, tmp_path):
 
 def test_other_code_does_not_go_on_with_a_sweep(undisturbed, monkeypatch):
     before = stored(undisturbed)
-    monkeypatch.setattr(environment, "code_digest", lambda *files: "0" * 16)
+    monkeypatch.setattr(identity, "code_digest", lambda *files: "0" * 16)
     with pytest.raises(InputError, match="blocks simulated by other code"):
         run_sweep(small(keep=("seeds", "wins")), undisturbed)
     assert stored(undisturbed) == before
@@ -184,7 +176,7 @@ def test_a_failure_stops_the_others_and_is_raised(tmp_path, monkeypatch):
     def broken(*args):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(runner, "carry_out", broken)
+    monkeypatch.setattr(executor, "carry_out", broken)
     with pytest.raises(RuntimeError, match="broken"):
         run_sweep(small(), tmp_path, devices=jax.devices()[:2])
     assert stored(tmp_path) == []
@@ -194,7 +186,7 @@ def test_tasks_of_another_process_are_left_to_it(undisturbed, tmp_path, monkeypa
     """Another holds a claim for a while and dies; the task is run here then."""
     grid = small(keep=("seeds", "wins"))
     run_sweep(small(1, keep=("seeds", "wins")), tmp_path, devices=jax.devices()[:1])
-    (held, *_) = tasks(groups_of(grid, "cpu"), 10)
+    (held, *_) = tasks_of(groups_of(grid, "cpu"))
     wait, looks = Store.wait_for_others, []
 
     def looked(self, keys, timeout):
@@ -290,9 +282,9 @@ def test_broken_assumptions_are_said_once_with_the_policies_that_make_them():
 
 
 def test_an_estimate_scales_a_trial():
-    groups = groups_of(small(keep=("seeds", "wins")), "cpu")
-    few = calibrate(groups, 4, jax.devices()[:1])
-    many = calibrate(groups, 400_000, jax.devices()[:2])
+    keep = ("seeds", "wins")
+    few = calibrate(groups_of(small(4, keep=keep), "cpu"), jax.devices()[:1])
+    many = calibrate(groups_of(small(400_000, keep=keep), "cpu"), jax.devices()[:2])
     assert 0 < few.least == few.seconds < many.seconds
     assert few.compilation < few.seconds
 
@@ -317,7 +309,7 @@ def test_an_estimate_between_trials_is_a_power_of_the_number_of_arms(monkeypatch
     groups = groups_of(grid, "cpu")
     arms = [group.num_arms for group in groups]
     assert sorted(arms) == [2, 4, 6]
-    found = calibrate(groups, 512, jax.devices()[:1])
+    found = calibrate(groups, jax.devices()[:1])
     assert sorted(timed) == 3 * [2] + 3 * [6]
     np.testing.assert_allclose(found.compilation, 3, rtol=1e-6)
     work = 512 * (10**6 + 2 * 2_000) * sum(arms)

@@ -31,6 +31,7 @@ from functools import partial
 import jax
 
 from jaxduel import problems
+from jaxduel.experiments.curves import Competitor, Draw
 from jaxduel.experiments.papers.batched_dueling.claims import BTL, CD, CLAIMS, SIX, SUSHI
 from jaxduel.experiments.papers.paper import (
     Group,
@@ -43,7 +44,6 @@ from jaxduel.experiments.papers.paper import (
     curves,
 )
 from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.tasks import Competitor, Draw
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000

@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from jaxduel.experiments.claims import Claim, Measurement, all_hold, at_least
+from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.findings import Finder, Judge, less, under
 from jaxduel.experiments.papers.batched_mab.entries import (
     ARMS,
@@ -27,7 +28,6 @@ from jaxduel.experiments.papers.batched_mab.entries import (
     place,
 )
 from jaxduel.experiments.plans import Plan, Samples, Setting
-from jaxduel.experiments.tasks import Competitor
 
 ENOUGH = 4
 """The M that the paper calls sufficient."""

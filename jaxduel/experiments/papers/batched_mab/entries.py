@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from jaxduel import problems
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 
 GRIDS = ("minimax", "geometric", "arithmetic")
 BATCHES = (2, 3, 4, 5, 6, 7)

@@ -27,6 +27,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.papers.batched_mab.claims import CLAIMS, Evidence
 from jaxduel.experiments.papers.batched_mab.entries import (
     ARMS,
@@ -47,7 +48,6 @@ from jaxduel.experiments.papers.batched_mab.study import HORIZONS, QUANTITIES, H
 from jaxduel.experiments.papers.batched_mab.worst import WorstPlan, instances
 from jaxduel.experiments.papers.paper import Order, Panel, Paper, Size, Sizes
 from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
-from jaxduel.experiments.tasks import Competitor, DataSet
 
 HORIZON = 50_000
 FIGURE_1 = Sizes(Size(HORIZON, 200), Size(HORIZON, 10_000))

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxduel import plotting, problems, theory
+from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, NUM_ARMS, Reading, base, style
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tables import csv_text
-from jaxduel.experiments.tasks import Competitor, DataSet, Draw
 from jaxduel.policies.arms.grids import grid_times
 from jaxduel.stats import interval95, standard_error
 

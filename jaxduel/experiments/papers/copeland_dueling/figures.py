@@ -29,6 +29,7 @@ from __future__ import annotations
 from functools import partial
 
 from jaxduel import problems
+from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.copeland_dueling.claims import (
     CLAIMS,
     FIVE,
@@ -41,7 +42,6 @@ from jaxduel.experiments.papers.copeland_dueling.claims import (
 )
 from jaxduel.experiments.papers.paper import Group, Panel, Paper, Place, Size, Sizes, curves
 from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.tasks import Competitor
 
 START = 1_000
 

@@ -34,6 +34,7 @@ from functools import partial
 from types import MappingProxyType
 
 from jaxduel import problems
+from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.copeland_rmed.claims import CLAIMS, Evidence
 from jaxduel.experiments.papers.copeland_rmed.constants import (
     LB,
@@ -61,7 +62,6 @@ from jaxduel.experiments.papers.paper import (
     curves,
 )
 from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.tasks import Competitor
 from jaxduel.problems import DuelingProblem
 
 SUBMATRICES, FULL_SUBMATRICES = 2_000, 10_000

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.double_thompson.claims import CLAIMS
 from jaxduel.experiments.papers.paper import (
     Group,
@@ -37,7 +38,6 @@ from jaxduel.experiments.papers.paper import (
     spread,
 )
 from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.tasks import Competitor
 
 DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 

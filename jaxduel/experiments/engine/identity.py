@@ -1,18 +1,31 @@
-"""Origin of a sweep's numbers: code, versions, device and revision."""
+"""Identity of results: the code, versions and device that determine a store's numbers."""
 
 from __future__ import annotations
 
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+import jax
 
 import jaxduel
-from jaxduel.experiments.sweep import work
+from jaxduel.experiments.engine import work
+from jaxduel.experiments.engine.cells import digest_of_json
+from jaxduel.experiments.engine.same import ROUNDING
 from jaxduel.simulation.identity import code_digest, versions
 
 
-def environment(device_kind: str, prng: str) -> dict[str, str | None]:
+def identity(environment: Mapping[str, Any]) -> str:
+    """Digest of an environment's fields that together with a group's key determine the bits of its
+    blocks: 16 hexadecimal digits."""
+    fields = [environment[name] for name in ("code", *ROUNDING)]
+    return digest_of_json([jaxduel.__version__, *fields])
+
+
+def environment(device_kind: str, prng: str) -> dict[str, Any]:
     """The environment of a sweep, as its manifest records it.
 
     Args:
@@ -21,7 +34,8 @@ def environment(device_kind: str, prng: str) -> dict[str, str | None]:
 
     Returns:
       jax, jaxlib, numpy, scipy, python: versions; code: `blocks_code`; platform: operating system
-      and processor; device; prng; git_revision: that of the package's source, with "-dirty" where
+      and processor; processor: its architecture; device; prng; x64: 1 where JAX computes in 64
+      bits, else 0; git_revision: that of the package's source, with "-dirty" where
       it was changed since, or None where it is not in a git checkout; created: the host's time, in
       UTC, ISO 8601.
     """
@@ -29,6 +43,8 @@ def environment(device_kind: str, prng: str) -> dict[str, str | None]:
         **{name: found for name, found in versions().items() if name != "jaxduel"},
         "code": blocks_code(),
         "platform": platform.platform(),
+        "processor": platform.machine(),
+        "x64": int(jax.config.jax_enable_x64),  # type: ignore[attr-defined]
         "device": device_kind,
         "prng": prng,
         "git_revision": git_revision(Path(jaxduel.__file__).parent),

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from jaxduel.errors import StorageError
-from jaxduel.experiments.sweep.manifest import read_manifest
-from jaxduel.experiments.sweep.store import Store
-from tests.experiments.sweep import stored
+from jaxduel.experiments.engine.manifest import read_manifest
+from jaxduel.experiments.engine.store import Store
+from tests.experiments.engine import stored
 
 
 def test_blocks_the_manifest_has_no_place_for_are_refused(store, first):

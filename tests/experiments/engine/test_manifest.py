@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.environment import environment, git_revision
-from jaxduel.experiments.sweep.manifest import read_manifest
-from jaxduel.experiments.sweep.store import Store
-from tests.experiments.sweep import stored
+from jaxduel.experiments.engine.identity import environment, git_revision
+from jaxduel.experiments.engine.manifest import read_manifest
+from jaxduel.experiments.engine.store import Store
+from tests.experiments.engine import stored
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.claims import try_claim
-from jaxduel.experiments.sweep.manifest import read_manifest
-from jaxduel.experiments.sweep.store import Store
-from tests.experiments.sweep import stored
+from jaxduel.experiments.engine.claims import try_claim
+from jaxduel.experiments.engine.manifest import read_manifest
+from jaxduel.experiments.engine.store import Store
+from tests.experiments.engine import stored
 
 
 def test_a_claim_keeps_others_out_until_it_is_released(store, first):

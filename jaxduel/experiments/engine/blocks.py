@@ -25,10 +25,14 @@ LAYOUT: dict[str, tuple[tuple[str, ...], type]] = {
     "plays_mean": (("cell", "checkpoint", "arm"), np.float64),
     "regret": (("cell", "definition", "seed", "checkpoint"), np.float64),
     "pairs_mean": (("cell", "checkpoint", "left", "right"), np.float64),
+    "selves": (("cell", "seed", "arm"), np.int64),
     "batches": (("cell", "seed"), np.int64),
 }
 """Dimensions and type of every array a block may hold."""
-OPTIONAL = frozenset({"regret", "pairs_mean", "batches"})
+OPTIONAL = frozenset({"regret", "pairs_mean", "selves", "batches"})
+KEPT = ("seeds", "wins", "selves")
+"""Optional records: the regret of every seed at all checkpoints; comparisons of every pair, means;
+comparisons of each arm with itself, of every seed."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,9 @@ class Block:
         regret_count () int64, the number of seeds S; regret_mean (C, D, M) float64, mean regret;
         regret_m2 (C, D, M) float64, sum of squared deviations from that mean; final_regret
         (C, D, S) float64, regret of each seed at the last checkpoint; plays_mean (C, M, K) float64,
-        mean plays of each arm. Where asked for: regret (C, D, S, M) float64, and pairs_mean
-        (C, M, K, K) float64, mean plays of each ordered pair. Of batched policies: batches (C, S)
+        mean plays of each arm. Where asked for: regret (C, D, S, M) float64; pairs_mean
+        (C, M, K, K) float64, mean plays of each ordered pair; selves (C, S, K) int64, comparisons
+        of each arm with itself up to the last checkpoint. Of batched policies: batches (C, S)
         int64.
       attributes: anything else to keep, in plain JSON values, up to 60 kB, but for facts that
         differ from one run of the task to another (times, hosts): equal blocks have equal bytes.

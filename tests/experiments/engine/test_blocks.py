@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray
 
-from jaxduel.experiments.sweep.blocks import decode_block, encode_block
+from jaxduel.experiments.engine.blocks import decode_block, encode_block
 
 
 def test_blocks_come_back_from_bytes_and_equal_blocks_have_equal_bytes(store, first):

@@ -1,20 +1,27 @@
-"""The store of a sweep: a folder that any number of processes fill together, block by block."""
+"""The store: a folder that any number of processes fill together, block by block."""
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
-from jaxduel.errors import InputError
-from jaxduel.experiments.sweep.block_folder import FOLDER, BlockFile, VerifiedFiles, file_name
-from jaxduel.experiments.sweep.blocks import Block, encode_block
-from jaxduel.experiments.sweep.claims import Claim, is_free, try_claim, wait_for_claim
-from jaxduel.experiments.sweep.durable import storage_error, write_durably
-from jaxduel.experiments.sweep.manifest import FILE, Manifest, decode_manifest, read_manifest
-from jaxduel.experiments.sweep.same import require_same, warn_of_environment
-from jaxduel.files import TEMPORARY, remove_parts
+from jaxduel.errors import InputError, StorageError
+from jaxduel.experiments.engine.block_folder import (
+    FOLDER,
+    BlockFile,
+    VerifiedFiles,
+    file_name,
+    read_block,
+)
+from jaxduel.experiments.engine.blocks import Block, encode_block
+from jaxduel.experiments.engine.claims import Free, is_free, try_claim, wait_for_claim
+from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
+from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
+from jaxduel.files import TEMPORARY, remove_parts, why, write_whole
 
 CLAIMS = "claims"
 _POLL_SECONDS = 0.2
@@ -23,19 +30,22 @@ _POLL_SECONDS = 0.2
 class Store:
     """A folder with a manifest, finished blocks, and claims on blocks in the making.
 
-    Any number of processes use it at once. Each claims a task that is not finished, simulates it,
-    adds its block and releases the claim; it waits for the others when all that is left is claimed.
+    Any number of processes, and of threads, use it at once. Each claims a task that is not
+    finished, simulates it, adds its block and releases the claim; it waits for the others when all
+    that is left is claimed.
 
     Attributes:
       folder: the folder.
       manifest: its manifest.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, locks: bool = True) -> None:
         self.folder = folder
         self.manifest = manifest
-        self._block_seeds = {group.key: group.block_seeds for group in manifest.groups}
+        self._locks = locks
+        self._groups = {group.key: group for group in manifest.groups}
         self._files = VerifiedFiles(folder / FOLDER)
+        self._lock = threading.RLock()
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
@@ -49,7 +59,13 @@ class Store:
 
     @classmethod
     def create_or_open(
-        cls, folder: str | os.PathLike[str], manifest: Manifest, *, extend: bool = False
+        cls,
+        folder: str | os.PathLike[str],
+        manifest: Manifest,
+        *,
+        extend: bool = False,
+        join: bool = False,
+        locks: bool = True,
     ) -> Store:
         """The store for a manifest: a new one, or the one that was begun with the same grid.
 
@@ -57,6 +73,10 @@ class Store:
           folder: it is created with its parents if there is none.
           manifest: the manifest of the sweep asked for.
           extend: whether the number of seeds of a store that exists may be raised.
+          join: whether the groups of a store that exists may be others: the store then has both,
+            but of cells with the same labels those wanted alone.
+          locks: whether the file system has locks. If not, no two processes may run one task at
+            once.
 
         Returns:
           The store. It keeps the environment it was begun in, with a warning if numbers of this
@@ -70,8 +90,8 @@ class Store:
         manifest = decode_manifest(manifest.encode(), folder)  # as it would be read back
         try:
             _make_folders(folder)
-            with wait_for_claim(folder / CLAIMS / "manifest"):
-                return cls(folder, _settle(folder, manifest, extend))
+            with wait_for_claim(folder / CLAIMS / "manifest") if locks else Free():
+                return cls(folder, _settle(folder, manifest, extend, join), locks)
         except OSError as error:
             raise InputError(
                 f"the folder '{folder}' cannot be written: {error.strerror or error}."
@@ -83,22 +103,35 @@ class Store:
         Files that are known from an earlier call are not read again. Damaged ones are set aside,
         each with a warning.
         """
-        return {file.key for file in self._files.all() if self._is_complete(file)}
+        return {file.key for file in self.files()}
 
-    def claim(self, key: str) -> Claim | None:
+    def files(self) -> list[BlockFile]:
+        """The files of `finished`."""
+        with self._lock:
+            return [file for file in self._files.all() if self._is_complete(file)]
+
+    def read(self, key: str) -> Block | None:
+        """The block of a task, with all seeds that its group asks for; None if there is none."""
+        with self._lock:
+            found = [file for file in self._files.all(key) if self._is_complete(file)]
+        return read_block(found[0].path) if found else None
+
+    def claim(self, key: str) -> Free | None:
         """The right to run a task; None if another process has it, or the task is finished.
 
         Raises:
           StorageError: if no claim can be written (disk full, no locks in this file system).
         """
         try:
-            claim = try_claim(self._claim_path(key))
+            claim = try_claim(self._claim_path(key)) if self._locks else Free()
         except OSError as error:
-            raise storage_error(self.folder, error) from error
+            raise _storage_error(self.folder, error) from error
         if claim is None:
             return None
         try:
-            if any(self._is_complete(file) for file in self._files.all(key)):
+            with self._lock:
+                is_there = any(self._is_complete(file) for file in self._files.all(key))
+            if is_there:
                 claim.release()
                 return None
             remove_parts(self.folder / FOLDER, key)
@@ -106,6 +139,11 @@ class Store:
             claim.release()
             raise
         return claim
+
+    def claimed(self) -> set[str]:
+        """The keys of tasks that some process runs now."""
+        keys = {path.name for path in (self.folder / CLAIMS).iterdir()}
+        return {key for key in keys if not is_free(self._claim_path(key))}
 
     def wait_for_others(self, keys: Collection[str], timeout: float = 1.0) -> bool:
         """Waits while other processes work on the last tasks.
@@ -140,7 +178,7 @@ class Store:
           StorageError: if the disk is full or fails; nothing is left of the block.
           ValueError: if the manifest has no place for the block.
         """
-        group = self.manifest.group(block.group)
+        group = self._groups.get(block.group)
         if group is None:
             raise ValueError(f"no group {block.group} in the manifest")
         sizes = block.sizes
@@ -151,19 +189,20 @@ class Store:
             raise ValueError(f"block {block.number} cannot begin with seed {block.first_seed}")
         content = encode_block(block, [cell.key for cell in group.cells], group.definitions)
         path = self.folder / FOLDER / file_name(block.key, content)
-        write_durably(path, content, block.key)
-        self._files.remove(
-            file
-            for file in self._files.all(block.key)
-            if file.path != path and file.seeds <= block.seeds
-        )
+        _write(path, content, block.key)
+        with self._lock:
+            self._files.remove(
+                file
+                for file in self._files.all(block.key)
+                if file.path != path and file.seeds <= block.seeds
+            )
         return path
 
     def _is_complete(self, file: BlockFile) -> bool:
         """True if a file holds all seeds that its block has in the grid; after an extension the
         last block of a group has more of them than before."""
-        most = self._block_seeds.get(file.group)
-        return most is not None and file.seeds >= self.manifest.seeds_of_block(most, file.number)
+        group = self._groups.get(file.group)
+        return group is not None and file.seeds >= group.seeds_of_block(file.number)
 
     def _claim_path(self, key: str) -> Path:
         return self.folder / CLAIMS / key
@@ -187,17 +226,38 @@ def _make_folders(folder: Path) -> None:
         (folder / name).mkdir(exist_ok=True)
 
 
-def _settle(folder: Path, wanted: Manifest, extend: bool) -> Manifest:
+def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool) -> Manifest:
     """The manifest of a folder, to which no other process writes one now: written if there is none,
-    else checked and its number of seeds raised."""
+    else checked and its number of seeds raised, or its groups joined with those wanted."""
     remove_parts(folder, "manifest")
     if not (folder / FILE).exists():
-        write_durably(folder / FILE, wanted.encode(), "manifest")
+        _write(folder / FILE, wanted.encode(), "manifest")
         return wanted
     there = read_manifest(folder)
-    require_same(folder, there, wanted, extend)
+    if join:
+        require_same_code(folder, there, wanted)
+        settled = wanted.joined(there)
+    else:
+        require_same(folder, there, wanted, extend)
+        grown = wanted.seeds > there.seeds
+        settled = replace(there, grid=wanted.grid, groups=wanted.groups) if grown else there
     warn_of_environment(folder, there, wanted)
-    if wanted.seeds > there.seeds:
-        there = there.with_grid(wanted.grid)
-        write_durably(folder / FILE, there.encode(), "manifest")
-    return there
+    if settled != there:
+        _write(folder / FILE, settled.encode(), "manifest")
+    return settled
+
+
+def _write(path: Path, content: bytes, label: str) -> None:
+    """`jaxduel.files.write_whole`, with an error that says how the study goes on."""
+    try:
+        write_whole(path, content, label)
+    except StorageError as error:
+        raise _storage_error(path.parent, error.__cause__) from error
+
+
+def _storage_error(folder: Path, error: BaseException | None) -> StorageError:
+    """The error, to be raised by the caller, for a folder that cannot be written to."""
+    return StorageError(
+        f"'{folder}' cannot be written to ({why(error)}): what is stored there is whole, "
+        "and it goes on from there when it is run again."
+    )

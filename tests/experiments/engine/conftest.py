@@ -2,8 +2,8 @@
 
 import pytest
 
-from jaxduel.experiments.sweep.store import Store
-from tests.experiments.sweep import stored
+from jaxduel.experiments.engine.store import Store
+from tests.experiments.engine import stored
 
 
 @pytest.fixture

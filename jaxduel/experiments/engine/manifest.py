@@ -1,4 +1,4 @@
-"""The manifest of a sweep: its grid, groups and environment, fixed before anything is computed."""
+"""The manifest of a store: its groups of cells and its environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxduel.errors import InputError, shorten
 
-FORMAT = 2
+FORMAT = 3
 """The number of the layout of folders that this version writes and reads."""
 FILE = "manifest.json"
 
@@ -41,6 +41,12 @@ class CellRecord:
     num_arms: int
     checkpoints: tuple[int, ...]
 
+    @property
+    def labels(self) -> tuple[str, str, int, str, int]:
+        """Labels that tell the cell from all others of its study."""
+        parameters = json.dumps(self.parameters, sort_keys=True)
+        return self.policy, self.problem, self.horizon, parameters, self.delay
+
 
 @dataclass(frozen=True)
 class GroupRecord:
@@ -53,6 +59,7 @@ class GroupRecord:
       definitions: D names of regret definitions, in the order in which blocks hold them.
       block_seeds: seeds in a whole block: block n holds seeds n x block_seeds to
         (n + 1) x block_seeds - 1.
+      seeds: seeds of each cell.
     """
 
     key: str
@@ -60,17 +67,27 @@ class GroupRecord:
     cells: tuple[CellRecord, ...]
     definitions: tuple[str, ...]
     block_seeds: int
+    seeds: int
+
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks of all seeds."""
+        return -(-self.seeds // self.block_seeds)
+
+    def seeds_of_block(self, number: int) -> int:
+        """Number of seeds that block `number` holds once it is finished: fewer in the last."""
+        return min(self.block_seeds, self.seeds - number * self.block_seeds)
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of the sweep in a folder.
+    """Description of the study in a folder.
 
     Attributes:
-      grid: the grid in plain JSON values; "seeds" is among its keys.
+      grid: what was asked for, in plain JSON values: a sweep's grid, or a paper's sizes.
       groups: all groups of cells.
       version: version of jaxduel.
-      environment: versions, device, PRNG, ... (`jaxduel.experiments.sweep.environment`).
+      environment: versions, device, PRNG, ... (`jaxduel.experiments.engine.identity`).
       format: number of the layout.
 
     Raises:
@@ -86,31 +103,28 @@ class Manifest:
     def __post_init__(self) -> None:
         seen = set()
         for cell in (cell for group in self.groups for cell in group.cells):
-            parameters = json.dumps(cell.parameters, sort_keys=True)
-            label = (cell.policy, cell.problem, cell.horizon, parameters, cell.delay)
-            if label in seen:
+            if cell.labels in seen:
+                policy, problem, horizon, parameters, _ = cell.labels
                 raise InputError(
-                    f"the grid has {cell.policy} on {cell.problem} up to {cell.horizon} with the "
-                    f"parameters {parameters} twice: name each once."
+                    f"the grid has {policy} on {problem} up to {horizon} with the parameters "
+                    f"{parameters} twice: name each once."
                 )
-            seen.add(label)
+            seen.add(cell.labels)
 
     @property
     def seeds(self) -> int:
-        """Seeds per cell."""
-        return int(self.grid["seeds"])
+        """The most seeds of a cell."""
+        return max(group.seeds for group in self.groups)
 
     def group(self, key: str) -> GroupRecord | None:
         """The group of that key, or None."""
         return next((group for group in self.groups if group.key == key), None)
 
-    def seeds_of_block(self, block_seeds: int, number: int) -> int:
-        """Number of seeds that block `number` holds once it is finished: fewer in the last."""
-        return min(block_seeds, self.seeds - number * block_seeds)
-
-    def with_grid(self, grid: dict[str, Any]) -> Manifest:
-        """The same manifest with another grid."""
-        return replace(self, grid=grid)
+    def joined(self, other: Manifest) -> Manifest:
+        """This manifest with the groups of another that have no cell of the same labels."""
+        own = {cell.labels for group in self.groups for cell in group.cells}
+        more = [g for g in other.groups if own.isdisjoint(cell.labels for cell in g.cells)]
+        return replace(self, groups=(*self.groups, *more))
 
     def encode(self) -> bytes:
         """The content of the file."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from jaxduel.errors import InputError, warn_caller
-from jaxduel.experiments.sweep.manifest import Manifest
+from jaxduel.experiments.engine.manifest import GroupRecord, Manifest
 
-_MATTERS = ("jax", "jaxlib", "device")
+ROUNDING = ("jax", "jaxlib", "numpy", "device", "processor", "x64")
 """Environment fields that affect rounding."""
 
 
@@ -46,11 +47,15 @@ def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) 
             f"'{folder}' holds another grid, which differs in {', '.join(differing)}: give a new "
             "folder, or the grid it was begun with."
         )
-    if there.groups != wanted.groups:
+    if _without_seeds(there) != _without_seeds(wanted):
         raise InputError(
             f"'{folder}' holds this grid with other cells, {_first_difference(there, wanted)}: "
             "give a new folder, or run it where, and with the files with which, it was begun."
         )
+
+
+def _without_seeds(manifest: Manifest) -> tuple[GroupRecord, ...]:
+    return tuple(replace(group, seeds=0) for group in manifest.groups)
 
 
 def require_same_code(folder: Path, there: Manifest, wanted: Manifest) -> None:
@@ -74,7 +79,7 @@ def _code_of(manifest: Manifest) -> str:
 
 def warn_of_environment(folder: Path, there: Manifest, wanted: Manifest) -> None:
     """Warns if a sweep goes on where numbers may round differently."""
-    for name in _MATTERS:
+    for name in ROUNDING:
         before, now = there.environment.get(name), wanted.environment.get(name)
         if before != now:
             warn_caller(

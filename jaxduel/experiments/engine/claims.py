@@ -5,10 +5,21 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from types import TracebackType
 
 
-class Claim:
+class Free:
+    """The right to run a task where nobody else may want it: nothing is locked."""
+
+    def release(self) -> None:
+        """Does nothing."""
+
+    def __enter__(self) -> Free:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Claim(Free):
     """The right to run a task, held until `release`, the end of a `with`, or the process's death.
 
     It is an exclusive lock (flock) on a file that is named for the task: the system releases it
@@ -32,15 +43,7 @@ class Claim:
         self._path.unlink(missing_ok=True)
         os.close(handle)
 
-    def __enter__(self) -> Claim:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

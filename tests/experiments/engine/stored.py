@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxduel.experiments.sweep.blocks import Block
-from jaxduel.experiments.sweep.manifest import CellRecord, GroupRecord, Manifest
-from jaxduel.experiments.sweep.store import Store
+from jaxduel.experiments.engine.blocks import Block
+from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest
+from jaxduel.experiments.engine.store import Store
 
 SEEDS = 20
 ENVIRONMENT = {
@@ -42,8 +42,8 @@ def manifest(seeds=SEEDS, version="0", environment=None, block_seeds=8, **change
         CellRecord(4, f"{4:016x}", "dts", "big", 1000, {"alpha": 0.51, "tie": "low"}, 4, 6, many),
     )
     groups = (
-        GroupRecord("aa", "pcomp", batched, ("average", "copeland"), block_seeds),
-        GroupRecord("bb", "dts", steps, ("copeland",), 6),
+        GroupRecord("aa", "pcomp", batched, ("average", "copeland"), block_seeds, seeds),
+        GroupRecord("bb", "dts", steps, ("copeland",), 6, seeds),
     )
     return Manifest(grid(seeds, **changes), groups, version, environment or dict(ENVIRONMENT))
 
@@ -67,9 +67,9 @@ def raw(group: GroupRecord, seeds: int):
     return regret[:, :, :seeds], plays[:, :seeds], pairs[:, :seeds], batches[:, :seeds]
 
 
-def block(of: Manifest, group: GroupRecord, number: int) -> Block:
+def block(group: GroupRecord, number: int) -> Block:
     first = number * group.block_seeds
-    seeds = of.seeds_of_block(group.block_seeds, number)
+    seeds = group.seeds_of_block(number)
     regret, plays, pairs, batches = raw(group, first + seeds)
     mine = regret[:, :, first:]
     mean = mine.mean(axis=2)
@@ -89,9 +89,9 @@ def block(of: Manifest, group: GroupRecord, number: int) -> Block:
 
 def blocks(of: Manifest) -> list[Block]:
     return [
-        block(of, group, number)
+        block(group, number)
         for group in of.groups
-        for number in range(-(-of.seeds // group.block_seeds))
+        for number in range(-(-group.seeds // group.block_seeds))
     ]
 
 
@@ -115,8 +115,8 @@ for name in ("jaxduel", "jaxduel.experiments"):  # without what they import at o
     package.__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
     sys.modules[name] = package
 sys.path.insert(0, sys.argv[1])
-from tests.experiments.sweep import stored
-from jaxduel.experiments.sweep.store import Store
+from tests.experiments.engine import stored
+from jaxduel.experiments.engine.store import Store
 """
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxduel.errors import warn_caller
-from jaxduel.experiments.sweep.blocks import OPTIONAL, Block, decode_block
+from jaxduel.experiments.engine.blocks import OPTIONAL, Block, decode_block
 
 FOLDER = "blocks"
 _NAME = re.compile(r"(?P<key>[0-9a-f]+)-(?P<checksum>[0-9a-f]{16})\.nc")

@@ -1,0 +1,192 @@
+"""Curves are the simulations of their instances, however they are grouped, stored and read."""
+
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import curves, stored_curves
+from jaxduel.experiments.curves import (
+    Competitor,
+    Curve,
+    DataSet,
+    Draw,
+    PlannedCurves,
+    horizons_up_to,
+)
+from jaxduel.experiments.stored_curves import StoredCurves
+
+RMED1 = Competitor("rmed1", "RMED1", "rmed1", {})
+TIMES = np.array([10, 50])
+
+
+def curve(competitor: Competitor = RMED1, instances: int = 2, runs: int = 2) -> Curve:
+    draws = tuple(
+        Draw(jd.problems.btl(jax.random.key(i), 4), jax.random.key(i + 10), runs)
+        for i in range(instances)
+    )
+    return Curve(DataSet("toy", "toy", draws), competitor, 50, TIMES, "average")
+
+
+@pytest.fixture
+def ran(tmp_path):
+    """A function that simulates curves and returns their samples, in the order of their ends."""
+
+    def run(*asked: Curve, folder="runs"):
+        runs = StoredCurves(tmp_path / folder, asked)
+        with runs.progress(False) as shown, closing(runs.missing(shown)) as found:
+            return [sample for _, sample in found]
+
+    return run
+
+
+def alone(curve: Curve, draw: Draw, **settings):
+    """The runs of `jd.simulate` on one instance."""
+    entry = curve.competitor
+    policy = jd.policies.make(entry.policy, num_arms=4, horizon=50, **entry.parameters)
+    settings = {"checkpoints": TIMES, "regret": "average", "lanes": 2, **settings}
+    return jd.simulate(policy, draw.problem, 50, draw.num_runs, draw.key, **settings)
+
+
+@pytest.mark.parametrize("name", ["rmed1", "pcomp"])
+def test_instances_are_stacked_while_they_have_as_many_runs_and_fit_a_block(name, monkeypatch, ran):
+    monkeypatch.setattr(curves, "_MOST_LANES", 4)
+    entry = Competitor(name, name, name, {"num_batches": 3} if name == "pcomp" else {})
+    whole = curve(entry, instances=6)
+    last = replace(whole.data.draws[-1], num_runs=1)
+    whole = replace(whole, data=replace(whole.data, draws=(*whole.data.draws[:-1], last)))
+    sizes = [len(group.cells) for group in PlannedCurves([whole], "cpu").groups]
+    assert sizes == ([2, 2, 1, 1] if name == "rmed1" else [5, 1])
+    (sample,) = ran(whole)
+    assert sample.num_groups == 6
+    for i, draw in enumerate(whole.data.draws):
+        mine = sample.regret[sample.groups == i]
+        np.testing.assert_array_equal(mine, alone(whole, draw).regret)
+        if sample.batches is not None:
+            theirs = alone(whole, draw).batches
+            np.testing.assert_array_equal(sample.batches[sample.groups == i], theirs)
+
+
+def test_cells_of_batched_policies_share_a_program_whatever_curve_they_are_of(ran):
+    entries = [
+        Competitor(f"pcomp[{b}]", f"B = {b}", "pcomp", {"num_batches": b}) for b in (2, 3, 4)
+    ]
+    several = [curve(entry, instances=1) for entry in entries]
+    (group,) = PlannedCurves(several, "cpu").groups
+    assert len(group.cells) == 3
+    for asked, sample in zip(several, ran(*several), strict=True):
+        assert sample.name == asked.competitor.name
+        np.testing.assert_array_equal(sample.regret, alone(asked, asked.data.draws[0]).regret)
+
+
+def test_many_runs_are_blocks_of_equal_size(monkeypatch, ran):
+    monkeypatch.setattr(curves, "_MOST_LANES", 3)
+    many = curve(instances=1, runs=8)
+    assert many.lanes == 3
+    (group,) = PlannedCurves([many], "cpu").groups
+    assert (group.block_seeds, group.num_seeds) == (3, 8)
+    (sample,) = ran(many)
+    by_simulate = alone(many, many.data.draws[0], lanes=3)
+    np.testing.assert_array_equal(sample.regret, by_simulate.regret)
+
+
+def test_separate_runs_on_several_instances_are_those_on_each(ran):
+    btm = Competitor("btm", "BTM", "btm", {}, per_horizon=True)
+    (together,) = ran(curve(btm, instances=3, runs=2))
+    for i in range(3):
+        one = curve(btm, instances=3, runs=2)
+        one = replace(one, data=replace(one.data, draws=one.data.draws[i : i + 1]))
+        (sample,) = ran(one, folder=f"runs {i}")
+        np.testing.assert_array_equal(together.regret[together.groups == i], sample.regret)
+
+
+def test_samples_do_not_depend_on_the_devices(monkeypatch, ran):
+    regrets = []
+    for number in (1, 2):
+        monkeypatch.setattr(stored_curves, "_devices", lambda n=number: jax.local_devices()[:n])
+        (sample,) = ran(curve(), folder=f"runs {number}")
+        regrets.append(sample.regret)
+    np.testing.assert_array_equal(*regrets)
+
+
+def test_what_goes_wrong_is_raised(ran):
+    with pytest.raises(jd.InputError, match="scale"):
+        ran(curve(Competitor("rmed1", "RMED1", "rmed1", {"scale": -1.0})))
+
+
+def test_tasks_in_flight_end_with_the_caller(tmp_path):
+    """The second would take hours: `sparring` skips nothing."""
+    last = 2**31 - 2
+    endless = replace(
+        curve(Competitor("sparring", "Sparring", "sparring", {})),
+        horizon=last,
+        checkpoints=np.array([last]),
+    )
+    before = threading.active_count()
+    runs = StoredCurves(tmp_path, [curve(), endless])
+    with closing(runs.missing(runs.progress(False))) as samples:
+        (_, name), sample = next(samples)
+        assert (name, sample.checkpoints[-1]) == ("rmed1", 50)
+    assert threading.active_count() == before
+
+
+def test_horizons_are_one_and_three_times_powers_of_ten_and_the_last():
+    assert horizons_up_to(1000) == [10, 30, 100, 300, 1000]
+    assert horizons_up_to(500) == [10, 30, 100, 300, 500]
+    assert horizons_up_to(7) == [7]
+
+
+def test_a_policy_made_for_a_horizon_has_separate_runs_to_each(tmp_path):
+    btm = Competitor("btm", "BTM", "btm", {}, per_horizon=True)
+    runs = StoredCurves(tmp_path, [curve(btm, instances=1, runs=3)])
+    with runs.progress(False) as shown:
+        ((_, sample),) = runs.missing(shown)
+        assert "100 % of 270 comparisons" in shown.line()
+    assert sample.separate
+    np.testing.assert_array_equal(sample.checkpoints, [10, 30, 50])
+    for at, horizon in enumerate((10, 30, 50)):
+        policy = jd.policies.make("btm", num_arms=4, horizon=horizon)
+        key = jax.random.fold_in(jax.random.key(10), horizon)
+        one = jd.simulate(
+            policy, jd.problems.btl(jax.random.key(0), 4), horizon, 3, key,
+            checkpoints=[horizon], regret="average", lanes=3,
+        )  # fmt: skip
+        np.testing.assert_array_equal(sample.regret[:, at], one.regret[:, 0])
+
+
+def test_delay_order_of_arms_and_pairs_are_those_of_simulate(ran):
+    odd = replace(RMED1, delay=7, shuffle_arms=False, record_pairs=True)
+    asked = curve(odd, instances=1, runs=3)
+    (sample,) = ran(asked)
+    settings = {"shuffle_arms": False, "delay": 7, "record_pairs": True, "lanes": 3}
+    one = alone(asked, asked.data.draws[0], **settings)
+    np.testing.assert_array_equal(sample.regret, one.regret)
+    selves = np.diagonal(one.pairs[:, -1], axis1=1, axis2=2)
+    np.testing.assert_array_equal(sample.selves, selves)
+    assert sample.selves.sum() > 0
+
+
+def test_curves_that_share_a_name_are_joined():
+    few, many = curve(runs=2), curve(replace(RMED1, label="other", record_pairs=True), runs=3)
+    for first, second in ((few, many), (many, few)):
+        joined = first.joined(second)
+        assert joined.data is many.data
+        assert joined.competitor.record_pairs
+        assert joined.competitor.label == first.competitor.label
+
+
+def test_programs_differ_where_compilations_do():
+    savage = Competitor("savage", "SAVAGE", "savage", {"test": "condorcet"})
+    other = replace(savage, parameters={"test": "copeland"})
+    slow = replace(RMED1, parameters={"scale": 0.4})
+
+    def program(entry):
+        return PlannedCurves([curve(entry)], "cpu").groups[0].program
+
+    assert program(savage) != program(other)
+    assert program(RMED1) != program(replace(RMED1, delay=3))
+    assert program(RMED1) == program(slow)

@@ -1,0 +1,182 @@
+"""Runs of a reproduction are kept, and taken again only where they would be the same."""
+
+from contextlib import closing
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import reproduction, stored_curves
+from jaxduel.experiments.curves import Competitor, Curve, DataSet, Draw, PlannedCurves
+from jaxduel.experiments.engine import executor, identity
+from jaxduel.experiments.engine.identity import environment
+from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.plans import PanelPlan, Setting
+from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.stored_curves import StoredCurves
+from jaxduel.simulation.identity import versions
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+DRAW = Draw(jd.problems.load("arxiv"), jax.random.key(1), 6)
+DATA = DataSet("arxiv", "ArXiv", (DRAW,))
+RMED1 = Competitor("rmed1", "RMED1", "rmed1", {"scale": 0.3})
+RUCB = Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51})
+CURVE = Curve(DATA, RMED1, 200, np.array([10, 200]), "copeland")
+FIELDS = ("checkpoints", "regret", "groups", "batches", "selves")
+
+
+def assert_same(one: Sample, other: Sample) -> None:
+    assert (one.name, one.label, one.separate) == (other.name, other.label, other.separate)
+    for name in FIELDS:
+        first, second = getattr(one, name), getattr(other, name)
+        assert (first is None) == (second is None), name
+        if first is not None:
+            assert first.dtype == second.dtype, name
+            np.testing.assert_array_equal(first, second)
+
+
+def completed(folder, *curves: Curve) -> dict[tuple[str, str], Sample]:
+    runs = StoredCurves(folder, curves)
+    with runs.progress(False) as shown, closing(runs.missing(shown)) as found:
+        return runs.stored() | dict(found)
+
+
+def _changed() -> dict[str, Curve]:
+    other_key = replace(DRAW, key=jax.random.key(2))
+    other_kind = replace(DRAW, key=jax.random.key(1, impl="philox4x32"))
+    easier = replace(DRAW, problem=jd.problems.arithmetic(5))
+    more = replace(DRAW, num_runs=7)
+    draws = {"key": other_key, "generator": other_kind, "problem": easier, "runs": more}
+    entries = {
+        "parameter": replace(RMED1, parameters={"scale": 0.31}),
+        "policy": replace(RMED1, policy="rmed2", parameters={}),
+        "delay": replace(RMED1, delay=2),
+        "order": replace(RMED1, shuffle_arms=False),
+        "pairs": replace(RMED1, record_pairs=True),
+        "separate": replace(RMED1, per_horizon=True),
+    }
+    return {
+        **{name: replace(CURVE, data=replace(DATA, draws=(draw,))) for name, draw in draws.items()},
+        **{name: replace(CURVE, competitor=entry) for name, entry in entries.items()},
+        "instances": replace(CURVE, data=replace(DATA, draws=(DRAW, other_key))),
+        "horizon": replace(CURVE, horizon=201, checkpoints=np.array([10, 201])),
+        "times": replace(CURVE, checkpoints=np.array([11, 200])),
+        "regret": replace(CURVE, regret="average"),
+    }
+
+
+@pytest.mark.parametrize("what", _changed())
+def test_runs_of_something_else_have_other_keys(what):
+    mine, other = (
+        {task for task in plan.tasks(curve)}
+        for curve in (CURVE, _changed()[what])
+        for plan in [PlannedCurves([curve], "cpu")]
+    )
+    assert mine.isdisjoint(other)
+
+
+def test_runs_of_other_requests_are_neither_taken_nor_lost(tmp_path):
+    (first,) = completed(tmp_path, CURVE).values()
+    more = _changed()["runs"]
+    assert not StoredCurves(tmp_path, [more]).stored()
+    (other,) = completed(tmp_path, more).values()
+    assert other.num_runs == 7
+    assert_same(StoredCurves(tmp_path, [CURVE]).stored()[CURVE.key], first)
+    both = {"rmed1": CURVE, "rucb": replace(CURVE, competitor=RUCB)}
+    completed(tmp_path, both["rucb"])
+    (store,) = tmp_path.iterdir()
+    data = jd.open_sweep(store)
+    assert sorted(data.policy.values) == sorted(both)
+    cell = data.sel(policy="rmed1", problem="arxiv", parameters="scale=0.3", horizon=200)
+    np.testing.assert_array_equal(cell.final_regret.values[0], first.final)
+
+
+def test_runs_of_other_code_versions_or_machines_are_not_taken(tmp_path, monkeypatch):
+    completed(tmp_path, CURVE)
+
+    def is_there():
+        return bool(StoredCurves(tmp_path, [CURVE]).stored())
+
+    changes = {
+        "code_digest": lambda *files: "0" * 16,
+        "versions": lambda: dict.fromkeys(versions(), "0"),
+    }
+    for name, changed in changes.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(identity, name, changed)
+            assert not is_there(), name
+    with monkeypatch.context() as patch:
+        patch.setattr(identity.platform, "machine", lambda: "abacus")
+        assert not is_there()
+    with monkeypatch.context() as patch:
+        other = {**versions(), "scipy": "0", "python": "0"}
+        patch.setattr(identity, "versions", lambda: other)
+        assert is_there()
+    with jax.enable_x64(True):
+        assert not is_there()
+    gpu, cpu = (identity.identity(environment(kind, "threefry2x32")) for kind in ("gpu", "cpu"))
+    assert gpu != cpu
+    assert is_there()
+
+
+def test_a_damaged_block_is_simulated_again(tmp_path):
+    (first,) = completed(tmp_path, CURVE).values()
+    (block,) = tmp_path.glob("*/blocks/*.nc")
+    content = bytearray(block.read_bytes())
+    content[len(content) // 2] ^= 1
+    block.write_bytes(content)
+    with pytest.warns(UserWarning, match="is run again: its checksum does not hold"):
+        runs = StoredCurves(tmp_path, [CURVE])
+    assert not runs.stored()
+    assert_same(completed(tmp_path, CURVE)[CURVE.key], first)
+
+
+def test_a_folder_that_cannot_be_made_is_found_before_anything_is_simulated(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored_curves, "run_tasks", None)
+    (tmp_path / "runs").write_text("a file")
+    panel = PanelPlan("1a", DATA, (RMED1,))
+    with pytest.raises(jd.InputError, match=r"runs/\w+' cannot be written: Not a directory"):
+        reproduction.carry_out(
+            [panel], Setting(200, "copeland"), OutputFolder(tmp_path), lambda _: [], "heading"
+        )
+
+
+def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
+    panel = PanelPlan("1a", DATA, (RMED1, RUCB))
+    setting = Setting(200, "copeland", time_scale="log", factor=2.0)
+    begun = []
+
+    def make(folder, num_tasks):
+        def counted(store, tasks, devices, stop, **options):
+            finished = store.finished()
+            begun.append([t.group.policy for t in tasks if t.key not in finished])
+            ran = executor.run_tasks(store, tasks, devices[:1], stop, **options)
+            for number, event in enumerate(ran):
+                yield event
+                if number == num_tasks - 1:
+                    raise KeyboardInterrupt
+
+        monkeypatch.setattr(stored_curves, "run_tasks", counted)
+        return reproduction.carry_out(
+            [panel], setting, OutputFolder(tmp_path / folder), lambda _: [], "heading"
+        )
+
+    whole = make("whole", 3)
+    part = make("parts", 1)
+    assert part.interrupted
+    assert not (tmp_path / "parts" / "figure-1a.png").exists()
+    rest = make("parts", 3)
+    again = make("parts", 3)
+    assert begun == [["rmed1", "rucb"], ["rmed1", "rucb"], ["rucb"], []]
+    assert "1 of 2 curves are from" in rest.lines[0]
+    assert "2 of 2 curves are from" in again.lines[0]
+    for report in (rest, again):
+        assert list(report.samples) == list(whole.samples)
+        for key, sample in whole.samples.items():
+            assert_same(report.samples[key], sample)
+    for name in ("figure-1a.csv", "final-regret.csv"):
+        texts = [(tmp_path / folder / name).read_text() for folder in ("whole", "parts")]
+        assert texts[0] == texts[1]
