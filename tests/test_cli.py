@@ -12,7 +12,7 @@ import xarray
 import jaxduel as jd
 from jaxduel.cli import main
 from jaxduel.experiments import papers, stored_curves
-from jaxduel.experiments.papers import batched_dueling
+from jaxduel.experiments.papers.batched_dueling.figures import PAPER
 
 RUN = ("run", "--policy", "rmed1", "--problem", "arxiv", "--horizon", "1e2", "--seeds", "2")
 SCOMP2 = ("run", "--policy", "scomp2", "--problem", "arxiv", "--horizon", "1e2")
@@ -202,12 +202,9 @@ def test_wrong_usage_is_code_2(capsys, arguments):
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
     class Small:
-        TITLE = batched_dueling.TITLE
-        FIGURES = batched_dueling.FIGURES
-
         @staticmethod
         def reproduce(**arguments):
-            return batched_dueling.reproduce(horizon=300, **arguments)
+            return PAPER.reproduce(horizon=300, **arguments)
 
     monkeypatch.setattr(papers, "load", lambda name: Small)
     monkeypatch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])

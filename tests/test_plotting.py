@@ -10,14 +10,12 @@ from matplotlib.colors import to_rgb
 
 import jaxduel as jd
 from jaxduel import plotting
-from jaxduel.experiments.papers import copeland_dueling, copeland_rmed, double_thompson
+from jaxduel.experiments import papers
 from jaxduel.plotting import (
     STYLES,
     Bar,
     BarsPanel,
     Curve,
-    DelayCurve,
-    DelayPanel,
     HeatMap,
     HeatPanel,
     Panel,
@@ -28,7 +26,6 @@ from jaxduel.plotting import (
     SweepCurve,
     SweepPanel,
     bars_figure,
-    delay_figure,
     heat_figure,
     regret_figure,
     shares_figure,
@@ -56,9 +53,10 @@ def test_every_policy_has_a_colour_of_its_own():
         assert np.abs(difference).max() > 0.05, (first, second)
 
 
-@pytest.mark.parametrize("paper", [copeland_dueling, copeland_rmed, double_thompson])
+@pytest.mark.parametrize("paper", papers.names())
 def test_policies_that_share_figures_have_styles_that_were_chosen(paper):
-    assert {entry.policy for entry in paper._COMPETITORS.values()} <= set(STYLES)
+    groups = [group for panel in papers.load(paper).panels for group in panel.groups]
+    assert {c.policy for group in groups for c in group.competitors} <= set(STYLES)
 
 
 def test_policies_of_one_figure_differ_in_line_or_marker_too():
@@ -233,22 +231,6 @@ def test_shares_are_stacked_to_the_whole():
     assert not figure.legends
 
 
-def test_delays_have_a_logarithmic_axis_and_error_bars():
-    delays, mean = np.array([1, 10, 100]), np.array([5.0, 6.0, 9.0])
-    curve = DelayCurve(
-        name="dts", label="D-TS", delays=delays, mean=mean, lower95=mean - 1, upper95=mean + 2
-    )
-    figure = delay_figure([DelayPanel([curve], "(a)", "copeland"), DelayPanel([curve])])
-    axes = figure.axes[0]
-    assert axes.get_xscale() == "log"
-    assert axes.get_ylim()[0] == 0
-    assert "R(T)" in axes.get_ylabel()
-    (container,) = axes.containers
-    bars = container.lines[2][0].get_segments()
-    np.testing.assert_allclose([bar[:, 1] for bar in bars], [[4, 7], [5, 8], [8, 11]])
-    assert figure.get_figwidth() == plotting.PAGE_WIDTH
-
-
 @pytest.mark.parametrize("kind", ["png", "pdf"])
 def test_all_kinds_of_figures_can_be_written(kind):
     one = np.ones(1)
@@ -305,6 +287,26 @@ def test_sweeps_have_bands_and_ticks_where_something_was_tried():
     assert axes.get_xticks().tolist() == [2, 3, 5]
     assert axes.get_ylim()[0] == 0
     assert axes.get_ylabel() == "regret"
+
+
+def test_bands_of_a_sweep_end_where_the_intervals_do_on_a_logarithmic_axis():
+    curve = swept("dts", "D-TS", at=[1, 10, 100], mean=[5.0, 6.0, 9.0])
+    panel = SweepPanel(curves=[curve], title="(a)", across="delay", across_scale="log")
+    figure = sweep_figure([panel, panel])
+    axes = figure.axes[0]
+    assert axes.get_xscale() == "log"
+    assert axes.get_ylim()[0] == 0
+    (band,) = axes.collections
+    ends = band.get_paths()[0].vertices
+    for at, low, high in zip(curve.at, curve.lower95, curve.upper95, strict=True):
+        here = ends[ends[:, 0] == at, 1]
+        np.testing.assert_allclose([here.min(), here.max()], [low, high])
+    assert figure.get_figwidth() == plotting.PAGE_WIDTH
+
+
+def test_labels_of_final_regret_say_so():
+    assert plotting.regret_label("copeland", final=True) == "Copeland regret $R(T)$, normalised"
+    assert "$R(t)" in plotting.regret_label("borda")
 
 
 def test_each_panel_of_a_sweep_has_its_own_label_below():

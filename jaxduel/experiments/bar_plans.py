@@ -23,11 +23,13 @@ class SpreadPlan:
       groups: by short label, a data set and its competitors; these have the same names and order
         in all groups, their parameters may differ.
       unit_name: name of the competitor whose mean is the unit.
+      listed: whether the report lists the final regrets.
     """
 
     name: str
     groups: Mapping[str, tuple[DataSet, tuple[Competitor, ...]]]
     unit_name: str
+    listed: bool = True
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -87,6 +89,7 @@ class SharesPlan:
     name: str
     data: DataSet
     competitors: tuple[Competitor, ...]
+    listed: bool = True
 
     @property
     def entries(self) -> Sequence[Entry]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from jaxduel.experiments.estimates import Estimate, Ratio
 from jaxduel.experiments.tables import csv_text
@@ -49,31 +49,39 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper and its measurements.
+    """A statement of a paper, and how it is decided.
 
     Attributes:
       quote: the paper's words.
       source: their place in the paper.
       criterion: the condition that confirms the claim, in words.
-      measurements: the numbers.
+      estimate: makes the measurements, of the paper's evidence (mostly a
+        `jaxduel.experiments.findings.Finder`).
       expected: number of measurements if no data set is missing; a missing one leaves the claim
-        undecided unless the others decide it.
+        undecided unless the others decide it. None if any number will do.
       combine: computes the claim's verdict from those of the measurements.
+      measurements: the numbers, once it is measured.
     """
 
     quote: str
     source: str
     criterion: str
-    measurements: tuple[Measurement, ...]
-    expected: int
+    estimate: Callable[[Any], Iterable[Measurement]]
+    expected: int | None
     combine: Callable[[Sequence[Verdict]], Verdict]
+    measurements: tuple[Measurement, ...] = ()
+
+    def measured(self, evidence: Any) -> Claim:
+        """The claim with its measurements."""
+        return replace(self, measurements=tuple(self.estimate(evidence)))
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the claim."""
         if not self.measurements:
             return "not measured"
-        missing: list[Verdict] = ["not measured"] * (self.expected - len(self.measurements))
+        number = len(self.measurements)
+        missing: list[Verdict] = ["not measured"] * ((self.expected or number) - number)
         return self.combine([*(m.verdict for m in self.measurements), *missing])
 
 
@@ -134,7 +142,8 @@ def lines(claims: Sequence[Claim]) -> list[str]:
         if number in missing:
             continue
         measured = len(claim.measurements)
-        part = "" if measured == claim.expected else f" ({measured} of {claim.expected} measured)"
+        whole = claim.expected in (None, measured)
+        part = "" if whole else f" ({measured} of {claim.expected} measured)"
         text.append(f'{number}. {claim.verdict.upper()}{part}: "{claim.quote}" ({claim.source})')
         text.append(f"   criterion: {claim.criterion}")
         for m in claim.measurements:

@@ -45,12 +45,12 @@ def over(limit: float) -> Judge:
 class Finder:
     """Makes measurements on the samples at hand; a missing sample gives none.
 
-    Args:
+    Attributes:
       samples: finished samples by name of the data set and of the competitor.
     """
 
     def __init__(self, samples: Samples) -> None:
-        self._samples = samples
+        self.samples = samples
 
     def ratios(
         self, policy: str, other: str, where: Sequence[str], judge: Judge
@@ -60,7 +60,7 @@ class Finder:
         for data in where:
             pair = self._pair(data, policy, other)
             if pair is not None:
-                found.append(_of_means(data, *pair, judge))
+                found.append(self._of_means(data, *pair, judge))
         return found
 
     def against_best(
@@ -72,14 +72,14 @@ class Finder:
         """
         found = []
         for data in where:
-            mine = self._samples.get((data, policy))
-            there = [self._samples[data, o] for o in others if (data, o) in self._samples]
+            mine = self.samples.get((data, policy))
+            there = [self.samples[data, o] for o in others if (data, o) in self.samples]
             if mine is None or not there:
                 continue
             best = min(there, key=lambda sample: sample.mean[-1])
             of = f", best of {len(there)} of {len(others)} others"
             complete = len(there) == len(others)
-            found.append(_of_means(data, mine, best, judge, of, complete))
+            found.append(self._of_means(data, mine, best, judge, of, complete))
         return found
 
     def of_pairs(
@@ -96,7 +96,7 @@ class Finder:
         if pair is None:
             return []
         value = estimate(*pair)
-        words = what.format(pair[0].label, pair[1].label) + _until(pair[0])
+        words = what.format(pair[0].label, pair[1].label) + self._until(pair[0])
         return [Measurement(data, words, value, math.nan, judge(value))]
 
     def growths(
@@ -111,7 +111,7 @@ class Finder:
                 continue
             growth = final_ratio(*mine) / final_ratio(*theirs)
             words = " over ".join(f"{late.label} / {base.label}" for late, base in (mine, theirs))
-            words += _until(mine[1])
+            words += self._until(mine[1])
             found.append(Measurement(data, words, growth, math.nan, judge(growth)))
         return found
 
@@ -122,7 +122,7 @@ class Finder:
             flattest = self._flattest(data, names)
             if flattest is not None:
                 value = slope(flattest)
-                words = f"slope of log R, {flattest.label}{_until(flattest)}"
+                words = f"slope of log R, {flattest.label}{self._until(flattest)}"
                 found.append(Measurement(data, words, value, math.nan, judge(value)))
         return found
 
@@ -134,14 +134,16 @@ class Finder:
             flattest, base = self._flattest(data, names), self._flattest(data, (other,))
             if flattest is not None and base is not None:
                 value = slope(flattest) - slope(base)
-                words = f"slope of log R, {flattest.label} minus {base.label}{_until(flattest)}"
+                words = (
+                    f"slope of log R, {flattest.label} minus {base.label}{self._until(flattest)}"
+                )
                 found.append(Measurement(data, words, value, math.nan, above(value, 0.0)))
         return found
 
     def _flattest(self, data: str, names: Sequence[str]) -> Sample | None:
         """The policy whose log-log slope over the last decade is the least; None unless the samples
         of all are there and span a decade."""
-        there = [self._samples[data, n] for n in names if (data, n) in self._samples]
+        there = [self.samples[data, n] for n in names if (data, n) in self.samples]
         if len(there) < len(names) or not all(sample.spans_a_decade for sample in there):
             return None
         return min(there, key=lambda sample: slope(sample).value)
@@ -156,7 +158,7 @@ class Finder:
         Returns:
           (n, W) float64 of the runs that have any; None if there are none.
         """
-        sample = self._samples.get((data, name))
+        sample = self.samples.get((data, name))
         if sample is None or sample.selves is None:
             return None
         shares = sample.shares(load(data).copeland_winners)
@@ -164,22 +166,28 @@ class Finder:
         return -np.sort(-shares, axis=1) if len(shares) else None
 
     def _pair(self, data: str, policy: str, other: str) -> tuple[Sample, Sample] | None:
-        first, second = self._samples.get((data, policy)), self._samples.get((data, other))
+        first, second = self.samples.get((data, policy)), self.samples.get((data, other))
         return None if first is None or second is None else (first, second)
 
+    def _of_means(
+        self,
+        data: str,
+        first: Sample,
+        second: Sample,
+        judge: Judge,
+        of: str = "",
+        complete: bool = True,
+    ) -> Measurement:
+        ratio = final_ratio(first, second)
+        with np.errstate(all="ignore"):
+            medians = float(np.float64(np.median(first.final)) / np.median(second.final))
+        verdict = judge(ratio)
+        if verdict == "confirmed" and not complete:
+            verdict = "undecided"
+        words = f"{first.label} / {second.label}{of}{self._until(first)}"
+        return Measurement(data, words, ratio, medians, verdict)
 
-def _of_means(
-    data: str, first: Sample, second: Sample, judge: Judge, of: str = "", complete: bool = True
-) -> Measurement:
-    ratio = final_ratio(first, second)
-    with np.errstate(all="ignore"):
-        medians = float(np.float64(np.median(first.final)) / np.median(second.final))
-    verdict = judge(ratio)
-    if verdict == "confirmed" and not complete:
-        verdict = "undecided"
-    words = f"{first.label} / {second.label}{of}{_until(first)}"
-    return Measurement(data, words, ratio, medians, verdict)
-
-
-def _until(sample: Sample) -> str:
-    return f", T = {sample.checkpoints[-1]:,}"
+    def _until(self, sample: Sample) -> str:
+        """The horizon in words, where not all samples have the same."""
+        ends = {int(other.checkpoints[-1]) for other in self.samples.values()}
+        return f", T = {sample.checkpoints[-1]:,}" if len(ends) > 1 else ""

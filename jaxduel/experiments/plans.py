@@ -16,7 +16,6 @@ import numpy as np
 from jaxduel import plotting
 from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.tables import csv_text
 from jaxduel.numerics import linear_times, log_times
 
 Samples = Mapping[tuple[str, str], Sample]
@@ -81,6 +80,11 @@ class Plan(Protocol):
         """The data sets and competitors to simulate."""
         ...
 
+    @property
+    def listed(self) -> bool:
+        """Whether the report lists their final regrets: not if there are very many."""
+        ...
+
     def panel(self, samples: Samples, setting: Setting) -> Any:
         """The content of the panel, for `figure`; needs a sample of each entry."""
         ...
@@ -109,6 +113,11 @@ def title_of(name: str, title: str) -> str:
     return f"({letter}) {title}" if letter else title
 
 
+def _no_bounds(problem: Any) -> Mapping[str, float]:
+    del problem
+    return {}
+
+
 @dataclass(frozen=True)
 class PanelPlan:
     """Regret against time of several competitors on one data set.
@@ -118,20 +127,27 @@ class PanelPlan:
       data: the data set.
       competitors: the policies.
       lesser: by competitor's name, the same data set with fewer runs or a shorter horizon.
-      bounds: returns the constants of bounds by label, drawn as constant * log t. It is called when
-        the panel is drawn.
+      bounds: computes, of the instance, the constants of bounds by label, drawn as
+        constant * log t. It is called when the panel is drawn.
       frame: names of the competitors that, with the bounds, set the range of the regret axis; the
         curves of others may leave the panel. If it is empty, the axis fits all.
       regret_scale: scale of the regret axis, if not the `Setting`'s.
+      listed: whether the report lists the final regrets.
     """
 
     name: str
     data: DataSet
     competitors: tuple[Competitor, ...]
     lesser: Mapping[str, DataSet] = field(default_factory=dict)
-    bounds: Callable[[], Mapping[str, float]] = dict
+    bounds: Callable[[Any], Mapping[str, float]] = _no_bounds
     frame: tuple[str, ...] = ()
     regret_scale: plotting.Scale | None = None
+    listed: bool = True
+
+    @property
+    def problem(self) -> Any:
+        """The data set's instance, the first if there are several."""
+        return self.data.draws[0].problem
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -147,7 +163,7 @@ class PanelPlan:
         times = setting.checkpoints(setting.horizon_of(self.data))
         references = [
             plotting.Reference(label, constant * np.log(times), times)
-            for label, constant in self.bounds().items()
+            for label, constant in self.bounds(self.problem).items()
         ]
         inside = [curve.mean.max() for curve in curves if curve.name in self.frame]
         inside += [np.max(line.values) for line in references if self.frame]
@@ -168,81 +184,13 @@ class PanelPlan:
 
     def lines(self, samples: Samples) -> list[str]:
         """The constants of the bounds, if there are any."""
-        known = self.bounds()
+        known = self.bounds(self.problem)
         constants = ", ".join(f"{label} {constant:.4g}" for label, constant in known.items())
         return [f"figure {self.name}: {constants} times log t."] if known else []
 
     def figure(self, panels: Sequence[plotting.Panel]) -> plotting.Figure:
         """Panels of curves."""
         return plotting.regret_figure(panels)
-
-
-@dataclass(frozen=True)
-class DelayPlan:
-    """Final regret against the delay of feedback."""
-
-    name: str
-    data: DataSet
-    competitors: tuple[Competitor, ...]
-    delays: tuple[int, ...]
-
-    @property
-    def entries(self) -> Sequence[Entry]:
-        """One per policy and delay."""
-        return [(self.data, delayed(c, d)) for c in self.competitors for d in self.delays]
-
-    def panel(self, samples: Samples, setting: Setting) -> plotting.DelayPanel:
-        """A curve per policy."""
-        curves = []
-        for c in self.competitors:
-            ends = [samples[self.data.name, delayed(c, d).name].curve() for d in self.delays]
-            mean, lower, upper = (
-                np.array([getattr(end, column)[-1] for end in ends])
-                for column in ("mean", "lower95", "upper95")
-            )
-            curves.append(
-                plotting.DelayCurve(
-                    name=c.name,
-                    label=c.label,
-                    delays=np.array(self.delays),
-                    mean=mean,
-                    lower95=lower,
-                    upper95=upper,
-                )
-            )
-        title = title_of(self.name, self.data.title)
-        return plotting.DelayPanel(curves, title, setting.definition)
-
-    def table(self, samples: Samples, setting: Setting) -> str:
-        """A line per policy and delay."""
-        header = ("policy", "delay", "t", *plotting.COLUMNS, "num_seeds")
-        rows = []
-        for c in self.competitors:
-            for d in self.delays:
-                curve = samples[self.data.name, delayed(c, d).name].curve()
-                numbers = [float(getattr(curve, column)[-1]) for column in plotting.COLUMNS]
-                rows.append((c.name, d, int(curve.times[-1]), *numbers, curve.num_seeds))
-        return csv_text(header, rows)
-
-    def lines(self, samples: Samples) -> list[str]:
-        """None: the report has the final regrets already."""
-        return []
-
-    def figure(self, panels: Sequence[plotting.DelayPanel]) -> plotting.Figure:
-        """Panels of regret against delay."""
-        return plotting.delay_figure(panels)
-
-
-def delayed(competitor: Competitor, delay: int) -> Competitor:
-    """The same policy with delayed feedback, as a competitor with its own name and label."""
-    if delay == 1:
-        return competitor
-    return replace(
-        competitor,
-        name=f"{competitor.name}[delay={delay}]",
-        label=f"{competitor.label}, d = {delay:,}",
-        delay=delay,
-    )
 
 
 def all_entries(plans: Iterable[Plan]) -> list[Entry]:

@@ -109,12 +109,14 @@ def carry_out(
     keys = [curve.key for curve in _curves(panels, setting)]
     report.samples = {key: report.samples[key] for key in keys if key in report.samples}
     report.claims = measure(report.samples)
+    listed = {(data.name, c.name) for p in panels if p.listed for data, c in p.entries}
+    few = {key: sample for key, sample in report.samples.items() if key in listed}
     said = [line for panel in panels if panel not in todo for line in panel.lines(report.samples)]
     report.lines = [
         heading,
         *notes,
         "",
-        *([*_final_lines(report.samples, setting), ""] if curves else []),
+        *([*_final_lines(few, setting), ""] if listed else []),
         *said,
         *([""] if said else []),
         *claims_module.lines(report.claims),

@@ -1,9 +1,9 @@
-"""Panels of final regret against a parameter: number of batches, number of arms, or horizon."""
+"""Panels of final regret against a parameter: delay, number of batches, number of arms, horizon."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,19 +65,23 @@ class Axis:
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """Mean final regret per pull against a parameter, a line per policy.
+    """Mean final regret against a parameter, a line per policy.
 
     Attributes:
       name: the panel's name.
       title: its title.
       axis: the parameter.
       lines_of: a line per policy.
+      per_pull: whether regret is divided by the horizon.
+      listed: whether the report lists the final regrets.
     """
 
     name: str
     title: str
     axis: Axis
     lines_of: tuple[SweepLine, ...]
+    per_pull: bool = False
+    listed: bool = True
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -90,7 +94,7 @@ class SweepPlan:
         """A curve per policy."""
         curves = []
         for line in self.lines_of:
-            ends = [_end(point, samples, setting) for point in line.points]
+            ends = [self._end(point, samples, setting) for point in line.points]
             mean, lower, upper = (
                 np.array([getattr(end, column)[-1] for end in ends])
                 for column in ("mean", "lower95", "upper95")
@@ -110,17 +114,17 @@ class SweepPlan:
             curves=curves,
             title=title_of(self.name, self.title),
             across=self.axis.label,
-            up=PER_PULL,
+            up=PER_PULL if self.per_pull else plotting.regret_label(setting.definition, final=True),
             across_scale=self.axis.scale,
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:
-        """A line per policy and value of the parameter; regrets are per pull."""
+        """A line per policy and value of the parameter."""
         header = ("policy", self.axis.column, "t", *plotting.COLUMNS, "num_seeds", "parameters")
         rows = []
         for line in self.lines_of:
             for point in line.points:
-                end = _end(point, samples, setting)
+                end = self._end(point, samples, setting)
                 numbers = [float(getattr(end, column)[-1]) for column in plotting.COLUMNS]
                 known = point.competitor.parameters.items()
                 parameters = " ".join(f"{key}={value}" for key, value in known)
@@ -136,8 +140,33 @@ class SweepPlan:
         """Panels of lines."""
         return plotting.sweep_figure(panels)
 
+    def _end(self, point: SweepPoint, samples: Samples, setting: Setting) -> plotting.Curve:
+        """The sample of a point as a curve, per pull where that is asked for."""
+        sample = samples[point.data.name, point.competitor.name]
+        if self.per_pull:
+            sample = sample.scaled(1 / setting.horizon_of(point.data))
+        return sample.curve()
 
-def _end(point: SweepPoint, samples: Samples, setting: Setting) -> plotting.Curve:
-    """The sample of a point as a curve, in regret per pull."""
-    sample = samples[point.data.name, point.competitor.name]
-    return sample.scaled(1 / setting.horizon_of(point.data)).curve()
+
+def against_delay(
+    name: str, data: DataSet, competitors: Sequence[Competitor], delays: Sequence[int]
+) -> SweepPlan:
+    """Final regret against the delay of feedback, a line per policy."""
+    lines = [
+        SweepLine(c.name, c.label, tuple(SweepPoint(d, data, delayed(c, d)) for d in delays))
+        for c in competitors
+    ]
+    axis = Axis("delay $d$ (comparisons)", "delay", "log")
+    return SweepPlan(name, data.title, axis, tuple(lines))
+
+
+def delayed(competitor: Competitor, delay: int) -> Competitor:
+    """The same policy with delayed feedback, as a competitor with its own name and label."""
+    if delay == 1:
+        return competitor
+    return replace(
+        competitor,
+        name=f"{competitor.name}[delay={delay}]",
+        label=f"{competitor.label}, d = {delay:,}",
+        delay=delay,
+    )

@@ -17,14 +17,12 @@ from jaxduel.plotting.curves import Panel as Panel
 from jaxduel.plotting.curves import Reference as Reference
 from jaxduel.plotting.curves import Scale as Scale
 from jaxduel.plotting.curves import draw as draw
+from jaxduel.plotting.curves import regret_label as regret_label
 from jaxduel.plotting.curves import table as table
-from jaxduel.plotting.delays import DelayCurve as DelayCurve
-from jaxduel.plotting.delays import DelayPanel as DelayPanel
 from jaxduel.plotting.figures import COLUMN_WIDTH as COLUMN_WIDTH
 from jaxduel.plotting.figures import DPI as DPI
 from jaxduel.plotting.figures import PAGE_WIDTH as PAGE_WIDTH
 from jaxduel.plotting.figures import bars_figure as bars_figure
-from jaxduel.plotting.figures import delay_figure as delay_figure
 from jaxduel.plotting.figures import heat_figure as heat_figure
 from jaxduel.plotting.figures import pdf as pdf
 from jaxduel.plotting.figures import png as png

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
 
 from jaxduel.plotting.shades import variant_looks
-from jaxduel.plotting.styles import Style, dress, marker_size, style_of
+from jaxduel.plotting.styles import Style, dress, marker_size
 from jaxduel.simulation import Result
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import interval95
@@ -211,17 +211,24 @@ def looks_in(panels: Sequence[Panel]) -> dict[tuple[str, str], Style]:
     return variant_looks((curve.name, curve.label) for panel in panels for curve in panel.curves)
 
 
-def regret_label(definition: str) -> str:
-    """Label of the vertical axis for a definition of regret."""
-    return REGRET_LABELS.get(definition, f"{definition} regret $R(t)$")
+def regret_label(definition: str, final: bool = False) -> str:
+    """Label of the vertical axis for a definition of regret.
+
+    Args:
+      definition: a key of `REGRET_LABELS`, or another name.
+      final: whether regret is that at the horizon.
+
+    Example:
+      >>> from jaxduel.plotting import regret_label
+      >>> regret_label("copeland", final=True)
+      'Copeland regret $R(T)$, normalised'
+    """
+    label = REGRET_LABELS.get(definition, f"{definition} regret $R(t)$")
+    return label.replace("R(t)", "R(T)") if final else label
 
 
-def marked(name: str) -> dict[str, Any]:
-    """Colour and marker of a policy, as matplotlib's keywords."""
-    return _marked(style_of(name))
-
-
-def _marked(look: Style) -> dict[str, Any]:
+def marked(look: Style) -> dict[str, Any]:
+    """Colour and marker of a style, as matplotlib's keywords."""
     return {
         "color": look.color,
         "marker": look.marker,
@@ -240,7 +247,7 @@ def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: in
         markevery=(0.03 + 0.03 * (position % 6), 0.19),
         label=curve.label,
         zorder=3 + 0.01 * position,
-        **_marked(look),
+        **marked(look),
     )
     if np.isfinite(curve.lower95).any():
         lower, upper = np.maximum(curve.lower95, floor), np.maximum(curve.upper95, floor)
@@ -257,7 +264,7 @@ def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: 
         elinewidth=0.8,
         label=curve.label,
         zorder=3 + 0.01 * position,
-        **_marked(look),
+        **marked(look),
     )
 
 

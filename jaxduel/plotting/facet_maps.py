@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axis import Axis
@@ -15,26 +14,17 @@ from matplotlib.figure import Figure
 from jaxduel.errors import InputError
 from jaxduel.plotting.facets import arrangement, broken, short, ticks
 from jaxduel.plotting.figures import drawing
+from jaxduel.plotting.heatmaps import HeatMap, draw_cells
 from jaxduel.plotting.styles import FONT_SIZE
 
-_MISSING = "0.88"
 _HEIGHT = 1.75
 """Inches: a row of maps with its titles."""
 _LOG_FROM = 20.0
 """Numbers that span more than this factor have logarithmic colours."""
 
 
-@dataclass(frozen=True)
-class FacetMap:
-    """One map: a title, and values (rows, columns), the first row below; NaN where there is
-    none."""
-
-    title: str
-    values: np.ndarray
-
-
 def facet_map_figure(
-    maps: Sequence[FacetMap],
+    maps: Sequence[HeatMap],
     *,
     across: str,
     up: str,
@@ -72,22 +62,13 @@ def facet_map_figure(
                 axes.remove()
                 continue
             one = maps[number]
-            axes.set_facecolor(_MISSING)
-            axes.imshow(
-                one.values,
-                origin="lower",
-                aspect="auto",
-                interpolation="nearest",
-                cmap="viridis",
-                norm=scale,
-            )
+            draw_cells(axes, one.values, cmap="viridis", norm=scale)
             axes.set_title(broken(one.title), fontsize=FONT_SIZE + 0.5)
             lowest, leftmost = number + along >= len(maps), number % along == 0
             _label(axes.xaxis, columns, 0.17, lowest)
             _label(axes.yaxis, rows, 0.09, leftmost)
             axes.set_xlabel(across if lowest else "")
             axes.set_ylabel(up if leftmost else "")
-            axes.tick_params(length=1.5, pad=1.5)
         kept = list(grid.ravel()[: len(maps)])
         bar = figure.colorbar(
             ScalarMappable(scale, "viridis"), ax=kept, aspect=14 * down, pad=0.02, fraction=0.05

@@ -6,8 +6,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,10 +23,10 @@ from matplotlib.ticker import (
 )
 
 from jaxduel.errors import InputError
-from jaxduel.plotting.curves import Scale
 from jaxduel.plotting.figures import COLUMN_WIDTH, PAGE_WIDTH, drawing
 from jaxduel.plotting.shades import looks_of
-from jaxduel.plotting.styles import Style, dress, marker_size
+from jaxduel.plotting.styles import Style, dress
+from jaxduel.plotting.sweeps import SweepPanel, draw_curves
 
 MOST_IN_A_ROW = 6
 
@@ -45,41 +43,7 @@ _LOG_FROM, _LEAST_DECADES = 20.0, 2.0
 """Regret that spans more than this factor has a logarithmic axis, of at least so many decades."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FacetCurve:
-    """A number against a varied quantity.
-
-    Attributes:
-      policy: the policy, which decides on the colour.
-      label: text in the legend; curves of one policy with several labels have shades of its colour.
-      at: (N,) values of the varied quantity, increasing; of a level, its two ends.
-      mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where it is not known.
-      level: whether the number does not depend on the varied quantity: a line without markers.
-      dense: whether there are many points, of which few have markers.
-    """
-
-    policy: str
-    label: str
-    at: np.ndarray
-    mean: np.ndarray
-    lower95: np.ndarray
-    upper95: np.ndarray
-    level: bool = False
-    dense: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Facet:
-    """One set of axes: curves, a title, labels of both axes, the scale of the horizontal one."""
-
-    curves: Sequence[FacetCurve]
-    title: str
-    across: str
-    up: str
-    across_scale: Scale = "linear"
-
-
-def facet_figure(facets: Sequence[Facet]) -> Figure:
+def facet_figure(facets: Sequence[SweepPanel]) -> Figure:
     """Draws facets in rows of up to six, with one legend above them all. Those with the same label
     of the vertical axis share its scale: logarithmic if numbers are positive and span more than a
     factor of 20, else from 0.
@@ -90,7 +54,7 @@ def facet_figure(facets: Sequence[Facet]) -> Figure:
     if not facets or not all(facet.curves for facet in facets):
         raise InputError("a figure needs at least one facet, and a facet at least one curve.")
     rows, columns, width = arrangement(len(facets))
-    styles = looks_of((curve.policy, curve.label) for f in facets for curve in f.curves)
+    styles = looks_of((curve.name, curve.label) for f in facets for curve in f.curves)
     if len(styles) > _MOST_IN_COLUMN:
         width = max(width, _NARROW)
     with drawing():
@@ -176,23 +140,11 @@ def short(value: float) -> str:
 
 
 def _draw(
-    axes: Axes, facet: Facet, styles: dict[tuple[str, str], Style], low: float, high: float
+    axes: Axes, facet: SweepPanel, styles: dict[tuple[str, str], Style], low: float, high: float
 ) -> None:
     log = low > 0
-    for position, curve in enumerate(facet.curves):
-        color, line, marker = styles[curve.policy, curve.label]
-        look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.1}
-        if not curve.level:
-            look |= {
-                "marker": marker,
-                "markersize": 0.9 * marker_size(marker),
-                "markeredgewidth": 0.3,
-                "markeredgecolor": "white",
-                "markevery": (0.04 + 0.03 * (position % 5), 0.24) if curve.dense else None,
-            }
-        axes.plot(curve.at, curve.mean, label=curve.label, zorder=3 + 0.01 * position, **look)
-        lower = np.maximum(curve.lower95, low) if log else curve.lower95
-        axes.fill_between(curve.at, lower, curve.upper95, color=color, alpha=0.15, linewidth=0)
+    looks = [styles[curve.name, curve.label] for curve in facet.curves]
+    draw_curves(axes, facet.curves, looks, low if log else -np.inf)
     axes.set_ylim(low, high)
     axes.set_yscale("log" if log else "linear")
     if log:
@@ -209,7 +161,7 @@ def _draw(
     dress(axes, broken(facet.title))
 
 
-def _label_values(axis: Axis, facet: Facet) -> None:
+def _label_values(axis: Axis, facet: SweepPanel) -> None:
     """Ticks at values that were tried, or at powers of ten if points are many."""
     log = facet.across_scale == "log"
     if any(curve.dense for curve in facet.curves):
@@ -227,7 +179,7 @@ def _label_values(axis: Axis, facet: Facet) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _limits(facets: Sequence[Facet]) -> tuple[float, float]:
+def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
     """Ends of the axis of regret; a positive lower end stands for a logarithmic axis."""
     curves = [curve for facet in facets for curve in facet.curves]
     means = np.concatenate([curve.mean for curve in curves])
@@ -247,7 +199,7 @@ def _limits(facets: Sequence[Facet]) -> tuple[float, float]:
 
 
 def _add_legend(
-    figure: Figure, facets: Sequence[Facet], styles: dict[tuple[str, str], Style], width: float
+    figure: Figure, facets: Sequence[SweepPanel], styles: dict[tuple[str, str], Style], width: float
 ) -> int:
     """Adds one legend above all axes, policy by policy; returns its number of lines."""
     found = {}

@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from jaxduel.errors import InputError
 from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
 from jaxduel.plotting.curves import Panel, draw, looks_in
-from jaxduel.plotting.delays import DelayPanel, draw_delays
 from jaxduel.plotting.heatmaps import HEAT_FOOT, HEAT_HEAD, HeatPanel, draw_heat_row
 from jaxduel.plotting.styles import FONT_SIZE
 from jaxduel.plotting.sweeps import SweepPanel, draw_sweep
@@ -55,26 +54,6 @@ def regret_figure(panels: Sequence[Panel]) -> Figure:
     """
     one = partial(draw, looks=looks_in(panels))
     return _figure(panels, one, [panel.curves for panel in panels], "curve")
-
-
-def delay_figure(panels: Sequence[DelayPanel]) -> Figure:
-    """Regret at the horizon against the delay, laid out as in `regret_figure`.
-
-    Raises:
-      InputError: if there is no panel, or one without curves.
-
-    Example:
-      >>> import numpy as np
-      >>> from jaxduel.plotting import DelayCurve, DelayPanel, delay_figure
-      >>> delays, mean = np.array([1, 10, 100]), np.array([40.0, 44.0, 70.0])
-      >>> curve = DelayCurve(
-      ...     name="dts", label="D-TS", delays=delays, mean=mean, lower95=mean - 2, upper95=mean + 2
-      ... )
-      >>> figure = delay_figure([DelayPanel([curve], title="arxiv")])
-      >>> figure.axes[0].get_xlabel()
-      'delay $d$ (comparisons)'
-    """
-    return _figure(panels, draw_delays, [panel.curves for panel in panels], "curve")
 
 
 def bars_figure(panels: Sequence[BarsPanel]) -> Figure:

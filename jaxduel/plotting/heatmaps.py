@@ -112,15 +112,12 @@ def draw_heat_row(
     row = grid.subplots(squeeze=False)[0]
     look = _look(panel)
     for position, (axes, one) in enumerate(zip(row, panel.maps, strict=True)):
-        axes.set_facecolor(_MISSING)
-        cells = one.values if "norm" in look else _colored(one, look["cmap"])
-        axes.imshow(cells, origin="lower", aspect="auto", interpolation="nearest", **look)
+        draw_cells(axes, one.values if "norm" in look else _colored(one, look["cmap"]), **look)
         axes.set_title(one.title, fontsize=FONT_SIZE, pad=2.5)
         _label(axes.xaxis, panel.columns, shown=last)
         _label(axes.yaxis, panel.rows, shown=position == 0)
         axes.set_xlabel(panel.across if last else "", labelpad=2.0)
         axes.set_ylabel(panel.up if position == 0 else "", labelpad=2.0)
-        axes.tick_params(length=1.5, pad=1.5)
     figure.text(left, top + _TITLE / whole, panel.title, fontsize=FONT_SIZE + 0.5)
     if panel.kind == "choice":
         _explain_choices(row[-1], panel)
@@ -129,6 +126,19 @@ def draw_heat_row(
         bar = figure.colorbar(row[-1].images[0], cax=figure.add_axes(place))
         bar.set_label(panel.label, labelpad=2.0)
         bar.ax.tick_params(length=1.5, pad=1.5)
+
+
+def draw_cells(axes: Axes, cells: np.ndarray, **look: Any) -> None:
+    """Draws one map: the first row below, cells without a number grey.
+
+    Args:
+      axes: the axes to draw on.
+      cells: (rows, columns) numbers, or (rows, columns, 4) colours.
+      **look: `cmap` and `norm` of numbers.
+    """
+    axes.set_facecolor(_MISSING)
+    axes.imshow(cells, origin="lower", aspect="auto", interpolation="nearest", **look)
+    axes.tick_params(length=1.5, pad=1.5)
 
 
 def _look(panel: HeatPanel) -> dict[str, Any]:

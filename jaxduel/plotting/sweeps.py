@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from jaxduel.plotting.curves import Scale, marked
-from jaxduel.plotting.styles import dress, style_of
+from jaxduel.plotting.styles import Style, dress, style_of
 
 _MOST_TICKS = 8
 """Most values on a linear axis that get a tick each; of more, matplotlib chooses."""
@@ -27,6 +28,8 @@ class SweepCurve:
       label: text in the legend.
       at: (N,) the values that were tried, increasing.
       mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where there is none.
+      level: whether the number does not depend on the varied quantity: a line without markers.
+      dense: whether there are many points, of which few have markers.
 
     Example:
       >>> import numpy as np
@@ -46,6 +49,8 @@ class SweepCurve:
     mean: np.ndarray
     lower95: np.ndarray
     upper95: np.ndarray
+    level: bool = False
+    dense: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,21 +104,7 @@ class SweepPanel:
 
 def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
     """Draws a panel: means joined by lines, their 95 % bands, and reference curves."""
-    for position, curve in enumerate(panel.curves):
-        look = style_of(curve.name)
-        axes.plot(
-            curve.at,
-            curve.mean,
-            linestyle=look.line,
-            linewidth=1.2,
-            label=curve.label,
-            zorder=3 + 0.01 * position,
-            **marked(curve.name),
-        )
-        if np.isfinite(curve.lower95).any():
-            axes.fill_between(
-                curve.at, curve.lower95, curve.upper95, color=look.color, alpha=0.18, linewidth=0
-            )
+    draw_curves(axes, panel.curves, [style_of(curve.name) for curve in panel.curves])
     for bound in panel.bounds:
         look = style_of(bound.name)
         axes.plot(
@@ -129,6 +120,29 @@ def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
     axes.set_xlabel(panel.across)
     axes.set_ylabel(panel.up)
     dress(axes, panel.title)
+
+
+def draw_curves(
+    axes: Axes, curves: Sequence[SweepCurve], looks: Sequence[Style], floor: float = -np.inf
+) -> None:
+    """Draws means joined by lines, and their 95 % bands, which end at the floor."""
+    for position, (curve, look) in enumerate(zip(curves, looks, strict=True)):
+        style: dict[str, Any] = {"color": look.color} if curve.level else marked(look)
+        axes.plot(
+            curve.at,
+            curve.mean,
+            linestyle=look.line,
+            linewidth=1.2,
+            markevery=(0.04 + 0.03 * (position % 5), 0.24) if curve.dense else None,
+            label=curve.label,
+            zorder=3 + 0.01 * position,
+            **style,
+        )
+        if np.isfinite(curve.lower95).any():
+            lower = np.maximum(curve.lower95, floor)
+            axes.fill_between(
+                curve.at, lower, curve.upper95, color=look.color, alpha=0.18, linewidth=0
+            )
 
 
 def _scale(axes: Axes, panel: SweepPanel) -> None:

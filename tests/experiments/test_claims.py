@@ -14,7 +14,19 @@ def ratio(value: float, error: float = 0.01) -> Ratio:
 
 def claim(*verdicts: str, expected: int | None = None, combine=all_hold) -> Claim:
     measured = tuple(Measurement("toy", "a / b", ratio(1.0), 1.1, v) for v in verdicts)
-    return Claim("it wins", "section 5", "a < b", measured, expected or len(verdicts), combine)
+    record = Claim(
+        "it wins", "section 5", "a < b", lambda found: found, expected or len(verdicts), combine
+    )
+    return record.measured(measured)
+
+
+def test_any_number_of_measurements_will_do_where_none_is_expected():
+    record = Claim("it wins", "section 5", "a < b", lambda found: found, None, all_hold)
+    assert record.verdict == "not measured"
+    for number in (1, 3):
+        made = record.measured([Measurement("toy", "a / b", ratio(1.0), 1.1, "confirmed")] * number)
+        assert made.verdict == "confirmed"
+        assert "measured)" not in "\n".join(claims.lines([made]))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +86,8 @@ def test_text_and_table_say_the_same():
 
 def test_quantities_other_than_ratios_of_means_have_no_medians():
     slope = Measurement("toy", "a slope", Number(0.95, 0.01, 50), float("nan"), "confirmed")
-    made = [Claim("it is linear", "section 5", "> 0.9", (slope,), 1, all_hold)]
+    record = Claim("it is linear", "section 5", "> 0.9", lambda found: found, 1, all_hold)
+    made = [record.measured([slope])]
     (text,) = [line for line in claims.lines(made) if "a slope" in line]
     assert "0.95 [0.93, 0.97]" in text
     assert text.endswith("[0.93, 0.97]")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ SAMPLES = {
     ("one", "dts"): sample("dts", 10),
     ("one", "rucb"): sample("rucb", 30),
     ("one", "rmed1"): sample("rmed1", 20, power=0.5),
-    ("two", "dts"): sample("dts", 10),
+    ("two", "dts"): replace(sample("dts", 10), checkpoints=10 * TIMES),
 }
 FIND = Finder(SAMPLES)
 
@@ -40,6 +42,13 @@ def test_ratios_where_both_play():
     assert (found.where, found.what, found.verdict) == ("one", "DTS / RUCB, T = 1,000", "confirmed")
     assert found.estimate.value == pytest.approx(1 / 3, rel=0.02)
     assert found.medians == pytest.approx(1 / 3, rel=0.02)
+
+
+def test_a_horizon_is_named_where_there_are_several():
+    (found,) = Finder({key: SAMPLES[key] for key in SAMPLES if key[0] == "one"}).ratios(
+        "dts", "rucb", ("one",), less
+    )
+    assert found.what == "DTS / RUCB"
 
 
 def test_the_best_of_others_can_confirm_only_if_all_play():

@@ -8,7 +8,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.curves import Competitor, DataSet, Draw
-from jaxduel.experiments.plans import DelayPlan, PanelPlan, Setting, all_entries, figure_of
+from jaxduel.experiments.plans import PanelPlan, Setting, all_entries, figure_of
 from jaxduel.experiments.samples import Sample
 
 CYCLE_9 = jd.problems.load("noncondorcet-cyclic")  # winners: arms 0, 1, 2
@@ -115,27 +115,6 @@ def test_shares_of_runs_without_exploitation():
     assert "mean of 0 runs: none" in plan.lines(samples)[0]
 
 
-def test_delays_are_competitors_of_their_own_but_for_the_first():
-    plan = DelayPlan("6a", data_set("a"), (competitor("dts"),), (1, 30, 1000))
-    names = [entry.name for _, entry in plan.entries]
-    assert names == ["dts", "dts[delay=30]", "dts[delay=1000]"]
-    assert [entry.delay for _, entry in plan.entries] == [1, 30, 1000]
-    assert plan.entries[2][1].label == "DTS, d = 1,000"
-    finals = ([1.0, 3.0], [4.0, 6.0], [9.0, 9.0])
-    samples = {
-        ("a", name): sample(name, values) for name, values in zip(names, finals, strict=True)
-    }
-    (curve,) = plan.panel(samples, SETTING).curves
-    assert curve.name == "dts"
-    np.testing.assert_array_equal(curve.delays, [1, 30, 1000])
-    np.testing.assert_array_equal(curve.mean, [2, 5, 9])
-    table = rows(plan.table(samples, SETTING))
-    assert [(row["policy"], row["delay"]) for row in table] == [
-        ("dts", "1"), ("dts", "30"), ("dts", "1000"),
-    ]  # fmt: skip
-    assert float(table[0]["mean"]) == 2
-
-
 def test_axes_may_begin_late_and_show_the_papers_unit():
     setting = Setting(100_000, "copeland", time_scale="log", start=1_000, factor=2.0)
     times = setting.checkpoints(100_000)
@@ -149,7 +128,8 @@ def test_bounds_are_lines_and_the_frame_has_room_for_them():
     samples = {("a", "dts"): sample("dts", [10.0]), ("a", "rucb"): sample("rucb", [1e4])}
     asked = []
 
-    def bounds() -> dict[str, float]:
+    def bounds(problem) -> dict[str, float]:
+        assert problem is CYCLE_9
         asked.append(1)
         return {"LB": 3.0, "ECWB": 4.0}
 

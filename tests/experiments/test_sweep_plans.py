@@ -8,7 +8,14 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
+from jaxduel.experiments.sweep_plans import (
+    Axis,
+    FinalSetting,
+    SweepLine,
+    SweepPlan,
+    SweepPoint,
+    against_delay,
+)
 
 ARMS = jd.problems.one_better_arm(3)
 SETTING = FinalSetting(1_000, "pulls")
@@ -35,7 +42,9 @@ def by_batches() -> SweepPlan:
     data = data_set("a")
     line = SweepLine("base", "BaSE", tuple(SweepPoint(m, data, competitor(m)) for m in (2, 3)))
     same = SweepLine("ucb1", "UCB1", tuple(SweepPoint(m, data, UCB1) for m in (2, 3)))
-    return SweepPlan("1a", "batches", Axis("batches $M$", "num_batches"), (line, same))
+    return SweepPlan(
+        "1a", "batches", Axis("batches $M$", "num_batches"), (line, same), per_pull=True
+    )
 
 
 SAMPLES = {
@@ -70,7 +79,11 @@ def test_each_data_set_has_its_own_horizon():
     data = {t: data_set(str(t), t) for t in (100, 1_000)}
     points = tuple(SweepPoint(t, d, UCB1) for t, d in data.items())
     plan = SweepPlan(
-        "1c", "", Axis("horizon $T$", "horizon", "log"), (SweepLine("ucb1", "UCB1", points),)
+        "1c",
+        "",
+        Axis("horizon $T$", "horizon", "log"),
+        (SweepLine("ucb1", "UCB1", points),),
+        per_pull=True,
     )
     samples = {(str(t), "ucb1"): sample("ucb1", [5.0, 5.0], t) for t in data}
     panel = plan.panel(samples, SETTING)
@@ -99,3 +112,28 @@ def test_the_figure_has_a_panel_and_a_legend():
     assert len(figure.axes) == 2
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["BaSE", "UCB1"]
     assert plan.lines(SAMPLES) == []
+
+
+def test_delays_are_competitors_of_their_own_but_for_the_first():
+    dts = Competitor("dts", "DTS", "dts", {})
+    plan = against_delay("6a", data_set("a"), (dts,), (1, 30, 1000))
+    names = [entry.name for _, entry in plan.entries]
+    assert names == ["dts", "dts[delay=30]", "dts[delay=1000]"]
+    assert [entry.delay for _, entry in plan.entries] == [1, 30, 1000]
+    assert plan.entries[2][1].label == "DTS, d = 1,000"
+    finals = ([1.0, 3.0], [4.0, 6.0], [9.0, 9.0])
+    samples = {
+        ("a", name): sample(name, values) for name, values in zip(names, finals, strict=True)
+    }
+    panel = plan.panel(samples, FinalSetting(1_000, "copeland"))
+    assert (panel.across, panel.across_scale) == ("delay $d$ (comparisons)", "log")
+    assert panel.up == "Copeland regret $R(T)$, normalised"
+    (curve,) = panel.curves
+    assert curve.name == "dts"
+    np.testing.assert_array_equal(curve.at, [1, 30, 1000])
+    np.testing.assert_array_equal(curve.mean, [2, 5, 9])
+    table = list(csv.DictReader(io.StringIO(plan.table(samples, SETTING))))
+    assert [(row["policy"], row["delay"]) for row in table] == [
+        ("dts", "1"), ("dts", "30"), ("dts", "1000"),
+    ]  # fmt: skip
+    assert float(table[0]["mean"]) == 2

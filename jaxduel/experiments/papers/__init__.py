@@ -1,39 +1,30 @@
-"""Reproductions of papers, one module each.
-
-A module has `TITLE`, `FIGURES` (descriptions of its panels, by name such as "1a"; tables count as
-figures) and `reproduce(figure, full, out, seed, runs, progress) -> Report`.
-"""
+"""Reproductions of papers, a folder each: `figures` has the panels as data, `claims` what the text
+says of them."""
 
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 from jaxduel.errors import unknown_name
-from jaxduel.experiments.papers.titles import TITLES as TITLES
 
 if TYPE_CHECKING:
-    from jaxduel.experiments.reproduction import Report
+    from jaxduel.experiments.papers.paper import Paper
 
-
-class Paper(Protocol):
-    """Interface of a paper's module."""
-
-    TITLE: str
-    FIGURES: dict[str, str]
-
-    def reproduce(
-        self,
-        figure: str | None = None,
-        full: bool = False,
-        out: str | Path | None = None,
-        seed: int = 0,
-        runs: int | None = None,
-        progress: bool | None = None,
-    ) -> Report:
-        """Makes the paper's figures and measures its claims."""
-        ...
+TITLES = {
+    "batched-dueling": "Batched Dueling Bandits (Agarwal, Ghuge and Nagarajan, ICML 2022)",
+    "double-thompson": "Double Thompson Sampling for Dueling Bandits (Wu and Liu, NIPS 2016)",
+    "copeland-dueling": (
+        "Copeland Dueling Bandits (Zoghi, Karnin, Whiteson and de Rijke, NIPS 2015)"
+    ),
+    "copeland-rmed": (
+        "Copeland Dueling Bandit Problem: Regret Lower Bound, Optimal Algorithm, and "
+        "Computationally Efficient Algorithm (Komiyama, Honda and Nakagawa, ICML 2016)"
+    ),
+    "batched-mab": "Batched Multi-armed Bandits Problem (Gao, Han, Ren and Zhou, NeurIPS 2019)",
+}
+"""Titles by the papers' names on the command line, for listings that import no paper; folders have
+underscores for hyphens."""
 
 
 def names() -> tuple[str, ...]:
@@ -42,12 +33,12 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Paper:
-    """The module of a paper.
+    """A paper, with `TITLE`, `FIGURES` (descriptions of its panels by name) and `reproduce`.
 
     Raises:
       InputError: if there is no paper of that name; it suggests the nearest.
     """
     if name not in TITLES:
         raise unknown_name("paper", name, TITLES)
-    module = importlib.import_module(f"jaxduel.experiments.papers.{name.replace('-', '_')}")
-    return cast(Paper, module)
+    module = f"jaxduel.experiments.papers.{name.replace('-', '_')}.figures"
+    return importlib.import_module(module).PAPER

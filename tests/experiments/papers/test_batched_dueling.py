@@ -5,8 +5,12 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
-from jaxduel.experiments.papers import batched_dueling as paper
+from jaxduel.experiments import papers, stored_curves
+from jaxduel.experiments.findings import Finder
+from jaxduel.experiments.papers.batched_dueling import claims
+from jaxduel.experiments.papers.batched_dueling import figures as paper
+from jaxduel.experiments.papers.batched_dueling.figures import PAPER
+from jaxduel.experiments.papers.paper import Order, Size
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.reproduction import chosen_panels
 from jaxduel.experiments.samples import Sample
@@ -30,10 +34,10 @@ def report(tmp_path_factory):
             return load(name)
 
         patch.setattr(jd.problems, "load", without_sushi)
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         out = tmp_path_factory.mktemp("figures")
-        with pytest.warns(UserWarning, match=r"panels \(b\), sushi, are missing: sushi16.npy"):
-            return paper.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
+        with pytest.warns(UserWarning, match="panel 2b, .* sushi, is missing: sushi16.npy"):
+            return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
 
 
 def test_files_of_the_panels_that_could_be_made(report):
@@ -47,7 +51,7 @@ def test_files_of_the_panels_that_could_be_made(report):
     }
     assert all(file.stat().st_size > 0 for file in report.files)
     text = (report.files[0].parent / "claims.txt").read_text()
-    assert "panels (b), sushi, are missing" in text
+    assert "panel 2b, SCOMP2 by batches, sushi, is missing" in text
     assert not report.interrupted
 
 
@@ -68,7 +72,7 @@ def test_tables_have_the_numbers_of_the_samples(report):
 
 
 def test_runs_on_six_rankers_are_those_of_simulate(report):
-    competitor = next(c for c in paper._FIGURE_2 if c.name == "scomp2")
+    competitor = next(c for c in paper.FIGURE_2 if c.name == "scomp2")
     policy = jd.policies.make("scomp2", num_arms=6, horizon=HORIZON, **competitor.parameters)
     key = jax.random.fold_in(jax.random.key(0), ord("a"))
     times = Setting(HORIZON, "average").checkpoints(HORIZON)
@@ -81,13 +85,17 @@ def test_runs_on_six_rankers_are_those_of_simulate(report):
 
 
 def test_each_run_has_an_instance_of_its_own_up_to_a_hundred():
-    data = paper._data_set("c", 3, 0, 6)
+    def data_set(letter: str, runs: int):
+        return paper.PLACES[letter].data(Order(num_arms=6), Size(100, runs))
+
+    data = data_set("c", 3)
     assert [draw.num_runs for draw in data.draws] == [1, 1, 1]
     assert len({draw.problem.preferences.tobytes() for draw in data.draws}) == 3
-    many = paper._data_set("d", 203, 0, 6)
+    many = data_set("d", 203)
     assert sum(draw.num_runs for draw in many.draws) == many.num_runs == 203
     assert len(many.draws) == 68
-    again = paper._data_set("c", 3, 0, 6)
+    assert data.title == "SYN-BTL, $K=6$"
+    again = data_set("c", 3)
     assert [d.problem for d in again.draws] == [d.problem for d in data.draws]
 
 
@@ -95,7 +103,7 @@ def samples(**finals: float) -> dict[tuple[str, str], Sample]:
     """Made-up samples: for each data set, each policy's mean final regret."""
     rng = np.random.default_rng(0)
     made = {}
-    for data in paper._ALL:
+    for data in claims.ALL:
         for name, mean in finals.items():
             name = name.replace("_", "[num_batches=") + ("]" if "_" in name else "")
             regret = mean * (1 + 0.01 * rng.standard_normal((20, 1)))
@@ -109,13 +117,17 @@ GOOD = {
 }  # fmt: skip
 
 
+def measured(made: dict[tuple[str, str], Sample]):
+    return PAPER.measured(Finder(made))
+
+
 def verdicts(made: dict[tuple[str, str], Sample]) -> list[str]:
-    return [claim.verdict for claim in paper.measured_claims(made)]
+    return [claim.verdict for claim in measured(made)]
 
 
 def test_claims_hold_where_the_numbers_are_as_the_paper_says():
     made = samples(**GOOD)
-    for data in paper._SYNTHETIC:
+    for data in claims.SYNTHETIC:
         for policy in ("pcomp", "scomp"):
             sample = made[data, policy]
             made[data, policy] = Sample(
@@ -144,8 +156,8 @@ def test_verdicts_flip_with_the_numbers(change, flipped):
 
 
 def test_a_missing_data_set_leaves_a_claim_about_all_undecided():
-    made = {key: sample for key, sample in samples(**GOOD).items() if key[0] != paper.SUSHI}
-    found = paper.measured_claims(made)
+    made = {key: sample for key, sample in samples(**GOOD).items() if key[0] != claims.SUSHI}
+    found = measured(made)
     assert found[0].verdict == "undecided"
     assert found[1].verdict == "confirmed"  # 3 of 4 can be confirmed on 3
     assert len(found[0].measurements) == 3
@@ -157,11 +169,11 @@ def test_sushi_alone_cannot_be_missing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(jd.problems, "load", refuse)
     with pytest.raises(jd.InputError, match="sushi is not on this machine"):
-        paper.reproduce("1b", out=tmp_path)
+        PAPER.reproduce("1b", out=tmp_path)
 
 
 def test_figures_by_name():
-    known = tuple(paper.FIGURES)
+    known = tuple(PAPER.FIGURES)
     assert chosen_panels(None, known) == list(known)
     assert chosen_panels("1", known) == ["1a", "1b", "1c", "1d"]
     assert chosen_panels("2C", known) == ["2c"]
@@ -179,10 +191,10 @@ def test_figures_by_name():
 )
 def test_bad_arguments(arguments, message, tmp_path):
     with pytest.raises(jd.InputError, match=message):
-        paper.reproduce(out=tmp_path, **arguments)
+        PAPER.reproduce(out=tmp_path, **arguments)
 
 
 def test_papers_by_name():
-    assert papers.load("batched-dueling").TITLE == paper.TITLE
+    assert papers.load("batched-dueling").TITLE == PAPER.TITLE
     with pytest.raises(jd.InputError, match="did you mean 'batched-dueling'"):
         papers.load("batched-duels")

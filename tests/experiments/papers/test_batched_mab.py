@@ -5,13 +5,15 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
-from jaxduel.experiments.papers import batched_mab as paper
-from jaxduel.experiments.papers import batched_mab_claims as claims
-from jaxduel.experiments.papers import batched_mab_entries as entries
-from jaxduel.experiments.papers.batched_mab_entries import GRIDS, PROGRAM, READINGS, TEXT
+from jaxduel.experiments import papers, stored_curves
+from jaxduel.experiments.papers.batched_mab import claims, entries
+from jaxduel.experiments.papers.batched_mab import figures as paper
+from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, READINGS, TEXT
+from jaxduel.experiments.papers.batched_mab.figures import PAPER
+from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.reproduction import chosen_panels
 from jaxduel.experiments.samples import Sample
+from tests.experiments.papers.smaller import smaller
 
 HORIZON = 1_000
 
@@ -22,9 +24,9 @@ def report(tmp_path_factory, quick_compilation):
     with pytest.MonkeyPatch.context() as patch:
         for module in (paper, claims):
             patch.setattr(module, "ARMS", (2, 3))
-        patch.setattr(paper, "FIGURES", {panel: panel for panel in ("1a", "1b", "1d")})
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
-        return paper.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+        few = smaller(PAPER, dict.fromkeys(("1a", "1b", "1d")))
+        return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
 
 
 def test_files_of_the_panels(report):
@@ -80,7 +82,10 @@ def made_up(reading: entries.Reading, means: dict[str, float]) -> dict[tuple[str
     """Samples of all settings: each policy's mean final regret, by the words it begins with."""
     rng = np.random.default_rng(0)
     made = {}
-    settings = [*claims._settings(HORIZONS), *((entries.place(2, 50_000), m) for m in range(2, 8))]
+    settings = [
+        *claims.Evidence({}, 50_000).settings,
+        *((entries.place(2, 50_000), m) for m in range(2, 8)),
+    ]
     for where, number in settings:
         players = [entries.base(reading, grid, number) for grid in GRIDS]
         players += [entries.etc(grid, number) for grid in GRIDS[:2]] + [entries.UCB1]
@@ -98,9 +103,13 @@ GOOD = {
 }  # fmt: skip
 
 
+def measured(made: dict[tuple[str, str], Sample]):
+    return PAPER.measured(claims.Evidence(made, 50_000))
+
+
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.figure)
 def test_claims_hold_where_the_numbers_are_as_the_paper_says(reading):
-    found = claims.measured_claims(made_up(reading, GOOD), HORIZONS)
+    found = measured(made_up(reading, GOOD))
     verdicts = [claim.verdict for claim in found]
     known = verdicts[:4] if reading == PROGRAM else verdicts[4:]
     assert known == ["confirmed"] * 4
@@ -119,7 +128,7 @@ def test_claims_hold_where_the_numbers_are_as_the_paper_says(reading):
     ],
 )
 def test_verdicts_flip_with_the_numbers(change, flipped):
-    found = claims.measured_claims(made_up(TEXT, {**GOOD, **change}), HORIZONS)[4:]
+    found = measured(made_up(TEXT, {**GOOD, **change}))[4:]
     assert found[flipped].verdict == "not confirmed"
 
 
@@ -134,29 +143,25 @@ def test_both_readings_and_all_settings_have_names_of_their_own():
     assert len({tuple(jax.random.key_data(key).tolist()) for key in keys}) == 3
 
 
-def test_horizons_of_panel_c_are_those_of_the_authors_program(monkeypatch, tmp_path):
-    seen = {}
+def plan_of(name: str, **order):
+    panel = PAPER.panel(name)
+    return panel.picture(panel, Order(**order))
 
-    def look(plans, *_):
-        seen["plans"] = plans
-        return reproduction.Report([])
 
-    monkeypatch.setattr(paper, "carry_out", look)
-    paper.reproduce("1c", out=tmp_path)
-    (plan,) = seen["plans"]
+def test_horizons_of_panel_c_are_those_of_the_authors_program():
+    plan = plan_of("1c")
     assert [point.at for point in plan.lines_of[0].points] == list(HORIZONS)
     assert {data.num_runs for data, _ in plan.entries} == {200}
-    paper.reproduce("text1c", full=True, out=tmp_path)
-    assert {data.num_runs for data, _ in seen["plans"][0].entries} == {10_000}
+    assert {data.num_runs for data, _ in plan_of("text1c", full=True).entries} == {10_000}
 
 
 def test_figures_by_name():
-    known = tuple(paper.FIGURES)
+    known = tuple(PAPER.FIGURES)
     assert chosen_panels("1", known) == ["1a", "1b", "1c", "1d"]
     assert chosen_panels("text1", known) == ["text1a", "text1b", "text1c", "text1d"]
     assert chosen_panels("s1", known) == [f"s1{letter}" for letter in "abcdef"]
     assert chosen_panels("s2b", known) == ["s2b"]
-    assert papers.load("batched-mab").TITLE == paper.TITLE
+    assert papers.load("batched-mab") is PAPER
 
 
 @pytest.mark.parametrize(
@@ -170,7 +175,7 @@ def test_figures_by_name():
 )
 def test_bad_arguments(arguments, message, tmp_path):
     with pytest.raises(jd.InputError, match=message):
-        paper.reproduce(out=tmp_path, **arguments)
+        PAPER.reproduce(out=tmp_path, **arguments)
 
 
 REFERENCE = {

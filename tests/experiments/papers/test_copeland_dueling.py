@@ -5,11 +5,15 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, stored_curves
+from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
-from jaxduel.experiments.papers import copeland_dueling as paper
-from jaxduel.experiments.papers import copeland_dueling_claims as claims
+from jaxduel.experiments.papers.copeland_dueling import claims
+from jaxduel.experiments.papers.copeland_dueling import figures as paper
+from jaxduel.experiments.papers.copeland_dueling.figures import PAPER
+from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.samples import Sample
+from tests.experiments.papers.smaller import smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 12_000
@@ -19,11 +23,9 @@ HORIZON = 12_000
 def report(tmp_path_factory):
     """Figure 1 of two policies, 3 runs to a small horizon."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
-        patch.setattr(paper, "FIGURES", {"1": paper.FIGURES["1"]})
-        few = paper._PLACES["1"]._replace(names=("savage", "rucb"))
-        patch.setattr(paper, "_PLACES", {**paper._PLACES, "1": few})
-        return paper.reproduce(out=tmp_path_factory.mktemp("figures"), runs=3, horizon=HORIZON)
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+        few = smaller(PAPER, {"1": ("savage", "rucb")})
+        return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=3, horizon=HORIZON)
 
 
 def test_files_and_notes(report):
@@ -62,39 +64,39 @@ def test_separate_runs_begin_where_the_picture_does(report):
 
 def test_ccb_and_scb_share_checkpoints_on_500_arms():
     for full in (False, True):
-        order = paper._Order(full=full, seed=0, runs=None, horizon=None)
-        place = paper._PLACES["2c"]
-        long, short = order.data(place), order.slow(place)
-        setting = paper.Setting(1, "copeland", time_scale="log", start=paper.START)
-        times = setting.checkpoints(setting.horizon_of(long))
-        assert short.horizon in times
+        panel = PAPER.panel("2c")
+        sizes = {c.name: data for data, c in panel.picture(panel, Order(full=full)).entries}
+        long, short = sizes["scb"], sizes["ccb"]
+        assert short.horizon < long.horizon
+        assert short.horizon in PAPER.setting.checkpoints(long.horizon)
         assert long.num_runs == short.num_runs == 10
 
 
 def test_every_panel_has_its_data_set_and_policies():
-    order = paper._Order(full=False, seed=0, runs=None, horizon=None)
-    for panel in paper.FIGURES:
-        plan = paper._plan(panel, order)
-        assert plan.name == panel
-        assert {data.name for data, _ in plan.entries} == {paper._PLACES[panel].name}
-    assert paper._plan("2a", order).data.draws[0].problem.num_arms == claims.NUM_TEN
-    assert paper._plan("2b", order).data.draws[0].problem.num_arms == claims.NUM_SOME
-    assert "rucb" not in paper._plan("1", order).frame
+    plans = {panel.name: panel.picture(panel, Order()) for panel in PAPER.panels}
+    names = {"1": claims.FIVE, "2a": claims.TEN, "2b": claims.SOME, "2c": claims.MANY}
+    assert list(plans) == list(names) == list(PAPER.FIGURES)
+    for name, plan in plans.items():
+        assert plan.name == name
+        assert {data.name for data, _ in plan.entries} == {names[name]}
+    assert plans["2a"].data.draws[0].problem.num_arms == claims.NUM_TEN
+    assert plans["2b"].data.draws[0].problem.num_arms == claims.NUM_SOME
+    assert "rucb" not in plans["1"].frame
 
 
 def test_policies_take_the_parameters_of_the_paper():
-    for competitor in paper._COMPETITORS.values():
+    for competitor in paper.COMPETITORS.values():
         jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
 
 
 def test_the_paper_is_known_by_name():
-    assert papers.load("copeland-dueling").FIGURES is paper.FIGURES
+    assert papers.load("copeland-dueling") is PAPER
 
 
 @pytest.mark.parametrize("arguments", [{"runs": 0}, {"seed": -1}, {"horizon": 0}, {"figure": "3"}])
 def test_bad_arguments(arguments, tmp_path):
     with pytest.raises(jd.InputError):
-        paper.reproduce(out=tmp_path, **arguments)
+        PAPER.reproduce(out=tmp_path, **arguments)
 
 
 TIMES = np.array([1_000, 10_000, 100_000])
@@ -130,16 +132,20 @@ def good() -> dict[tuple[str, str], Sample]:
     }
 
 
+def measured(samples: dict[tuple[str, str], Sample]):
+    return PAPER.measured(Finder(samples))
+
+
 def test_a_curve_of_independent_horizons_with_equal_means_falls_every_other_time():
     level = {(claims.FIVE, "savage"): sample("savage", (1, 500, 500))}
-    (claim,) = [c for c in claims.measured_claims(level) if "monotonically" in c.quote]
-    (measured,) = claim.measurements
-    assert measured.estimate.value == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(claims.CURVES))
-    assert measured.estimate.error == pytest.approx(0.5 / np.sqrt(claims.CURVES), rel=0.02)
+    (claim,) = [c for c in measured(level) if "monotonically" in c.quote]
+    (share,) = claim.measurements
+    assert share.estimate.value == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(claims.CURVES))
+    assert share.estimate.error == pytest.approx(0.5 / np.sqrt(claims.CURVES), rel=0.02)
 
 
 def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
-    found = claims.measured_claims(good)
+    found = measured(good)
     assert [c.quote for c in found if c.verdict != "confirmed"] == []
     assert all(len(claim.measurements) == claim.expected for claim in found)
     (drop,) = [c for c in found if "monotonically" in c.quote]
@@ -153,7 +159,7 @@ def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
 
 
 def test_nothing_simulated_is_nothing_measured():
-    assert {claim.verdict for claim in claims.measured_claims({})} == {"not measured"}
+    assert {claim.verdict for claim in measured({})} == {"not measured"}
 
 
 @pytest.mark.parametrize(
@@ -170,5 +176,5 @@ def test_nothing_simulated_is_nothing_measured():
 )
 def test_verdicts_flip_with_the_numbers(good, where, name, finals, quote):
     good[where, name] = sample(name, finals)
-    (claim,) = [claim for claim in claims.measured_claims(good) if quote in claim.quote]
+    (claim,) = [claim for claim in measured(good) if quote in claim.quote]
     assert claim.verdict == "not confirmed"

@@ -7,31 +7,31 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
-from jaxduel.experiments.papers import copeland_rmed as paper
-from jaxduel.experiments.papers import copeland_rmed_claims as claims
-from jaxduel.experiments.papers.copeland_rmed_constants import (
-    Constants,
-    KnownConstants,
-    SubmatrixTable,
-)
-from jaxduel.experiments.papers.copeland_rmed_instances import (
+from jaxduel.experiments import papers, reproduction, stored_curves
+from jaxduel.experiments.papers.copeland_rmed import claims
+from jaxduel.experiments.papers.copeland_rmed import figures as paper
+from jaxduel.experiments.papers.copeland_rmed.constants import PRINTED, Constants, SubmatrixTable
+from jaxduel.experiments.papers.copeland_rmed.figures import PAPER
+from jaxduel.experiments.papers.copeland_rmed.instances import (
     MSLR64,
     MULTISOL,
     mslr64,
     multisol_like,
     random_submatrices,
 )
+from jaxduel.experiments.papers.copeland_rmed.study import growth_by_decade, meets_from
+from jaxduel.experiments.papers.paper import ABSENT, Order
 from jaxduel.experiments.samples import Sample
+from tests.experiments.papers.smaller import smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 1_200
 FIXED = "ecw-rmed[shuffle_arms=false]"
 
 
-def stand_in(name: str, **changes: object):
+def stand_in(competitor):
     """A competitor of the paper, played by a policy that compiles fast."""
-    return replace(paper._COMPETITORS[name], policy="rmed1", parameters={}, **changes)
+    return replace(competitor, policy="rmed1", parameters={})
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +46,13 @@ def report(tmp_path_factory):
             return load(name)
 
         patch.setattr(jd.problems, "load", without_mslr)
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
-        patch.setattr(paper, "FIGURES", {p: paper.FIGURES[p] for p in ("1e", "table1", "s1")})
-        few = {name: stand_in(name) for name in ("ecw-rmed", "cw-rmed", "savage")}
-        patch.setattr(paper, "_COMPETITORS", few)
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+        names = ("ecw-rmed", "cw-rmed", "savage", FIXED)
+        few = smaller(PAPER, {"1e": names, "table1": None, "s1": names}, stand_in)
         out = tmp_path_factory.mktemp("figures")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            made = paper.reproduce(out=out, runs=3, horizon=HORIZON)
+            made = few.reproduce(out=out, runs=3, horizon=HORIZON)
         assert [str(w.message)[:21] for w in caught] == ["panel table1, constan"]
         return made
 
@@ -96,20 +95,18 @@ def test_bounds_are_in_the_table_of_the_panel(report):
 
 
 def test_horizons_and_runs_of_the_panels():
-    def size(panel: str, full: bool, slow: bool = False):
-        order = paper._Order(full=full, seed=0, runs=None, horizon=None)
-        place = paper._PLACES[panel]._replace(make=multisol_like)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(paper, "_PLACES", {panel: place})
-            data = order.slow(place) if slow else order.data(place)
-        return None if data is None else (data.horizon, data.num_runs)
+    def size(panel: str, full: bool, name: str = "ecw-rmed"):
+        record = PAPER.panel(panel)
+        (group,) = record.groups
+        (competitor,) = [c for c in group.competitors if c.name == name] or [None]
+        return competitor and record.size(group, competitor, Order(full=full))
 
     assert size("1a", full=True) == (10_000_000, 100)
     assert size("1c", full=True) == (1_000_000, 100)
-    assert size("1e", full=True, slow=True) == size("1e", full=True)
-    assert size("1a", full=True, slow=True) == (30_000, 20)
-    assert size("1c", full=True, slow=True) is None
-    assert size("1a", full=False, slow=True) is None
+    assert size("1e", full=True, name="cw-rmed") == size("1e", full=True)
+    assert size("1a", full=True, name="cw-rmed") == (30_000, 20)
+    assert size("1c", full=True, name="cw-rmed") is None
+    assert size("1a", full=False, name="cw-rmed") == ABSENT
     for panel in ("1a", "1c", "1e"):
         horizon, runs = size(panel, full=False)
         assert horizon <= 1_000_000
@@ -117,13 +114,13 @@ def test_horizons_and_runs_of_the_panels():
 
 
 def test_policies_take_the_parameters_of_the_paper():
-    for competitor in paper._COMPETITORS.values():
+    for competitor in paper.COMPETITORS.values():
         jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
 
 
 def test_the_paper_is_known_by_name_and_its_figures_too():
-    assert papers.load("copeland-rmed").FIGURES is paper.FIGURES
-    known = tuple(paper.FIGURES)
+    assert papers.load("copeland-rmed") is PAPER
+    known = tuple(PAPER.FIGURES)
     assert reproduction.chosen_panels("1", known) == [f"1{letter}" for letter in "abcdef"]
     assert reproduction.chosen_panels("table1", known) == ["table1"]
 
@@ -131,7 +128,7 @@ def test_the_paper_is_known_by_name_and_its_figures_too():
 @pytest.mark.parametrize("arguments", [{"runs": 0}, {"seed": -1}, {"horizon": 0}, {"figure": "2"}])
 def test_bad_arguments(arguments, tmp_path):
     with pytest.raises(jd.InputError):
-        paper.reproduce(out=tmp_path, **arguments)
+        PAPER.reproduce(out=tmp_path, **arguments)
 
 
 def test_the_constructed_instance_is_as_its_docstring_says():
@@ -211,7 +208,7 @@ def test_a_longer_table_begins_with_a_shorter_one(whole):
 
 def test_the_table_alone_needs_no_simulation(whole, tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "SUBMATRICES", 20)
-    made = paper.reproduce("table1", out=tmp_path)
+    made = PAPER.reproduce("table1", out=tmp_path)
     assert made.samples == {}
     assert {"figure-table1.png", "figure-table1.csv"} <= {file.name for file in made.files}
     with (tmp_path / "figure-table1.csv").open() as file:
@@ -227,15 +224,13 @@ TIMES = np.array([100, 1_000, 10_000])
 LOWER = {MULTISOL: 9.0, "gap": 11.0, "mslr5-condorcet": 66.0}
 
 
-class Rows(SubmatrixTable):
-    """Made-up rows."""
-
-    def __init__(self, lower: float, efficient: float, ccb: float) -> None:
-        noise = 1 + 0.1 * np.random.default_rng(0).standard_normal((3, 400))
-        noise /= noise.mean(axis=1, keepdims=True)
-        efficient_column = np.maximum(efficient * noise[1], lower * noise[0])
-        self.number = 400
-        self._rows = list(zip(lower * noise[0], efficient_column, ccb * noise[2], strict=True))
+def rows(lower: float, efficient: float, ccb: float) -> dict[str, np.ndarray]:
+    """Made-up columns of Table 1."""
+    noise = 1 + 0.1 * np.random.default_rng(0).standard_normal((3, 400))
+    noise /= noise.mean(axis=1, keepdims=True)
+    least = lower * noise[0]
+    columns = least, np.maximum(efficient * noise[1], least), ccb * noise[2]
+    return dict(zip(PRINTED, columns, strict=True))
 
 
 def sample(name: str, final: float, growth: float) -> Sample:
@@ -258,24 +253,23 @@ def good():
     }
     for data in claims.WITH_CW:
         made[data, "cw-rmed"] = sample("cw-rmed", 700.0, LOWER[data])
-    known = KnownConstants()
+    constants = {}
     for data in (*claims.FIGURE_1, "mslr5-condorcet"):
         lower = LOWER.get(data, 500.0)
         winners = 3 if data == "mslr16-noncondorcet" else 1
-        known.found[data] = Constants(lower, lower * (1.0 if winners > 1 else 1.02), winners)
-    known.found["gap"] = Constants(11.0, 1_250.0, 1)
-    known.table = Rows(670.0, 728.0, 8.8e5)
-    return made, known
+        constants[data] = Constants(lower, lower * (1.0 if winners > 1 else 1.02), winners)
+    constants["gap"] = Constants(11.0, 1_250.0, 1)
+    return claims.Evidence(made, constants, rows(670.0, 728.0, 8.8e5))
 
 
 def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
-    found = claims.measured_claims(*good)
+    found = PAPER.measured(good)
     assert [c.quote for c in found if c.verdict != "confirmed"] == ["CCB 8.8e5"]
-    assert all(len(claim.measurements) == claim.expected for claim in found)
+    assert all(c.expected in (None, len(c.measurements)) for c in found)
 
 
 def test_nothing_simulated_is_nothing_confirmed():
-    for claim in claims.measured_claims({}, KnownConstants()):
+    for claim in PAPER.measured(claims.Evidence({}, {}, {})):
         assert claim.verdict in ("not measured", "undecided")
 
 
@@ -289,22 +283,20 @@ def test_nothing_simulated_is_nothing_confirmed():
     ],
 )
 def test_verdicts_flip_with_the_runs(good, where, name, final, growth, quote):
-    samples, known = good
-    samples[where, name] = sample(name, final, growth)
-    found = [claim for claim in claims.measured_claims(samples, known) if quote in claim.quote]
+    good.samples[where, name] = sample(name, final, growth)
+    found = [claim for claim in PAPER.measured(good) if quote in claim.quote]
     assert [claim.verdict for claim in found] == ["not confirmed"]
 
 
 def test_one_third_and_many_data_sets_need_not_be_all(good):
-    samples, known = good
     for data in ("mslr16-condorcet", "sushi"):
-        samples[data, "ccb"] = sample("ccb", 850, 1.0)
-    found = {claim.quote[:20]: claim.verdict for claim in claims.measured_claims(samples, known)}
+        good.samples[data, "ccb"] = sample("ccb", 850, 1.0)
+    found = {claim.quote[:20]: claim.verdict for claim in PAPER.measured(good)}
     assert found["ECW-RMED significant"] == "confirmed"
     assert found["In a ranker evaluati"] == "confirmed"
     for data in claims.MSLR:
-        samples[data, "scb"] = sample("scb", 1_000, 1.0)
-    found = {claim.quote[:20]: claim.verdict for claim in claims.measured_claims(samples, known)}
+        good.samples[data, "scb"] = sample("scb", 1_000, 1.0)
+    found = {claim.quote[:20]: claim.verdict for claim in PAPER.measured(good)}
     assert found["In a ranker evaluati"] == "not confirmed"
 
 
@@ -318,9 +310,8 @@ def test_one_third_and_many_data_sets_need_not_be_all(good):
     ],
 )
 def test_verdicts_flip_with_the_constants(good, data, constants, quote):
-    samples, known = good
-    known.found[data] = constants
-    (claim,) = [c for c in claims.measured_claims(samples, known) if quote in c.quote]
+    good.constants[data] = constants
+    (claim,) = [c for c in PAPER.measured(good) if quote in c.quote]
     assert claim.verdict == "not confirmed"
 
 
@@ -334,7 +325,77 @@ def test_verdicts_flip_with_the_constants(good, data, constants, quote):
     ],
 )
 def test_verdicts_flip_with_the_table(good, columns, quote):
-    samples, known = good
-    known.table = Rows(*columns)
-    (claim,) = [c for c in claims.measured_claims(samples, known) if quote in c.quote]
+    good.columns = rows(*columns)
+    (claim,) = [c for c in PAPER.measured(good) if quote in c.quote]
     assert claim.verdict == "not confirmed"
+
+
+BOUND = 20.0
+DECADES = 10 ** np.arange(2, 10)
+
+
+def decades(name, *growths, first=100.0, spread=0.01):
+    """400 runs whose regret grows so fast per unit of log t in each decade, in units of LB."""
+    times = DECADES[: len(growths) + 1]
+    means = first + BOUND * np.log(10) * np.append(0, np.cumsum(growths))
+    noise = 1 + spread * np.random.default_rng(len(name)).standard_normal((400, 1))
+    return Sample(name, name, times, noise * means, np.arange(400))
+
+
+def test_growth_is_that_of_each_decade():
+    found = growth_by_decade(decades("dts", 5, 0.5, 1.1), BOUND)
+    assert list(found) == [1_000, 10_000, 100_000]
+    values, errors = (np.array([getattr(x, k) for x in found.values()]) for k in ("value", "error"))
+    np.testing.assert_allclose(values, [5, 0.5, 1.1], rtol=4 * 0.01 / 20)
+    np.testing.assert_allclose(errors, 0.01 * values / 20, rtol=0.2)
+
+
+def test_decades_end_at_the_horizon():
+    sample = decades("savage", 3, 1, 1)
+    with_more = Sample(
+        "savage",
+        "savage",
+        np.array([30, 100, 300, 1_000, 3_000]),
+        sample.regret[:, [0, 0, 1, 1, 2]],
+        sample.groups,
+    )
+    assert list(growth_by_decade(with_more, BOUND)) == [300, 3_000]
+    assert growth_by_decade(with_more.until(30), BOUND) == {}
+
+
+@pytest.mark.parametrize(
+    ("growths", "begin"),
+    [
+        ((5, 1.1, 1.2), 1_000),
+        ((1.1, 5, 1.2), 10_000),
+        ((0.9, 0.9, 1.0), 100),
+        ((1, 1, 1.3), None),
+        ((1, 1, 1.2499), None),
+    ],
+)
+def test_a_policy_meets_the_bound_once_all_later_decades_do(growths, begin):
+    assert meets_from(growth_by_decade(decades("dts", *growths), BOUND)) == begin
+
+
+def test_nothing_measured_meets_nothing():
+    assert meets_from({}) is None
+
+
+def test_the_panel_has_a_row_per_policy():
+    record = PAPER.panel("s2")
+    bounds = {**record.options, "bounds": lambda problem: {"LB": BOUND}}
+    plan = record.picture(replace(record, options=bounds), Order(full=True))
+    sizes = {c.name: (data.horizon, data.num_runs) for data, c in plan.entries}
+    assert set(sizes) == {
+        "ecw-rmed", "cw-rmed", "dts", "dts+", "ccb", "scb", "savage", "pbr"
+    }  # fmt: skip
+    assert sizes["dts"] == (10**9, 500)
+    samples = {
+        (data.name, c.name): decades(c.name, *([2] * 3 + [1] * 4)[: 5 if c.quick else 7])
+        for data, c in plan.entries
+    }
+    first, _, header, *rows = plan.lines(samples)
+    assert first == "figure s2: LB 20 times log t."
+    assert header.split()[-3:] == ["1e9", "meets", "LB"]
+    assert len(rows) == len(sizes)
+    assert all("from 1e5" in row for row in rows)

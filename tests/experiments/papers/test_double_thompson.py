@@ -7,21 +7,27 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction
+from jaxduel.experiments import papers, stored_curves
+from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
-from jaxduel.experiments.papers import double_thompson as paper
-from jaxduel.experiments.papers import double_thompson_claims as claims
-from jaxduel.experiments.plans import delayed
+from jaxduel.experiments.papers.double_thompson import claims
+from jaxduel.experiments.papers.double_thompson import figures as paper
+from jaxduel.experiments.papers.double_thompson.figures import PAPER
+from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.sweep_plans import delayed
+from tests.experiments.papers.smaller import smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 120
-PANELS = ("1a", "2", "3d", "5a", "6b")
+SOME = ("btm", "ecw-rmed", "dts")
+PANELS = {"1a": SOME, "2": SOME, "3d": SOME, "5a": None, "6b": ("dts", "dts+")}
 
 
-def stand_in(name: str, policy: str, **changes: object):
+def stand_in(competitor):
     """A competitor of the paper, played by a policy that compiles fast."""
-    return replace(paper._COMPETITORS[name], policy=policy, parameters={}, **changes)
+    policy = "btm" if competitor.name == "btm" else "rmed1"
+    return replace(competitor, policy=policy, parameters={})
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +42,11 @@ def report(tmp_path_factory):
             return load(name)
 
         patch.setattr(jd.problems, "load", without_sushi)
-        patch.setattr(reproduction, "_devices", lambda: jax.local_devices()[:1])
-        patch.setattr(paper, "FIGURES", {panel: paper.FIGURES[panel] for panel in PANELS})
-        quick = {name: stand_in(name, "rmed1") for name in ("ecw-rmed", "dts", "dts+")}
-        patch.setattr(paper, "_COMPETITORS", {"btm": stand_in("btm", "btm"), **quick})
-        patch.setattr(paper, "_SECTION_5", ("btm", "ecw-rmed", "dts"))
-        patch.setattr(paper, "_DELAYED", ("dts", "dts+"))
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         out = tmp_path_factory.mktemp("figures")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            made = paper.reproduce(out=out, runs=3, horizon=HORIZON)
+            made = smaller(PAPER, PANELS, stand_in).reproduce(out=out, runs=3, horizon=HORIZON)
         assert [str(w.message)[:34] for w in caught] == ["panel 3d, sushi, is missing: sushi"]
         return made
 
@@ -85,14 +86,13 @@ def test_curves_that_figures_share_are_simulated_once(report):
 
 
 def test_delayed_runs_are_those_of_simulate(report):
-    place = next(p for p in paper._PLACES.values() if p.name == "noncondorcet-cyclic")
-    key = named_key(0, place.name)
-    problem = jd.problems.load(place.name)
+    name = "noncondorcet-cyclic"
+    key, problem = named_key(0, name), jd.problems.load(name)
     times = np.array([10, HORIZON])
     policy = jd.policies.make("rmed1", num_arms=9)
     with pytest.warns(jd.AssumptionWarning):
         result = jd.simulate(policy, problem, HORIZON, 3, key, times, delay=10, lanes=3)
-    sample = report.samples[place.name, "dts[delay=10]"]
+    sample = report.samples[name, "dts[delay=10]"]
     np.testing.assert_array_equal(sample.final, result.regret[:, -1])
 
 
@@ -111,32 +111,39 @@ def test_tables_have_the_numbers_of_the_samples(report):
 
 
 def test_every_panel_of_the_paper_has_its_data_set_and_policies():
-    assert list(paper.FIGURES) == [
+    assert list(PAPER.FIGURES) == [
         "1a", "1b", "2", "3a", "3b", "3c", "3d", "3e", "3f", "4a", "4b", "4c", "4d", "4e", "4f",
         "5a", "5b", "6a", "6b", "7a", "7b", "7c", "7d",
     ]  # fmt: skip
-    assert {place.name for place in paper._PLACES.values()} <= set(jd.problems.names())
-    order = paper._Order(full=False, seed=0, runs=None, horizon=None)
-    for panel in ("1a", "2", "4a", "4c", "5a", "6a", "7d"):
-        plan = paper._plan(panel, order)
-        assert plan.name == panel
+    places = {group.place.name for panel in PAPER.panels for group in panel.groups}
+    assert places <= set(jd.problems.names())
+    for name in ("1a", "2", "4a", "4c", "5a", "6a", "7d"):
+        panel = PAPER.panel(name)
+        plan = panel.picture(panel, Order())
+        assert plan.name == name
         assert plan.entries
 
 
+def test_titles_have_the_number_of_arms():
+    for name, title in (("3a", "Cyclic, $K=4$"), ("4a", "non-Condorcet Cyclic, $K=9$")):
+        panel = PAPER.panel(name)
+        assert panel.picture(panel, Order()).data.title == title
+
+
 def test_policies_take_the_parameters_of_the_paper():
-    for competitor in paper._COMPETITORS.values():
+    for competitor in paper.COMPETITORS.values():
         jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
 
 
 def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
     def of(panel: str):
-        return {c.name: c for c in paper._playing(paper._SECTION_5, panel)}
+        return {c.name: c for c in PAPER.panel(panel).groups[0].competitors}
 
     assert of("3b")["savage"].parameters == {"test": "condorcet"}
     assert of("4a")["savage"].parameters == {"test": "copeland"}
     assert len(of("1a")) == 11
-    order = paper._Order(full=False, seed=0, runs=None, horizon=None)
-    told = [c.parameters["test"] for _, c in paper._plan("2", order).entries if c.name == "savage"]
+    played = [c for group in PAPER.panel("2").groups for c in group.competitors]
+    told = [c.parameters["test"] for c in played if c.name == "savage"]
     assert told == ["condorcet", "copeland"]
     fixed = set(of("4c")) - set(of("4b"))
     assert fixed == {"ecw-rmed[shuffle_arms=false]"}
@@ -144,22 +151,25 @@ def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
 
 
 @pytest.mark.parametrize(
-    ("place", "full", "expected"),
+    ("panel", "full", "horizon", "runs"),
     [
-        ("mslr5-condorcet", False, (100_000, 500, 50)),
-        ("cyclic", False, (100_000, 100, 50)),
-        ("copeland500", False, (5_000, 10, 10)),
-        ("cyclic", True, (1_000_000, 500, 500)),
-        ("copeland500", True, (100_000, 10, 10)),
+        ("1a", False, 100_000, 500),
+        ("3a", False, 100_000, 100),
+        ("6a", False, 100_000, 50),
+        ("3d", False, 100_000, 100),
+        ("3f", False, 20_000, 100),
+        ("4d", False, 5_000, 10),
+        ("3a", True, 1_000_000, 500),
+        ("6a", True, 1_000_000, 500),
+        ("3f", True, 1_000_000, 100),
+        ("4d", True, 100_000, 10),
     ],
 )
-def test_horizons_and_runs(place, full, expected):
-    where = next(p for p in paper._PLACES.values() if p.name == place)
-    order = paper._Order(full=full, seed=0, runs=None, horizon=None)
-    found = order.data(where)
-    assert (found.horizon, found.num_runs, order.data(where, delayed=True).num_runs) == expected
-    asked = paper._Order(full=full, seed=0, runs=7, horizon=50).data(where)
-    assert (asked.horizon, asked.num_runs) == (50, 7)
+def test_horizons_and_runs(panel, full, horizon, runs):
+    record = PAPER.panel(panel)
+    (group, *_), competitor = record.groups, record.groups[0].competitors[0]
+    assert record.size(group, competitor, Order(full=full)) == (horizon, runs)
+    assert record.size(group, competitor, Order(full=full, runs=7, horizon=50)) == (50, 7)
 
 
 def test_missing_data_alone_is_an_error(tmp_path, monkeypatch):
@@ -167,11 +177,8 @@ def test_missing_data_alone_is_an_error(tmp_path, monkeypatch):
         raise jd.InputError(f"{name} is not on this machine.")
 
     monkeypatch.setattr(jd.problems, "load", refuse)
-    with (
-        pytest.raises(jd.InputError, match="sushi is not on this machine"),
-        pytest.warns(UserWarning, match="panel 3d"),
-    ):
-        paper.reproduce("3d", out=tmp_path)
+    with pytest.raises(jd.InputError, match="sushi is not on this machine"):
+        PAPER.reproduce("3d", out=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -187,11 +194,11 @@ def test_missing_data_alone_is_an_error(tmp_path, monkeypatch):
 )
 def test_bad_arguments(arguments, message, tmp_path):
     with pytest.raises(jd.InputError, match=message):
-        paper.reproduce(**{"out": tmp_path, **arguments})
+        PAPER.reproduce(**{"out": tmp_path, **arguments})
 
 
 def test_the_paper_is_known_by_name():
-    assert papers.load("double-thompson").FIGURES is paper.FIGURES
+    assert papers.load("double-thompson") is PAPER
     assert "double-thompson" in papers.names()
 
 
@@ -228,17 +235,21 @@ def good(monkeypatch):
     for data in (claims.CONDORCET_5, claims.CYCLE_9):
         for d in paper.DELAYS[1:]:
             for name, final in (("dts", 150), ("dts+", 150), ("ecw-rmed", max(60, d))):
-                late = delayed(paper._COMPETITORS[name], d).name
+                late = delayed(paper.COMPETITORS[name], d).name
                 made[data, late] = sample(late, final)
     return made
 
 
+def measured(samples: dict[tuple[str, str], Sample]):
+    return PAPER.measured(Finder(samples))
+
+
 def verdicts(samples: dict[tuple[str, str], Sample]) -> list[str]:
-    return [claim.verdict for claim in claims.measured_claims(samples)]
+    return [claim.verdict for claim in measured(samples)]
 
 
 def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
-    found = claims.measured_claims(good)
+    found = measured(good)
     assert [c.quote for c in found if c.verdict != "confirmed"] == []
     assert all(len(claim.measurements) == claim.expected for claim in found)
 
@@ -246,7 +257,7 @@ def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
 def test_claims_about_policies_that_are_missing_are_not_confirmed(good):
     absent = ("ccb", "scb", "ecw-rmed")
     made = {key: value for key, value in good.items() if not key[1].startswith(absent)}
-    for claim in claims.measured_claims(made):
+    for claim in measured(made):
         if any(name in claim.quote for name in ("CCB", "SCB", "existing algorithms")):
             assert claim.verdict in ("not measured", "undecided"), claim.quote
     assert verdicts({}) == ["not measured"] * len(verdicts(good))
@@ -279,7 +290,7 @@ def test_claims_about_policies_that_are_missing_are_not_confirmed(good):
 )
 def test_verdicts_flip_with_the_numbers(good, where, name, final, quote):
     good[where, name] = sample(name, final)
-    (claim,) = [claim for claim in claims.measured_claims(good) if quote in claim.quote]
+    (claim,) = [claim for claim in measured(good) if quote in claim.quote]
     assert claim.verdict == "not confirmed"
 
 
@@ -294,14 +305,14 @@ def test_verdicts_flip_with_the_numbers(good, where, name, final, quote):
 )
 def test_verdicts_flip_with_slopes_and_shares(good, where, name, instead, quote):
     good[where, name] = replace(sample(instead, 100.0), name=name)
-    (claim,) = [claim for claim in claims.measured_claims(good) if quote in claim.quote]
+    (claim,) = [claim for claim in measured(good) if quote in claim.quote]
     assert claim.verdict != "confirmed"
 
 
 def test_spreads_decide_on_standard_deviations(good):
     good[claims.OTHER_5, "ecw-rmed"] = sample("ecw-rmed", 140, spread=0.3)
     good[claims.OTHER_5, "dts+"] = sample("dts+", 110, spread=0.5)
-    found = {claim.quote[:20]: claim.verdict for claim in claims.measured_claims(good)}
+    found = {claim.quote[:20]: claim.verdict for claim in measured(good)}
     assert found["the STD of regret fo"] == "not confirmed"
     assert found["while it is only 13."] == "not confirmed"
     assert found["D-TS and D-TS+ have "] == "not confirmed"

@@ -318,7 +318,8 @@ def _regret_label(points: Frame, x: str) -> str:
 
 def _draw_curves(figure: SweepFigure) -> Figure:
     """Draws a set of axes for each facet, with curves over an axis."""
-    from jaxduel.plotting.facets import Facet, FacetCurve, facet_figure
+    from jaxduel.plotting import SweepCurve, SweepPanel
+    from jaxduel.plotting.facets import facet_figure
 
     x, points = figure.x, figure.points
     ends = np.array([points["x"].min(), points["x"].max()])
@@ -332,8 +333,8 @@ def _draw_curves(figure: SweepFigure) -> Figure:
                 np.repeat(line[name].values, 1 + level) for name in ("mean", "lower95", "upper95")
             )
             curves.append(
-                FacetCurve(
-                    policy=line["policy"].iloc[0],
+                SweepCurve(
+                    name=line["policy"].iloc[0],
                     label=line["curve"].iloc[0],
                     at=ends if level else line["x"].values,
                     mean=mean,
@@ -343,7 +344,7 @@ def _draw_curves(figure: SweepFigure) -> Figure:
                     dense=x == "t",
                 )
             )
-        facet = Facet(
+        facet = SweepPanel(
             curves=curves,
             title=str(title),
             across=_axis_label(x),
@@ -356,7 +357,8 @@ def _draw_curves(figure: SweepFigure) -> Figure:
 
 def _draw_maps(figure: SweepFigure) -> Figure:
     """Draws a heat map for each facet, over two axes."""
-    from jaxduel.plotting.facet_maps import FacetMap, facet_map_figure
+    from jaxduel.plotting import HeatMap
+    from jaxduel.plotting.facet_maps import facet_map_figure
     from jaxduel.plotting.facets import MOST_IN_A_ROW
 
     points = figure.points
@@ -366,7 +368,7 @@ def _draw_maps(figure: SweepFigure) -> Figure:
         values = np.full((len(rows), len(columns)), np.nan)
         place = np.searchsorted(rows, some["y"]), np.searchsorted(columns, some["x"])
         values[place] = some["mean"]
-        maps.append(FacetMap(str(title), values))
+        maps.append(HeatMap(str(title), values))
         labels.append(some["curve"].iloc[0])
     of_each = Counter(labels)
     count = max(of_each.values())

@@ -11,8 +11,8 @@ from scipy import stats
 from jaxduel.errors import InputError
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.sweep.reading.figures import family_of, sweep_figure
-from jaxduel.plotting import facet_maps, facets
-from jaxduel.plotting.facets import Facet, FacetCurve, facet_figure
+from jaxduel.plotting import HeatMap, SweepCurve, SweepPanel, facet_maps, facets
+from jaxduel.plotting.facets import facet_figure
 from jaxduel.plotting.styles import STYLES
 from tests.experiments.sweep.made_up import cell, sweep
 
@@ -184,13 +184,13 @@ def test_what_cannot_be_drawn(data, asked, message):
 def curve(policy, label=None, level=False):
     at = np.array([1.0, 100.0])
     mean = np.array([1.0, 50.0])
-    return FacetCurve(policy=policy, label=label or policy, at=at, mean=mean, lower95=mean - 2,
+    return SweepCurve(name=policy, label=label or policy, at=at, mean=mean, lower95=mean - 2,
                       upper95=mean + 2, level=level)  # fmt: skip
 
 
 def drawn(*lists):
     return facet_figure([
-        Facet(curves=c, title=str(i), across="x", up="regret", across_scale="log")
+        SweepPanel(curves=c, title=str(i), across="x", up="regret", across_scale="log")
         for i, c in enumerate(lists)
     ])  # fmt: skip
 
@@ -225,7 +225,7 @@ def test_facets_share_the_axis_of_regret_and_one_legend():
 def test_a_figure_needs_something_to_draw():
     with pytest.raises(InputError, match="at least one facet"):
         facet_figure([])
-    empty = facet_maps.FacetMap("", np.full((2, 2), np.nan))
+    empty = HeatMap("", np.full((2, 2), np.nan))
     with pytest.raises(InputError, match="at least one number"):
         facet_maps.facet_map_figure(
             [empty], across="", up="", columns=[1, 2], rows=[1, 2], label=""
@@ -235,7 +235,7 @@ def test_a_figure_needs_something_to_draw():
 def test_a_map_shows_its_values():
     values = np.array([[1.0, 10.0], [100.0, np.nan]])
     figure = facet_maps.facet_map_figure(
-        [facet_maps.FacetMap("a, b", values)], across="x", up="y", columns=[2, 4], rows=[1e3, 1e6],
+        [HeatMap("a, b", values)], across="x", up="y", columns=[2, 4], rows=[1e3, 1e6],
         label="regret",
     )  # fmt: skip
     axes = figure.axes[0]

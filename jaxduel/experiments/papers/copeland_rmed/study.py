@@ -9,13 +9,13 @@ after t. Policies that are made for a horizon have separate runs to each of thei
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from jaxduel.experiments.estimates import Number, growth
 from jaxduel.experiments.findings import under
+from jaxduel.experiments.papers.copeland_rmed.constants import LB
 from jaxduel.experiments.plans import PanelPlan, Samples
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.tables import aligned
@@ -55,17 +55,11 @@ def meets_from(found: dict[int, Number]) -> int | None:
 
 @dataclass(frozen=True)
 class MeetingPlan(PanelPlan):
-    """Regret against time, and a table of the growth of each policy against the lower bound.
-
-    Attributes:
-      lower: returns LB's constant.
-    """
-
-    lower: Callable[[], float] = float
+    """Regret against time, and a table of the growth of each policy against the lower bound."""
 
     def lines(self, samples: Samples) -> list[str]:
         """The constants of the bounds, and a row per policy."""
-        constant = self.lower()
+        constant = self.bounds(self.problem)[LB]
         every = [samples[data.name, c.name] for data, c in self.entries]
         growths = [growth_by_decade(sample, constant) for sample in every]
         ends = sorted({end for found in growths for end in found})

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxduel import plotting, theory
 from jaxduel.experiments.estimates import Number, mean_of
-from jaxduel.experiments.papers.copeland_rmed_instances import random_submatrices
+from jaxduel.experiments.papers.copeland_rmed.instances import random_submatrices
 from jaxduel.experiments.plans import Entry, Samples, Setting
 from jaxduel.experiments.tables import csv_text
 from jaxduel.problems import DuelingProblem
@@ -71,30 +72,11 @@ class SubmatrixTable:
         return {label: mean_of(column) for label, column in self.columns.items()}
 
 
-class KnownConstants:
-    """Constants by instance, computed when first needed.
-
-    Attributes:
-      found: constants computed so far, by the instance's name.
-      table: Table 1, if it is requested.
-    """
-
-    def __init__(self) -> None:
-        self.found: dict[str, Constants] = {}
-        self.table: SubmatrixTable | None = None
-
-    def of(self, problem: DuelingProblem) -> Constants:
-        """The constants of an instance without ties."""
-        if problem.name not in self.found:
-            lower = theory.copeland_lower_bound(problem).constant
-            efficient = float(theory.ecw_constant(problem))
-            winners = len(problem.copeland_winners)
-            self.found[problem.name] = Constants(lower, efficient, winners)
-        return self.found[problem.name]
-
-    def columns(self) -> dict[str, np.ndarray]:
-        """The columns of Table 1; empty if there are no rows."""
-        return {} if self.table is None else self.table.columns
+@cache
+def constants_of(problem: DuelingProblem) -> Constants:
+    """The constants of an instance without ties."""
+    lower = theory.copeland_lower_bound(problem).constant
+    return Constants(lower, float(theory.ecw_constant(problem)), len(problem.copeland_winners))
 
 
 @dataclass(frozen=True)
@@ -103,6 +85,7 @@ class TablePlan:
 
     name: str
     rows: SubmatrixTable
+    listed: bool = True
 
     @property
     def entries(self) -> Sequence[Entry]:

@@ -1,4 +1,4 @@
-"""Policies and data sets of Figure 1 of Gao, Han, Ren and Zhou (NeurIPS 2019)."""
+"""Policies and data sets of Gao, Han, Ren and Zhou (NeurIPS 2019) and of the two studies."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import numpy as np
 
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor, DataSet, Draw
@@ -79,6 +80,11 @@ def style(policy: str, grid: str) -> str:
 def place(num_arms: int, horizon: int) -> str:
     """The name of a data set."""
     return f"K = {num_arms}, T = {horizon:,}"
+
+
+def horizons_to(end: int) -> tuple[int, ...]:
+    """The T of panels (c), from a hundredth of the last on."""
+    return tuple(np.round(np.geomspace(end / 100, end, 6)).astype(int).tolist())
 
 
 def data_set(num_arms: int, horizon: int, runs: int, seed: int) -> DataSet:

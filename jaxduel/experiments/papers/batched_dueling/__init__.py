@@ -1,0 +1,1 @@
+"""Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022)."""

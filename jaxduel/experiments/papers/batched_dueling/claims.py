@@ -1,0 +1,103 @@
+"""Claims of Agarwal, Ghuge and Nagarajan (ICML 2022) about batched algorithms, Figures 1 and 2.
+
+Ratios are of mean regrets at the horizon of the data set.
+"""
+
+from __future__ import annotations
+
+from jaxduel.experiments.claims import Claim, Measurement, above, all_hold, at_least
+from jaxduel.experiments.findings import Finder, less, similar, under
+
+SIX, SUSHI, BTL, CD = "six rankers", "sushi", "SYN-BTL", "SYN-CD"
+REAL, SYNTHETIC, ALL = (SIX, SUSHI), (BTL, CD), (SIX, SUSHI, BTL, CD)
+FEW, SOME = "scomp2[num_batches=2]", "scomp2[num_batches=8]"
+
+CLAIMS = (
+    Claim(
+        "SCOMP2 performs comparably to RMED1 in all datasets",
+        "section 5, Figure 1",
+        "at most twice the regret of RMED1, on every data set",
+        lambda find: find.ratios("scomp2", "rmed1", ALL, under(2.0)),
+        4,
+        all_hold,
+    ),
+    Claim(
+        "even outperforms RUCB in 3 out of the 4 datasets",
+        "section 5, Figure 1",
+        "less regret than RUCB on at least 3 data sets",
+        lambda find: find.ratios("scomp2", "rucb", ALL, less),
+        4,
+        at_least(3),
+    ),
+    Claim(
+        "always beats BTM",
+        "section 5, Figure 1",
+        "less regret than BTM on every data set",
+        lambda find: find.ratios("scomp2", "btm", ALL, less),
+        4,
+        all_hold,
+    ),
+    Claim(
+        "both PCOMP and SCOMP considerably outperform BTM on the six rankers and sushi data",
+        "section 5, Figure 1",
+        "at most half the regret of BTM, both, on both data sets",
+        lambda find: (
+            m for p in ("pcomp", "scomp") for m in find.ratios(p, "btm", REAL, under(0.5))
+        ),
+        4,
+        all_hold,
+    ),
+    Claim(
+        "however their performance degrades on the synthetic data",
+        "section 5, Figure 1",
+        "regret relative to BTM's grows from the worse of the real data sets to each synthetic "
+        "one, for both",
+        lambda find: (m for policy in ("pcomp", "scomp") for m in _degradation(find, policy)),
+        4,
+        all_hold,
+    ),
+    Claim(
+        "as we increase the number of batches, the (expected) cumulative regret decreases",
+        "section 5, Figure 2",
+        "less regret with B = 8 than with 2, and with 16 than with 8, on every data set",
+        lambda find: (*find.ratios(SOME, FEW, ALL, less), *find.ratios("scomp2", SOME, ALL, less)),
+        8,
+        all_hold,
+    ),
+    Claim(
+        "on the synthetic datasets (where K = 100), the regret of SCOMP2 approaches that of RMED1",
+        "section 5, Figure 2",
+        "at B = 16 at most twice the regret of RMED1, and less than at B = 2, on both",
+        lambda find: (
+            *find.ratios("scomp2", "rmed1", SYNTHETIC, under(2.0)),
+            *find.ratios("scomp2", FEW, SYNTHETIC, less),
+        ),
+        4,
+        all_hold,
+    ),
+    Claim(
+        "the regret incurred is almost identical for SYN-BTL dataset",
+        "section 5, Figure 2",
+        "between 0.8 and 1.25 times the regret of RMED1 at B = 16",
+        lambda find: find.ratios("scomp2", "rmed1", (BTL,), similar),
+        1,
+        all_hold,
+    ),
+)
+"""Claims of section 5 and appendix A."""
+
+
+def _degradation(find: Finder, policy: str) -> list[Measurement]:
+    """Regret relative to BTM's on synthetic data, over that on the worse of the real data sets."""
+    to_btm = {m.where: m for m in find.ratios(policy, "btm", ALL, less)}
+    real = [to_btm[data] for data in REAL if data in to_btm]
+    if not real:
+        return []
+    worse = max(real, key=lambda m: m.ratio.value)
+    found = []
+    for data in (data for data in SYNTHETIC if data in to_btm):
+        growth = to_btm[data].ratio / worse.ratio
+        medians = to_btm[data].medians / worse.medians
+        what = f"{policy.upper()} / BTM over {worse.where}'s"
+        found.append(Measurement(data, what, growth, medians, above(growth, 1.0)))
+    return found

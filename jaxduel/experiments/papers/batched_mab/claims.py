@@ -1,0 +1,138 @@
+"""Claims of Gao, Han, Ren and Zhou (NeurIPS 2019) about Figure 1, for both readings of BaSE.
+
+Ratios are of mean regrets at the horizon; the runs of all policies on a data set share their
+seeds. The paper says "typically" and "approach" without numbers: the criteria are chosen here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from jaxduel.experiments.claims import Claim, Measurement, all_hold, at_least
+from jaxduel.experiments.curves import Competitor
+from jaxduel.experiments.findings import Finder, Judge, less, under
+from jaxduel.experiments.papers.batched_mab.entries import (
+    ARMS,
+    BATCHES,
+    GRIDS,
+    NUM_ARMS,
+    NUM_BATCHES,
+    READINGS,
+    UCB1,
+    Reading,
+    base,
+    etc,
+    horizons_to,
+    place,
+)
+from jaxduel.experiments.plans import Plan, Samples, Setting
+
+ENOUGH = 4
+"""The M that the paper calls sufficient."""
+CLOSE, SETTLED = 2.0, 1.25
+
+
+class Evidence(NamedTuple):
+    """Finished samples, and T of Figure 1."""
+
+    samples: Samples
+    horizon: int
+
+    @classmethod
+    def at_hand(cls, samples: Samples, plans: Sequence[Plan], setting: Setting) -> Evidence:
+        """The samples, and the horizon of the setting."""
+        del plans
+        return cls(samples, setting.horizon)
+
+    @property
+    def usual(self) -> str:
+        """The data set of panel (a)."""
+        return place(NUM_ARMS, self.horizon)
+
+    @property
+    def two(self) -> str:
+        """The data set of panel (d)."""
+        return place(2, self.horizon)
+
+    @property
+    def settings(self) -> list[tuple[str, int]]:
+        """Pairs of a data set and M in panels (a) to (c), each once."""
+        found = [(self.usual, number) for number in BATCHES]
+        found += [(place(arms, self.horizon), NUM_BATCHES) for arms in ARMS]
+        found += [(place(NUM_ARMS, end), NUM_BATCHES) for end in horizons_to(self.horizon)]
+        return list(dict.fromkeys(found))
+
+    def ratio(
+        self, where: str, policy: Competitor, *others: Competitor, judge: Judge
+    ) -> list[Measurement]:
+        """Mean regret of a policy over the smallest of the others', if the samples of all are
+        there."""
+        names = [c.name for c in (policy, *others)]
+        if not all((where, name) in self.samples for name in names):
+            return []
+        find = Finder(self.samples)
+        if len(others) == 1:
+            return find.ratios(names[0], names[1], (where,), judge)
+        return find.against_best(names[0], names[1:], (where,), judge)
+
+
+NUM_SETTINGS = len(Evidence({}, 50_000).settings)
+
+
+def _claims(reading: Reading) -> tuple[Claim, ...]:
+    source = f"section 4, Figure 1 {{}}; BaSE of {reading.source}: {reading.words}"
+    of = partial(base, reading)
+    enough, most = of(GRIDS[0], ENOUGH), of(GRIDS[0], BATCHES[-1])
+    return (
+        Claim(
+            "We observe that the minimax grid typically results in a smallest regret among all "
+            "grids",
+            source.format("(a)-(c)"),
+            "less regret than the better one of the other grids, in more than half of the "
+            f"{NUM_SETTINGS} settings",
+            lambda find: (
+                m
+                for where, number in find.settings
+                for m in find.ratio(where, *(of(grid, number) for grid in GRIDS), judge=less)
+            ),
+            NUM_SETTINGS,
+            at_least(NUM_SETTINGS // 2 + 1),
+        ),
+        Claim(
+            f"M = {ENOUGH} batches appear to be sufficient for the BaSE performance to approach "
+            "the centralized performance",
+            source.format("(a)"),
+            f"on the minimax grid at most {CLOSE:g} times the regret of UCB1 at M = {ENOUGH}, and "
+            f"at most {SETTLED:g} times that at M = {BATCHES[-1]}",
+            lambda find: (
+                *find.ratio(find.usual, enough, UCB1, judge=under(CLOSE)),
+                *find.ratio(find.usual, enough, most, judge=under(SETTLED)),
+            ),
+            2,
+            all_hold,
+        ),
+        *(
+            Claim(
+                "Figure 1 (d) shows that BaSE achieves lower regrets than ETC",
+                f"{source.format('(d)')}; {grid} grid",
+                "less regret at each M",
+                partial(_lower_than_etc, reading, grid),
+                len(BATCHES),
+                all_hold,
+            )
+            for grid in GRIDS[:2]
+        ),
+    )
+
+
+def _lower_than_etc(reading: Reading, grid: str, find: Evidence) -> Iterator[Measurement]:
+    """Regret of BaSE over that of ETC for two arms, at each M."""
+    for number in BATCHES:
+        players = base(reading, grid, number), etc(grid, number)
+        yield from find.ratio(find.two, *players, judge=less)
+
+
+CLAIMS = tuple(claim for reading in READINGS for claim in _claims(reading))
+"""Claims of section 4, for both readings."""

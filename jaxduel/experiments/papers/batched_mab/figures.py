@@ -1,0 +1,173 @@
+"""Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019): Figure 1, and two
+studies that the paper does not have.
+
+Given in the text (section 4): T = 5e4, K = 3, M = 3, gamma = 1, the best arm has mean 0.6 and the
+others 0.5; average regrets of BaSE on the minimax, geometric and arithmetic grids and of UCB1
+against M, K and T, and of BaSE and explore-then-commit (ETC) for two arms.
+
+Left open by the text, or different in the authors' released program:
+
+- The program has gamma = 0.5 and explores in all M batches, the text has gamma = 1 and commits in
+  the last. With the program's BaSE, panel (a) is as the paper describes it (with the text's, the
+  geometric grid is best at M = 4 and 5), so Figure 1 has that; figure "text1" has the text's.
+- Unit variances, 200 runs, M = 2..7, K = 2, 3, 5, 8, 13, 20 and T = 500..5e4, as in the program,
+  which has log T, not log t, in UCB1's index.
+- Pulls that a batch cannot share equally among the arms are left to the next batch, as in the
+  program (`jaxduel.policies.BaSE`); those left at the end are played, unlike in the program.
+- Each run shuffles the arms.
+
+Study "s1" is BaSE's regret over M x K x T on the same instance; it shows where the minimax grid
+stops being the best (`batched_mab.study`). Study "s2" is BaSE's worst-case regret beside the lower
+bound of Lemma 2 (`batched_mab.worst`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from jaxduel.experiments.curves import Competitor, DataSet
+from jaxduel.experiments.papers.batched_mab.claims import CLAIMS, Evidence
+from jaxduel.experiments.papers.batched_mab.entries import (
+    ARMS,
+    BATCHES,
+    GRIDS,
+    NUM_ARMS,
+    NUM_BATCHES,
+    READINGS,
+    UCB1,
+    Reading,
+    base,
+    data_set,
+    etc,
+    horizons_to,
+    style,
+)
+from jaxduel.experiments.papers.batched_mab.study import HORIZONS, QUANTITIES, HeatPlan, cells
+from jaxduel.experiments.papers.batched_mab.worst import WorstPlan, instances
+from jaxduel.experiments.papers.paper import Order, Panel, Paper, Size, Sizes
+from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
+
+HORIZON = 50_000
+FIGURE_1 = Sizes(Size(HORIZON, 200), Size(HORIZON, 10_000))
+STUDY = Sizes(Size(HORIZONS[-1], 1_000), Size(HORIZONS[-1], 1_000))
+WORST = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 1_000))
+
+_Points = list[tuple[int, DataSet, int]]
+"""By point of a panel, the value that is varied, the data set, and M."""
+
+
+def by_batches(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
+    """Average regret against M."""
+    size = order.size(FIGURE_1)
+    data = data_set(NUM_ARMS, size.horizon, size.runs, order.seed)
+    title, axis = f"$K={NUM_ARMS}$, $T$ = {size.horizon:,}", Axis("batches $M$", "num_batches")
+    return _plan(panel, title, axis, _of_base(reading), [(m, data, m) for m in BATCHES])
+
+
+def by_arms(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
+    """Average regret against K."""
+    end, runs = order.size(FIGURE_1)
+    title, axis = f"$M={NUM_BATCHES}$, $T$ = {end:,}", Axis("arms $K$", "num_arms")
+    points = [(k, data_set(k, end, runs, order.seed), NUM_BATCHES) for k in ARMS]
+    return _plan(panel, title, axis, _of_base(reading), points)
+
+
+def by_horizon(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
+    """Average regret against T."""
+    end, runs = order.size(FIGURE_1)
+    title, axis = f"$K={NUM_ARMS}$, $M={NUM_BATCHES}$", Axis("horizon $T$", "horizon", "log")
+    points = [(t, data_set(NUM_ARMS, t, runs, order.seed), NUM_BATCHES) for t in horizons_to(end)]
+    return _plan(panel, title, axis, _of_base(reading), points)
+
+
+def two_arms(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
+    """Average regret against M for two arms, of BaSE and ETC."""
+    size = order.size(FIGURE_1)
+    data = data_set(2, size.horizon, size.runs, order.seed)
+    title, axis = f"$K=2$, $T$ = {size.horizon:,}", Axis("batches $M$", "num_batches")
+    lines = [*_of_base(reading, GRIDS[:2])]
+    lines += [(style("etc", g), f"ETC {g}", partial(etc, g)) for g in GRIDS[:2]]
+    return _plan(panel, title, axis, lines, [(m, data, m) for m in BATCHES])
+
+
+_Line = tuple[str, str, Callable[[int], Competitor]]
+"""A line's style, its label, and its policy by M."""
+
+
+def _of_base(reading: Reading, grids: Iterable[str] = GRIDS) -> list[_Line]:
+    return [(style("base", g), f"BaSE {g}", partial(base, reading, g)) for g in grids]
+
+
+def _plan(panel: Panel, title: str, axis: Axis, lines: list[_Line], points: _Points) -> SweepPlan:
+    """The lines and that of UCB1, at all points."""
+    found = [
+        SweepLine(name, label, tuple(SweepPoint(at, data, of(m)) for at, data, m in points))
+        for name, label, of in [*lines, ("ucb1", "UCB1", lambda _: UCB1)]
+    ]
+    return SweepPlan(panel.name, title, axis, tuple(found), per_pull=True)
+
+
+def maps(reading: Reading, quantity: str, panel: Panel, order: Order) -> HeatPlan:
+    """Study s1: maps over M x K x T."""
+    runs = order.size(STUDY).runs
+    return HeatPlan(panel.name, reading, quantity, cells(reading, runs, order.seed), runs)
+
+
+def worst(reading: Reading, panel: Panel, order: Order) -> WorstPlan:
+    """Study s2: worst regret against M."""
+    size = order.size(WORST)
+    return WorstPlan(panel.name, reading, instances(size.horizon, size.runs, order.seed))
+
+
+_FIGURE_1 = {
+    "a": ("average regret by batches", by_batches),
+    "b": ("average regret by arms", by_arms),
+    "c": ("average regret by horizon", by_horizon),
+    "d": ("BaSE and ETC for two arms", two_arms),
+}
+_STUDY = dict(zip("abcdef", itertools.product(READINGS, QUANTITIES), strict=True))
+_WORST = dict(zip("ab", READINGS, strict=True))
+
+PAPER = Paper(
+    name="batched-mab",
+    panels=(
+        *(
+            Panel(
+                reading.figure + letter,
+                f"{what}, BaSE of {reading.source}",
+                partial(picture, reading),
+                sizes=FIGURE_1,
+            )
+            for reading in READINGS
+            for letter, (what, picture) in _FIGURE_1.items()
+        ),
+        *(
+            Panel(
+                f"s1{letter}",
+                f"M x K x T: {quantity}, BaSE of {reading.source}",
+                partial(maps, reading, quantity),
+                sizes=STUDY,
+            )
+            for letter, (reading, quantity) in _STUDY.items()
+        ),
+        *(
+            Panel(
+                f"s2{letter}",
+                f"worst regret and lower bound, BaSE of {reading.source}",
+                partial(worst, reading),
+                sizes=WORST,
+            )
+            for letter, reading in _WORST.items()
+        ),
+    ),
+    setting=FinalSetting(HORIZON, "pulls"),
+    claims=CLAIMS,
+    notes=(
+        *(f"Figure {r.figure}: BaSE of {r.source}, {r.words}." for r in READINGS),
+        "s1 and s2 are not in the paper; s1 has all its horizons always, the longest is given.",
+    ),
+    evidence=Evidence.at_hand,
+    shortest=1_000,
+)

@@ -1,0 +1,1 @@
+"""Wu and Liu, "Double Thompson Sampling for Dueling Bandits" (NIPS 2016)."""

@@ -1,0 +1,178 @@
+"""Wu and Liu, "Double Thompson Sampling for Dueling Bandits" (NIPS 2016): Figures 1 to 7.
+
+Given in the text (section 5, appendix D): Copeland regret, alpha = 0.51 for all policies with an
+alpha, BTM with gamma = 1.3, RMED1 and ECW-RMED as in their papers; T = 1e6 in Figures 2 and 6; 500,
+100 and 10 runs for K < 10, K from 10 to 100, and above; arms shuffled in each run, except in a
+second curve of ECW-RMED on Gap; BTM and SAVAGE run anew for each horizon. Given in the authors'
+program: SAVAGE is told whether there is a Condorcet winner; the horizons are 10, 30, 100, 300, ...
+
+Left open by the text, and chosen here:
+
+- The horizons of Figures 1, 3, 4, 5 and 7: 1e6 with `full`, 1e5 for the 500 arms (the text mentions
+  5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 5e3 for 500; and for K < 10 100 runs instead
+  of 500 except in Figures 1, 2, 7c and 7d, and 50 runs for each delay in Figure 6.
+- The policies of Figure 2: all. Its unit: the mean of ECW-RMED, as in its caption.
+- "One sample path" of Figure 5: the first run; beside it is shown the mean over all runs of the
+  largest share, the second, and so on.
+- Details of policies: BTM has the paper's radius and self-comparisons; Sparring and SAVAGE are
+  those of `jaxduel.policies`.
+- The axes: both logarithmic, so that linear and logarithmic regret can be read in one panel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from jaxduel.experiments.curves import Competitor
+from jaxduel.experiments.papers.double_thompson.claims import CLAIMS
+from jaxduel.experiments.papers.paper import (
+    Group,
+    Panel,
+    Paper,
+    Place,
+    Size,
+    Sizes,
+    curves,
+    delays,
+    shares,
+    spread,
+)
+from jaxduel.experiments.plans import Setting
+
+DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
+
+_OFTEN = Sizes(Size(100_000, 500), Size(1_000_000, 500))
+"""The data sets of Figures 1 and 2, which by default have the paper's number of runs."""
+_FEW_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 500))
+_16_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 100))
+_32_ARMS = Sizes(Size(20_000, 100), Size(1_000_000, 100))
+_500_ARMS = Sizes(Size(5_000, 10), Size(100_000, 10))
+_DELAYED = Sizes(Size(100_000, 50), Size(1_000_000, 500))
+
+MSLR5 = Place("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _OFTEN)
+MSLR5_OTHER = Place("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _OFTEN)
+CYCLIC = Place("cyclic", "Cyclic, $K={}$", _FEW_ARMS)
+BORDA = Place("strong-borda", "StrongBorda, $K={}$", _FEW_ARMS)
+ARXIV = Place("arxiv", "ArXiv, $K={}$", _FEW_ARMS)
+SUSHI = Place("sushi", "Sushi, $K={}$", _16_ARMS)
+MSLR16 = Place("mslr16-condorcet", "MSLR, $K={}$, Condorcet", _16_ARMS)
+MSLR32 = Place("mslr32-condorcet", "MSLR, $K={}$, Condorcet", _32_ARMS)
+CYCLIC_9 = Place("noncondorcet-cyclic", "non-Condorcet Cyclic, $K={}$", _FEW_ARMS)
+BORDA_6 = Place("noncondorcet-strong-borda", "non-Condorcet StrongBorda, $K={}$", _FEW_ARMS)
+GAP = Place("gap", "Gap, $K={}$", _FEW_ARMS)
+MANY = Place("copeland500", "500 arms", _500_ARMS)
+MSLR16_OTHER = Place("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _16_ARMS)
+MSLR32_OTHER = Place("mslr32-noncondorcet", "MSLR, $K={}$, non-Condorcet", _32_ARMS)
+
+_CONDORCET = (MSLR5, CYCLIC, BORDA, ARXIV, SUSHI, MSLR16, MSLR32)
+"""Data sets with a Condorcet winner, of which SAVAGE is told."""
+
+_ALPHA = {"alpha": 0.51}
+COMPETITORS = {
+    "btm": Competitor(
+        "btm", "BTM", "btm", {"gamma": 1.3, "scale": 3.0}, quick=True, per_horizon=True
+    ),
+    "savage": Competitor("savage", "SAVAGE", "savage", {}, quick=True, per_horizon=True),
+    "sparring": Competitor("sparring", "Sparring", "sparring", {}, quick=True),
+    "rucb": Competitor("rucb", "RUCB", "rucb", _ALPHA, quick=True),
+    "rcs": Competitor("rcs", "RCS", "rcs", _ALPHA),
+    "ccb": Competitor("ccb", "CCB", "ccb", _ALPHA),
+    "scb": Competitor("scb", "SCB", "scb", {"scale": 0.51, "first_length": 1_000}),
+    "rmed1": Competitor("rmed1", "RMED1", "rmed1", {"scale": 0.3, "exponent": 1.01}, quick=True),
+    "ecw-rmed": Competitor("ecw-rmed", "ECW-RMED", "ecw-rmed", {}),
+    "dts": Competitor("dts", "D-TS", "dts", _ALPHA),
+    "dts+": Competitor("dts+", "D-TS+", "dts+", _ALPHA),
+    "pure-dts": Competitor("pure-dts", "pure D-TS", "pure-dts", {}),
+}
+SECTION_5 = tuple(name for name in COMPETITORS if name != "pure-dts")
+MANY_ARMS = ("ccb", "scb", "ecw-rmed", "dts")
+DELAYED = ("ecw-rmed", "dts", "dts+")
+DIVERSE = ("dts", "dts+")
+ELIMINATION = ("dts", "dts+", "pure-dts")
+
+
+def playing(names: tuple[str, ...], place: Place) -> tuple[Competitor, ...]:
+    """The competitors of the given names, with parameters for a data set."""
+    found = []
+    for name in names:
+        competitor = COMPETITORS[name]
+        if competitor.name == "savage":
+            test = "condorcet" if place in _CONDORCET else "copeland"
+            competitor = replace(competitor, parameters={"test": test})
+        found.append(competitor)
+        if competitor.name == "ecw-rmed" and place == GAP:
+            found.append(
+                replace(
+                    competitor,
+                    name="ecw-rmed[shuffle_arms=false]",
+                    label="ECW-RMED, fixed order",
+                    shuffle_arms=False,
+                )
+            )
+    return tuple(found)
+
+
+def _regret(name: str, place: Place, names: tuple[str, ...] = SECTION_5) -> Panel:
+    return Panel(name, place.name, curves, (Group(place, playing(names, place)),))
+
+
+def _diversity(name: str, place: Place) -> Panel:
+    what = f"diversity of exploitations, {place.name}"
+    return Panel(name, what, shares, (Group(place, playing(DIVERSE, place)),))
+
+
+def _delay(name: str, place: Place) -> Panel:
+    what, group = f"regret by delay, {place.name}", Group(place, playing(DELAYED, place))
+    return Panel(name, what, delays, (group,), _DELAYED, options={"delays": DELAYS})
+
+
+def _elimination(name: str, place: Place) -> Panel:
+    what = f"without elimination, {place.name}"
+    return Panel(name, what, curves, (Group(place, playing(ELIMINATION, place)),))
+
+
+PAPER = Paper(
+    name="double-thompson",
+    panels=(
+        _regret("1a", MSLR5),
+        _regret("1b", MSLR5_OTHER),
+        Panel(
+            "2",
+            "standard deviation of regret, the data sets of figure 1",
+            spread,
+            (
+                Group(MSLR5, playing(SECTION_5, MSLR5), "$K=5$, Condorcet"),
+                Group(MSLR5_OTHER, playing(SECTION_5, MSLR5_OTHER), "$K=5$, non-Condorcet"),
+            ),
+            options={"unit_name": "ecw-rmed"},
+        ),
+        _regret("3a", CYCLIC),
+        _regret("3b", BORDA),
+        _regret("3c", ARXIV),
+        _regret("3d", SUSHI),
+        _regret("3e", MSLR16),
+        _regret("3f", MSLR32),
+        _regret("4a", CYCLIC_9),
+        _regret("4b", BORDA_6),
+        _regret("4c", GAP),
+        _regret("4d", MANY, MANY_ARMS),
+        _regret("4e", MSLR16_OTHER),
+        _regret("4f", MSLR32_OTHER),
+        _diversity("5a", CYCLIC_9),
+        _diversity("5b", MSLR16_OTHER),
+        _delay("6a", MSLR5),
+        _delay("6b", CYCLIC_9),
+        _elimination("7a", BORDA),
+        _elimination("7b", CYCLIC_9),
+        _elimination("7c", MSLR5),
+        _elimination("7d", MSLR5_OTHER),
+    ),
+    setting=Setting(100_000, "copeland", time_scale="log"),
+    claims=CLAIMS,
+    notes=(
+        "The paper also speaks of T = 5e6 on 16 arms. Claims on 16 and 32 arms without a Condorcet "
+        "winner need --full: D-TS and D-TS+ part there after t = 2e5.",
+        "Policies that need a Condorcet winner also play where there is none.",
+    ),
+    breaks_assumptions=True,
+)

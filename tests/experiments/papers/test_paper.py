@@ -1,0 +1,130 @@
+"""What all papers share: arguments that are refused, panels without data, notes on sizes, keys."""
+
+from dataclasses import replace
+
+import jax
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import papers
+from jaxduel.experiments.curves import Competitor
+from jaxduel.experiments.papers.paper import (
+    ABSENT,
+    Group,
+    Order,
+    Panel,
+    Place,
+    Size,
+    Sizes,
+    curves,
+    plans_at_hand,
+    size_notes,
+)
+
+SIZES = Sizes(Size(20_000, 100), Size(1_000_000, 500))
+DTS, RUCB = (Competitor(name, name.upper(), name, {}) for name in ("dts", "rucb"))
+
+
+def panel(name: str, problem: str, **changes) -> Panel:
+    place = Place(problem, problem, SIZES)
+    return Panel(name, problem, curves, (Group(place, (DTS, RUCB)),), **changes)
+
+
+def numbers(key):
+    return tuple(jax.random.key_data(key).tolist())
+
+
+@pytest.mark.parametrize("name", papers.names())
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"runs": 0}, "runs must be at least 1"),
+        ({"seed": -1}, "seed must be from 0"),
+        ({"seed": 2**32}, "seed must be from 0"),
+        ({"horizon": 0}, "horizon must be a whole number"),
+        ({"horizon": 2**31}, "horizon must be a whole number"),
+        ({"figure": "9"}, "unknown figure"),
+        ({"out": __file__}, "cannot be created"),
+    ],
+)
+def test_requests_that_cannot_be_met(name, arguments, message, tmp_path):
+    with pytest.raises(jd.InputError, match=message):
+        papers.load(name).reproduce(**{"out": tmp_path, **arguments})
+
+
+def test_the_largest_arguments_can_be_met():
+    paper = papers.load("double-thompson")
+    paper._require(2**32 - 1, 1, 2**31 - 1, None)
+    paper._require(0, None, None, None)
+
+
+def test_only_random_instances_have_other_numbers_of_arms(tmp_path):
+    papers.load("batched-dueling")._require(0, None, None, 6)
+    with pytest.raises(jd.InputError, match="copeland-rmed: no instances are random"):
+        papers.load("copeland-rmed").reproduce(out=tmp_path, num_arms=6)
+
+
+@pytest.fixture
+def without_sushi(monkeypatch):
+    load = jd.problems.load
+
+    def refuse(name):
+        if name == "sushi":
+            raise jd.InputError("sushi16.npy is not on this machine.")
+        return load(name)
+
+    monkeypatch.setattr(jd.problems, "load", refuse)
+
+
+@pytest.mark.usefixtures("without_sushi")
+def test_panels_without_data_are_left_out_with_a_warning():
+    with pytest.warns(UserWarning, match="panel 1a, sushi, is missing: sushi16.npy"):
+        plans, notes = plans_at_hand([panel("1a", "sushi"), panel("1b", "arxiv")], Order())
+    assert [p.name for p in plans] == ["1b"]
+    assert notes == ["panel 1a, sushi, is missing: sushi16.npy is not on this machine."]
+
+
+@pytest.mark.usefixtures("without_sushi")
+def test_nothing_left_is_an_error():
+    with pytest.raises(jd.InputError, match=r"sushi16\.npy"):
+        plans_at_hand([panel("1a", "sushi")], Order())
+
+
+def test_notes_say_what_is_reduced():
+    panels = [panel("1a", "gap"), panel("1b", "gap"), panel("1c", "gap", sizes=SIZES._replace(
+        usual=Size(1_234, 5)), lesser={"rucb": Sizes(ABSENT, Size(30_000, 20))})]  # fmt: skip
+    assert size_notes(panels, Order()) == [
+        "1a, 1b: T = 2e4, 100 runs (--full: T = 1e6, 500 runs).",
+        "1c: T = 1,234, 5 runs (--full: T = 1e6, 500 runs).",
+        "1c (RUCB): only with --full: T = 3e4, 20 runs.",
+    ]
+    assert size_notes(panels[:2], Order(full=True)) == ["1a, 1b: T = 1e6, 500 runs."]
+    asked = size_notes(panels[:2], Order(runs=3))
+    assert asked[0] == "3 runs everywhere, as asked for."
+    assert asked[1] == "1a, 1b: T = 2e4, 3 runs (--full: T = 1e6, 3 runs)."
+    assert size_notes(panels, Order(runs=3, horizon=70)) == [
+        "T = 70 everywhere, 3 runs everywhere, as asked for.",
+    ]  # fmt: skip
+
+
+def test_policies_play_at_their_own_sizes_or_not_at_all():
+    lesser = {"rucb": Sizes(ABSENT, Size(30_000, 20))}
+    usual = curves(panel("1a", "gap", lesser=lesser), Order())
+    assert [c.name for _, c in usual.entries] == ["dts"]
+    full = curves(panel("1a", "gap", lesser=lesser), Order(full=True))
+    sizes = {c.name: (data.horizon, data.num_runs) for data, c in full.entries}
+    assert sizes == {"dts": (1_000_000, 500), "rucb": (30_000, 20)}
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"),
+    [("double-thompson", "4c"), ("copeland-rmed", "1e"), ("copeland-dueling", "2a")],
+)
+def test_the_key_of_a_data_set_depends_on_its_name_and_the_seed_alone(paper, name):
+    (group,) = papers.load(paper).panel(name).groups
+    (before,) = group.place.data(Order(seed=3), Size(10, 1)).draws
+    other = replace(group.place, title="another", sizes=SIZES)
+    (after,) = other.data(Order(seed=3, full=True, runs=9), Size(20, 2)).draws
+    assert numbers(after.key) == numbers(before.key)
+    (seeded,) = group.place.data(Order(seed=4), Size(10, 1)).draws
+    assert numbers(seeded.key) != numbers(before.key)
