@@ -11,7 +11,7 @@ import pytest
 
 from jaxduel.experiments.sweep import work
 from jaxduel.simulation import rounds, steps
-from tests.test_cli import outcome
+from tests.cli.command_line import outcome
 
 GRID = """
 seeds = 6

@@ -4,7 +4,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.file_names import named_after
-from tests.test_cli import RUN, outcome
+from tests.cli.command_line import RUN, outcome
 
 
 def test_a_file_of_a_run_is_shown_and_drawn_and_not_lost(capsys, tmp_path, monkeypatch):

@@ -1,15 +1,81 @@
-"""`list`, `describe`, `check` and `bounds` as a new user reads them: 24 lines of 80 letters."""
+"""`list`, `describe`, `check` and `bounds`, also as a new user reads them: 24 lines of 80."""
 
-import shutil
-import subprocess
+import re
 
 import pytest
 
 import jaxduel as jd
-from jaxduel.cli import COMMANDS
-from jaxduel.cli.lines import in_one_line, wrapped
+from jaxduel.experiments import papers
 from jaxduel.experiments.papers import TITLES
-from tests.test_cli import outcome
+from tests.cli.command_line import outcome
+
+
+def test_list(capsys):
+    code, text, _ = outcome(capsys, "list")
+    assert code == 0
+    for name in (*jd.policies.names(), *jd.problems.names(), *papers.names()):
+        assert re.search(rf"^  (.*, )?{re.escape(name)}[, ]", text, re.MULTILINE), name
+    assert max(map(len, text.splitlines())) <= 80
+    assert "jaxduel describe NAME" in text
+    code, text, _ = outcome(capsys, "list", "papers")
+    assert code == 0
+    assert "rucb" not in text
+
+
+def test_check(capsys, tmp_path):
+    code, text, _ = outcome(capsys, "check", "cyclic")
+    assert code == 0
+    assert "Condorcet winner" in text
+    file = tmp_path / "mine.csv"
+    file.write_text("0.5,0.7\n0.3,0.5\n")
+    code, text, _ = outcome(capsys, "check", file)
+    assert code == 0
+    assert "mine.csv: a valid preference matrix, K = 2" in text
+
+
+def test_a_bad_matrix_is_one_line_and_code_2(capsys, tmp_path):
+    file = tmp_path / "bad.csv"
+    file.write_text("0.5,0.7\n0.4,0.5\n")
+    code, _, errors = outcome(capsys, "check", file)
+    assert code == 2
+    assert "p[0, 1] + p[1, 0]" in errors
+    assert errors.count("\n") == 1
+
+
+def test_bounds(capsys, tmp_path):
+    code, text, _ = outcome(capsys, "bounds", "--problem", "gap")
+    assert code == 0
+    assert text.split() == "\n".join(jd.theory.bounds(jd.problems.load("gap")).lines()).split()
+    code, text, _ = outcome(
+        capsys, "bounds", "--problem", "cyclic[1,2,4]", "--horizon", "1e5", "--batches", 16
+    )
+    assert code == 0
+    assert "cyclic[1,2,4]: K = 3" in text
+    assert "average regret, at T = 100,000, B = 16:\n    PCOMP " in text
+    file = tmp_path / "mine.csv"
+    file.write_text("0.5,0.7\n0.3,0.5\n")
+    code, text, _ = outcome(capsys, "bounds", "--problem", file)
+    assert code == 0
+    assert "mine.csv: K = 2" in text
+    code, text, _ = outcome(
+        capsys, "bounds", "--problem", "gaussian[0.6,0.5]", "--horizon", "5e4", "--batches", 3
+    )
+    assert code == 0
+    problem = jd.problems.gaussian([0.6, 0.5], name="gaussian[0.6,0.5]")
+    assert text.split() == "\n".join(jd.theory.bounds(problem, 50_000, 3).lines()).split()
+
+
+def test_a_bound_that_cannot_be_computed_is_one_line_and_code_2(capsys, monkeypatch):
+    def unsolved(*_):
+        raise jd.SolverError("the lower bound's linear program was not solved: time limit.")
+
+    monkeypatch.setattr(jd.theory, "bounds", unsolved)
+    code, text, errors = outcome(capsys, "bounds", "--problem", "gap")
+    assert (code, text) == (2, "")
+    assert errors == (
+        "jaxduel: error: the lower bound's linear program was not solved: time limit.\n"
+    )
+
 
 SHIPPED = [entry.name for entry in jd.problems.entries() if not entry.downloaded]
 FETCHED = [entry.name for entry in jd.problems.entries() if entry.downloaded]
@@ -61,8 +127,6 @@ def test_bounds_fit_a_screen_and_say_what_to_ask_for(capsys, name, at):
 
 @pytest.mark.parametrize("name", TITLES)
 def test_papers_are_described_by_their_figures(capsys, name):
-    from jaxduel.experiments import papers
-
     code, text, _ = outcome(capsys, "describe", name)
     assert code == 0
     figures = [line.split()[0] for line in text.splitlines() if line.startswith("    ")]
@@ -83,44 +147,3 @@ def test_unknown_names_are_one_line_and_code_2(capsys, name, message):
     code, text, errors = outcome(capsys, "describe", name)
     assert (code, text, errors.count("\n")) == (2, "", 1)
     assert message in errors
-
-
-def test_long_lines_go_on_under_their_last_column():
-    assert wrapped("  label  " + "word " * 20) == [
-        "  label  " + " ".join(["word"] * 14),
-        "         " + " ".join(["word"] * 6),
-    ]
-    assert wrapped("title " + "word " * 17)[1] == "    word word"
-    assert wrapped("") == [""]
-    row = "  ".join(["number"] * 20)
-    assert wrapped(row) == [row]
-    assert in_one_line("word, " * 20) == "word, " * 11 + "word ..."
-
-
-@pytest.mark.parametrize("command", [None, *COMMANDS])
-def test_help_fits_a_screen_of_forty_lines(capsys, command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    code, text, errors = outcome(capsys, *([command] if command else []), "--help")
-    assert (code or 0, errors) == (0, "")
-    lines = text.splitlines()
-    assert len(lines) <= (40 if command else 24)
-    assert max(map(len, lines)) <= 80
-    assert "default: None" not in text
-    assert "default: )" not in text
-    assert command or all(f"\n  {name} " in text for name in COMMANDS)
-
-
-def test_no_arguments_are_a_question_for_help(capsys):
-    assert outcome(capsys) == outcome(capsys, "--help") == outcome(capsys, "-h")
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_shells_complete_commands_and_options(capsys, tmp_path):
-    code, script, _ = outcome(capsys, "--tyro-print-completion", "bash")
-    assert not code
-    (tmp_path / "jaxduel").write_text(script)
-    ask = "COMP_WORDS=({}); COMP_CWORD={}; _tyro_jaxduel; echo ${{COMPREPLY[*]}}"
-    questions = [ask.format("jaxduel re", 1), ask.format("jaxduel run --po", 2)]
-    program = "; ".join([f"source {tmp_path / 'jaxduel'}", *questions])
-    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["reproduce", "--policy"]
