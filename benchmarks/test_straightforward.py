@@ -2,7 +2,7 @@
 
     python -m pytest -n 0 benchmarks/test_straightforward.py
 
-That both have the same law is tested in tests/policies/test_thompson.py.
+That both have the same law is tested in tests/policies/thompson/test_sampling.py.
 """
 
 import numpy as np

@@ -18,7 +18,7 @@ from jaxduel.experiments.sweep import calibration, sweep
 from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.gradients import ascent
 from jaxduel.simulation import blocks
-from tests.test_bad_input import BASE, MATRIX, RUN, WORST
+from tests.cli.test_bad_input import BASE, MATRIX, RUN, WORST
 
 NUMBERS = [
     *(0, 1, 2, 3, 6, -1, 0.5, 0.6, 2.5, 1e300, -0.0, 10**12, 10**400, 2**31, 1e-320),

@@ -11,7 +11,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import StorageError
 from jaxduel.files import require_writable_file, write_whole
-from tests.test_cli import outcome
+from tests.cli.command_line import outcome
 
 RUN = "run --policy rmed1 --problem arxiv --horizon 1e2 --seeds 2 --out {}/r.nc"
 GRID = """

@@ -6,6 +6,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import jaxduel as jd
+
+MOST = 5
+"""Arms that exist or not: policies of fewer share the programs of these."""
+
+
+def padded_policy(name, num_arms, **fields):
+    """A policy of MOST arms, of which `num_arms` exist."""
+    return jd.policies.make(name, num_arms=MOST, active_arms=np.arange(MOST) < num_arms, **fields)
+
 
 def random_preferences(num_arms, num, seed):
     """`num` random preference matrices: half of them steep, some entries 0, 1/2 and 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.oracles.scb import SCB, Pull
+from tests.oracles.copeland.scb import SCB, Pull
 from tests.oracles.sequential import SequentialOracle
 
 

@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import jax
 import jax.numpy as jnp
 import numpy as np
+from hypothesis import given, settings
 from jax import lax
 
 import jaxduel as jd
@@ -84,6 +85,46 @@ def both_ways(policy, instances, seed=0, times=TIMES):
     return informative, steps
 
 
+def check_runs(policy, instances, seed=0, times=TIMES, spare=lambda informative, last: 0):
+    """Compares runs. Skipping must simulate only comparisons of different arms, and a few to spare.
+
+    Args:
+      spare: how many, given those of different arms, (LANES,), and the last time.
+
+    Returns:
+      (LANES,) comparisons that skipping simulated.
+    """
+    informative, steps = both_ways(policy, instances, seed, times)
+    assert (steps >= informative).all()
+    assert (steps <= informative + spare(informative, times[-1])).all()
+    return steps
+
+
+def check_made_runs(policy, **options):
+    """`check_runs` on instances made by hypothesis."""
+
+    @settings(max_examples=3, deadline=None, derandomize=True)
+    @given(made_instances())
+    def check(made):
+        check_runs(policy, made, **options)
+
+    check()
+
+
+def check_long_runs(policy, **options):
+    """`check_runs` on all instances, 16 seeds of each."""
+    times = np.array([1_000, 8_000, 8_420, 20_000], np.int32)
+    for seed in range(16):
+        check_runs(policy, small_instances(), seed, times, **options)
+
+
+def check_commitment(policy, times=TIMES, **options):
+    """`check_runs` of a policy that commits; a quarter of its runs or more must fall quiet."""
+    steps = check_runs(policy, small_instances(), times=times, **options)
+    assert np.mean(steps < times[-1]) >= 0.25
+    check_made_runs(policy, times=times, **options)
+
+
 @partial(jax.jit, static_argnames="policy_class")
 def _states(policy, masks, preferences, keys, starts, limits, *, policy_class):
     """Plays some comparisons, then the quiet run that comes next, skipped and played; one that is
@@ -145,3 +186,23 @@ def compare_states(policy, instances, start, seed=0):
     n = np.asarray(quiet.n)
     assert ((n >= 0) & (n <= limits)).all()
     return n, limits
+
+
+def check_committed_states(policy, lasts=True):
+    """`compare_states` of a policy that commits: if that `lasts`, only the limit ends a run."""
+    quiet = 0
+    for start in (100, 700):
+        n, limits = compare_states(policy, small_instances(), start, seed=start)
+        assert not lasts or ((n == 0) | (n == limits)).all()
+        quiet += (n > 0).sum()
+    assert quiet >= 10
+
+
+def check_states_that_end(policy):
+    """`compare_states` of a policy whose runs end by themselves or at the limit: both occur."""
+    cut = ended = 0
+    for start in (100, 700):
+        n, limits = compare_states(policy, small_instances(), start, seed=start)
+        cut += ((n > 0) & (n == limits)).sum()
+        ended += ((n > 0) & (n < limits)).sum()
+    assert min(cut, ended) >= 5

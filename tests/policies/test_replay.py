@@ -10,15 +10,11 @@ import pytest
 import jaxduel as jd
 from tests import oracles
 from tests.choice import some
-from tests.oracles import btm
-from tests.oracles.pcomp import PCOMP
-from tests.oracles.scomp import SCOMP
-from tests.oracles.scomp2 import SCOMP2
+from tests.oracles.condorcet import btm
 from tests.policies.histories import (
-    batch_histories,
     duel_histories,
     judged,
-    padded_preferences,
+    padded_policy,
     random_histories,
     random_preferences,
 )
@@ -27,16 +23,14 @@ pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 REPLAYS = {
     case: replay
-    for module in pkgutil.iter_modules(oracles.__path__)
-    for case, replay in getattr(
-        importlib.import_module(f"tests.oracles.{module.name}"), "REPLAYS", {}
-    ).items()
+    for module in pkgutil.walk_packages(oracles.__path__, "tests.oracles.")
+    for case, replay in getattr(importlib.import_module(module.name), "REPLAYS", {}).items()
 }
 """Oracle, the policy's parameters and the oracle's, by the policy's name and, after a comma, the
 reading."""
 
-MOST, NUM, STEPS = 5, 200, 80
-"""Arms that exist or not, histories and steps."""
+NUM, STEPS = 200, 80
+"""Histories and steps."""
 
 
 @pytest.mark.parametrize(
@@ -49,8 +43,8 @@ MOST, NUM, STEPS = 5, 200, 80
 def test_duels_follow_the_paper(case, num_arms):
     oracle_class, fields, parameters = REPLAYS[case]
     name = case.partition(",")[0]
-    fields = {"horizon": 500, "active_arms": np.arange(MOST) < num_arms, **fields}
-    histories, _ = random_histories(jd.policies.make(name, num_arms=MOST, **fields), NUM, STEPS)
+    policy = padded_policy(name, num_arms, **{"horizon": 500, **fields})
+    histories, _ = random_histories(policy, NUM, STEPS)
     judged(lambda run: oracle_class(num_arms, **parameters), histories)
 
 
@@ -71,88 +65,3 @@ def test_histories_remove_arms(name):
     left, right, _ = map(np.asarray, duel_histories(policy, preferences, keys, steps))
     settled = (left[:, -5:] == right[:, -1:]).all(axis=1) & (right[:, -5:] == right[:, -1:]).all(1)
     assert 0.05 < settled.mean() < 0.95
-
-
-PRINTED = {"switch": "hoeffding"}
-BY_ELIMINATION = {"switch": "elimination"}
-BATCHED_READINGS = (
-    ("pcomp", PCOMP, ({},)),
-    (
-        "scomp",
-        SCOMP,
-        (BY_ELIMINATION, PRINTED, PRINTED | {"width": 0.8}, BY_ELIMINATION | {"width": 1.0}),
-    ),
-    (
-        "scomp2",
-        SCOMP2,
-        (
-            BY_ELIMINATION | {"candidate": "kept"},
-            PRINTED | {"candidate": "redrawn"},
-            PRINTED | {"candidate": "kept", "width": 0.0},
-            BY_ELIMINATION | {"candidate": "redrawn", "width": 1.0},
-            BY_ELIMINATION | {"candidate": "kept", "width": 0.0},
-        ),
-    ),
-)
-BATCHES = {
-    "-".join((name, elimination, *map(str, reading.values()))): (
-        name, oracle, {"elimination": elimination, **reading}
-    )
-    for name, oracle, readings in BATCHED_READINGS
-    for number, reading in enumerate(readings)
-    for elimination in (("kl", "kl-safe", "hoeffding") if number == 0 else ("kl",))
-}  # fmt: skip
-MANY, MOST_BATCHES, RUNS = 6, 8, 240
-"""Arms that exist or not, batches at most, and histories."""
-GRIDS = [(2, 60, 3), (4, 400, 6), (MANY, 100_000, MOST_BATCHES)]
-"""Arms, horizon, batches."""
-
-
-@pytest.mark.parametrize(("num_arms", "horizon", "num_batches"), GRIDS)
-@pytest.mark.parametrize("case", some(BATCHES, ["pcomp-kl", "scomp2-kl-elimination-kept"]))
-def test_batches_follow_the_paper(case, num_arms, horizon, num_batches):
-    name, oracle_class, reading = BATCHES[case]
-    policy = jd.policies.make(
-        name,
-        num_arms=MANY,
-        active_arms=np.arange(MANY) < num_arms,
-        horizon=horizon,
-        num_batches=num_batches,
-        **reading,
-    )
-    preferences = padded_preferences(num_arms, RUNS, MANY - num_arms)
-    keys = jax.random.split(jax.random.key(num_arms), RUNS)
-    rounds = 2 * MOST_BATCHES + 2
-    first, (counts, wins), last = batch_histories(policy, preferences, keys, rounds)
-    assert not np.asarray(counts)[:, :, num_arms:].any()
-    assert not np.asarray(counts)[..., num_arms:].any()
-    counts = np.asarray(counts)[:, :, :num_arms, :num_arms]
-    wins = np.asarray(wins)[:, :, :num_arms, :num_arms]
-    most = {"pcomp": num_batches, "scomp": num_batches + 1, "scomp2": 2 * num_batches + 1}[name]
-    for run in range(RUNS):
-        seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run, :num_arms])}
-        oracle = oracle_class(num_arms, horizon, num_batches, **reading, **seeds)
-        for r in range(rounds):
-            plans = oracle.plan()
-            assert any((counts[run, r] == plan).all() for plan in plans), f"run {run}, batch {r}"
-            oracle.play(counts[run, r], wins[run, r])
-        assert counts[run].sum() == horizon
-        assert int(last.rounds[run]) == oracle.rounds <= most
-        assert int(last.remaining[run]) == 0
-
-
-def test_batches_of_one_comparison_follow_the_paper():
-    for name, oracle_class, (reading, *_) in BATCHED_READINGS:
-        horizon = 40
-        policy = jd.policies.make(name, num_arms=4, horizon=horizon, num_batches=horizon, **reading)
-        keys = jax.random.split(jax.random.key(0), 50)
-        preferences = random_preferences(4, 50, seed=0)
-        first, (counts, wins), _ = batch_histories(policy, preferences, keys, 2 * horizon)
-        counts, wins = np.asarray(counts), np.asarray(wins)
-        for run in range(50):
-            seeds = {} if name == "pcomp" else {"seeds": np.asarray(first.seeds[run])}
-            oracle = oracle_class(4, horizon, horizon, **reading, **seeds)
-            for n, won in zip(counts[run], wins[run], strict=True):
-                assert any((n == plan).all() for plan in oracle.plan())
-                oracle.play(n, won)
-            assert counts[run].sum() == horizon

@@ -1,0 +1,115 @@
+"""The command line: help, completion, options of all commands, bad input in one line."""
+
+import importlib.metadata
+import shutil
+import subprocess
+
+import pytest
+
+import jaxduel as jd
+from jaxduel.cli import COMMANDS
+from tests.cli.command_line import RUN, SCOMP2, outcome
+
+
+def test_version(capsys):
+    assert outcome(capsys, "--version") == (0, f"jaxduel {jd.__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_help_fits_a_screen_of_forty_lines(capsys, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, text, errors = outcome(capsys, *([command] if command else []), "--help")
+    assert (code or 0, errors) == (0, "")
+    lines = text.splitlines()
+    assert len(lines) <= (40 if command else 24)
+    assert max(map(len, lines)) <= 80
+    assert "default: None" not in text
+    assert "default: )" not in text
+    assert command or all(f"\n  {name} " in text for name in COMMANDS)
+
+
+def test_no_arguments_are_a_question_for_help(capsys):
+    assert outcome(capsys) == outcome(capsys, "--help") == outcome(capsys, "-h")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_shells_complete_commands_and_options(capsys, tmp_path):
+    code, script, _ = outcome(capsys, "--tyro-print-completion", "bash")
+    assert not code
+    (tmp_path / "jaxduel").write_text(script)
+    ask = "COMP_WORDS=({}); COMP_CWORD={}; _tyro_jaxduel; echo ${{COMPREPLY[*]}}"
+    questions = [ask.format("jaxduel re", 1), ask.format("jaxduel run --po", 2)]
+    program = "; ".join([f"source {tmp_path / 'jaxduel'}", *questions])
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["reproduce", "--policy"]
+
+
+def test_the_entry_point_is_installed():
+    (entry,) = importlib.metadata.entry_points(group="console_scripts", name="jaxduel")
+    assert entry.value == "jaxduel.__main__:main"
+    entry.load()
+
+
+def test_the_option_that_keeps_no_programs_is_one_of_all_commands(capsys):
+    assert outcome(capsys, "--no-cache", "--version") == (0, f"jaxduel {jd.__version__}\n", "")
+    assert outcome(capsys, "list", "papers", "--no-cache")[0] == 0
+    code, _, error = outcome(capsys, "run", "--no-cahce")
+    assert code == 2
+    assert "did you mean '--no-cache'?" in error
+
+
+BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "--policy", "rucbb", "--problem", "arxiv", "--horizon", 9), "mean 'rucb'"),
+        (("run", "--policy", "rucb", "--problem", "arxv", "--horizon", 9), "mean 'arxiv'"),
+        ((*RUN, "--horizon", 0), "--horizon takes a whole number of at least 1"),
+        ((*RUN, "--horizon", "3e9"), "horizon must be a whole number from 1"),
+        ((*RUN, "--seeds", 0), "--seeds takes a whole number of at least 1"),
+        ((*RUN, "--seed", -1), "seed must be from 0"),
+        ((*RUN, "--checkpoints", 0), "--checkpoints takes a whole number of at least 1"),
+        ((*RUN, "--set", "alpha"), "NAME=VALUE"),
+        ((*RUN, "--set", "scale=much"), "takes a number"),
+        ((*RUN, "--set", "scael=1"), "mean 'scale'"),
+        ((*RUN, "--out", "missing/r.nc"), "no folder"),
+        (SCOMP2, "needs the parameter 'num_batches'"),
+        ((*SCOMP2, "--set", "num_batches=101"), "at most the horizon"),
+        ((*BASE, "--problem", "arxiv"), "base pulls arms that have rewards, and 'arxiv'"),
+        ((*BASE, "--problem", "gaussian[0.6]"), "a list of at least two"),
+        ((*BASE, "--problem", "gaussian[0.6,high]"), "does not give means"),
+        ((*BASE, "--problem", "bernoulli[0.6,1.1]"), "means must be in [0, 1]"),
+        ((*BASE, "--problem", "gaussian[1,0]", "--set", "grid=minmax"), "mean 'minimax'"),
+        ((*BASE, "--problem", "gaussian[1,0]", "--set", "gamma=0"), "gamma must be positive"),
+        ((*BASE, "--problem", "gaussian[1,0]", "--regret", "weak"), "unknown kind of gap"),
+        (("check", "missing.csv"), "does not exist"),
+        (("bounds", "--problem", "arxv"), "mean 'arxiv'"),
+        (("bounds", "--problem", "gap", "--horizon", "1e5"), "the number of batches"),
+        (("bounds", "--problem", "gap", "--horizon", 9, "--batches", 10), "2 <= B <= T"),
+        (("reproduce", "batched-duel"), "mean 'batched-dueling'"),
+        (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
+        (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),
+        (("reproduce", "batched-dueling", "--runs", 0), "--runs takes a whole number"),
+        (("reproduce", "batched-dueling", "--out", __file__), "cannot be created"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_code_2(capsys, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, text, errors = outcome(capsys, *arguments)
+    assert code == 2
+    assert text == ""
+    assert errors.startswith("jaxduel: error: ")
+    assert errors.count("\n") == 1
+    assert message in errors
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("nothing",), ("run",), (*RUN, "--horizon", "1.5"), (*RUN, "--regret", "none"), ("list", "x")],
+)
+def test_wrong_usage_is_code_2(capsys, arguments):
+    code, _, errors = outcome(capsys, *arguments)
+    assert code == 2
+    assert "Traceback" not in errors

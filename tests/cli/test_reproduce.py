@@ -1,0 +1,46 @@
+"""`jaxduel reproduce`: claims, files, an interrupt."""
+
+import jax
+import pytest
+
+from jaxduel.experiments import papers, stored_curves
+from jaxduel.experiments.papers.batched_dueling.figures import PAPER
+from tests.cli.command_line import outcome
+
+
+@pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
+def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
+    class Small:
+        @staticmethod
+        def reproduce(**arguments):
+            return PAPER.reproduce(horizon=300, **arguments)
+
+    monkeypatch.setattr(papers, "load", lambda name: Small)
+    monkeypatch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+    code, text, errors = outcome(
+        capsys, "reproduce", "batched-dueling", "--figure", "2a", "--runs", 3, "--out", tmp_path
+    )
+    assert code == 0
+    assert "six rankers: RMED1" in text
+    assert "as we increase the number of batches" in text
+    assert f"written to {tmp_path}: figure-2a.png, figure-2a.pdf, " in " ".join(text.split())
+    assert "Not measured here: 6 of 8 claims (2, 3, 4, 5, 7, 8)" in text
+    assert len(text.partition("written to")[0].splitlines()) <= 22  # a path may take some lines
+    assert max(map(len, text.splitlines())) <= 80
+    assert "figure 2a" not in errors  # no terminal, and less than a minute
+
+
+def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("jaxduel.experiments.stored_curves.run_tasks", interrupted)
+    code, text, errors = outcome(
+        capsys, "reproduce", "batched-dueling", "--figure", "1a", "--out", tmp_path
+    )
+    assert code == 130
+    assert "what had finished is kept" in errors
+    assert f"written to {tmp_path}: final-regret.csv, claims.csv, claims.txt" in " ".join(
+        text.split()
+    )

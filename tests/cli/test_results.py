@@ -1,0 +1,67 @@
+"""Files of `jaxduel run --out`: written, shown and drawn."""
+
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments.file_names import named_after
+from tests.cli.command_line import RUN, outcome
+
+
+def test_a_file_of_a_run_is_shown_and_drawn_and_not_lost(capsys, tmp_path, monkeypatch):
+    file, other = tmp_path / "r.nc", tmp_path / "s.nc"
+    arguments = (*RUN, "--lanes", 2, "--out")
+    code, printed, _ = outcome(capsys, *arguments, file)
+    assert code == 0
+    assert outcome(capsys, *arguments, file)[0] == 0
+    code, text, _ = outcome(capsys, "show", file)
+    assert code == 0
+    assert text.startswith(printed.partition("written")[0])
+    assert "made by: jaxduel run --policy rmed1 --problem arxiv --horizon 100 --seeds 2" in text
+    code, changed, _ = outcome(capsys, *arguments, other, "--set", "scale=0.4", "--no-shuffle")
+    assert code == 0
+    assert "rmed1[scale=0.4] on arxiv: 2 runs of T = 100 comparisons, shuffle_arms=false" in changed
+    assert jd.load_result(other).made_by["command"].endswith("--no-shuffle")
+
+    code, text, _ = outcome(capsys, "plot", file, other)
+    assert code == 0
+    names = [f"curves-r,s.{suffix}" for suffix in ("png", "pdf", "csv")]
+    assert text.splitlines() == [str(tmp_path / name) for name in names]
+    code, text, _ = outcome(capsys, "plot", file, "--out", tmp_path / "figures")
+    assert (tmp_path / "figures" / "curves-r.png").stat().st_size > 0
+
+    before = file.read_bytes()
+    with monkeypatch.context() as context:
+        context.setattr(jd, "simulate", None)  # refused before anything is simulated
+        code, _, error = outcome(capsys, *arguments, file, "--set", "scale=0.4")
+        assert code == 2
+        assert "another request" in error
+        code, _, error = outcome(capsys, *arguments, tmp_path / "r.txt")
+        assert code == 2
+        assert "must end in .nc" in error
+    assert file.read_bytes() == before
+    assert outcome(capsys, *arguments, file, "--set", "scale=0.4", "--force")[0] == 0
+    assert jd.load_result(file).variant == "rmed1[scale=0.4]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show", "FILE", "--problem", "arxiv"), "--problem is for sweeps"),
+        (("show", "FILE"), "cannot be read as NetCDF"),
+        (("plot", "FILE", "--kind", "heatmap"), "--kind is for sweeps"),
+        (("plot", "FILE", "missing.nc"), "files of `jaxduel run --out` alone"),
+    ],
+)
+def test_what_files_of_runs_cannot_do_is_said(capsys, tmp_path, arguments, message):
+    file = tmp_path / "r.nc"
+    file.write_text("notes")
+    code, _, error = outcome(capsys, *(file if word == "FILE" else word for word in arguments))
+    assert code == 2
+    assert message in error
+
+
+def test_names_of_files_tell_choices_apart():
+    assert named_after("curves-t", problem=["arxiv"], policy=()) == "curves-t-problem=arxiv"
+    odd = [named_after("curves-t", problem=[name]) for name in ("a/b", "a b", "c" * 200, "c" * 201)]
+    assert len(set(odd)) == 4
+    assert all("/" not in name and len(name) < 120 for name in odd)

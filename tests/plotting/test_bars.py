@@ -1,0 +1,51 @@
+"""Bars side by side, and stacked shares."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from jaxduel import plotting
+from jaxduel.plotting import Bar, BarsPanel, SharesPanel, Stack, bars_figure, shares_figure
+
+
+def test_bars_stand_side_by_side_in_their_groups():
+    values = {"dts": [1.0, 4.0], "dts+": [2.0, 0.5], "rucb": [3.0, 9.0]}
+    bars = [
+        Bar(name, name.upper(), np.array(v), 0.9 * np.array(v), 1.2 * np.array(v))
+        for name, v in values.items()
+    ]
+    figure = bars_figure([BarsPanel(["one", "two"], bars, label="STD")])
+    (axes,) = figure.axes
+    patches = {p.get_x(): p for p in axes.patches}
+    assert [patches[x].get_height() for x in sorted(patches)] == [1, 2, 3, 4, 0.5, 9]
+    ends = [(x, x + patches[x].get_width()) for x in sorted(patches)]
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["one", "two"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["DTS", "DTS+", "RUCB"]
+    assert axes.get_yscale() == "log"
+
+
+def test_shares_are_stacked_to_the_whole():
+    stacks = [
+        Stack("dts", "D-TS", np.array([0.5, 0.3, 0.2]), ["arm 1", "arm 3", "arm 2"]),
+        Stack("dts+", "D-TS+", np.array([0.97, 0.03, 0.0]), ["arm 2", "arm 1", "arm 3"]),
+    ]
+    figure = shares_figure([SharesPanel(stacks, "(a)", "share")])
+    (axes,) = figure.axes
+    tops = [p.get_y() + p.get_height() for p in axes.patches]
+    np.testing.assert_allclose(tops, [0.5, 0.8, 1.0, 0.97, 1.0, 1.0])
+    words = [text.get_text() for text in axes.texts]
+    assert words == ["arm 1", "arm 3", "arm 2", "arm 2"]  # no room for 3 %
+    assert not figure.legends
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_all_kinds_of_figures_can_be_written(kind):
+    one = np.ones(1)
+    for figure in (
+        bars_figure([BarsPanel(["a"], [Bar("dts", "D-TS", one, one * np.nan, one * np.nan)])]),
+        shares_figure([SharesPanel([Stack("dts", "D-TS", np.zeros(2), ["a", "b"])])]),
+    ):
+        content = plotting.png(figure, dpi=60) if kind == "png" else plotting.pdf(figure)
+        assert len(content) > 1000

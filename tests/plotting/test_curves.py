@@ -1,0 +1,94 @@
+"""Curves of regret, lines to compare them with, their table."""
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+
+from jaxduel import plotting
+from jaxduel.plotting import Curve, Panel, Reference, regret_figure
+from tests.plotting.cases import CURVES, made_up
+
+
+def test_table_has_the_numbers_of_the_result():
+    result = made_up("rucb", 5.0)
+    rows = list(csv.DictReader(io.StringIO(plotting.table([Curve.from_result(result)]))))
+    assert [int(row["t"]) for row in rows] == result.checkpoints.tolist()
+    assert {row["policy"] for row in rows} == {"rucb"}
+    assert {row["num_seeds"] for row in rows} == {"20"}
+    for column, expected in (
+        ("mean", result.mean),
+        ("sem", result.sem),
+        ("std", result.std),
+        ("median", result.quantile(0.5)),
+        ("q25", result.quantile(0.25)),
+        ("q75", result.quantile(0.75)),
+    ):
+        np.testing.assert_array_equal([float(row[column]) for row in rows], expected)
+    half = 2.093024 * result.sem  # Student's t, 19 degrees of freedom
+    np.testing.assert_allclose(
+        [float(row["upper95"]) for row in rows], result.mean + half, rtol=1e-6
+    )
+
+
+def test_axes_have_labels_scales_and_lines_to_compare_with():
+    references = [Reference("bound", 12.0), Reference("theory", CURVES[0].mean, CURVES[0].times)]
+    panel = Panel(CURVES, references=references, time_scale="log", regret_scale="linear")
+    (axes,) = regret_figure([panel]).axes
+    assert axes.get_xscale() == "log"
+    assert axes.get_yscale() == "linear"
+    assert axes.get_xlabel() == "comparisons $t$"
+    assert "regret" in axes.get_ylabel()
+    assert {"bound", "theory"} <= set(axes.get_legend_handles_labels()[1])
+    (linear,) = regret_figure([Panel(CURVES)]).axes
+    assert linear.get_xlabel() == "comparisons $t$ (thousands)"
+    assert linear.get_xlim() == (0, 10_000)
+
+
+def test_one_seed_has_a_curve_and_no_band():
+    curve = Curve.from_result(made_up("rucb", 5.0, num_seeds=1))
+    (axes,) = regret_figure([Panel([curve])]).axes
+    assert len(axes.lines) == 1
+    assert not axes.collections
+
+
+def test_separate_runs_are_points_with_error_bars_inside_the_axes():
+    points = replace(CURVES[1], separate=True)
+    figure = regret_figure([Panel([points, CURVES[0]], time_scale="log")])
+    (axes,) = figure.axes
+    (container,) = axes.containers
+    line, _, (bars,) = container.lines
+    assert line.get_linestyle() == "None"
+    np.testing.assert_array_equal(line.get_ydata(), points.mean)
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(ends[:, 1], points.upper95)
+    assert axes.get_xlim()[0] < points.times[0]
+    assert axes.get_xlim()[1] > points.times[-1]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["BTM", "RUCB"]
+
+
+def test_lines_to_compare_with_look_different_and_are_in_the_table():
+    times = CURVES[0].times
+    references = [Reference(name, CURVES[0].mean, times) for name in ("LB", "ECWB")]
+    (axes,) = regret_figure([Panel(CURVES, references=references)]).axes
+    one, other = (line for line in axes.lines if line.get_label() in ("LB", "ECWB"))
+    assert one.get_color() != other.get_color()
+    assert one.get_zorder() > other.get_zorder()
+    rows = list(csv.DictReader(io.StringIO(plotting.table(CURVES, references))))
+    assert [row["policy"] for row in rows[-len(times) :]] == ["ECWB"] * len(times)
+    assert float(rows[-1]["mean"]) == CURVES[0].mean[-1]
+    assert rows[-1]["num_seeds"] == ""
+
+
+def test_curves_may_leave_the_picture():
+    panel = Panel(CURVES, time_scale="log", regret_scale="linear", top=30.0)
+    (axes,) = regret_figure([panel]).axes
+    assert axes.get_ylim() == (0, 30)
+    assert max(line.get_ydata().max() for line in axes.lines) > 30
+
+
+def test_a_definition_with_a_factor_has_its_own_label():
+    (axes,) = regret_figure([Panel(CURVES, definition="2 copeland")]).axes
+    assert "cpld" in axes.get_ylabel()

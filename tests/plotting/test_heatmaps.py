@@ -1,0 +1,63 @@
+"""Maps of amounts, ratios and choices."""
+
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from jaxduel import plotting
+from jaxduel.plotting import heat_figure
+from tests.plotting.cases import CELLS, heats
+
+
+def test_maps_of_a_row_share_a_scale_of_colours():
+    figure = heat_figure([heats("amount", CELLS, np.multiply(CELLS, 2))])
+    first, second, bar = figure.axes
+    for axes in (first, second):
+        (image,) = axes.images
+        assert image.get_clim() == (1, 10)
+        assert image.origin == "lower"
+    assert [label.get_text() for label in first.get_yticklabels()] == ["10", "100"]
+    assert [label.get_text() for label in second.get_yticklabels()] == ["", ""]
+    assert [label.get_text() for label in second.get_xticklabels()] == ["2", "3", "4"]
+    assert bar.get_ylabel() == "what"
+    assert "(a) maps" in {text.get_text() for text in figure.texts}
+
+
+def test_ratios_are_white_where_they_are_one():
+    figure = heat_figure([heats("ratio", CELLS, np.negative(CELLS) / 10)])
+    (image,) = figure.axes[0].images
+    assert image.get_clim() == (-5, 5)
+    np.testing.assert_allclose(image.to_rgba(np.zeros(1))[0], [0.97, 0.97, 0.97, 1], atol=0.01)
+
+
+def test_choices_have_colours_and_are_paler_where_they_are_not_sure():
+    sure = np.array([[True, False, True], [True, True, True]])
+    best = [[0, 0, 1], [2, 1, np.nan]]
+    figure = heat_figure([heats("choice", best, sure=sure, choices=("a", "b", "c"))])
+    (axes,) = figure.axes
+    cells = axes.images[0].get_array()
+    colors = [to_rgb(color) for color in ("#00507A", "#E69F00", "#7FBF9B")]
+    np.testing.assert_allclose(cells[0, 0], [*colors[0], 1])
+    np.testing.assert_allclose(cells[0, 2], [*colors[1], 1])
+    np.testing.assert_allclose(cells[1, 0], [*colors[2], 1])
+    assert (cells[0, 1, :3] > cells[0, 0, :3]).all()
+    assert cells[1, 2, 3] == 0
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b", "c"]
+
+
+def test_rows_of_maps_have_their_columns_below_each_other():
+    panels = [
+        heats("amount", CELLS, CELLS), heats("choice", np.zeros((2, 3)), CELLS, choices=["a"]),
+    ]  # fmt: skip
+    figure = heat_figure(panels)
+    assert figure.get_figwidth() == plotting.PAGE_WIDTH
+    boxes = [axes.get_position() for axes in figure.axes if axes.images]
+    assert boxes[0].x0 == boxes[2].x0
+    assert boxes[1].x1 == boxes[3].x1
+    assert boxes[0].y0 > boxes[2].y1
+    assert [axes.get_xlabel() for axes in figure.axes if axes.images] == ["", "", "M", "M"]
+
+
+def test_maps_without_numbers_can_be_drawn():
+    nothing = np.full((2, 3), np.nan)
+    panels = [heats(kind, nothing, choices=["a"]) for kind in ("amount", "ratio", "choice")]
+    assert len(plotting.png(heat_figure(panels), dpi=60)) > 1000

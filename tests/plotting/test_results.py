@@ -1,0 +1,62 @@
+"""Figures of results: what tells them apart."""
+
+import csv
+import io
+from dataclasses import replace
+
+import jaxduel as jd
+from jaxduel import plotting
+from jaxduel.plotting import STYLES, Curve, Panel, regret_figure
+from tests.plotting.cases import made_up
+
+
+def looks(figure) -> list[tuple[str, str]]:
+    lines = [line for axes in figure.axes for line in axes.get_lines()]
+    return [(line.get_color(), str(line._dash_pattern)) for line in lines]
+
+
+def test_curves_of_one_policy_with_other_parameters_are_told_apart():
+    problem = jd.problems.load("arxiv")
+    policies = [
+        jd.policies.make("pcomp", num_arms=6, horizon=200, num_batches=b) for b in (2, 8, 16)
+    ]
+    results = jd.simulate_many(policies, problem, num_seeds=4, lanes=4, regret="average")
+    curves = [Curve.from_result(result) for result in results]
+    assert [curve.label for curve in curves] == ["PCOMP, B = 2", "PCOMP, B = 8", "PCOMP, B = 16"]
+    assert [curve.name for curve in curves] == [f"pcomp[num_batches={b}]" for b in (2, 8, 16)]
+    for figure in (regret_figure([Panel(curves)]), plotting.results_figure(results)):
+        assert len(set(looks(figure))) == 3
+        assert len({look[0] for look in looks(figure)}) == 3
+    (alone,) = looks(results[0].plot())
+    assert alone[0] == STYLES["pcomp"].color
+    shared = looks(regret_figure([Panel(curves), Panel(curves[1:])]))
+    assert shared[1:3] == shared[3:]
+    rows = csv.DictReader(io.StringIO(plotting.table(curves)))
+    assert len({row["policy"] for row in rows}) == 3
+
+
+def test_labels_say_what_tells_results_apart():
+    def label(**made):
+        given = {"policy": {"parameters": {"alpha": 0.6}, "changed": ["alpha"]}, **made}
+        return replace(made_up("rucb", 5.0), made_by=given)
+
+    def labels(*results):
+        return [curve.label for curve in plotting.result_curves(results)]
+
+    assert labels(label(delay=4), label()) == [
+        r"RUCB, $\alpha$ = 0.6, delay = 4", r"RUCB, $\alpha$ = 0.6",
+    ]  # fmt: skip
+    assert labels(label(seed=1), label(seed=2)) == [
+        rf"RUCB, $\alpha$ = 0.6, seed = {seed}" for seed in (1, 2)
+    ]
+    plain = made_up("rucb", 5.0)
+    assert labels(plain, replace(plain, problem="gap")) == [
+        "RUCB, problem = toy", "RUCB, problem = gap",
+    ]  # fmt: skip
+    assert labels(plain, plain) == ["RUCB", "RUCB (2)"]
+
+
+def test_results_of_several_problems_have_axes_of_their_own():
+    results = [made_up("rucb", 5.0), replace(made_up("rucb", 6.0), problem="gap")]
+    figure = plotting.results_figure(results)
+    assert [axes.get_title() for axes in figure.axes] == ["toy", "gap"]

@@ -1,0 +1,42 @@
+"""Colours, lines and markers of policies."""
+
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from jaxduel.experiments import papers
+from jaxduel.plotting import STYLES, style_of
+
+
+def test_every_policy_has_a_colour_of_its_own():
+    colors = [style.color.upper() for style in STYLES.values()]
+    assert len(set(colors)) == len(colors)
+    for first, second in itertools.combinations(colors, 2):
+        difference = np.subtract(to_rgb(first), to_rgb(second))
+        assert np.abs(difference).max() > 0.05, (first, second)
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_policies_that_share_figures_have_styles_that_were_chosen(paper):
+    groups = [group for panel in papers.load(paper).panels for group in panel.groups]
+    assert {c.policy for group in groups for c in group.competitors} <= set(STYLES)
+
+
+def test_policies_of_one_figure_differ_in_line_or_marker_too():
+    for names in (
+        ("pcomp", "scomp", "scomp2", "rmed1", "rucb", "rucb[unseen=2]", "btm"),
+        ("scomp2[num_batches=2]", "scomp2[num_batches=8]", "scomp2", "rmed1"),
+        ("dts", "dts+", "pure-dts", "rucb", "rcs", "ccb", "scb", "ecw-rmed", "savage", "sparring"),
+        ("dts", "ecw-rmed", "ecw-rmed[shuffle_arms=false]", "rmed1", "btm"),
+        ("base", "base[grid=geometric]", "base[grid=arithmetic]", "ucb1"),
+        ("base", "base[grid=geometric]", "etc", "etc[grid=geometric]", "ucb1"),
+    ):
+        looks = {STYLES[name][1:] for name in names}
+        assert len(looks) == len(names)
+
+
+def test_a_policy_of_ones_own_has_the_same_style_each_time():
+    assert style_of("epsilon-duel") == style_of("epsilon-duel")
+    assert style_of("epsilon-duel").color not in {style.color for style in STYLES.values()}

@@ -1,0 +1,76 @@
+"""Curves of sweeps, and bounds."""
+
+import numpy as np
+import pytest
+
+from jaxduel import plotting
+from jaxduel.plotting import SweepBound, SweepPanel, sweep_figure
+from tests.plotting.cases import swept
+
+
+def test_sweeps_have_bands_and_ticks_where_something_was_tried():
+    panel = SweepPanel(curves=[swept("base", "BaSE")], across="batches $M$", up="regret")
+    (axes,) = sweep_figure([panel]).axes
+    (line,) = axes.lines
+    np.testing.assert_array_equal(line.get_ydata(), [0.6, 0.2, 0.1])
+    (band,) = axes.collections
+    ends = band.get_paths()[0].vertices[:, 1]
+    assert ends.min() == pytest.approx(0.09)
+    assert ends.max() == pytest.approx(0.72)
+    assert axes.get_xticks().tolist() == [2, 3, 5]
+    assert axes.get_ylim()[0] == 0
+    assert axes.get_ylabel() == "regret"
+
+
+def test_bands_of_a_sweep_end_where_the_intervals_do_on_a_logarithmic_axis():
+    curve = swept("dts", "D-TS", at=[1, 10, 100], mean=[5.0, 6.0, 9.0])
+    panel = SweepPanel(curves=[curve], title="(a)", across="delay", across_scale="log")
+    figure = sweep_figure([panel, panel])
+    axes = figure.axes[0]
+    assert axes.get_xscale() == "log"
+    assert axes.get_ylim()[0] == 0
+    (band,) = axes.collections
+    ends = band.get_paths()[0].vertices
+    for at, low, high in zip(curve.at, curve.lower95, curve.upper95, strict=True):
+        here = ends[ends[:, 0] == at, 1]
+        np.testing.assert_allclose([here.min(), here.max()], [low, high])
+    assert figure.get_figwidth() == plotting.PAGE_WIDTH
+
+
+def test_labels_of_final_regret_say_so():
+    assert plotting.regret_label("copeland", final=True) == "Copeland regret $R(T)$, normalised"
+    assert "$R(t)" in plotting.regret_label("borda")
+
+
+def test_each_panel_of_a_sweep_has_its_own_label_below():
+    curves = [swept("base", "BaSE")]
+    panels = [SweepPanel(curves=curves, across=what) for what in ("M", "K", "T", "M")]
+    assert [axes.get_xlabel() for axes in sweep_figure(panels).axes] == ["M", "K", "T", "M"]
+
+
+def test_bounds_of_a_sweep_are_thin_lines_of_the_policys_colour():
+    bound = SweepBound("base", "bound", np.array([2, 3, 5]), np.array([0.03, 0.02, 0.01]))
+    panel = SweepPanel(curves=[swept("base", "BaSE")], bounds=[bound], up_scale="log")
+    figure = sweep_figure([panel])
+    (axes,) = figure.axes
+    measured, compared = axes.lines
+    assert compared.get_color() == measured.get_color()
+    assert compared.get_linewidth() < measured.get_linewidth()
+    assert axes.get_yscale() == "log"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["BaSE", "bound"]
+
+
+def test_a_logarithmic_axis_shows_whole_decades_of_numbers_close_together():
+    panel = SweepPanel(curves=[swept("base", "BaSE")], up_scale="log")
+    (axes,) = sweep_figure([panel]).axes
+    np.testing.assert_allclose(axes.get_ylim(), [0.01, 1])
+
+
+def test_a_wide_legend_stays_within_the_page():
+    names = [f"{policy} {grid}" for policy in ("BaSE", "ETC") for grid in ("minimax", "geometric")]
+    curves = [swept("base", name) for name in (*names, "BaSE arithmetic", "UCB1")]
+    figure = sweep_figure([SweepPanel(curves=curves)] * 2)
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.get_window_extent().x1

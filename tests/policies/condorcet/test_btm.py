@@ -1,0 +1,100 @@
+"""Beat the Mean: the oracle by hand, quiet runs once it has committed."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.policies.base import Duel
+from tests.oracles.condorcet.btm import BTM
+from tests.policies.quiet_cases import (
+    ARMS,
+    check_commitment,
+    check_committed_states,
+    check_long_runs,
+)
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+# ---- the oracle, by hand ------------------------------------------------------------------------
+
+
+def test_btm_by_hand():
+    oracle = BTM(2, 10, gamma=1.0, scale=0.1)  # log(1/delta) = log 40, c(1) = .192
+    assert oracle.c(1) == pytest.approx(0.1 * math.sqrt(math.log(40)))
+    assert oracle.allowed() == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    oracle.play(0, 1, True)  # n_1 = 0: c* = 1
+    assert oracle.allowed() == {(1, 0), (1, 1)}
+    oracle.play(1, 0, False)  # 0 + .192 <= 1 - .192: arm 1 goes
+    for outcome in (True, False):
+        assert oracle.allowed() == {(0, 0)}
+        oracle.play(0, 0, outcome)
+
+
+def test_btm_forgets_comparisons_with_a_removed_arm():
+    oracle = BTM(3, 100, gamma=1.0, scale=0.05)
+    oracle.play(0, 2, True)
+    oracle.play(1, 0, True)
+    oracle.play(2, 1, False)  # P = (1, 1, 0), c(1) = .13
+    assert oracle.memories == [frozenset({0, 1})]
+    # n_0 = 0 now, since its only comparison was with arm 2
+    assert oracle.allowed() == {(0, 0), (0, 1)}
+    oracle.play(0, 0, False)  # a comparison with itself counts: n_0 = 1, P_0 = 0, P_1 = 1
+    assert oracle.memories == [frozenset({1})]
+
+
+def test_btm_removes_one_arm_per_step_and_any_of_the_worst():
+    oracle = BTM(3, 100, gamma=1.0, scale=0.05, self_comparisons=False)
+    assert (0, 0) not in oracle.allowed()
+    oracle.play(0, 1, False)
+    oracle.play(1, 2, False)
+    oracle.play(2, 0, True)
+    assert set(oracle.memories) == {frozenset({1, 2}), frozenset({0, 2})}
+
+
+def test_btm_radius():
+    assert BTM(6, 1000).c(4) == pytest.approx(3 * 1.69 * math.sqrt(math.log(12_000) / 4))
+    assert BTM(6, 1000).c(0) == 1.0
+
+
+# ---- quiet runs ---------------------------------------------------------------------------------
+
+KEY = jax.random.key(0)
+
+
+def _policy(**changed):
+    """One that commits within some hundreds of comparisons."""
+    settings = {"horizon": 1_000, "gamma": 1.0, "scale": 0.3, "self_comparisons": False}
+    return jd.policies.make("btm", num_arms=ARMS, **(settings | changed))
+
+
+@pytest.mark.slow
+def test_runs_are_the_same():
+    check_commitment(_policy())
+
+
+def _met_itself(informative, last):
+    return 1.1 * informative + 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("self_comparisons", [False, True])
+def test_long_runs_are_the_same(self_comparisons):
+    """Of two arms, b meets itself every other time, if it may."""
+    spare = {"spare": _met_itself} if self_comparisons else {}
+    check_long_runs(_policy(self_comparisons=self_comparisons), **spare)
+
+
+def test_states_are_the_same():
+    check_committed_states(_policy())
+
+
+def test_an_arm_alone_stays_whatever_the_radius():
+    policy = _policy(scale=1e-12)
+    state = policy.init(KEY)._replace(working=jnp.arange(ARMS) == 4)
+    four = Duel(jnp.int32(4), jnp.int32(4))
+    state = jax.jit(policy.update)(state, four, jnp.int32(1), KEY)
+    assert np.flatnonzero(state.working).tolist() == [4]

@@ -1,0 +1,23 @@
+"""What tests of several families need."""
+
+import numpy as np
+import pytest
+
+from jaxduel.simulation import events, skip_heuristic
+
+
+@pytest.fixture
+def turns(monkeypatch):
+    """Skipping begins after 64 comparisons; the comparisons simulated from then on, by block."""
+    monkeypatch.setattr(skip_heuristic, "TRIAL", 64)
+    monkeypatch.setattr(skip_heuristic, "WORTH", 0)
+    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
+    counted, recorded = [], events.recorded
+
+    def counting(*args, **options):
+        record = recorded(*args, **options)
+        counted.append(np.asarray(record[1]))
+        return record
+
+    monkeypatch.setattr(events, "recorded", counting)
+    return counted
