@@ -250,7 +250,7 @@ class Paper:
           out: folder for the files; figures/NAME by default.
           seed: root of all randomness.
           runs: number of runs on each data set, instead of the default's or the paper's.
-          progress: as in `jaxduel.simulate`; it counts runs.
+          progress: as in `jaxduel.simulate`.
           horizon: T on each data set, instead of the default's or the paper's.
           num_arms: K of random instances, instead of the paper's.
 
