@@ -31,7 +31,8 @@ FIXED = "ecw-rmed[shuffle_arms=false]"
 
 def stand_in(competitor):
     """A competitor of the paper, played by a policy that compiles fast."""
-    return replace(competitor, policy="rmed1", parameters={})
+    policy = "btm" if competitor.per_horizon else "rmed1"
+    return replace(competitor, policy=policy, parameters={})
 
 
 @pytest.fixture(scope="module")
