@@ -165,6 +165,7 @@ class Curve:
         times = [horizon] if entry.per_horizon else self.checkpoints.tolist()
         tags = {} if entry.shuffle_arms else {"shuffle_arms": False}
         tags |= {"record_pairs": True} if entry.record_pairs else {}
+        tags |= {"separate": True} if entry.per_horizon else {}
         made = []
         for number, draw in enumerate(draws, start=1):
             key = jax.random.fold_in(draw.key, horizon) if entry.per_horizon else draw.key

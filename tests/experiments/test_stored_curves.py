@@ -1,6 +1,10 @@
 """Runs of a reproduction are kept, and taken again only where they would be the same."""
 
-from contextlib import closing
+import random
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import jax
@@ -180,3 +184,32 @@ def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
     for name in ("figure-1a.csv", "final-regret.csv"):
         texts = [(tmp_path / folder / name).read_text() for folder in ("whole", "parts")]
         assert texts[0] == texts[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", ["1", "s1c"])
+def test_a_reproduction_killed_twenty_times_ends_with_the_same_bits(tmp_path, figure):
+    rng = random.Random(3)
+
+    def begin(folder):
+        command = ["-m", "jaxduel", "reproduce", "batched-mab", "--figure", figure]
+        command += ["--runs", "20", "--out", str(tmp_path / folder)]
+        return subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL)
+
+    def results(folder):
+        files = (tmp_path / folder).glob("runs/*/blocks/*.nc")
+        tables = (tmp_path / folder).glob("*.csv")
+        return {path.name: path.read_bytes() for path in (*files, *tables)}
+
+    began = time.monotonic()
+    assert begin("whole").wait(timeout=1_000) == 0
+    whole = time.monotonic() - began
+    for _ in range(20):
+        process = begin("killed")
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=rng.uniform(0.2, 0.5) * whole)
+        process.kill()
+        process.wait()
+    assert begin("killed").wait(timeout=1_000) == 0
+    assert results("killed") == results("whole")
+    assert any(name.endswith(".nc") for name in results("whole"))
