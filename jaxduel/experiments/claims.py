@@ -60,6 +60,7 @@ class Claim:
       expected: number of measurements if no data set is missing; a missing one leaves the claim
         undecided unless the others decide it. None if any number will do.
       combine: computes the claim's verdict from those of the measurements.
+      needs: a sentence on what it takes to decide the claim; shown while it is undecided.
       measurements: the numbers, once it is measured.
     """
 
@@ -69,6 +70,7 @@ class Claim:
     estimate: Callable[[Any], Iterable[Measurement]]
     expected: int | None
     combine: Callable[[Sequence[Verdict]], Verdict]
+    needs: str = ""
     measurements: tuple[Measurement, ...] = ()
 
     def measured(self, evidence: Any) -> Claim:
@@ -132,7 +134,7 @@ def lines(claims: Sequence[Claim]) -> list[str]:
     the numbers of the claims without measurements."""
     text = [
         "Claims, by ratios of mean final regrets, [95 % intervals of Student's t on logarithms], "
-        "(ratios of medians); undecided (?): the limit is inside."
+        "(ratios of medians); undecided (?): the limit is inside, or T too short."
     ]
     measurements = [m for claim in claims for m in claim.measurements]
     where = max((len(m.where) for m in measurements), default=0)
@@ -146,6 +148,8 @@ def lines(claims: Sequence[Claim]) -> list[str]:
         part = "" if whole else f" ({measured} of {claim.expected} measured)"
         text.append(f'{number}. {claim.verdict.upper()}{part}: "{claim.quote}" ({claim.source})')
         text.append(f"   criterion: {claim.criterion}")
+        if claim.needs and claim.verdict == "undecided":
+            text.append(f"   to decide it: {claim.needs}")
         for m in claim.measurements:
             medians = "" if math.isnan(m.medians) else f" ({m.medians:.2g})"
             of = f"{m.where:<{where}}  {m.what:<{what}}"
@@ -162,12 +166,14 @@ def table(claims: Sequence[Claim]) -> str:
     """The claims as CSV: a line per measurement, or one line for a claim without any."""
     header = (
         "claim", "source", "criterion", "claim_verdict", "data_set", "quantity", "ratio_of_means",
-        "value", "lower95", "upper95", "ratio_of_medians", "verdict",
+        "value", "lower95", "upper95", "ratio_of_medians", "verdict", "to_decide_it",
     )  # fmt: skip
     rows = []
     for claim in claims:
         shared = (claim.quote, claim.source, claim.criterion, claim.verdict)
-        rows += [(*shared, *_entries(m)) for m in claim.measurements] or [(*shared, *[""] * 8)]
+        needs = claim.needs if claim.verdict == "undecided" else ""
+        entries = [_entries(m) for m in claim.measurements] or [("",) * 8]
+        rows += [(*shared, *entry, needs) for entry in entries]
     return csv_text(header, rows)
 
 

@@ -53,14 +53,17 @@ class Finder:
         self.samples = samples
 
     def ratios(
-        self, policy: str, other: str, where: Sequence[str], judge: Judge
+        self, policy: str, other: str, where: Sequence[str], judge: Judge, judged_from: int = 0
     ) -> list[Measurement]:
-        """Mean regret of one policy over that of another, on each data set."""
+        """Mean regret of one policy over that of another, on each data set; undecided where T is
+        below `judged_from`."""
         found = []
         for data in where:
             pair = self._pair(data, policy, other)
             if pair is not None:
-                found.append(self._of_means(data, *pair, judge))
+                early = int(pair[0].checkpoints[-1]) < judged_from
+                verdict: Judge = (lambda _: "undecided") if early else judge
+                found.append(self._of_means(data, *pair, verdict))
         return found
 
     def against_best(

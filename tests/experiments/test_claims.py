@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -82,6 +83,16 @@ def test_text_and_table_say_the_same():
     assert [row["verdict"] for row in rows] == ["confirmed", "undecided", ""]
     assert [row["claim_verdict"] for row in rows] == ["undecided"] * 2 + ["not measured"]
     assert float(rows[0]["lower95"]) < 1 < float(rows[0]["upper95"])
+
+
+def test_what_a_claim_needs_is_said_while_it_is_undecided():
+    for verdict, said in (("undecided", "a longer run."), ("confirmed", "")):
+        made = [replace(claim(verdict), needs="a longer run."), claim("undecided")]
+        text = "\n".join(claims.lines(made))
+        assert text.count("to decide it: ") == bool(said)
+        assert said in text
+        rows = csv.DictReader(io.StringIO(claims.table(made)))
+        assert [row["to_decide_it"] for row in rows] == [said, ""]
 
 
 def test_quantities_other_than_ratios_of_means_have_no_medians():

@@ -51,6 +51,13 @@ def test_a_horizon_is_named_where_there_are_several():
     assert found.what == "DTS / RUCB"
 
 
+def test_a_ratio_is_judged_from_a_time_on():
+    (late,) = FIND.ratios("dts", "rucb", ("one",), less, judged_from=1_000)
+    (early,) = FIND.ratios("dts", "rucb", ("one",), less, judged_from=1_001)
+    assert (late.verdict, early.verdict) == ("confirmed", "undecided")
+    assert early.estimate == late.estimate
+
+
 def test_the_best_of_others_can_confirm_only_if_all_play():
     (found,) = FIND.against_best("dts", ("rucb", "rmed1"), ("one", "two"))
     assert found.what == "DTS / RMED1, best of 2 of 2 others, T = 1,000"
