@@ -313,7 +313,7 @@ def export(
     definition: Names = (),
     out: MaybeFile = None,
 ) -> int:
-    """Write a sweep or a run as a table: one row per cell and checkpoint.
+    """Write a sweep or a run as a table, a row per cell and time.
 
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.

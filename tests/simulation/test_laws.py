@@ -295,7 +295,7 @@ def test_an_interrupt_returns_the_seeds_that_are_finished(monkeypatch):
             _thread.interrupt_main()
         return run(job, first)
 
-    runner = blocks.Runner(blocks.STEPS.start, interrupted)
+    runner = blocks.STEPS._replace(run=interrupted)
     monkeypatch.setattr(blocks, "runner_for", lambda policy: runner)
     monkeypatch.setattr(blocks, "STEPS_PER_CALL", 1)
     policy = _policy("rmed1")
