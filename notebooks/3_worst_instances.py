@@ -344,8 +344,8 @@ for name, pairs in zip(PAIR, played, strict=True):
 #
 # - **SCOMP2's regret is 6.2 $\pm$ 0.3 times that of the average SST instance** on the one found:
 #   3,596 $\pm$ 92 against 579 $\pm$ 23 ($K = 8$, $B = 8$, $T = 10^5$), and twice that of the worst
-#   of 128 drawn ones. The instance is not a hard one to look at: one arm beats all others with 0.74,
-#   and these beat one another in order.
+#   of 128 drawn ones. It does not look hard: one arm beats all others with 0.74, and these beat one
+#   another in order.
 # - **What makes it bad is that PCOMP takes over without the winner.** The 15.5 % of runs that lose
 #   it pay 23,634 $\pm$ 2, the gap of the best arm left times $T$; the others pay 102 $\pm$ 1. All
 #   but 0.2 % of these losses are at the switch, nearly all in rounds 1 and 2: one arm has just
@@ -359,8 +359,8 @@ for name, pairs in zip(PAIR, played, strict=True):
 # - **The reading by margins hardly loses a winner**: 315 $\pm$ 5 on the instance found, 372 $\pm$ 4
 #   on the median one.
 # - **Among BTL instances the search finds nearly tied arms**, from 430 $\pm$ 11 to 1,172 $\pm$ 7:
-#   all but one of them are 0.02 to 0.04 behind the winner. The other two of its three ascents do not
-#   get there.
+#   all but one are 0.02 to 0.04 behind the winner. The other two of its three ascents do not get
+#   there.
 # - **There are instances on which RMED1 beats D-TS.** From 20.5 $\pm$ 0.3 less regret on the
 #   instances to begin with ($K = 4$, $T = 10^4$, gaps from 0.1), D-TS comes to 0.92 $\pm$ 0.08
 #   more, 6 %. The losers beat one another in a cycle, as clearly as is allowed (0.95), below a

@@ -26,6 +26,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "regret_std": (*CELL, "definition", "checkpoint"),
     "regret_sem": (*CELL, "definition", "checkpoint"),
     "num_seeds": CELL,
+    "planned_seeds": CELL,
     "t": (*CELL, "checkpoint"),
     "batches_mean": CELL,
     "final_regret": (*CELL, "definition", "seed"),
@@ -58,12 +59,13 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
     Returns:
       An `xarray.Dataset` with the dimensions policy, problem, horizon, parameters (labels such as
       "alpha=0.51", with a coordinate for each parameter), definition, checkpoint (numbered from 0),
-      seed and arm; its `to_frame` is a table. All float64 but num_seeds; NaN where a cell is not in
-      the grid, has fewer arms or checkpoints than others, or is not run yet:
+      seed and arm; its `to_frame` is a table. All float64 but numbers of seeds; NaN where a cell is
+      not in the grid, has fewer arms or checkpoints than others, or is not run yet:
 
       - regret_mean, regret_std, regret_sem (..., definition, checkpoint): over the seeds so far;
       - final_regret* (..., definition, seed): regret of each seed at the horizon;
-      - num_seeds (policy, problem, horizon, parameters) int64: seeds so far;
+      - num_seeds, planned_seeds (policy, problem, horizon, parameters) int64: seeds so far, and
+        those of the finished cell;
       - t (..., checkpoint): the times of the checkpoints, in comparisons or pulls;
       - plays_mean* (..., checkpoint, arm): mean plays of each arm of the problem;
       - batches_mean (policy, problem, horizon, parameters): of batched policies;
@@ -183,6 +185,7 @@ class StoredGroup(NamedTuple):
       definitions: (D,) int64, the indices of the blocks' definitions of regret.
       t: (C, M) float64, the checkpoints, NaN beyond a cell's last.
       num_arms: (C,) int64.
+      seeds: of each cell, once all blocks are there.
       blocks: in the order of their numbers.
     """
 
@@ -190,6 +193,7 @@ class StoredGroup(NamedTuple):
     definitions: np.ndarray
     t: np.ndarray
     num_arms: np.ndarray
+    seeds: int
     blocks: list[StoredBlock]
 
 
@@ -207,6 +211,7 @@ def _stored(
         definitions=np.array([at["definition"][name] for name in group.definitions]),
         t=t,
         num_arms=np.array([cell.num_arms for cell in group.cells]),
+        seeds=group.seeds,
         blocks=sorted((b for b in blocks if b.group == group.key), key=lambda b: b.number),
     )
 
@@ -218,10 +223,12 @@ def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[st
         names.remove("batches_mean")
     shapes = {name: tuple(sizes[dimension] for dimension in DIMENSIONS[name]) for name in names}
     found = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
-    found["num_seeds"] = np.zeros(shapes["num_seeds"], np.int64)
+    for name in ("num_seeds", "planned_seeds"):
+        found[name] = np.zeros(shapes[name], np.int64)
     for group in groups:
         times = slice(group.t.shape[1])
         found["t"][(*group.places, times)] = group.t
+        found["planned_seeds"][group.places] = group.seeds
         if not group.blocks:
             continue
         regret = merge(block.moments for block in group.blocks)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -88,17 +87,18 @@ def marked(dataset: xarray.Dataset, cells: Frame) -> Frame:
 
 def progress_line(dataset: xarray.Dataset) -> str:
     """Finished part of the whole grid: cells, and seeds of all cells together."""
-    wanted = int(json.loads(dataset.attrs["grid"])["seeds"])
-    in_grid = dataset["t"].notnull().any("checkpoint")
-    seeds = dataset["num_seeds"].where(in_grid, 0)
-    cells, finished = int(in_grid.sum()), int((seeds.where(in_grid, -1) >= wanted).sum())
-    ran, whole = int(seeds.sum()), cells * wanted
+    planned, seeds = dataset["planned_seeds"].values, dataset["num_seeds"].values
+    in_grid = planned > 0
+    cells, finished = int(in_grid.sum()), int((in_grid & (seeds >= planned)).sum())
+    ran, whole = int(seeds.sum()), int(planned.sum())
+    numbers = sorted({int(number) for number in planned[in_grid]})
+    each = " to ".join(f"{number:,}" for number in dict.fromkeys([numbers[0], numbers[-1]]))
     if finished == cells:
-        return f"finished: {cells:,} cells of {wanted:,} seeds each"
+        return f"finished: {cells:,} cells of {each} seeds each"
     share = min(100 * ran / whole, 99.9)
     return (
         f"{finished:,} of {cells:,} cells finished; {ran:,} of {whole:,} runs (cells times "
-        f"{wanted:,} seeds), {share:.1f} %"
+        f"{each} seeds), {share:.1f} %"
     )
 
 

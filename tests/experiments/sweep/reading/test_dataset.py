@@ -111,7 +111,8 @@ def test_attributes_and_types(store, data):
     assert json.loads(data.attrs["grid"]) == stored.grid()
     assert (data.attrs["jaxduel"], data.attrs["jax"], data.attrs["git_revision"]) == ("0", "1", "")
     assert data["num_seeds"].dtype == np.int64
-    others = [name for name in data.data_vars if name != "num_seeds"]
+    assert data["planned_seeds"].dtype == np.int64
+    others = [name for name in data.data_vars if not name.endswith("_seeds")]
     assert {data[name].dtype for name in others} == {np.dtype("float64")}
 
 
