@@ -134,7 +134,7 @@ def lines(claims: Sequence[Claim]) -> list[str]:
     the numbers of the claims without measurements."""
     text = [
         "Claims, by ratios of mean final regrets, [95 % intervals of Student's t on logarithms], "
-        "(ratios of medians); undecided (?): the limit is inside, or T too short."
+        "(ratios of medians); ?: the limit is inside, or T is too short."
     ]
     measurements = [m for claim in claims for m in claim.measurements]
     where = max((len(m.where) for m in measurements), default=0)
