@@ -82,7 +82,7 @@ class Plan(Protocol):
 
     @property
     def listed(self) -> bool:
-        """Whether the report lists their final regrets: not if there are very many."""
+        """True if the report lists their final regrets; False if there are very many."""
         ...
 
     def panel(self, samples: Samples, setting: Setting) -> Any:

@@ -1,4 +1,4 @@
-"""What tests of several families need."""
+"""Fixtures of several families."""
 
 import numpy as np
 import pytest

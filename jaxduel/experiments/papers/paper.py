@@ -184,7 +184,7 @@ def spread(panel: Panel, order: Order) -> SpreadPlan:
 
 
 def _finder(samples: Samples, plans: Sequence[Plan], setting: Setting) -> Finder:
-    """What most claims are measured with."""
+    """The evidence of most claims: the samples."""
     del plans, setting
     return Finder(samples)
 

@@ -1,4 +1,4 @@
-"""What all papers share: arguments that are refused, panels without data, notes on sizes, keys."""
+"""Shared by all papers: arguments that are refused, panels without data, notes on sizes, keys."""
 
 from dataclasses import replace
 

@@ -26,7 +26,7 @@ def run_keys(num, seed):
 
 
 def sizes(num, num_arms, seed):
-    """How many arms are active: 2 to all where arms are padded, all of them elsewhere."""
+    """A number of active arms: 2 to all where arms are padded, all of them elsewhere."""
     if num_arms < PADDED:
         return np.full(num, num_arms)
     return np.random.default_rng(seed).integers(2, num_arms + 1, num)

@@ -313,7 +313,7 @@ def test_parameters_are_checked():
 COMMITTING = {"scale": 0.1, "first_length": 20}
 """Parameters with which it commits within some hundreds of comparisons."""
 ROUNDS = np.cumsum([20, 20**2, 20**4])
-"""When its rounds end: with a comparison that is not skipped."""
+"""Ends of its rounds: comparisons that are not skipped."""
 
 
 def _rounds_over(informative, last):

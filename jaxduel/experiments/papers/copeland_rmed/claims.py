@@ -70,7 +70,7 @@ class Evidence(Finder):
 
     @classmethod
     def at_hand(cls, samples: Samples, plans: Sequence[Plan], setting: Setting) -> Evidence:
-        """What finished panels give."""
+        """Numbers that finished panels give."""
         del setting
         done = [p for p in plans if all((d.name, c.name) in samples for d, c in p.entries)]
         data = [plan.data for plan in done if isinstance(plan, PanelPlan)]

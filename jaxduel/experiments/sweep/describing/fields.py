@@ -37,7 +37,7 @@ _MUST = {
     "less_than_equal": "at most {le}",
     "string_type": "text",
 }
-"""What a value must be, by pydantic's name for the error; ValueErrors of validators say it too."""
+"""Conditions on a value, by pydantic's name for the error; ValueErrors of validators say it too."""
 
 
 class GridError(InputError):

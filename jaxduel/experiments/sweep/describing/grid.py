@@ -213,7 +213,7 @@ def _problems(table: dict[str, Any], folder: Path) -> list[ProblemEntry]:
 
 
 def _one_by_one(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is given, once for each name where there is a list of them."""
+    """The given table, once for each name where there is a list of them."""
     names = given.get("name")
     if not isinstance(names, list):
         return [given]

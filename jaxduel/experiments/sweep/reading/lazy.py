@@ -121,7 +121,7 @@ class LazyVariable(BackendArray):
     def _part(
         self, group: StoredGroup, block: StoredBlock, cells: np.ndarray, asked: list[np.ndarray]
     ) -> tuple[list[np.ndarray], Moments] | None:
-        """What a block has of some of its cells at sorted indices along the dimensions after those
+        """Values of some of a block's cells at sorted indices along the dimensions after those
         of a cell: the places of these values among the indices, and the values as means; None if
         there are none."""
         if not len(cells) or not _is_unchanged(block):
