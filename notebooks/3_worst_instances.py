@@ -342,25 +342,24 @@ for name, pairs in zip(PAIR, played, strict=True):
 #
 # $\pm$ one standard error, all on seeds that nothing was chosen by:
 #
-# - **SCOMP2's regret is 6.2 $\pm$ 0.3 times that of the average SST instance** on the one found:
-#   3,596 $\pm$ 92 against 579 $\pm$ 23 ($K = 8$, $B = 8$, $T = 10^5$), and twice that of the worst
-#   of 128 drawn ones. It does not look hard: one arm beats all others with 0.74, and these beat one
-#   another in order.
+# - **SCOMP2's regret is 6.9 $\pm$ 0.3 times that of the average SST instance** on the one found:
+#   3,596 $\pm$ 92 against 524 $\pm$ 20 ($K = 8$, $B = 8$, $T = 10^5$), and nearly three times that
+#   of the worst of 128 drawn ones. The instance is not a hard one to look at: one arm beats all
+#   others with 0.74, and these beat one another in order.
 # - **What makes it bad is that PCOMP takes over without the winner.** The 15.5 % of runs that lose
-#   it pay 23,634 $\pm$ 2, the gap of the best arm left times $T$; the others pay 102 $\pm$ 1. All
-#   but 0.2 % of these losses are at the switch, nearly all in rounds 1 and 2: one arm has just
-#   enough wins against the candidate to eliminate it, and the winner, against which the candidate
-#   is no better, has by chance less than 3/5 of the lead that this takes.
+#   it pay 23,634 $\pm$ 2, the gap of a loser times $T$; the others pay 102 $\pm$ 1. Nearly all
+#   losses are at the switch, after rounds 1 and 2: some arm has just enough wins against the
+#   candidate to eliminate it, and the winner, who beats it as often in the long run, has by chance
+#   less than 3/5 of the lead that this takes.
 # - **Less width is better, on a common instance too.** If all arms that are ahead of the candidate
 #   go on (width 0), the winner is lost in 1.5 % of the runs, and regret is 473 $\pm$ 44; if only
 #   those that eliminate it do (width 1), in 34 %, and regret is 8,116 $\pm$ 175. On the median
-#   instance regret is 171 $\pm$ 12 with width 0, 498 $\pm$ 36 with the printed 3/5 and 2,017 $\pm$
-#   93 with 1.
-# - **The reading by margins hardly loses a winner**: 315 $\pm$ 5 on the instance found, 372 $\pm$ 4
-#   on the median one.
-# - **Among BTL instances the search finds nearly tied arms**, from 430 $\pm$ 11 to 1,172 $\pm$ 7:
-#   all but one are 0.02 to 0.04 behind the winner. The other two of its three ascents do not get
-#   there.
+#   instance regret is 184 $\pm$ 8 with width 0, 386 $\pm$ 26 with the printed 3/5 and 1,511 $\pm$
+#   72 with 1.
+# - **The other reading costs a tenth there**: 315 $\pm$ 5 on the instance found; 374 $\pm$ 4 on the
+#   median one is what the default costs, too.
+# - **Among BTL instances the search finds nearly tied arms**: it goes from 430 $\pm$ 11 to 1,172
+#   $\pm$ 7, where all arms but one are 0.02 to 0.04 behind the winner.
 # - **There are instances on which RMED1 beats D-TS.** From 20.5 $\pm$ 0.3 less regret on the
 #   instances to begin with ($K = 4$, $T = 10^4$, gaps from 0.1), D-TS comes to 0.92 $\pm$ 0.08
 #   more, 6 %. The losers beat one another in a cycle, as clearly as is allowed (0.95), below a

@@ -64,15 +64,12 @@ def test_separate_runs_begin_where_the_picture_does(report):
     np.testing.assert_array_equal(savage.checkpoints, [1_000, 3_000, 10_000, 12_000])
 
 
-def test_ccb_and_scb_share_checkpoints_on_500_arms():
-    for full in (False, True):
-        panel = PAPER.panel("2c")
-        sizes = {c.name: data for data, c in panel.picture(panel, Order(full=full)).entries}
-        long, short = sizes["scb"], sizes["ccb"]
-        assert short.horizon < long.horizon
-        assert short.horizon in PAPER.setting.checkpoints(long.horizon)
-        assert (long.num_runs, short.num_runs) == (10, 4 if full else 10)
-        assert (short.horizon >= many_arms.settling_time()) == full
+@pytest.mark.parametrize("full", [False, True])
+def test_500_arms_are_played_until_their_pairs_can_be_told_apart(full):
+    panel = PAPER.panel("2c")
+    for data, _ in panel.picture(panel, Order(full=full)).entries:
+        assert data.draws[0].problem.num_arms == many_arms.NUM_ARMS
+        assert data.horizon >= many_arms.settling_time()
 
 
 def test_every_panel_has_its_data_set_and_policies():
@@ -131,8 +128,8 @@ def good() -> dict[tuple[str, str], Sample]:
         (claims.SOME, "ccb"): sample("ccb", (1, 2, 350)),
         (claims.SOME, "savage"): sample("savage", (1, 2, 1_300)),
         (claims.SOME, "pbr"): sample("pbr", (1, 2, 1_700)),
-        (claims.MANY, "ccb"): sample("ccb", (400, 4_000), LATE),
-        (claims.MANY, "scb"): sample("scb", (390, 3_000, 9_000), LATE),
+        (claims.MANY, "ccb"): sample("ccb", (400, 4_000, 4_100), LATE),
+        (claims.MANY, "scb"): sample("scb", (390, 3_000, 3_075), LATE),
         (claims.MANY, claims.SCALED): sample("scb", (390, 5_000, 9_000), LATE),
         (claims.FIVE, claims.SCALED): sample("scb", (200, 900, 1_000)),
     }
@@ -159,7 +156,7 @@ def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
     assert drop.measurements[0].estimate.value > 0.99
     (large,) = [c for c in found if "large-scale" in c.quote]
     assert large.measurements[0].ratio.value == pytest.approx(0.75)
-    assert "t = 10,000,000" in large.measurements[0].what
+    assert [m.verdict for m in large.measurements] == ["confirmed", "not confirmed"]
     (power,) = [c for c in found if "K^2 log T" in c.quote]
     assert power.measurements[0].estimate.value == pytest.approx(np.log(1_300 / 150) / np.log(3))
 
