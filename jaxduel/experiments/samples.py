@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from jaxduel.plotting import Curve
-from jaxduel.simulation import Result
 from jaxduel.stats import interval95, standard_error
 
 
@@ -40,30 +39,6 @@ class Sample:
     batches: np.ndarray | None = field(default=None, repr=False)
     selves: np.ndarray | None = field(default=None, repr=False)
     separate: bool = False
-
-    @classmethod
-    def pooled(
-        cls, name: str, label: str, results: Sequence[Result], separate: bool = False
-    ) -> Sample:
-        """The runs of one result, or of several results on one instance each."""
-        sizes = [result.num_seeds for result in results]
-        groups = np.arange(sizes[0]) if len(sizes) == 1 else np.repeat(np.arange(len(sizes)), sizes)
-        batches = [result.batches for result in results if result.batches is not None]
-        selves = [
-            np.diagonal(result.pairs[:, -1], axis1=1, axis2=2)
-            for result in results
-            if result.pairs is not None
-        ]
-        return cls(
-            name=name,
-            label=label,
-            checkpoints=results[0].checkpoints,
-            regret=np.concatenate([result.regret for result in results]),
-            groups=groups,
-            batches=np.concatenate(batches) if batches else None,
-            selves=np.concatenate(selves) if selves else None,
-            separate=separate,
-        )
 
     @property
     def num_runs(self) -> int:

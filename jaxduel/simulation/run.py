@@ -232,7 +232,7 @@ def job_of(
     roots: Sequence[jax.Array] | None = None,
     points: int = 1,
 ) -> blocks.Job:
-    """The job of simulating cells, with its number of lanes; arguments as in `run_cells`."""
+    """The job of simulating cells, with its number of lanes; arguments as in `prepare`."""
     points = checkpoints.padded_size(max(points, *(len(c.grid) for c in checked)))
     runner = blocks.runner_for(checked[0].kind)
     platform = _devices(settings)[0].platform
@@ -298,7 +298,16 @@ def prepare(
     roots: Sequence[jax.Array] | None = None,
     points: int = 1,
 ) -> Prepared:
-    """Checks cells and stacks them; arguments as in `run_cells`.
+    """Checks cells: one, or several to be stacked into one program.
+
+    Args:
+      policies, problems, horizons: of the cells.
+      settings: shared by the cells.
+      stacked: whether they are one program with an axis for cells.
+      times: the checkpoints of each cell, instead of those of `settings`.
+      roots: a () typed key for each of several stacked cells, instead of the seed of `settings`:
+        then what seed i draws in one cell is independent of what it draws in another.
+      points: number of checkpoints that the program has room for, if more than any cell has.
 
     Raises:
       InputError: for arguments out of range, or cells that cannot be stacked.
@@ -372,29 +381,15 @@ def run_cells(
     settings: Settings,
     *,
     stacked: bool,
-    times: Sequence[Any] | None = None,
     roots: Sequence[jax.Array] | None = None,
-    points: int = 1,
 ) -> list[Result]:
-    """Simulates cells: one, or several stacked into one program.
-
-    Args:
-      policies, problems, horizons: of the cells.
-      settings: shared by the cells.
-      stacked: whether they are one program with an axis for cells.
-      times: the checkpoints of each cell, instead of those of `settings`.
-      roots: a () typed key for each of several stacked cells, instead of the seed of `settings`:
-        then what seed i draws in one cell is independent of what it draws in another.
-      points: number of checkpoints that the program has room for, if more than any cell has.
+    """Simulates cells: one, or several stacked into one program; arguments as in `prepare`.
 
     Raises:
       InputError: before anything is computed.
       KeyboardInterrupt: as `run_prepared`.
     """
-    prepared = prepare(
-        policies, problems, horizons, settings,
-        stacked=stacked, times=times, roots=roots, points=points,
-    )  # fmt: skip
+    prepared = prepare(policies, problems, horizons, settings, stacked=stacked, roots=roots)
     checked, settings = prepared.checked, prepared.settings
     batched = blocks.runner_for(checked[0].kind) is blocks.ROUNDS
     budget = settings.table_budget and settings.table_budget // len(checked)

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -8,15 +6,17 @@ from jaxduel.experiments.samples import Sample
 from jaxduel.stats import interval95, standard_error, t95
 
 
-def result(regret: np.ndarray, batches: np.ndarray | None = None) -> jd.Result:
+def sample_of(regret: np.ndarray, groups: np.ndarray | None = None, **more) -> Sample:
     times = np.arange(1, regret.shape[1] + 1)
-    plays = np.zeros((*regret.shape, 2), np.int64)
-    return jd.Result("rucb", "toy", len(times), 0, "average", times, regret, plays, batches)
+    own = np.arange(len(regret)) if groups is None else groups
+    return Sample("rucb", "RUCB", times, regret, own, **more)
 
 
 def test_one_result_has_the_statistics_of_the_result():
-    runs = result(np.random.default_rng(0).exponential(size=(30, 4)))
-    sample = Sample.pooled("rucb", "RUCB", [runs])
+    regret = np.random.default_rng(0).exponential(size=(30, 4))
+    plays = np.zeros((*regret.shape, 2), np.int64)
+    runs = jd.Result("rucb", "toy", 4, 0, "average", np.arange(1, 5), regret, plays)
+    sample = sample_of(regret)
     np.testing.assert_allclose(sample.mean, runs.mean)
     np.testing.assert_allclose(sample.sem, runs.sem)
     curve = sample.curve()
@@ -28,15 +28,10 @@ def test_one_result_has_the_statistics_of_the_result():
 def test_several_instances_have_the_standard_error_of_their_means():
     rng = np.random.default_rng(1)
     regrets = [rng.normal(10 * i, 1.0, (5, 3)) for i in range(8)]
-    sample = Sample.pooled("rucb", "RUCB", [result(regret) for regret in regrets])
+    sample = sample_of(np.concatenate(regrets), np.repeat(np.arange(8), 5))
     means = np.array([regret.mean(axis=0) for regret in regrets])
     np.testing.assert_allclose(sample.sem, means.std(axis=0, ddof=1) / np.sqrt(8))
     assert (sample.num_runs, sample.num_groups) == (40, 8)
-
-
-def test_batches_are_pooled():
-    parts = [result(np.ones((2, 1)), np.array([1, 2])), result(np.ones((1, 1)), np.array([3]))]
-    np.testing.assert_array_equal(Sample.pooled("scomp", "SCOMP", parts).batches, [1, 2, 3])
 
 
 def test_one_group_has_no_standard_error():
@@ -52,22 +47,15 @@ def test_student_quantiles():
 
 
 def test_a_curve_of_separate_runs_says_so():
-    runs = result(np.ones((3, 2)))
-    assert Sample.pooled("btm", "BTM", [runs], separate=True).curve().separate
-    assert not Sample.pooled("btm", "BTM", [runs]).curve().separate
+    assert sample_of(np.ones((3, 2)), separate=True).curve().separate
+    assert not sample_of(np.ones((3, 2))).curve().separate
 
 
 def test_shares_of_exploitations_by_hand():
-    runs = result(np.ones((3, 2)))
-    pairs = np.zeros((3, 2, 3, 3), np.int64)
-    pairs[:, 0] = 50  # an earlier checkpoint
-    pairs[0, 1] = [[6, 9, 9], [9, 2, 9], [9, 9, 100]]
-    pairs[1, 1] = [[0, 9, 9], [9, 5, 9], [9, 9, 0]]
-    sample = Sample.pooled("dts", "D-TS", [replace(runs, pairs=pairs)])
-    np.testing.assert_array_equal(sample.selves, [[6, 2, 100], [0, 5, 0], [0, 0, 0]])
+    sample = sample_of(np.ones((3, 2)), selves=np.array([[6, 2, 100], [0, 5, 0], [0, 0, 0]]))
     np.testing.assert_array_equal(sample.shares((0, 1)), [[0.75, 0.25], [0, 1], [np.nan, np.nan]])
     with pytest.raises(ValueError, match="not recorded"):
-        Sample.pooled("dts", "D-TS", [runs]).shares((0, 1))
+        sample_of(np.ones((3, 2))).shares((0, 1))
 
 
 def test_samples_until_a_checkpoint_and_in_another_unit():

@@ -25,7 +25,7 @@ def meets_itself(policy, state):
 
 @jax.jit
 def acts(policy, state):
-    """What 8 keys choose: the left and the right arms."""
+    """The left and the right arms that 8 keys choose."""
     return jax.vmap(policy.act, (None, 0))(state, jax.random.split(KEY, 8))
 
 

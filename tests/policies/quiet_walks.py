@@ -246,7 +246,7 @@ def _to_the_end(policy, states, *, policy_class):
 
 @partial(jax.jit, static_argnames="policy_class")
 def _are_calm(policy, states, *, policy_class):
-    """Whether runs of 10 comparisons come next, (LANES,) bool."""
+    """True where a run of 10 comparisons comes next: (LANES,) bool."""
     del policy_class
     return jax.vmap(lambda state: policy.quiet(state, jnp.int32(10), None)[1].n == 10)(states)
 

@@ -132,7 +132,7 @@ def listed_by(oracle: ECWRMED, before: Lists) -> frozenset[tuple[int, int]]:
 
 
 def allowed(judge: SequentialOracle, player: SequentialOracle) -> set[tuple[int, int]]:
-    """What the judge allows, given the player's samples."""
+    """The pairs that the judge allows, given the player's samples."""
     if isinstance(judge, DTS):
         assert isinstance(player, DTS)
         return judge.allowed(player.theta1, player.theta2)

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jaxduel.experiments.engine.cells import StudyCell, digest_of_json, policy_of, problem_of
+from jaxduel.experiments.engine.cells import StudyCell, digest_of_json
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord
-from jaxduel.policies.base import Policy
-from jaxduel.problems import Problem
 
 BATCHES = "num_batches"
 """The parameter of policies that has their number of batches."""
@@ -70,11 +68,6 @@ class Group:
         return (*self.cells, *(-len(self.cells) % self.size) * self.cells[-1:])
 
     @property
-    def delay(self) -> int:
-        """The delay of all cells."""
-        return self.cells[0].delay
-
-    @property
     def definitions(self) -> tuple[str, ...]:
         """The regrets that any of the cells measures."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.definitions))
@@ -89,15 +82,6 @@ class Group:
     def rounds(self) -> int:
         """Number of plans that the policies of all its cells make, as in `rounds_of`."""
         return sum(rounds_of(cell, batched=self.batched) for cell in self.cells)
-
-    def policies(self) -> list[Policy]:
-        """The policies of `stacked`."""
-        made = [policy_of(cell) for cell in self.cells]
-        return [*made, *(-len(made) % self.size) * made[-1:]]
-
-    def problems(self) -> list[Problem]:
-        """The problems of `stacked`."""
-        return [problem_of(cell) for cell in self.stacked]
 
     def record(self) -> GroupRecord:
         """The group's entry in a manifest."""

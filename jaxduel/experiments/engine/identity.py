@@ -26,7 +26,7 @@ def identity(environment: Mapping[str, Any]) -> str:
 
 
 def environment(device_kind: str, prng: str) -> dict[str, Any]:
-    """The environment of a sweep, as its manifest records it.
+    """The environment of a study, as its manifest records it.
 
     Args:
       device_kind: the kind of device that simulates (`jax.Device.device_kind`).

@@ -72,7 +72,7 @@ class Store:
 
         Args:
           folder: it is created with its parents if there is none.
-          manifest: the manifest of the sweep asked for.
+          manifest: the manifest of the study asked for.
           extend: whether the number of seeds of a store that exists may be raised.
           join: whether the groups of a store that exists may be others: the store then has both,
             but of cells with the same labels those wanted alone.

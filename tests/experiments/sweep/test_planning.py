@@ -6,6 +6,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
+from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
 from jaxduel.experiments.engine.widths import Need, Width, width_of
@@ -184,7 +185,7 @@ def test_the_last_group_is_filled_up_with_its_last_cell():
     assert {group.size for group in groups} == {9}
     assert len({group.program for group in groups}) == 1
     assert groups[1].stacked[-1] is groups[1].cells[-1]
-    assert len(groups[1].policies()) == len(groups[1].problems()) == 9
+    assert len(groups[1].stacked) == 9
 
 
 def test_keys_depend_on_the_company(batched):
@@ -233,8 +234,8 @@ def test_a_group_runs_as_one_program():
     (group,) = groups
     assert (group.num_arms, group.size, group.lanes) == (4, 6, 8)
     results = jd.simulate_many(
-        group.policies(),
-        group.problems(),
+        [policy_of(cell) for cell in group.stacked],
+        [problem_of(cell) for cell in group.stacked],
         [cell.horizon for cell in group.stacked],
         checkpoints=group.cells[0].checkpoints,
         num_seeds=8,

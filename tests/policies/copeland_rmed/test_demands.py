@@ -1,4 +1,4 @@
-"""What ECW-RMED's step makes of its estimates, as if of all anew."""
+"""ECW-RMED's updated demands equal those computed anew from its estimates."""
 
 from functools import partial
 
