@@ -1,7 +1,7 @@
 """A `cond` that stays sparse under `vmap`: only the lanes that need the work pay for it.
 
 Under `jax.vmap` a `lax.cond` becomes a `select`: every lane pays for what one needs. Here the lanes
-that need the work are gathered, 8 at a time, worked on and put back.
+that need the work are gathered, few at a time, worked on and put back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_batching import custom_vmap
 
+from jaxduel.numerics.target import for_accelerator
+
 _SLOTS = 8
+"""Lanes that go together on a CPU, and at least on an accelerator."""
+_ACCELERATOR_PART = 4
+"""There all lanes are served in at most so many turns: each costs its kernels, not its lanes."""
 
 
 def compacted_cond(
@@ -28,9 +33,10 @@ def compacted_cond(
 ) -> Any:
     """`work(value, *context)` if `needed`, else `value`, like a `lax.cond`.
 
-    Under `jax.vmap` only lanes that need the work pay for it, 8 at a time; where it loops, the 8
-    take as long as the slowest of them. Results do not depend on which lanes go together, except
-    for the rounding that XLA chooses for the shape, the same for all.
+    Under `jax.vmap` only lanes that need the work pay for it, 8 at a time on a CPU, a quarter of
+    all on an accelerator; where it loops, they take as long as the slowest of them. Results do not
+    depend on which lanes go together, except for the rounding that XLA chooses for the shape, the
+    same for all.
 
     Args:
       work: a function of arrays of one lane. It must be the same object in every call, as functions
@@ -43,7 +49,8 @@ def compacted_cond(
       table: a tree of arrays of which `work` reads few entries, too large to be gathered whole. If
         given, `work` has one more argument at the end: a function from indices in range, into the
         first axes of all these arrays, to the tree of the entries there.
-      effort: () int32, a guess of how long the work will loop: lanes of similar effort go together.
+      effort: () int32, a guess of how long the work will loop: on a CPU lanes of similar effort go
+        together.
     """
     return _over_lanes(work)(needed, value, context, table, effort)
 
@@ -117,9 +124,11 @@ def _compacted(
     table: Any,
     effort: jax.Array | None,
 ) -> Any:
-    """The work for the lanes of (L, ...) arrays that need it, `_SLOTS` at a time."""
+    """The work for the lanes of (L, ...) arrays that need it, a slot for each at a time."""
     lanes = needed.shape[0]
     slots = min(_SLOTS, lanes)
+    if for_accelerator():
+        slots, effort = max(slots, -(-lanes // _ACCELERATOR_PART)), None
     order = jnp.pad(_queue(needed, effort), (0, slots), constant_values=lanes)
     number = jnp.sum(needed, dtype=jnp.int32)
 

@@ -6,17 +6,23 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.target import for_accelerator
+
 
 def materialize(values: jax.Array, never: jax.Array) -> jax.Array:
     """The values, computed once and kept in memory.
 
     XLA fuses cheap producers into each of their readers, and drops `lax.optimization_barrier`
-    before it does. The operands of a loop stay in memory, even if it takes no turn.
+    before it does. The operands of a loop stay in memory, even if it takes no turn. On an
+    accelerator the loop would cost more than computing the values again: there they are returned as
+    they are.
 
     Args:
       values: bools or integers, any shape.
       never: () bool, False, which XLA cannot know when it compiles.
     """
+    if for_accelerator():
+        return values
 
     def turn(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         return jnp.zeros_like(carry[0]), ~carry[1]

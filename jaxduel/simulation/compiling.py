@@ -13,13 +13,14 @@ import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property, partial, update_wrapper
+from functools import cache, cached_property, partial, update_wrapper, wraps
 from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
+from jaxduel.numerics.target import gpu_loops, tracing_for
 from jaxduel.simulation import compilation_cache, executables
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.memory_maps import also_forget
@@ -106,22 +107,36 @@ older code generator. The loop from one informative comparison to the next is as
 tenth; steps with few arms take half more, batches with many twice as long."""
 
 
+_GRAPH: Settings = (
+    (
+        "xla_gpu_enable_command_buffer",
+        "FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,CONDITIONAL,DYNAMIC_SLICE_FUSION,WHILE",
+    ),
+    ("xla_gpu_graph_min_graph_size", 1),
+)
+"""Options on a GPU: a program is one CUDA graph, its loops included."""
+
+
 def _settings(platform: str, lasting: bool) -> Settings:
     """Options for a platform; none if JAX was told not to optimise, which goes further."""
     config: Any = jax.config
-    if platform != "cpu" or config.read("jax_disable_most_optimizations"):
+    if config.read("jax_disable_most_optimizations"):
         return ()
-    return _LASTING if lasting else _quick()
+    if platform == "gpu":
+        return _known(_GRAPH, ()) if gpu_loops() == "graph" else ()
+    if platform != "cpu":
+        return ()
+    return _LASTING if lasting else _known(_QUICK, _LASTING)
 
 
 @cache
-def _quick() -> Settings:
-    """`_QUICK`, if the compiler knows these options."""
+def _known(settings: Settings, otherwise: Settings) -> Settings:
+    """The settings, if the compiler knows these options."""
     try:
-        jax.jit(lambda: np.int32(0), compiler_options=dict(_QUICK)).lower().compile()
+        jax.jit(lambda: np.int32(0), compiler_options=dict(settings)).lower().compile()
     except jax.errors.JaxRuntimeError:
-        return _LASTING
-    return _QUICK
+        return otherwise
+    return settings
 
 
 class CompiledOnce:
@@ -132,7 +147,7 @@ class CompiledOnce:
     ) -> None:
         self._function, self._lasting, self._options = function, lasting, options
         self._identity = name, lasting, options
-        self._jitted: dict[Settings, Any] = {}
+        self._jitted: dict[tuple[str, Settings], Any] = {}
         self.forget()
         update_wrapper(self, function)
         _functions.add(self)
@@ -149,10 +164,16 @@ class CompiledOnce:
     def on(self, platform: str) -> Any:
         """The function for JAX, with the options of a platform."""
         settings = _settings(platform, self._lasting)
-        if settings not in self._jitted:
+        if (platform, settings) not in self._jitted:
+
+            @wraps(self._function)
+            def function(*args: Any, **static: Any) -> Any:
+                with tracing_for(platform):
+                    return self._function(*args, **static)
+
             options = {**self._options, "compiler_options": dict(settings)}
-            self._jitted[settings] = jax.jit(self._function, **options)
-        return self._jitted[settings]
+            self._jitted[platform, settings] = jax.jit(function, **options)
+        return self._jitted[platform, settings]
 
     def forget(self) -> None:
         """Forgets the programs."""

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.target import for_accelerator, gpu_loops
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import WITHHELD, Feedback
 from jaxduel.simulation.cells import Cell, Program, each_lane
@@ -78,10 +79,18 @@ def advance(
                 lanes = lax.cond(due, lambda x: told(cell, setups, x), lambda x: x, lanes)
             return lanes
 
+        def whole(lanes: StepLane) -> StepLane:
+            return lax.fori_loop(0, STRETCH, lambda n, lanes: one(first + n, lanes), lanes)
+
+        def part(lanes: StepLane) -> StepLane:
+            bounds = jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH)
+            return lax.fori_loop(*bounds, one, lanes)
+
         drawn = each_lane(partial(_draw, first=first), program)(cell, setups, lanes)
-        return lax.fori_loop(
-            jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH), one, lanes
-        )
+        if for_accelerator() and gpu_loops() == "static":
+            is_whole = (begin <= first) & (first + STRETCH <= end)
+            return lax.cond(is_whole, whole, part, lanes)
+        return part(lanes)
 
     return lax.fori_loop(begin // STRETCH, (end + STRETCH - 1) // STRETCH, stretch, lanes)
 
