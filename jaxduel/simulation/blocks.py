@@ -77,7 +77,8 @@ class Runner(NamedTuple):
     run: Callable[[Job, int], Recorded | None]
     """Runs that block to its horizon; None if `Job.stop` was set before."""
     compile: Callable[[Job], Any]
-    """Compiles what `run` calls first of all, by calling it for no time."""
+    """Compiles what `run` calls first of all. It holds no lanes meanwhile: other blocks run, and
+    other programs are compiled, at the same time."""
 
 
 def plan_kind(policy: Any) -> type:
@@ -240,22 +241,29 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
 
 def _compile_steps(job: Job) -> None:
     """Compiles the step loop, unless a block begins with the one that skips quiet runs."""
-    setups, lanes = STEPS.start(job, job.first_seed)
+    setups, lanes = _shapes(STEPS.start(job, job.first_seed))
     settling = SkipHeuristic(job)
     if job.program.skips and settling.goes_ahead():
         return
     brief = job.program.skips and settling.is_soon
     advance = steps.advance.brief if brief else steps.advance
     bounds = np.int32(0), np.int32(0), np.int32(job.delay)
-    lanes = advance(_timeless(job.cell), setups, lanes, *bounds, program=job.program)
-    steps.recorded(setups, lanes, program=job.program)
+    advance.compile(_timeless(job.cell), setups, lanes, *bounds, program=job.program)
+    steps.recorded.compile(setups, lanes, program=job.program)
 
 
 def _compile_rounds(job: Job) -> None:
     """Compiles the round loop."""
-    setups, lanes = ROUNDS.start(job, job.first_seed)
-    lanes, *_ = rounds.advance(job.cell, setups, lanes, np.int32(0), program=job.program)
-    rounds.recorded(setups, lanes, program=job.program)
+    setups, lanes = _shapes(ROUNDS.start(job, job.first_seed))
+    rounds.advance.compile(job.cell, setups, lanes, np.int32(0), program=job.program)
+    rounds.recorded.compile(setups, lanes, program=job.program)
+
+
+def _shapes(arrays: Any) -> Any:
+    """The shapes of arrays, and where they lie."""
+    return jax.tree.map(
+        lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding), arrays
+    )
 
 
 def _timeless(cell: Cell) -> Cell:

@@ -175,6 +175,15 @@ class CompiledOnce:
             self._jitted[platform, settings] = jax.jit(function, **options)
         return self._jitted[platform, settings]
 
+    def compile(self, *args: Any, **static: Any) -> None:
+        """Compiles the function for calls with such arguments: arrays, or shapes on a device."""
+        leaves, tree = jax.tree.flatten(args)
+        device = _here.device
+        if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+            self.on(_platform(leaves)).lower(*args, **static).compile()
+        else:
+            self._found(device, leaves, tree, static)
+
     def forget(self) -> None:
         """Forgets the programs."""
         self._ready: dict[Hashable, Callable[..., Any]] = {}
@@ -296,8 +305,8 @@ class _Program:
 def _platform(leaves: list[Any]) -> str:
     """The platform on which a function of these arguments is computed."""
     for leaf in leaves:
-        if isinstance(leaf, jax.Array):
-            return next(iter(leaf.devices())).platform
+        if isinstance(leaf, jax.Array | jax.ShapeDtypeStruct) and leaf.sharding is not None:
+            return next(iter(leaf.sharding.device_set)).platform
     return jax.default_backend()
 
 

@@ -24,6 +24,7 @@ from jaxduel.simulation import (
     program_names,
     skip_heuristic,
 )
+from jaxduel.simulation import run as simulation
 from jaxduel.simulation.memory_maps import forget_programs
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
@@ -46,7 +47,7 @@ def _afresh(monkeypatch):
     jax.config.update("jax_compilation_cache_dir", None)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)  # quiet runs are skipped in short simulations
     forget_programs()
-    compiling._quick()  # compiles something, to see what the compiler knows
+    compiling._settings("cpu", lasting=False)  # compiles something, to see what the compiler knows
     yield
     jd.use_compilation_cache("off")
     forget_programs()
@@ -141,6 +142,32 @@ def test_a_program_is_compiled_once_where_jax_alone_keeps_it(name, loops, compil
     run(name, devices=jax.devices()[:1])
     assert compiled.count("advance") == loops
     assert compiled.count("exchange") == loops - 1
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("name", ["sparring", "pcomp"])
+def test_a_program_is_compiled_ahead_without_a_block_in_memory(name, alone, compiled, monkeypatch):
+    if alone:
+        monkeypatch.setattr(blocks, "shared", lambda device: jax.default_device(device))
+    problem = jd.problems.load("cyclic")
+    extra = {"num_batches": 4} if name == "pcomp" else {}
+    policy = jd.policies.make(name, num_arms=4, horizon=500, **extra)
+    settings = simulation.Settings(num_seeds=77, lanes=77)
+    prepared = simulation.prepare([policy], [problem], [500], settings, stacked=False)
+    held = {}
+
+    def look(event, _, fun_name="", **__):
+        if event.endswith("backend_compile_duration"):
+            held[fun_name] = any(77 in x.shape for x in jax.live_arrays())
+
+    jax.monitoring.register_event_duration_secs_listener(look)
+    simulation.compile_ahead(prepared, jax.devices()[0])
+    jax.monitoring.unregister_event_duration_listener(look)
+    assert [held[name] for name in held if "advance" in name] == [False]
+    assert {"started", "advance", "recorded"} <= set(compiled)
+    compiled.clear()
+    simulation.run_prepared(prepared, settings, lambda first, record: None)
+    assert not compiled
 
 
 @pytest.mark.usefixtures("full_compilation")
