@@ -149,8 +149,9 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     """Prints a grid's cells, programs, blocks and memory and, if asked for, its estimated time."""
     from jaxduel.experiments.sweep.listing import cell_lines, memory_line, summary
     from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
+    from jaxduel.simulation.devices import block_memory
 
-    groups = groups_of(grid, devices[0].platform)
+    groups = groups_of(grid, devices[0].platform, block_memory(devices))
     warn_of_assumptions(groups)
     memory = memory_line(groups, len(devices))
     for line in [*cell_lines(groups), *summary(groups), memory]:

@@ -335,26 +335,29 @@ def run_blocks(
     failures: list[BaseException] = []
     over = threading.Event()
 
-    def work(device: Device) -> None:
+    def fill(device: Device) -> None:
         with placed_on(device, job) as here:
             while not job.stop.is_set():
                 with lock:
                     number = next(waiting, None)
                 if number is None:
                     return
-                try:
-                    record = runner.run(here, job.first_seed + number * job.lanes)
-                except BaseException as failure:
-                    failures.append(failure)
-                    job.stop.set()
-                    return
+                record = runner.run(here, job.first_seed + number * job.lanes)
                 with lock:
                     if record is not None and not over.is_set():
                         keep(number, record)
                         finished.add(number)
 
+    def work(which: int) -> None:
+        try:
+            fill(used[which])
+        except BaseException as failure:
+            failures.append(failure)
+            if len(used) > 1:  # the caller's event is left alone if there are no others to stop
+                job.stop.set()
+
     used = devices[:num_blocks]
-    Workers(len(used), lambda which: work(used[which]), job.stop).wait()
+    Workers(len(used), work, job.stop).wait()
     with lock:
         over.set()
     warn_of_failure()

@@ -14,6 +14,13 @@ from jaxduel.simulation.memory_maps import FOR_A_POLICY, most_pieces
 Device = Any
 """A `jax.Device`, which type checkers take for a variable."""
 
+MEMORY_BYTES = 4 * 2**30
+"""Most bytes for a block on a CPU, and where a device does not tell its memory."""
+MEMORY_PART = 6
+"""A block takes at most one part in so many of an accelerator's memory: its loops hold up to five
+times the bytes that are counted (D-TS+ while it tries whether skipping pays)."""
+
+_OUT_OF_MEMORY = "RESOURCE_EXHAUSTED", "CUDA_ERROR_OUT_OF_MEMORY"
 _has_warned = False
 _VARIABLE = "JAX_NUM_CPU_DEVICES"
 _FLAG = "xla_force_host_platform_device_count"
@@ -26,6 +33,30 @@ def placed(values: Any, beside: jax.Array) -> Any:
     others then, JAX compiles a loop twice.
     """
     return jax.device_put(values, *beside.devices())
+
+
+def block_memory(devices: Sequence[Device]) -> int:
+    """Bytes that a block of lanes may take on any of some devices, by default."""
+    limits = [_memory(device) for device in devices]
+    return min(MEMORY_BYTES if limit is None else limit // MEMORY_PART for limit in limits)
+
+
+def memory_text(device: Device) -> str:
+    """A device and its memory, for messages."""
+    limit = _memory(device)
+    return str(device.device_kind) + ("" if limit is None else f" ({limit / 2**30:.3g} GiB)")
+
+
+def _memory(device: Device) -> int | None:
+    """Bytes that JAX may use of an accelerator's memory; None where they are not known."""
+    found = None if device.platform == "cpu" else device.memory_stats()
+    return (found or {}).get("bytes_limit")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """True for JAX's error where the memory of a device ends."""
+    is_jax = isinstance(error, jax.errors.JaxRuntimeError)
+    return is_jax and any(text in str(error) for text in _OUT_OF_MEMORY)
 
 
 def use_all_cores() -> None:

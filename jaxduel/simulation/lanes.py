@@ -18,9 +18,13 @@ FEWEST_LANES, MOST_LANES = 64, 512
 """Bounds on a CPU: fewer lanes share the cost of dispatch among too few, more do not lower it."""
 LARGE_ARRAY, FEWEST_LARGE = 16 * 2**10, 8
 """Bytes of a lane's largest array from which `FEWEST_LARGE` lanes are enough for that."""
-NARROW_LANES, ACCELERATOR_LANES = 1_024, 65_536
-"""Bounds on the number of lanes on accelerators."""
-MEMORY_BYTES = 4 * 2**30
+NARROW_LANES, WIDEST_LANES = 1_024, 2**20
+"""Bounds on accelerators. More lanes than the widest cannot be asked for anywhere."""
+MOST_ENTRIES = 2**31 - 1
+"""Most entries of an array, all lanes together: places in it are int32."""
+_WORK, _FEWEST_ARMS = 7, 16
+"""Most entries of an array that a step computes and does not keep, for each pair of so many arms at
+least. (4 were found, compiling 15 policies for a GPU at K = 16.)"""
 _LAST = np.uint32(2**23)
 """Sort key of inactive arms, behind those of active ones, which are random integers below 2^23."""
 
@@ -68,34 +72,58 @@ def set_up(
 
 
 def default_lanes(
-    lane: Any, platform: str, num_seeds: float = math.inf, memory_budget: int | None = None
+    lane: Any, points: int, platform: str, memory: int, num_seeds: float = math.inf
 ) -> int:
     """Default number of lanes of a block: one of few, so that few programs are compiled.
 
-    It is the narrowest that holds all seeds, or the one that is fastest with many of them.
+    It is the narrowest that holds all seeds, or the one that is fastest with many of them: on an
+    accelerator the widest that fits.
 
     Args:
-      lane: a lane, or its shapes.
+      lane: a lane, or its shapes; of all cells if they are stacked.
+      points: number of checkpoints.
       platform: "cpu", "gpu", ...
+      memory: most bytes for the state and the record of a block.
       num_seeds: number of seeds asked for; many, if left out.
-      memory_budget: most bytes for the state of a block; 4 GiB by default.
 
     Raises:
-      InputError: if one lane does not fit the budget.
+      InputError: if one lane does not fit.
     """
     size = sum(leaf.size * max(leaf.dtype.itemsize, 4) for leaf in jax.tree.leaves(lane))
-    budget = MEMORY_BYTES if memory_budget is None else memory_budget
-    if size > budget:
+    size += 4 * points * sum(leaf.size for leaf in jax.tree.leaves(lane.tallies))
+    if size > memory:
         raise InputError(
-            f"memory_budget of {budget} bytes is too small: one seed of this policy needs {size}."
+            f"memory_budget of {memory} bytes is too small: one seed of this policy needs {size}."
         )
+    fitting = memory // size
     if platform == "cpu":
         largest = max(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lane.state))
-        fitting = (ARRAY_BYTES - 1) // largest // 32 * 32
-        width, factor = FEWEST_LARGE if largest >= LARGE_ARRAY else FEWEST_LANES, 2
-        most = min(max(fitting, FEWEST_LANES), MOST_LANES)
+        fast = (ARRAY_BYTES - 1) // largest // 32 * 32
+        width = FEWEST_LARGE if largest >= LARGE_ARRAY else FEWEST_LANES
+        most = min(max(fast, FEWEST_LANES), MOST_LANES)
     else:
-        width, factor, most = NARROW_LANES, 8, ACCELERATOR_LANES
+        width, most = NARROW_LANES, WIDEST_LANES
+        fitting = min(fitting, most_lanes(lane, points))
+        fitting = 1 << fitting.bit_length() - 1  # the same on devices of about the same memory
     while width < min(num_seeds, most):
-        width *= factor
-    return min(width, most, budget // size)
+        width *= 2
+    return min(width, most, fitting)
+
+
+def most_lanes(lane: Any, points: int) -> int:
+    """The most lanes of a block whose arrays int32 can index; arguments as in `default_lanes`.
+
+    Raises:
+      InputError: if one lane is too many.
+    """
+    plays = lane.tallies.plays
+    cells, num = plays.size // plays.shape[-1], max(plays.shape[-1], _FEWEST_ARMS)
+    kept = max(leaf.size for leaf in jax.tree.leaves(lane.state))
+    recorded = points * max(leaf.size for leaf in jax.tree.leaves(lane.tallies))
+    largest = max(_WORK * cells * num**2, kept, recorded)
+    if largest > MOST_ENTRIES:
+        raise InputError(
+            f"one seed needs arrays of {largest:,} entries, all cells together, and "
+            f"{MOST_ENTRIES:,} is the most: give fewer cells, arms or checkpoints."
+        )
+    return MOST_ENTRIES // largest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +28,16 @@ from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, events, regret
 from jaxduel.simulation.cells import Cell, Program
-from jaxduel.simulation.devices import Device, warn_if_idle
+from jaxduel.simulation.devices import (
+    Device,
+    block_memory,
+    is_out_of_memory,
+    memory_text,
+    warn_if_idle,
+)
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import GENERATORS, root_key
-from jaxduel.simulation.lanes import default_lanes
+from jaxduel.simulation.lanes import NARROW_LANES, WIDEST_LANES, default_lanes, most_lanes
 from jaxduel.simulation.memory_maps import CompileCacheGuard
 from jaxduel.simulation.progress import Simulating
 from jaxduel.simulation.record import Record
@@ -39,8 +46,6 @@ from jaxduel.simulation.result import Result
 _GUARD = CompileCacheGuard()
 WINNERS = "winners"
 """The value of `skip_quiet` with which winners that share a quiet run are not told apart."""
-_MOST_LANES = 2**20
-"""Most lanes: a block of more would not fit the memory of any device."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +87,8 @@ class Settings:
             require_whole(value, 1, f"{name} must be a whole number of at least 1")
             if np.ndim(value) > 0:
                 raise InputError(f"{name} must be one whole number, not {value!r}.")
-        if self.lanes is not None and self.lanes > _MOST_LANES:
-            raise InputError(f"lanes must be at most {_MOST_LANES:,}, not {self.lanes:,}.")
+        if self.lanes is not None and self.lanes > WIDEST_LANES:
+            raise InputError(f"lanes must be at most {WIDEST_LANES:,}, not {self.lanes:,}.")
         require_whole(self.first_seed, 0, "first_seed must be a whole number of at least 0")
         if self.first_seed + self.num_seeds > MAX_HORIZON:
             raise InputError(
@@ -235,7 +240,8 @@ def job_of(
     """The job of simulating cells, with its number of lanes; arguments as in `prepare`."""
     points = checkpoints.padded_size(max(points, *(len(c.grid) for c in checked)))
     runner = blocks.runner_for(checked[0].kind)
-    platform = _devices(settings)[0].platform
+    devices, lanes, share = _devices(settings), settings.lanes, settings.num_seeds
+    platform = devices[0].platform
     among = any(c.among.sum() > 1 for c in checked)
     cells = [c.to_cell(points, among) for c in checked]
     job = blocks.Job(
@@ -259,10 +265,21 @@ def job_of(
         compiles=lambda: None,
         stop=settings.stop or threading.Event(),
     )
-    lanes = settings.lanes
     if lanes is None:
         _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
-        lanes = default_lanes(shapes, platform, settings.num_seeds, settings.memory_budget)
+        memory = settings.memory_budget or block_memory(devices)
+        if platform != "cpu":
+            share = -(-share // len(devices))
+        lanes = default_lanes(shapes, points, platform, memory, share)
+    elif lanes > NARROW_LANES:
+        _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
+        if lanes > (most := most_lanes(shapes, points)):
+            raise InputError(f"lanes must be at most {most:,} for this policy, not {lanes:,}.")
+    return _with_lanes(job, lanes, platform)
+
+
+def _with_lanes(job: blocks.Job, lanes: int, platform: str) -> blocks.Job:
+    """The job in blocks of so many lanes."""
     slots = min(lanes, events.MOST_SLOTS) if platform == "cpu" else lanes
     return job._replace(lanes=lanes, slots=slots)
 
@@ -385,12 +402,36 @@ def run_cells(
 ) -> list[Result]:
     """Simulates cells: one, or several stacked into one program; arguments as in `prepare`.
 
+    Where the memory of a device ends, it begins again with half the lanes, with a warning once all
+    is done.
+
     Raises:
-      InputError: before anything is computed.
+      InputError: before anything is computed; or if lanes that were asked for do not fit a device.
       KeyboardInterrupt: as `run_prepared`.
     """
     prepared = prepare(policies, problems, horizons, settings, stacked=stacked, roots=roots)
-    checked, settings = prepared.checked, prepared.settings
+    asked = prepared.job.lanes
+    while (results := _run_whole(prepared, roots)) is None:
+        gc.collect()  # the error's traceback and its frames, which hold arrays, refer to each other
+        device, lanes = _devices(settings)[0], prepared.job.lanes
+        if settings.lanes is not None or lanes == 1:
+            raise InputError(
+                f"lanes={lanes:,} does not fit the memory of {memory_text(device)}: give fewer "
+                "lanes, cells or checkpoints."
+            )
+        job = _with_lanes(prepared.job, lanes // 2, device.platform)
+        prepared = prepared._replace(job=job)
+    if prepared.job.lanes < asked:
+        warn_caller(
+            f"blocks of {asked:,} seeds did not fit the memory of a device: results are those of "
+            f"lanes={prepared.job.lanes}."
+        )
+    return results
+
+
+def _run_whole(prepared: Prepared, roots: Sequence[jax.Array] | None) -> list[Result] | None:
+    """The results of prepared cells; None if a device has too little memory for a block."""
+    checked, settings, stacked = prepared.checked, prepared.settings, prepared.job.program.stacked
     batched = blocks.runner_for(checked[0].kind) is blocks.ROUNDS
     budget = settings.table_budget and settings.table_budget // len(checked)
     seeds = [settings.seed] * len(checked) if roots is None else roots
@@ -410,7 +451,12 @@ def run_cells(
         for i, record in enumerate(records):
             record.keep(first, jax.tree.map(itemgetter(i), block) if stacked else block)
 
-    done = run_prepared(prepared, settings, keep)
+    try:
+        done = run_prepared(prepared, settings, keep)
+    except jax.errors.JaxRuntimeError as error:
+        if is_out_of_memory(error):
+            return None
+        raise
     return [record.result(done, prepared.job.lanes) for record in records]
 
 

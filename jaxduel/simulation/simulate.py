@@ -80,10 +80,13 @@ def simulate(
         tells which of them meets itself (D-TS+ without a Condorcet winner), `plays` counts the run
         for one of them. The law of regret is the same, that of their plays is not.
       lanes: seeds per block; by default as many as are asked for, among a few numbers up to one
-        that depends on the policy and K (8 to 512 on a CPU). On a CPU, blocks of any width give a
-        seed the same bits; on other devices they may round differently.
-      memory_budget: most bytes for the state of the seeds that run at once on a device, 4 GiB by
-        default; bounds `lanes`.
+        that depends on the policy and K (8 to 512 on a CPU). On accelerators it is a power of two
+        from 1,024 to 1,048,576, if these fit: as many as each device has seeds; where memory ends
+        nonetheless, the run begins again with half of them, with a warning. On a CPU, blocks of any
+        width give a seed the same bits; on other devices they may round differently.
+      memory_budget: most bytes for the states and records of the seeds that run at once on a
+        device; bounds `lanes`. By default a sixth of what JAX may use of an accelerator's memory;
+        4 GiB on a CPU, or where that is not known.
       table_budget: most bytes for `Result.regret`, `plays` and `batches`, 2 GiB by default. Where
         the rows of all seeds would not fit, as many of the first seeds as fit have rows, and means
         and deviations are those of all seeds, gathered block by block.
@@ -98,7 +101,8 @@ def simulate(
       The result. After Ctrl-C, that of the seeds that had finished, with a warning.
 
     Raises:
-      InputError: for arguments out of range, before anything is computed.
+      InputError: for arguments out of range, before anything is computed; for `lanes`, or a single
+        seed, that a device's memory cannot hold.
       KeyboardInterrupt: after Ctrl-C if no seed had finished.
 
     Example:

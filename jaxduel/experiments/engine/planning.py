@@ -16,6 +16,7 @@ from jaxduel.experiments.engine.widths import need_of, width_of
 from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, PullBatch, SupportsSkip
 from jaxduel.problems import ArmsProblem
+from jaxduel.simulation.devices import MEMORY_BYTES
 
 
 def plan(
@@ -25,6 +26,7 @@ def plan(
     keep: Sequence[str] = (),
     lanes: int | None = None,
     platform: str = "cpu",
+    memory: int = MEMORY_BYTES,
 ) -> tuple[Group, ...]:
     """The groups of a study's cells.
 
@@ -36,7 +38,8 @@ def plan(
     group holds cells that take about as long. Groups of a program are of one size (`widths`) and
     stand together.
 
-    The plan depends on the cells and the platform alone, not on the number of seeds.
+    The plan depends on the cells, the platform and, on an accelerator, the memory alone, not on the
+    number of seeds.
 
     Args:
       cells: the cells.
@@ -44,6 +47,7 @@ def plan(
       keep: optional records, some of `jaxduel.experiments.engine.blocks.KEPT`.
       lanes: seeds side by side, if they are given.
       platform: platform of the devices: "cpu", "gpu", ...
+      memory: most bytes for a block (`simulation.devices.block_memory`).
 
     Raises:
       InputError: what building a policy or problem raises.
@@ -58,7 +62,7 @@ def plan(
     groups: list[Group] = []
     for family, members in families.items():
         batched = kinds[members[0].policy]
-        wanted = _Wanted(num_seeds, tuple(keep), lanes, batched, platform)
+        wanted = _Wanted(num_seeds, tuple(keep), lanes, batched, platform, memory)
         arms = padded_arms(_loads(members, batched), batched=batched)
         for num_arms in dict.fromkeys(arms.values()):
             sharing = [
@@ -109,11 +113,12 @@ class _Wanted(NamedTuple):
     lanes: int | None
     batched: bool
     platform: str
+    memory: int
 
 
 def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted) -> list[Group]:
     """The groups of cells that share what `family_of` returns and the padded number of arms."""
-    num_seeds, keep, asked, batched, platform = wanted
+    num_seeds, keep, asked, batched, platform, memory = wanted
     together: dict[Any, list[StudyCell]] = {}
     for cell in cells:
         clock = () if batched else (cell.horizon, cell.checkpoints)
@@ -130,6 +135,7 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
         pairs=needs_pairs(cells, keep),
         delayed=cells[0].delay > 1,
         platform=platform,
+        memory=memory,
     )
     records = num_checkpoints if batched or isinstance(policy, SupportsSkip) else 0
     groups = []

@@ -17,12 +17,13 @@ from jaxduel.policies.base import Policy, SupportsSkip
 from jaxduel.problems import Problem
 from jaxduel.simulation import rounds, steps
 from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.checkpoints import padded_size
 from jaxduel.simulation.instances import instance_of
-from jaxduel.simulation.lanes import MEMORY_BYTES, default_lanes
+from jaxduel.simulation.lanes import NARROW_LANES, default_lanes
 
 FEWEST_LANES = 64
 BLOCK_BYTES = 2**30
-"""Most bytes for the lanes and the records of one block of all cells of a group."""
+"""Most bytes on a CPU for the lanes and the records of one block of all cells of a group."""
 ARRAY_BYTES = 2**20
 """Most bytes for one array of the state of a batched policy on a CPU, over all cells and seeds side
 by side: the size of a core's cache. (A policy that plays step by step is fastest with even less:
@@ -45,7 +46,11 @@ class Limits(NamedTuple):
 
 STEP_LIMITS = Limits(8, 512)
 ROUND_LIMITS = Limits(16, 256)
-ACCELERATOR_LIMITS = Limits(64, 1024)
+ACCELERATOR_CELLS = 64
+"""Most cells side by side on an accelerator, unless one in `SHARE` of all are more."""
+WIDE_LANES, WIDE_BYTES = 65_536, 2**28
+"""A step of so many cells times seeds on an accelerator, or of so many bytes of their state, takes
+about twice as long as launching its kernels: up to here, seeds that nobody asks for cost little."""
 
 
 class Width(NamedTuple):
@@ -66,11 +71,13 @@ class Need(NamedTuple):
 
     Attributes:
       total: bytes, with the records.
+      state: bytes without.
       largest: bytes of the largest array of the policy's state.
       default: seeds in a block of `jaxduel.simulate`.
     """
 
     total: int
+    state: int
     largest: int
     default: int
 
@@ -84,8 +91,19 @@ def need_of(
     pairs: bool,
     delayed: bool,
     platform: str,
+    memory: int,
 ) -> Need:
     """Memory needs of one seed, from shapes alone: nothing is compiled.
+
+    Args:
+      policy: of one cell.
+      problem: the cell's.
+      num_checkpoints: number of checkpoints.
+      batched: whether the policy commits to batches.
+      pairs: whether plays of pairs are recorded.
+      delayed: whether feedback is delayed.
+      platform: "cpu", "gpu", ...
+      memory: most bytes for a block.
 
     Raises:
       InputError: if they are more than a block may take at all.
@@ -111,19 +129,21 @@ def need_of(
         return start(cell, jax.random.key(0), program)
 
     shapes = jax.eval_shape(lane, cell)
-    leaves, state = jax.tree.leaves(shapes), jax.tree.leaves(shapes.state)
+    state = [leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes.state)]
     num = policy.num_arms
     recorded = 8 * num_checkpoints * num * (1 + (num if pairs else 0))
-    total = sum(leaf.size * max(leaf.dtype.itemsize, 4) for leaf in leaves) + recorded
-    if total > MEMORY_BYTES:
+    total = sum(leaf.size * max(leaf.dtype.itemsize, 4) for leaf in jax.tree.leaves(shapes))
+    total += recorded
+    if total > memory:
         raise InputError(
             f"{registry.registered_name(type(policy))} with {num} arms needs {total:.2g} bytes for "
-            f"one seed, and {MEMORY_BYTES:.2g} is the most that a block may take."
+            f"one seed, and {memory:.2g} is the most that a block may take."
         )
     return Need(
         total=total,
-        largest=max(leaf.size * leaf.dtype.itemsize for leaf in state),
-        default=default_lanes(shapes, platform),
+        state=sum(state),
+        largest=max(state),
+        default=default_lanes(shapes, padded_size(num_checkpoints), platform, memory),
     )
 
 
@@ -133,9 +153,10 @@ def width_of(
     """Numbers of cells and seeds that run side by side, and that are stored together.
 
     Cells times seeds side by side are at most: on a CPU, for policies that play step by step the
-    seeds that `jaxduel.simulate` takes at once, for batched ones as many as fit `ARRAY_BYTES`; on
-    an accelerator the default of `jaxduel.simulate`; everywhere as many as fit `BLOCK_BYTES`. But
-    at least 64 seeds are side by side, if these fit.
+    seeds that `jaxduel.simulate` takes at once, for batched ones as many as fit `ARRAY_BYTES`, and
+    as many as fit `BLOCK_BYTES`. On an accelerator they are at most those that `jaxduel.simulate`
+    takes at once for many seeds, which depends on its memory: 1,024 seeds of each cell, or more
+    where few cells do not fill `WIDE_LANES`. But at least 64 seeds are side by side, if these fit.
 
     Args:
       num_cells: cells that share the program.
@@ -147,13 +168,14 @@ def width_of(
     Returns:
       The width, of a size that needs few cells to fill up the last group.
     """
+    fitting = max(BLOCK_BYTES // need.total, 1)
     if platform != "cpu":
-        limits, total = ACCELERATOR_LIMITS, need.default
+        limits = Limits(max(ACCELERATOR_CELLS, num_cells // SHARE), NARROW_LANES)
+        total = fitting = need.default
     elif batched:
         limits, total = ROUND_LIMITS, ARRAY_BYTES // need.largest
     else:
         limits, total = STEP_LIMITS, need.default
-    fitting = max(BLOCK_BYTES // need.total, 1)
     total = min(total, fitting)
     most_cells = max(min(limits.cells, total // (lanes or FEWEST_LANES)), 1)
     size = _even_size(num_cells, most_cells)
@@ -162,7 +184,11 @@ def width_of(
     if lanes is not None:
         return Width(size, lanes, cells, lanes)
     whole = total // size // _MULTIPLE * _MULTIPLE
-    lanes = min(min(max(whole, FEWEST_LANES), limits.lanes), fitting)
+    most = limits.lanes
+    if platform != "cpu":
+        wide = min(WIDE_LANES, WIDE_BYTES // need.state)
+        most = max(wide // size // _MULTIPLE * _MULTIPLE, most)
+    lanes = min(max(whole, FEWEST_LANES), most, fitting)
     return Width(size, lanes, cells, lanes * max(seeds // lanes, 1))
 
 

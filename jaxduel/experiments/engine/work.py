@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 
 import jax
@@ -18,13 +19,14 @@ from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
 from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.simulation.blocks import Recorded
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.run import Prepared, Settings, compile_ahead, prepare, run_prepared
 
-_MEMORY = "RESOURCE_EXHAUSTED"
 _PREPARED = 32
 """Groups that are kept prepared, at most: a few for each device, of megabytes each."""
+_fewer_lanes: dict[tuple[Hashable, Device], int] = {}
+"""Lanes with which blocks of a program begin on a device that had too little memory for more."""
 
 
 class Stopped(Exception):
@@ -44,8 +46,9 @@ def simulated(
 ) -> Callable[[], Block]:
     """Simulates a task.
 
-    If the device has too little memory the lanes are halved, repeatedly if needed; then results may
-    round differently, and the block's attribute `lanes` records it.
+    If the device has too little memory the block is simulated again, in parts of half the lanes, or
+    of half of these. It holds the same seeds, of the numbers that a plan with so few lanes gives:
+    they may round differently, and the block's attribute `lanes` records it.
 
     Args:
       task: the task.
@@ -61,12 +64,25 @@ def simulated(
       Stopped: soon after `stop` is set.
     """
     group, seconds = task.group, seconds or Seconds()
-    slices = []
-    lanes = group.lanes
-    for start in range(0, len(group.stacked), group.size):
-        parts, used = _simulate(task, start, (0, task.seeds), group.lanes, device, stop, seconds)
-        slices.append((_prepared(group, start, group.lanes).checked, parts))
-        lanes = min(lanes, used)
+    this = group.program, device
+    while True:
+        lanes, slices = _fewer_lanes.get(this, group.lanes), []
+        try:
+            for start in range(0, len(group.stacked), group.size):
+                parts = _simulate(task, start, lanes, device, stop, seconds)
+                slices.append((_prepared(group, start, lanes).checked, parts))
+            break
+        except jax.errors.JaxRuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+        if lanes == 1:
+            raise MemoryError(
+                f"one seed of {group.size} cells such as {group.cells[0]} is more than the memory "
+                f"of {memory_text(device)} can hold."
+            )
+        _fewer_lanes[this] = -(-lanes // 2)
+        slices.clear()
+        gc.collect()  # the error's traceback and its frames, which hold arrays, refer to each other
 
     def block() -> Block:
         with seconds.of("reduce"):
@@ -119,23 +135,21 @@ def _prepared(group: Group, start: int, lanes: int) -> Prepared:
 def _simulate(
     task: Task,
     start: int,
-    seeds: tuple[int, int],
     lanes: int,
     device: Device,
     stop: threading.Event | None,
     seconds: Seconds,
-) -> tuple[list[Seeds], int]:
-    """The records of some of the task's seeds, of `size` cells from number `start` on, in
-    consecutive parts; and the fewest lanes of a part."""
-    group, (first, end) = task.group, seeds
+) -> list[Seeds]:
+    """The records of `size` cells from number `start` on, in consecutive parts of `lanes` seeds."""
+    group = task.group
     with seconds.of("check and stack"):
         prepared = _prepared(group, start, lanes)
     settings = dataclasses.replace(
         prepared.settings,
-        num_seeds=end - first,
-        first_seed=task.first_seed + first,
+        num_seeds=task.seeds,
+        first_seed=task.first_seed,
         devices=[device],
-        part=(end - first) * sum(cell.horizon for cell in group.cells[start : start + group.size]),
+        part=task.seeds * sum(cell.horizon for cell in group.cells[start : start + group.size]),
         stop=stop,
     )
     parts: list[Seeds] = []
@@ -143,26 +157,11 @@ def _simulate(
     def keep(begin: int, record: Recorded) -> None:
         if not prepared.job.program.stacked:
             record = jax.tree.map(lambda x: x[None], record)
-        parts.append(Seeds(min(lanes, end - first - begin), record))
+        parts.append(Seeds(min(lanes, task.seeds - begin), record))
 
     try:
         with seconds.of("device loops"):
             run_prepared(prepared, settings, keep)
-        return parts, lanes
     except KeyboardInterrupt:
         raise Stopped from None
-    except jax.errors.JaxRuntimeError as error:
-        if _MEMORY not in str(error):
-            raise
-    if lanes == 1:
-        raise MemoryError(
-            f"one seed of {len(prepared.checked)} cells such as {group.cells[0]} is more than the "
-            "device can hold."
-        )
-    lanes = -(-lanes // 2)
-    parts, used = [], lanes
-    for begin in range(first, end, lanes):
-        own = begin, min(begin + lanes, end)
-        more, fewest = _simulate(task, start, own, lanes, device, stop, seconds)
-        parts, used = parts + more, min(used, fewest)
-    return parts, used
+    return parts

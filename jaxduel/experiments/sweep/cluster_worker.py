@@ -23,7 +23,7 @@ from jaxduel.experiments.engine.same import ROUNDING
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.engine.work import carry_out
 from jaxduel.simulation.compilation_cache import use_compilation_cache
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import Device, block_memory
 
 SECONDS_TO_APPEAR = 10.0
 """Seconds that a worker waits until a folder shows what the client has written into it: common file
@@ -39,12 +39,14 @@ def digest_of(manifest: Manifest) -> str:
 
 @lru_cache(maxsize=1)
 def greet() -> dict[str, Any]:
-    """Environment fields of a worker that affect rounding, and the platform that a sweep is planned
-    for. From here on the worker keeps compiled programs on disk, as the command line does."""
+    """Environment fields of a worker that affect rounding, and the platform and memory that a sweep
+    is planned for. From here on the worker keeps compiled programs on disk, like the command line.
+    """
     use_compilation_cache()
-    device = jax.local_devices()[0]
-    here = environment(device.device_kind, prng="")
-    return {**{name: here[name] for name in ROUNDING}, "platform": device.platform}
+    devices = jax.local_devices()
+    here = environment(devices[0].device_kind, prng="")
+    planned_for = {"platform": devices[0].platform, "memory": block_memory(devices)}
+    return {**{name: here[name] for name in ROUNDING}, **planned_for}
 
 
 def perform(folder: str, manifest: str, task: Task) -> dict[str, Any] | Exception | None:

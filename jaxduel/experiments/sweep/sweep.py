@@ -7,9 +7,11 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -20,7 +22,7 @@ from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.executor import run_tasks
 from jaxduel.experiments.engine.groups import Group, Task, tasks_of
 from jaxduel.experiments.engine.identity import environment
-from jaxduel.experiments.engine.manifest import Manifest
+from jaxduel.experiments.engine.manifest import Manifest, read_manifest
 from jaxduel.experiments.engine.planning import plan
 from jaxduel.experiments.engine.progress import StudyProgress
 from jaxduel.experiments.engine.seconds import Seconds
@@ -30,7 +32,7 @@ from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.problems import DuelingProblem, broken_assumptions
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import MEMORY_BYTES, Device, block_memory
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,11 @@ def run_sweep(
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
             where = list(devices) if devices is not None else jax.local_devices()
-            kind = {"platform": where[0].platform, "device": where[0].device_kind}
+            kind = {
+                "platform": where[0].platform,
+                "device": where[0].device_kind,
+                "memory": block_memory(where),
+            }
             with seconds.of("plan"):
                 store, every = _opened(grid, folder, extend_seeds, kind, locks=shard is None)
                 own = every if shard is None else every[shard[0] - 1 :: shard[1]]
@@ -157,7 +163,7 @@ def _opened(
     grid: Grid,
     folder: str | os.PathLike[str],
     extend_seeds: bool,
-    kind: Mapping[str, str],
+    kind: Mapping[str, Any],
     locks: bool = True,
 ) -> tuple[Store, tuple[Task, ...]]:
     """The store, and all tasks.
@@ -166,12 +172,16 @@ def _opened(
       grid: the grid.
       folder: folder of the store.
       extend_seeds: whether it may be extended.
-      kind: platform and device, and other environment fields that are not those of this process.
+      kind: platform, device and memory for a block, and other environment fields that are not
+        those of this process.
       locks: whether the file system has locks.
     """
-    groups = groups_of(grid, kind["platform"])
-    warn_of_assumptions(groups)
     there = {name: value for name, value in kind.items() if name != "platform"}
+    with suppress(InputError):  # a new folder, or one that is refused below
+        begun = read_manifest(Path(folder)).environment
+        there["memory"] = begun.get("memory", there["memory"])
+    groups = groups_of(grid, kind["platform"], there["memory"])
+    warn_of_assumptions(groups)
     manifest = Manifest(
         grid=grid.to_json(),
         groups=tuple(group.record() for group in groups),
@@ -182,10 +192,10 @@ def _opened(
     return store, tasks_of(groups)
 
 
-def groups_of(grid: Grid, platform: str) -> tuple[Group, ...]:
-    """The grid's cells in groups that run together."""
-    cells = expand(grid)
-    return plan(cells, grid.num_seeds, keep=grid.keep, lanes=grid.lanes, platform=platform)
+def groups_of(grid: Grid, platform: str, memory: int = MEMORY_BYTES) -> tuple[Group, ...]:
+    """The grid's cells in groups that run together; platform and memory as in `plan`."""
+    chosen = {"keep": grid.keep, "lanes": grid.lanes, "platform": platform, "memory": memory}
+    return plan(expand(grid), grid.num_seeds, **chosen)
 
 
 def warn_of_assumptions(groups: Sequence[Group]) -> None:

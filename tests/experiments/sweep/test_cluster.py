@@ -36,6 +36,7 @@ from jaxduel.experiments.sweep import cluster_worker
 from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
+from jaxduel.simulation.devices import MEMORY_BYTES
 from tests.experiments.engine import stored
 
 SEEDS, LANES = 48, 8
@@ -338,6 +339,7 @@ def test_what_workers_compute_on(address):
         "processor": platform.machine(),
         "x64": 0,
         "platform": "cpu",
+        "memory": MEMORY_BYTES,
     }
 
 

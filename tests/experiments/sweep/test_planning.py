@@ -150,7 +150,8 @@ def test_buckets_are_powers_of_two():
     assert [bucket_of(num) for num in (2, 3, 4, 5, 512, 600)] == [2, 4, 4, 8, 512, 600]
 
 
-NEED = Need(total=1000, largest=400, default=512)
+NEED = Need(total=1000, state=600, largest=400, default=512)
+LARGE = NEED._replace(default=2**20)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,14 @@ NEED = Need(total=1000, largest=400, default=512)
         (66, NEED._replace(largest=2**18), {"batched": True}, Width(1, 64, 16, 256)),
         (66, NEED._replace(largest=2**14, total=2**24), {"batched": True}, Width(1, 64, 16, 256)),
         (66, NEED._replace(total=2**26), {"batched": True}, Width(1, 16, 16, 256)),
-        (66, NEED._replace(default=65_536), {"platform": "gpu"}, Width(33, 1024, 33, 1024)),
+        (1, LARGE, {"platform": "gpu"}, Width(1, 65_536, 1, 65_536)),
+        (1, LARGE._replace(state=2**14), {"platform": "gpu"}, Width(1, 16_384, 1, 16_384)),
+        (8, LARGE, {"platform": "gpu"}, Width(8, 8192, 8, 8192)),
+        (66, LARGE, {"platform": "gpu"}, Width(33, 1984, 33, 1984)),
+        (1000, LARGE, {"platform": "gpu", "batched": True}, Width(250, 1024, 250, 1024)),
+        (1000, LARGE, {"platform": "gpu", "lanes": 4096}, Width(250, 4096, 250, 4096)),
+        (66, NEED._replace(default=4096), {"platform": "gpu"}, Width(33, 96, 33, 96)),
+        (66, NEED._replace(default=32), {"platform": "gpu"}, Width(1, 32, 1, 32)),
     ],
 )
 def test_widths(num_cells, need, settings, expected):

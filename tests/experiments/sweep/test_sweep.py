@@ -7,12 +7,18 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine import executor, identity, widths, work
+from jaxduel.experiments.engine.blocks import decode_block
 from jaxduel.experiments.engine.groups import tasks_of
 from jaxduel.experiments.engine.progress import StudyProgress
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, calibration, open_sweep
 from jaxduel.experiments.sweep.calibration import calibrate
-from jaxduel.experiments.sweep.sweep import groups_of, run_sweep, warn_of_assumptions
+from jaxduel.experiments.sweep.sweep import (
+    _opened,
+    groups_of,
+    run_sweep,
+    warn_of_assumptions,
+)
 from jaxduel.progress import current
 from jaxduel.simulation.regret import regret_from_plays
 
@@ -22,14 +28,14 @@ pytestmark = [
 ]
 
 
-def small(seeds=10, **settings):
+def small(seeds=10, lanes=4, **settings):
     """Four cells of RUCB in one group of three blocks."""
     return Grid(
         policies=(PolicyEntry(name="rucb", parameters={"alpha": (0.51, 1.0)}),),
         problems=(ProblemEntry(name="cyclic"), ProblemEntry(name="arxiv[1,2,3]")),
         horizons=(200,),
         checkpoints=3,
-        lanes=4,
+        lanes=lanes,
         num_seeds=seeds,
         **settings,
     )
@@ -162,14 +168,29 @@ def test_too_little_memory_halves_the_block(undisturbed, tmp_path, monkeypatch):
         return run_prepared(prepared, settings, keep)
 
     monkeypatch.setattr(work, "run_prepared", scarce)
+    monkeypatch.setattr(work, "_fewer_lanes", {})
     most, grid = 2, small(keep=("seeds", "wins"))
     run_sweep(grid, tmp_path / "halves", devices=jax.devices()[:1])
-    assert asked == [4, 2, 2, 4, 2, 2, 4, 2]
+    assert asked == [4, 2, 2, 2]
     one, other = (open_sweep(folder) for folder in (tmp_path / "halves", undisturbed))
     np.testing.assert_array_equal(one.regret, other.regret)
+    blocks = [
+        decode_block(path.read_bytes()) for path in (tmp_path / "halves" / "blocks").iterdir()
+    ]
+    assert [block.attributes["lanes"] for block in blocks] == [2, 2, 2]
     most = 0
     with pytest.raises(MemoryError, match="one seed of 4 cells such as rucb"):
         run_sweep(grid, tmp_path / "nothing", devices=jax.devices()[:1])
+
+
+def test_a_sweep_keeps_the_plan_for_the_memory_it_was_begun_with(tmp_path):
+    grid = small(keep=("seeds", "wins"), lanes=None)
+    kind = {"platform": "gpu", "device": "NVIDIA X", "memory": 2**20}
+    _, begun = _opened(grid, tmp_path, False, kind)
+    _, gone_on = _opened(grid, tmp_path, False, {**kind, "memory": 2**34})
+    assert gone_on == begun
+    assert tasks_of(groups_of(grid, "gpu", 2**34)) != begun
+    assert open_sweep(tmp_path).attrs["memory"] == 2**20
 
 
 def test_a_failure_stops_the_others_and_is_raised(tmp_path, monkeypatch):
