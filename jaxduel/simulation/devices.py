@@ -28,6 +28,11 @@ def placed(values: Any, beside: jax.Array) -> Any:
     return jax.device_put(values, *beside.devices())
 
 
+def is_on_cpu(array: jax.Array) -> bool:
+    """True for an array in the memory of a CPU."""
+    return next(iter(array.devices())).platform == "cpu"
+
+
 def use_all_cores() -> None:
     """Tells JAX to make one CPU device per core that this process may use.
 

@@ -263,8 +263,7 @@ def job_of(
     if lanes is None:
         _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
         lanes = default_lanes(shapes, platform, settings.num_seeds, settings.memory_budget)
-    slots = min(lanes, events.MOST_SLOTS) if platform == "cpu" else lanes
-    return job._replace(lanes=lanes, slots=slots)
+    return job._replace(lanes=lanes, slots=events.slots_for(lanes, platform))
 
 
 def _are_devices(devices: Any) -> bool:
