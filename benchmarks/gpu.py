@@ -58,19 +58,22 @@ def compare_ways(table, small, seconds):
     ]
     ends, states, failed = time.monotonic() + seconds, [], {}
     for way, process in zip(WAYS, processes, strict=True):
+        why = ""
         try:
             output, _ = process.communicate(timeout=max(1.0, ends - time.monotonic()))
         except subprocess.TimeoutExpired:
             process.kill()
             output, _ = process.communicate()
+            why = "not finished"
         states.append(dict(line.split(maxsplit=1) for line in output.splitlines()))
         if process.returncode != 0:
-            failed[f"{way} failed"] = f"{_ended(process.returncode)} after {list(states[-1])}"
+            failed[f"{way} failed"] = f"{why or _ended(process.returncode)} after {[*states[-1]]}"
     graph, static = states[:2]
     differ = [
         policy
         for policy in static
-        if len({state.get(policy) for state in states}) > 1 or " or " in static[policy]
+        if len({state[policy] for state in states if policy in state}) > 1
+        or " or " in static[policy]
     ]
     holds = not failed and not differ
     table.end(name, policies=len(static), differ=" ".join(differ) or "none", **failed, holds=holds)
