@@ -27,16 +27,25 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return file.getvalue()
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines of text: the first column aligned left, the others right."""
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows as lines of text: the first `left` columns aligned left, the others right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
-        cells = [row[0].ljust(widths[0])]
-        cells += [entry.rjust(width) for entry, width in zip(row[1:], widths[1:], strict=True)]
+        cells = [
+            entry.ljust(width) if number < left else entry.rjust(width)
+            for number, (entry, width) in enumerate(zip(row, widths, strict=True))
+        ]
         return "  ".join(cells).rstrip()
 
     return [line(header), *(line(row) for row in rows)]
+
+
+def short_time(time: int) -> str:
+    """A time as text: such as 3e5 or 1.5e6 from 1,000 on, where that is exact; else in full."""
+    mantissa, power = f"{time:.1e}".split("e+0")
+    rounded = f"{mantissa.removesuffix('.0')}e{power}"
+    return rounded if float(rounded) == time >= 1_000 else f"{time:,}"
 
 
 def require_format(to: Format) -> None:

@@ -36,7 +36,7 @@ def report(tmp_path_factory):
         patch.setattr(jd.problems, "load", without_sushi)
         patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         out = tmp_path_factory.mktemp("figures")
-        with pytest.warns(UserWarning, match="panel 2b, .* sushi, is missing: sushi16.npy"):
+        with pytest.warns(UserWarning, match="panel 2b, .* on sushi, is missing: sushi16.npy"):
             return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
 
 
@@ -51,7 +51,7 @@ def test_files_of_the_panels_that_could_be_made(report):
     }
     assert all(file.stat().st_size > 0 for file in report.files)
     text = (report.files[0].parent / "claims.txt").read_text()
-    assert "panel 2b, SCOMP2 by batches, sushi, is missing" in text
+    assert "panel 2b, SCOMP2 by batches on sushi, is missing" in text
     assert not report.interrupted
 
 

@@ -1,4 +1,5 @@
 import csv
+import re
 
 import jax
 import numpy as np
@@ -146,6 +147,12 @@ def test_both_readings_and_all_settings_have_names_of_their_own():
 def plan_of(name: str, **order):
     panel = PAPER.panel(name)
     return panel.picture(panel, Order(**order))
+
+
+@pytest.mark.parametrize("panel", PAPER.panels, ids=lambda panel: panel.name)
+def test_labels_of_panels_are_those_of_the_policies_that_play(panel):
+    played = {c.label for _, c in panel.picture(panel, Order()).entries}
+    assert {re.sub(r", M = \d+", "", label) for label in played} == {*panel.labels}
 
 
 def test_horizons_of_panel_c_are_those_of_the_authors_program():

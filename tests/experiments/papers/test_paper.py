@@ -27,7 +27,7 @@ DTS, RUCB = (Competitor(name, name.upper(), name, {}) for name in ("dts", "rucb"
 
 def panel(name: str, problem: str, **changes) -> Panel:
     place = Place(problem, problem, SIZES)
-    return Panel(name, problem, curves, (Group(place, (DTS, RUCB)),), **changes)
+    return Panel(name, "regret", curves, (Group(place, (DTS, RUCB)),), **changes)
 
 
 def numbers(key):
@@ -78,10 +78,10 @@ def without_sushi(monkeypatch):
 
 @pytest.mark.usefixtures("without_sushi")
 def test_panels_without_data_are_left_out_with_a_warning():
-    with pytest.warns(UserWarning, match="panel 1a, sushi, is missing: sushi16.npy"):
+    with pytest.warns(UserWarning, match="panel 1a, regret on sushi, is missing: sushi16"):
         plans, notes = plans_at_hand([panel("1a", "sushi"), panel("1b", "arxiv")], Order())
     assert [p.name for p in plans] == ["1b"]
-    assert notes == ["panel 1a, sushi, is missing: sushi16.npy is not on this machine."]
+    assert notes == ["panel 1a, regret on sushi, is missing: sushi16.npy is not on this machine."]
 
 
 @pytest.mark.usefixtures("without_sushi")
