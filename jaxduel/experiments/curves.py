@@ -18,8 +18,8 @@ from jaxduel.experiments.engine.planning import family_of, plan
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.problems import Problem
+from jaxduel.simulation.checking import WINNERS
 from jaxduel.simulation.identity import problem_digest
-from jaxduel.simulation.run import WINNERS
 
 _MOST_LANES = 128
 """Most lanes of a block; more runs on one instance are cut into equal blocks."""

@@ -16,7 +16,7 @@ from jaxduel.simulation.identity import code_digest, problem_digest, versions
 
 if TYPE_CHECKING:
     from jaxduel.problems import Problem
-    from jaxduel.simulation.run import Settings
+    from jaxduel.simulation.checking import Settings
 
 _ARMS = ("num_arms", "active_arms")
 _NOT_ASKED_FOR = ("versions", "code", "command")

@@ -6,7 +6,8 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.simulation.cells import Program
-from jaxduel.simulation.run import Settings, run_cells
+from jaxduel.simulation.checking import Settings
+from jaxduel.simulation.run import run_cells
 
 pytestmark = pytest.mark.thorough
 
