@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -180,7 +179,6 @@ def run_cells(
     settings: Settings,
     *,
     stacked: bool,
-    roots: Sequence[jax.Array] | None = None,
 ) -> list[Result]:
     """Simulates cells: one, or several stacked into one program; arguments as in `prepare`.
 
@@ -188,15 +186,11 @@ def run_cells(
       InputError: before anything is computed.
       KeyboardInterrupt: as `run_prepared`.
     """
-    prepared = prepare(policies, problems, horizons, settings, stacked=stacked, roots=roots)
+    prepared = prepare(policies, problems, horizons, settings, stacked=stacked)
     checked, settings = prepared.checked, prepared.settings
     batched = blocks.runner_for(checked[0].kind) is blocks.ROUNDS
     budget = settings.table_budget and settings.table_budget // len(checked)
-    seeds = [settings.seed] * len(checked) if roots is None else roots
-    records = [
-        Record(cell, replace(settings, seed=seed), batched, budget)
-        for cell, seed in zip(checked, seeds, strict=True)
-    ]
+    records = [Record(cell, settings, batched, budget) for cell in checked]
     fewest = min(record.rows for record in records)
     if fewest < settings.num_seeds:
         warn_caller(

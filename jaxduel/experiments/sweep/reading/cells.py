@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
 from jaxduel.experiments.sweep.reading.names import number
@@ -154,12 +155,6 @@ def find_variants(name: str, cells: Frame) -> list[str]:
     if not found:
         raise InputError(f"the sweep has no '{name}': of that policy it has {listed(list(has))}.")
     return found
-
-
-def listed(labels: Sequence[str], most: int = 12) -> str:
-    """Labels for a sentence, no more than `most` of them."""
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return ", ".join(labels[:most]) + more
 
 
 def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, np.ndarray]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxduel.display import listed
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
@@ -14,7 +15,6 @@ from jaxduel.experiments.sweep.reading.cells import (
     by_setting,
     choose,
     find_variants,
-    listed,
 )
 from jaxduel.experiments.sweep.reading.names import number, rounded, with_interval
 from jaxduel.experiments.tables import aligned, csv_text
