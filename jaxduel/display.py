@@ -77,12 +77,7 @@ def html_table(
 
 
 def exported(namespace: Mapping[str, Any], modules: Sequence[str] = ()) -> list[str]:
-    """The public names of a package, sorted: no private names, and no modules unless listed.
-
-    Args:
-      namespace: the package's `globals()`.
-      modules: modules to include.
-    """
+    """The public names in a package's `globals()`, sorted; of modules those listed alone."""
     return sorted(
         name
         for name, value in namespace.items()

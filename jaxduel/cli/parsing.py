@@ -31,12 +31,7 @@ _WANTED = {
 def in_one_sentence(
     commands: Mapping[str, Callable[..., int]], arguments: Sequence[str]
 ) -> Iterator[None]:
-    """Raises InputError where tyro would print a box and exit.
-
-    Args:
-      commands: all commands by name.
-      arguments: the command line.
-    """
+    """Raises InputError where tyro would print a box and exit."""
     name = arguments[0] if arguments and arguments[0] in commands else None
 
     def refuse(event: events.ParseErrorEvent) -> None:

@@ -253,12 +253,7 @@ class PlannedCurves:
         return {task.key for task in tasks_of(groups.values())}
 
     def sample(self, curve: Curve, read: Callable[[str], Block | None]) -> Sample:
-        """The runs of a curve whose tasks are all stored.
-
-        Args:
-          curve: the curve.
-          read: returns the block of a task.
-        """
+        """The runs of a curve whose tasks are all stored; `read` returns the block of a task."""
         places, number = self.places(curve), len(curve.data.draws)
         parts = [
             _arrays(place, read, 1 if curve.competitor.per_horizon else len(curve.checkpoints))

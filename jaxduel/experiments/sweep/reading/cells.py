@@ -83,9 +83,6 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     """All cells of the grid, run or not, under each definition of regret that they have; cells that
     have not run get the definitions of others on the same problem, or else all.
 
-    Args:
-      dataset: data set from `open_sweep`.
-
     Returns:
       A row per cell and definition, policy by policy, with the columns variant
       ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition, delay, the
@@ -158,11 +155,7 @@ def find_variants(name: str, cells: Frame) -> list[str]:
 
 
 def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, np.ndarray]]:
-    """The regret of each seed at the horizon, setting by setting, in the order of the grid.
-
-    Args:
-      dataset: data set from `open_sweep`.
-      cells: rows of `cells_of`.
+    """The regret of each seed at the horizon, setting by setting, of some rows of `cells_of`.
 
     Yields:
       The n rows of a setting, and (n, S) float64: NaN for seeds that have not run.

@@ -103,12 +103,7 @@ def progress_line(dataset: xarray.Dataset) -> str:
 
 
 class _Text:
-    """The text of a table.
-
-    Args:
-      numbers: a table from `marked`.
-      parameters: the names of its columns of parameters.
-    """
+    """The text of a table from `marked`, some of whose columns are parameters."""
 
     def __init__(self, numbers: Frame, parameters: Sequence[str]) -> None:
         entries = [
