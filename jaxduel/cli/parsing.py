@@ -11,6 +11,7 @@ from typing import Any
 
 from tyro import _errors as events
 
+from jaxduel.cli.options import Cells
 from jaxduel.errors import InputError, shorten
 
 NO_CACHE = "--no-cache"
@@ -50,9 +51,12 @@ def in_one_sentence(
 
 def _options(command: Callable[..., int]) -> list[str]:
     """The options of a command, as written on the command line."""
-    names = [
-        "set" if name == "settings" else name for name in inspect.signature(command).parameters
-    ]
+    names: list[str] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if isinstance(parameter.default, Cells):
+            names += vars(parameter.default)
+        else:
+            names.append("set" if name == "settings" else name)
     return ["--help", NO_CACHE, *(f"--{name.replace('_', '-')}" for name in names)]
 
 
