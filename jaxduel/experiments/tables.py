@@ -41,13 +41,6 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1)
     return [line(header), *(line(row) for row in rows)]
 
 
-def short_time(time: int) -> str:
-    """A time as text: such as 3e5 or 1.5e6 from 1,000 on, where that is exact; else in full."""
-    mantissa, power = f"{time:.1e}".split("e+0")
-    rounded = f"{mantissa.removesuffix('.0')}e{power}"
-    return rounded if float(rounded) == time >= 1_000 else f"{time:,}"
-
-
 def require_format(to: Format) -> None:
     """Raises InputError where a library is missing that files of a format need."""
     if to == "parquet" and find_spec("pyarrow") is None:

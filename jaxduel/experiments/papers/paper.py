@@ -20,8 +20,8 @@ from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep_plans import SweepPlan, against_delay
-from jaxduel.experiments.tables import short_time
 from jaxduel.policies.checks import require_horizon
 
 
@@ -188,8 +188,8 @@ def delays(panel: Panel, order: Order) -> SweepPlan:
     """Final regret against the delay of feedback; delays of a tenth of T and more are left out."""
     ((data, competitors),) = panel.playing(order)
     end = data.horizon or 1
-    short = [d for d in panel.options["delays"] if d == 1 or 10 * d < end]
-    return against_delay(panel.name, data, competitors, short)
+    played = [d for d in panel.options["delays"] if d == 1 or 10 * d < end]
+    return against_delay(panel.name, data, competitors, played)
 
 
 def shares(panel: Panel, order: Order) -> SharesPlan:
@@ -371,4 +371,4 @@ def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:
 
 
 def _in_words(size: Size) -> str:
-    return f"T = {short_time(size.horizon)}, {size.runs:,} runs"
+    return f"T = {short(size.horizon)}, {size.runs:,} runs"

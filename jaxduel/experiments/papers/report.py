@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from jaxduel.experiments.papers.paper import ABSENT, Panel, Paper, Size
 from jaxduel.experiments.plans import figure_of
-from jaxduel.experiments.tables import aligned, short_time
+from jaxduel.experiments.short_numbers import short
+from jaxduel.experiments.tables import aligned
 
 
 def lines(paper: Paper) -> list[str]:
@@ -61,4 +62,4 @@ def _figures(names: list[str], paper: Paper) -> list[str]:
 
 
 def _in_words(size: Size) -> tuple[str, str]:
-    return ("-", "-") if size == ABSENT else (short_time(size.horizon), f"{size.runs:,}")
+    return ("-", "-") if size == ABSENT else (short(size.horizon), f"{size.runs:,}")

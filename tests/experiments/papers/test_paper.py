@@ -123,7 +123,7 @@ def test_notes_say_what_is_reduced():
         usual=Size(1_234, 5)), lesser={"rucb": Sizes(ABSENT, Size(30_000, 20))})]  # fmt: skip
     assert size_notes(panels, Order()) == [
         "1a, 1b: T = 2e4, 100 runs (--full: T = 1e6, 500 runs).",
-        "1c: T = 1,234, 5 runs (--full: T = 1e6, 500 runs).",
+        "1c: T = 1234, 5 runs (--full: T = 1e6, 500 runs).",
         "1c (RUCB): only with --full: T = 3e4, 20 runs.",
     ]
     assert size_notes(panels[:2], Order(full=True)) == ["1a, 1b: T = 1e6, 500 runs."]

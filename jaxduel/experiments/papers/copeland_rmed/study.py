@@ -18,7 +18,8 @@ from jaxduel.experiments.findings import under
 from jaxduel.experiments.papers.copeland_rmed.constants import LB
 from jaxduel.experiments.plans import PanelPlan, Samples
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.tables import aligned, short_time
+from jaxduel.experiments.short_numbers import short
+from jaxduel.experiments.tables import aligned
 
 MEETS = 1.25
 """Largest growth of regret per unit of log t that meets the lower bound, in units of LB."""
@@ -63,7 +64,7 @@ class MeetingPlan(PanelPlan):
         every = [samples[data.name, c.name] for data, c in self.entries]
         growths = [growth_by_decade(sample, constant) for sample in every]
         ends = sorted({end for found in growths for end in found})
-        decades = [f"to {short_time(end)}" for end in ends]
+        decades = [f"to {short(end)}" for end in ends]
         header = ["policy", "R(T) / (LB log T)", *decades, "meets LB"]
         rows = []
         for sample, found in zip(every, growths, strict=True):
@@ -74,7 +75,7 @@ class MeetingPlan(PanelPlan):
                     f"  {sample.label}",
                     f"{last:.3g}",
                     *(_entry(found.get(end)) for end in ends),
-                    "no" if begin is None else f"from {short_time(begin)}",
+                    "no" if begin is None else f"from {short(begin)}",
                 ]
             )
         return [

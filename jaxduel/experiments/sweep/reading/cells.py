@@ -10,8 +10,8 @@ import numpy as np
 
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
-from jaxduel.experiments.sweep.reading.names import number
 from jaxduel.stats import moments_of, t95
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def choose(
     chosen = {problem for name in problems for problem in _problems(name, known["problem"])}
     for horizon in horizons:
         if horizon not in known["horizon"]:
-            there = ", ".join(map(number, known["horizon"]))
+            there = ", ".join(map(short, known["horizon"]))
             raise InputError(
-                f"the sweep has no horizon {number(horizon)}: its horizons are {there}."
+                f"the sweep has no horizon {short(horizon)}: its horizons are {there}."
             )
     for name in definitions:
         if name not in known["definition"]:
