@@ -18,9 +18,10 @@ from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
 from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.simulation.blocks import Recorded
+from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import root_key
-from jaxduel.simulation.run import Prepared, Settings, compile_ahead, prepare, run_prepared
+from jaxduel.simulation.run import Prepared, compile_ahead, prepare, run_prepared
 
 _MEMORY = "RESOURCE_EXHAUSTED"
 _PREPARED = 32
