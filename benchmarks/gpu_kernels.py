@@ -32,11 +32,11 @@ from jax.experimental import topologies  # noqa: E402
 
 import jaxduel as jd  # noqa: E402
 from benchmarks.gpu_programs import Loop, program_of  # noqa: E402
+from benchmarks.stepping import HORIZON, job_of  # noqa: E402
 from jaxduel.numerics.target import LOOPS_VARIABLE, tracing_for  # noqa: E402
-from jaxduel.policies import Batch, Duel, PullBatch, SupportsSkip  # noqa: E402
-from jaxduel.simulation import blocks, events, rounds, run, steps  # noqa: E402
+from jaxduel.policies import Batch, PullBatch, SupportsSkip  # noqa: E402
+from jaxduel.simulation import blocks, events, rounds, steps  # noqa: E402
 
-HORIZON = 100_000
 _FEW_LANES, _BEGUN, _COUNTED = 1024, 1000, 8
 """Lanes, the time from which, and the steps or turns in which turns of inner loops are counted."""
 
@@ -47,16 +47,12 @@ class Loops:
     def __init__(self, name, num_arms, lanes):
         given = {"num_batches": 8} if "num_batches" in jd.policies.parameters(name) else {}
         policy = jd.policies.make(name, num_arms=num_arms, horizon=HORIZON, **given)
-        kind, key = blocks.plan_kind(policy), jax.random.key(1)
-        duels = kind in (Duel, Batch)
-        instance = jd.problems.btl(key, num_arms) if duels else jd.problems.one_better_arm(num_arms)
-        self.lanes, self.by_rounds = lanes, kind in (Batch, PullBatch)
+        self.lanes = lanes
+        self.by_rounds = blocks.plan_kind(policy) in (Batch, PullBatch)
         self.skips = isinstance(policy, SupportsSkip)
-        self.jobs = {}
-        for skips in (False, True):
-            settings = run.Settings(lanes=_FEW_LANES, skip_quiet=skips)
-            checked = run.CheckedCell(policy, instance, HORIZON, None, settings)
-            self.jobs[skips] = run.job_of([checked], settings, stacked=False)
+        self.jobs = {
+            skips: job_of(policy, HORIZON, _FEW_LANES, skip_quiet=skips) for skips in (False, True)
+        }
 
     def names(self):
         """The loops that the policy has."""

@@ -1,45 +1,54 @@
-"""The step loop alone, after compilation, for the benchmarks that count comparisons or pulls."""
+"""The simulator's loops alone, after compilation, for the benchmarks that count what they do."""
 
 import time
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import jaxduel as jd
 from benchmarks.clocks import work_seconds
-from jaxduel.policies import Pull
-from jaxduel.simulation import blocks, run, steps
+from jaxduel.policies import Pull, PullBatch
+from jaxduel.simulation import blocks, events, rounds, run, steps
+from jaxduel.simulation.devices import placed
+
+HORIZON = 100_000
+"""Of the step and event loops."""
+
+
+def job_of(policy, horizon, lanes=0, **settings):
+    """The job of one block: a policy on a BTL instance or, if it pulls arms, on one better arm."""
+    if blocks.plan_kind(policy) in (Pull, PullBatch):
+        problem = jd.problems.one_better_arm(policy.num_arms)
+    else:
+        problem = jd.problems.btl(jax.random.key(1), policy.num_arms)
+    settings = run.Settings(lanes=lanes or None, **settings)
+    checked = run.CheckedCell(policy, problem, horizon, None, settings)
+    job = run.job_of([checked], settings, stacked=False)
+    cell, root = jax.device_put((job.cell, job.root), jax.devices()[0])
+    return job._replace(cell=cell, root=root)
 
 
 class Stepper:
-    """Lanes of a policy that go on where they stopped, on a BTL instance or, if it pulls arms, on
-    one better arm.
+    """Lanes of a policy that go on where they stopped.
 
     Attributes:
       lanes: how many; the simulator's own choice where 0 was asked for.
       compile_seconds: of the first call, compilation included.
     """
 
-    def __init__(self, policy, lanes=0, prng="threefry2x32"):
+    def __init__(self, policy, lanes=0, prng="threefry2x32", skips=False):
         self.plays_per_step = 1 if blocks.plan_kind(policy) is Pull else 2
-        if self.plays_per_step == 1:
-            problem = jd.problems.one_better_arm(policy.num_arms)
-        else:
-            problem = jd.problems.btl(jax.random.key(1), policy.num_arms)
-        settings = run.Settings(prng=prng, lanes=lanes or None, skip_quiet=False)
-        checked = run.CheckedCell(policy, problem, 100_000, None, settings)
-        self.job = run.job_of([checked], settings, stacked=False)
+        self.job = job_of(policy, HORIZON, lanes, prng=prng, skip_quiet=skips)
         self.lanes, self.t = self.job.lanes, 0
         self.setups, self.state = jax.block_until_ready(blocks.STEPS.start(self.job, 0))
         began = time.perf_counter()
-        self.advance(32)
+        self.advance(steps.STRETCH)
         self.compile_seconds = time.perf_counter() - began
 
     def advance(self, number):
         """Makes that many comparisons or pulls in every lane."""
-        bounds = jnp.int32(self.t), jnp.int32(self.t + number), jnp.int32(1)
-        cell = self.job.cell._replace(checkpoints=None)
+        bounds = np.int32(self.t), np.int32(self.t + number), np.int32(1)
+        cell = self.job.cell._replace(checkpoints=None, points=None)
         self.state = steps.advance(cell, self.setups, self.state, *bounds, program=self.job.program)
         jax.block_until_ready(self.state)
         self.t += number
@@ -49,6 +58,10 @@ class Stepper:
         before = work_seconds()
         self.advance(number)
         return work_seconds() - before
+
+    def steps_in(self, seconds):
+        """Number of steps that take about so long: a multiple of a stretch, at least one."""
+        return steps.STRETCH * max(1, round(seconds / self.timed(steps.STRETCH)))
 
     def rate(self, spent, number):
         """Million steps per second, all lanes."""
@@ -60,3 +73,42 @@ class Stepper:
         assert (plays >= 0).all()
         assert plays.shape[0] == self.lanes
         np.testing.assert_array_equal(plays.sum(axis=1), self.plays_per_step * self.t)
+
+
+class Turner:
+    """The event loop with a slot for each lane of a `Stepper` (with `skips`), which it uses up."""
+
+    def __init__(self, stepper):
+        self.job = stepper.job
+        at = np.int32(stepper.t), np.int32(0), np.bool_(False)
+        block = events.begin(
+            self.job.cell, stepper.setups, stepper.state, *at, program=self.job.program
+        )
+        seeds = placed(np.arange(stepper.lanes, dtype=np.int32), self.job.root)
+        self.slots = events.Slots(seeds, block)
+
+    def timed(self, number):
+        """Seconds for `number` turns, as `work_seconds` counts them."""
+        before = work_seconds()
+        chunk = np.int32(1), np.int32(number)
+        self.slots = events.advance(self.job.cell, self.slots, *chunk, program=self.job.program)
+        jax.block_until_ready(self.slots)
+        return work_seconds() - before
+
+
+class Batches:
+    """Blocks of a policy that commits to batches, each run to its horizon."""
+
+    def __init__(self, policy, lanes):
+        self.job = job_of(policy, policy.horizon, lanes)
+
+    def timed(self):
+        """Seconds of the rounds of a block, as `work_seconds` counts them, and their number."""
+        setups, lanes = jax.block_until_ready(blocks.ROUNDS.start(self.job, 0))
+        before, finished = work_seconds(), False
+        while not finished:
+            lanes, finished, stuck = rounds.advance(
+                self.job.cell, setups, lanes, np.int32(64), program=self.job.program
+            )
+            assert not stuck
+        return work_seconds() - before, int(lanes.round.max())

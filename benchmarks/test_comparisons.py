@@ -36,8 +36,8 @@ def measure(benchmark, size):
             policy = jd.policies.make(name, num_arms=num_arms, horizon=100_000)
             stepper = Stepper(policy, lanes, prng)
         stepper.advance(size(WARM_UP, 128) - 64)
-        fitting = round(ROUND_SECONDS / stepper.timed(32))
-        number = 32 * size(max(1, min(ROUND_STEPS // stepper.lanes // 32, fitting)), 1)
+        most = max(32, ROUND_STEPS // stepper.lanes // 32 * 32)
+        number = size(min(most, stepper.steps_in(ROUND_SECONDS)), 32)
         spent = []
         benchmark.pedantic(
             lambda: spent.append(stepper.timed(number)), rounds=size(3, 1), iterations=1

@@ -14,6 +14,7 @@ from jax.core import Tracer
 
 _LONGEST = 6
 """Longest array whose entries are all shown."""
+_MOST_LISTED = 8
 
 
 def array_text(value: Any) -> str:
@@ -49,10 +50,10 @@ def is_known(value: Any) -> bool:
     return not (isinstance(value, jax.Array) and value.is_deleted())
 
 
-def listed(arms: Sequence[int], most: int = 8) -> str:
-    """Arm numbers as text, separated by commas: the first `most`, then how many more there are."""
-    more = f" and {len(arms) - most} more" if len(arms) > most else ""
-    return ", ".join(map(str, arms[:most])) + more
+def listed(things: Sequence[Any]) -> str:
+    """Things such as arms as text, separated by commas: the first few, then how many more."""
+    more = f" and {len(things) - _MOST_LISTED} more" if len(things) > _MOST_LISTED else ""
+    return ", ".join(map(str, things[:_MOST_LISTED])) + more
 
 
 def html_table(
@@ -76,12 +77,7 @@ def html_table(
 
 
 def exported(namespace: Mapping[str, Any], modules: Sequence[str] = ()) -> list[str]:
-    """The public names of a package, sorted: no private names, and no modules unless listed.
-
-    Args:
-      namespace: the package's `globals()`.
-      modules: modules to include.
-    """
+    """The public names in a package's `globals()`, sorted; of modules those listed alone."""
     return sorted(
         name
         for name, value in namespace.items()

@@ -14,11 +14,7 @@ _WIDTH = 80
 
 
 class Terminal:
-    """A terminal.
-
-    Args:
-      stream: the stream to write to.
-    """
+    """A terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -97,11 +93,7 @@ class Notebook:
 
 
 class Log:
-    """A file or a pipe.
-
-    Args:
-      stream: the stream to write to.
-    """
+    """A file or a pipe."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -44,12 +44,14 @@ def describe(name: Positional[Name]) -> int:
     Args:
       name: a name (`jaxduel list`), or the file of a problem.
     """
-    from jaxduel.experiments.papers import TITLES
+    from jaxduel.experiments.papers import TITLES, load
 
     if name in jd.policies.names():
         say(_policy(name))
     elif name in TITLES:
-        say(_paper(name))
+        from jaxduel.experiments.papers import report
+
+        say(report.lines(load(name)))
     elif name in jd.problems.names() or any(mark in name for mark in ("[", ".", os.sep)):
         say(_problem(name))
     else:
@@ -132,12 +134,3 @@ def _problem(name: str) -> Iterator[str]:
             yield f"  source            {entry.source}{downloaded}"
     yield from facts
     yield f"  (what is proved: jaxduel bounds --problem {shlex.quote(name)})"
-
-
-def _paper(name: str) -> Iterator[str]:
-    from jaxduel.experiments import papers
-
-    yield f"{name}: {papers.TITLES[name]}"
-    yield "  figures, for jaxduel reproduce --figure:"
-    for panel, what in papers.load(name).FIGURES.items():
-        yield f"    {panel:<7} {what}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tyro.conf import FlagCreatePairsOff, UseAppendAction, arg
 
@@ -24,3 +25,25 @@ MaybeShard = Annotated[Shard | None, arg(metavar="I/N", help_behavior_hint="")]
 MaybeTime = Annotated[Time | None, arg(metavar="HH:MM[:SS]", help_behavior_hint="")]
 Silent = arg(help_behavior_hint="")
 """Hides tyro's hint at a default: the option's own help says what leaving it out means."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of a sweep, chosen by name: all where nothing is named."""
+
+    problem: Names = ()
+    """of these problems, such as arxiv, or btl for all of a generator."""
+    horizon: Times = ()
+    """with these horizons."""
+    policy: Names = ()
+    """of these policies, such as dts or dts[alpha=0.6]."""
+    definition: Names = ()
+    """under these definitions of regret."""
+
+    def chosen(self) -> dict[str, Any]:
+        """Arguments of functions that read sweeps."""
+        names = ("problems", "horizons", "policies", "definitions")
+        return dict(zip(names, vars(self).values(), strict=True))
+
+
+EVERY_CELL = Cells()

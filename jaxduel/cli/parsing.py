@@ -11,6 +11,7 @@ from typing import Any
 
 from tyro import _errors as events
 
+from jaxduel.cli.options import Cells
 from jaxduel.errors import InputError, shorten
 
 NO_CACHE = "--no-cache"
@@ -31,12 +32,7 @@ _WANTED = {
 def in_one_sentence(
     commands: Mapping[str, Callable[..., int]], arguments: Sequence[str]
 ) -> Iterator[None]:
-    """Raises InputError where tyro would print a box and exit.
-
-    Args:
-      commands: all commands by name.
-      arguments: the command line.
-    """
+    """Raises InputError where tyro would print a box and exit."""
     name = arguments[0] if arguments and arguments[0] in commands else None
 
     def refuse(event: events.ParseErrorEvent) -> None:
@@ -55,9 +51,12 @@ def in_one_sentence(
 
 def _options(command: Callable[..., int]) -> list[str]:
     """The options of a command, as written on the command line."""
-    names = [
-        "set" if name == "settings" else name for name in inspect.signature(command).parameters
-    ]
+    names: list[str] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if isinstance(parameter.default, Cells):
+            names += vars(parameter.default)
+        else:
+            names.append("set" if name == "settings" else name)
     return ["--help", NO_CACHE, *(f"--{name.replace('_', '-')}" for name in names)]
 
 

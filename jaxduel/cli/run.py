@@ -99,12 +99,11 @@ def _require_replaceable(
     force: bool,
 ) -> None:
     """Raises InputError if the file may not be written, before anything is simulated."""
+    from jaxduel.simulation.checking import Settings, horizon_of
     from jaxduel.simulation.provenance import request_of
     from jaxduel.simulation.result_files import require_replaceable
-    from jaxduel.simulation.run import Settings, horizon_of
 
-    asked = Settings(**how)
-    asked.validate()
+    asked = Settings(**how).checked()
     request = request_of(policy, problem, horizon_of(policy, horizon), asked)
     require_replaceable(out, request, force)
 

@@ -16,6 +16,8 @@ from tyro.conf import Positional
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.options import (
+    EVERY_CELL,
+    Cells,
     MaybeCount,
     MaybeFile,
     MaybeFolder,
@@ -175,10 +177,7 @@ def _print_time(groups: Sequence[Group], devices: Sequence[Device]) -> None:
 
 def show(
     results: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc")],
-    problem: Names = (),
-    horizon: Times = (),
-    policy: Names = (),
-    definition: Names = (),
+    cells: Cells = EVERY_CELL,
     columns: Literal["auto", "all", "best"] = "auto",
     csv: MaybeFile = None,
 ) -> int:
@@ -186,31 +185,22 @@ def show(
 
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
-      problem: those to show, such as arxiv, or btl for all of a generator; all if left out.
-      horizon: those to show.
-      policy: those to show, such as dts or dts[alpha=0.6].
-      definition: definitions of regret to show.
+      cells: those to show; all of a sweep where nothing is named.
       columns: a column for each combination of parameters, for each policy's best, or what fits.
       csv: file for the numbers; none is written if left out.
     """
     from jaxduel.experiments.sweep import open_sweep
     from jaxduel.experiments.sweep.reading.table import show_csv, show_lines
 
-    chosen = {
-        "problems": problem,
-        "horizons": horizon,
-        "policies": policy,
-        "definitions": definition,
-    }
     if os.path.isfile(results):
-        _require_no_choice({**chosen, "csv": csv})
+        _require_no_choice({**vars(cells), "csv": csv})
         return show_result(results)
     _require_writable(csv)
     data = open_sweep(results)
-    for line in show_lines(data, columns=columns, width=_width(), **chosen):
+    for line in show_lines(data, columns=columns, width=_width(), **cells.chosen()):
         print(line)
     if csv is not None:
-        _write(csv, show_csv(data, **chosen))
+        _write(csv, show_csv(data, **cells.chosen()))
     return 0
 
 
@@ -254,10 +244,7 @@ def plot(
     y: MaybeName = None,
     facet: MaybeName = None,
     kind: Literal["curves", "heatmap"] = "curves",
-    problem: Names = (),
-    horizon: Times = (),
-    policy: Names = (),
-    definition: Names = (),
+    cells: Cells = EVERY_CELL,
     out: MaybeFolder = None,
 ) -> int:
     """Draw a sweep, finished or not, or runs: PNG, PDF, and the numbers as CSV.
@@ -269,16 +256,12 @@ def plot(
       facet: a set of axes for each value of it: problem, K, horizon, definition, policy,
         parameters, or a parameter.
       kind: mean regret as curves with 95 % bands, or as a heat map.
-      problem: those to draw; all if left out.
-      horizon: those to draw.
-      policy: those to draw.
-      definition: definitions of regret to draw.
+      cells: those to draw; all of a sweep where nothing is named.
       out: folder for the files; if left out DIR/figures, or the folder of the first file.
     """
     if results and all(map(os.path.isfile, results)):
-        chosen = {"problem": problem, "horizon": horizon, "policy": policy}
         axes = {"x": x != "t", "y": y, "facet": facet, "kind": kind != "curves"}
-        _require_no_choice({**axes, **chosen, "definition": definition})
+        _require_no_choice({**axes, **vars(cells)})
         return plot_results(results, out)
     if len(results) != 1:
         raise InputError(
@@ -289,17 +272,7 @@ def plot(
     from jaxduel.experiments.sweep import open_sweep
     from jaxduel.experiments.sweep.reading.figures import sweep_figure
 
-    figure = sweep_figure(
-        open_sweep(folder),
-        x=x,
-        y=y,
-        facet=facet,
-        kind=kind,
-        problems=problem,
-        horizons=horizon,
-        policies=policy,
-        definitions=definition,
-    )
+    figure = sweep_figure(open_sweep(folder), x=x, y=y, facet=facet, kind=kind, **cells.chosen())
     for path in figure.write(OutputFolder(folder / "figures" if out is None else out)):
         print(path)
     return 0
@@ -308,10 +281,7 @@ def plot(
 def export(
     results: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR|FILE.nc")],
     to: Literal["csv", "parquet"] = "csv",
-    problem: Names = (),
-    horizon: Times = (),
-    policy: Names = (),
-    definition: Names = (),
+    cells: Cells = EVERY_CELL,
     out: MaybeFile = None,
 ) -> int:
     """Write a sweep or a run as a table, a row per cell and time.
@@ -319,20 +289,16 @@ def export(
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
       to: the format: CSV, floats to the last bit, or Parquet, which needs pyarrow.
-      problem: those to write; all if left out.
-      horizon: those to write.
-      policy: those to write.
-      definition: definitions of regret to write.
+      cells: those to write; all of a sweep where nothing is named.
       out: the file; if left out DIR/table.csv (or .parquet), or FILE.csv.
     """
     from jaxduel.experiments.tables import encoded, require_format
 
     require_format(to)
-    chosen = {"problem": problem, "horizon": horizon, "policy": policy, "definition": definition}
     if os.path.isfile(results):
         from jaxduel.simulation import load_result
 
-        _require_no_choice(chosen)
+        _require_no_choice(vars(cells))
         frame = load_result(results).to_frame()
         path = results.with_suffix(f".{to}") if out is None else out
         _require_writable(path)
@@ -343,17 +309,14 @@ def export(
         data = open_sweep(results)
         path = results / f"table.{to}" if out is None else out
         _require_writable(path)
-        cells = choose(
-            data, problems=problem, horizons=horizon, policies=policy, definitions=definition
-        )
-        frame = frame_of(data, cells)
+        frame = frame_of(data, choose(data, **cells.chosen()))
     _write(path, encoded(frame, to))
     return 0
 
 
 def _require_no_choice(options: dict[str, Any]) -> None:
     """Raises InputError where options of sweeps are given for files of runs."""
-    given = [f"--{name.removesuffix('s')}" for name, value in options.items() if value]
+    given = [f"--{name}" for name, value in options.items() if value]
     if given:
         raise InputError(f"files of runs have one result each: {', '.join(given)} is for sweeps.")
 

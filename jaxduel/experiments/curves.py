@@ -18,8 +18,8 @@ from jaxduel.experiments.engine.planning import family_of, plan
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.problems import Problem
+from jaxduel.simulation.checking import WINNERS
 from jaxduel.simulation.identity import problem_digest
-from jaxduel.simulation.run import WINNERS
 
 _MOST_LANES = 128
 """Most lanes of a block; more runs on one instance are cut into equal blocks."""
@@ -253,12 +253,7 @@ class PlannedCurves:
         return {task.key for task in tasks_of(groups.values())}
 
     def sample(self, curve: Curve, read: Callable[[str], Block | None]) -> Sample:
-        """The runs of a curve whose tasks are all stored.
-
-        Args:
-          curve: the curve.
-          read: returns the block of a task.
-        """
+        """The runs of a curve whose tasks are all stored; `read` returns the block of a task."""
         places, number = self.places(curve), len(curve.data.draws)
         parts = [
             _arrays(place, read, 1 if curve.competitor.per_horizon else len(curve.checkpoints))

@@ -27,13 +27,15 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return file.getvalue()
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines of text: the first column aligned left, the others right."""
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows as lines of text: the first `left` columns aligned left, the others right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
-        cells = [row[0].ljust(widths[0])]
-        cells += [entry.rjust(width) for entry, width in zip(row[1:], widths[1:], strict=True)]
+        cells = [
+            entry.ljust(width) if number < left else entry.rjust(width)
+            for number, (entry, width) in enumerate(zip(row, widths, strict=True))
+        ]
         return "  ".join(cells).rstrip()
 
     return [line(header), *(line(row) for row in rows)]

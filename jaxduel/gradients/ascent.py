@@ -21,8 +21,8 @@ from jaxduel.policies.base import Policy
 from jaxduel.policies.checks import require, require_policy, require_whole
 from jaxduel.problems import DuelingProblem
 from jaxduel.progress import Progress
+from jaxduel.simulation.checking import horizon_of
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import horizon_of
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from jaxduel.gradients.score import regret_gradient
 from jaxduel.gradients.spaces import Space
 from jaxduel.policies.base import Policy
 from jaxduel.problems import DuelingProblem, Problem, from_matrix
+from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import CheckedCell, Settings, run_cells
+from jaxduel.simulation.run import run_cells
 from jaxduel.stats import moments_of
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
@@ -54,8 +55,7 @@ class Objective:
 
     def require_playable(self, problem: Problem, num_seeds: int) -> None:
         """Raises InputError where `simulate` would, for either policy, before anything runs."""
-        settings = self._settings(num_seeds, 0)
-        settings.validate()
+        settings = self._settings(num_seeds, 0).checked()
         for policy in (self.policy, self.against):
             if policy is not None:
                 CheckedCell(policy, problem, self.horizon, settings.checkpoints, settings)

@@ -23,8 +23,9 @@ from jaxduel.policies.base import Policy
 from jaxduel.policies.checks import require_policy, require_whole
 from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret as regrets
+from jaxduel.simulation.checking import Settings, horizon_of
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import Settings, horizon_of, run_cells
+from jaxduel.simulation.run import run_cells
 from jaxduel.stats import moments_of
 
 POINTS = 16

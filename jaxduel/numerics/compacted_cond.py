@@ -7,7 +7,7 @@ that need the work are gathered, few at a time, worked on and put back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -30,6 +30,7 @@ def compacted_cond(
     *context: Any,
     table: Any = None,
     effort: jax.Array | None = None,
+    is_light: bool = False,
 ) -> Any:
     """`work(value, *context)` if `needed`, else `value`, like a `lax.cond`.
 
@@ -51,7 +52,11 @@ def compacted_cond(
         first axes of all these arrays, to the tree of the entries there.
       effort: () int32, a guess of how long the work will loop: on a CPU lanes of similar effort go
         together.
+      is_light: whether the work costs less than finding the lanes that need it on an accelerator,
+        where all lanes do it then.
     """
+    if is_light and table is None and for_accelerator():
+        return jax.tree.map(partial(jnp.where, needed), work(value, *context), value)
     return _over_lanes(work)(needed, value, context, table, effort)
 
 
@@ -129,8 +134,7 @@ def _compacted(
     slots = min(_SLOTS, lanes)
     if for_accelerator():
         slots, effort = max(slots, -(-lanes // _ACCELERATOR_PART)), None
-    order = jnp.pad(_queue(needed, effort), (0, slots), constant_values=lanes)
-    number = jnp.sum(needed, dtype=jnp.int32)
+    order, number = _queue(needed, effort, slots)
 
     def turn(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
         begin, value = carry
@@ -144,13 +148,20 @@ def _compacted(
     return lax.while_loop(lambda carry: carry[0] < number, turn, (jnp.int32(0), value))[1]
 
 
-def _queue(needed: jax.Array, effort: jax.Array | None) -> jax.Array:
-    """The lanes that need the work, least effort first, padded with L: (L,) int32."""
+def _queue(needed: jax.Array, effort: jax.Array | None, spare: int) -> tuple[jax.Array, jax.Array]:
+    """The lanes that need the work, least effort first, padded with L, and their number.
+
+    Returns:
+      (L + spare,) int32, and () int32.
+    """
     lanes = needed.shape[0]
     numbers = lax.iota(jnp.int32, lanes)
     if effort is None:
-        place = jnp.where(needed, jnp.cumsum(needed, dtype=jnp.int32) - 1, lanes)
-        return jnp.full(lanes, lanes, jnp.int32).at[place].set(numbers, mode="drop")
+        ends = jnp.cumsum(needed, dtype=jnp.int32)
+        place = jnp.where(needed, ends - 1, lanes + spare)
+        nobody = jnp.full(lanes + spare, lanes, jnp.int32)
+        return nobody.at[place].set(numbers, mode="drop"), ends[-1]
     last = jnp.iinfo(jnp.int32).max
     key, order = lax.sort((jnp.where(needed, effort, last), numbers), num_keys=1)
-    return jnp.where(key < last, order, lanes)
+    order = jnp.where(key < last, order, lanes)
+    return jnp.pad(order, (0, spare), constant_values=lanes), jnp.sum(needed, dtype=jnp.int32)

@@ -18,7 +18,9 @@ import jax
 
 from jaxduel.errors import InputError
 
-LOOPS_VARIABLE = "JAXDUEL_GPU_LOOPS"
+TARGET_VARIABLE, LOOPS_VARIABLE = "JAXDUEL_TARGET", "JAXDUEL_GPU_LOOPS"
+"""Environment variables: a platform that all functions are traced for, wherever they run, so that a
+CPU can test what a GPU would do; and how loops run on a GPU (`gpu_loops`)."""
 _LOOPS = ("graph", "static", "dynamic")
 _FIRST_WITH_LOOPS = 12_030
 """CUDA driver from which a graph can hold loops."""
@@ -45,8 +47,10 @@ def tracing_for(platform: str) -> Iterator[None]:
 
 
 def for_accelerator() -> bool:
-    """True if functions are traced for an accelerator: by `tracing_for`, else by JAX's default."""
-    return (_target.platform or jax.default_backend()) != "cpu"
+    """True if functions are traced for an accelerator: by JAXDUEL_TARGET, else by `tracing_for`,
+    else by JAX's default."""
+    chosen = os.environ.get(TARGET_VARIABLE) or _target.platform or jax.default_backend()
+    return chosen != "cpu"
 
 
 def gpu_loops() -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ from matplotlib.ticker import (
 )
 
 from jaxduel.errors import InputError
-from jaxduel.plotting.figures import COLUMN_WIDTH, PAGE_WIDTH, drawing
+from jaxduel.plotting.figures import COLUMN_WIDTH, PAGE_WIDTH, add_legend, drawing
 from jaxduel.plotting.shades import looks_of
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.sweeps import SweepPanel, draw_curves
@@ -77,7 +78,10 @@ def facet_figure(facets: Sequence[SweepPanel]) -> Figure:
                 axes.yaxis.get_offset_text().set_visible(False)
             if number + columns < len(facets):
                 axes.set_xlabel("")
-        lines = _add_legend(figure, facets, styles, width)
+        labels = dict.fromkeys(label for _, label in styles)
+        lines = 0
+        if len(labels) > 1 or len(facets) > 1:
+            lines = add_legend(figure, labels, partial(_legend_columns, width))
         height = (2.4 if len(facets) == 1 else 0.35 + _HEIGHT * rows) + _LEGEND_LINE * lines
         figure.set_size_inches(width, height)
         figure.draw_without_rendering()
@@ -198,28 +202,6 @@ def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
     return 1.05 * min(bottom, 0.0), 1.06 * top if top > 0 else 1.0
 
 
-def _add_legend(
-    figure: Figure, facets: Sequence[SweepPanel], styles: dict[tuple[str, str], Style], width: float
-) -> int:
-    """Adds one legend above all axes, policy by policy; returns its number of lines."""
-    found = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    labels = list(dict.fromkeys(label for _, label in styles))
-    if len(labels) == 1 and len(facets) == 1:
-        return 0
-    longest = max(map(len, labels))
-    columns = max(1, min(len(labels), int(width / (_LEGEND_HANDLE + _LEGEND_LETTER * longest))))
-    lines = -(-len(labels) // columns)
-    columns = -(-len(labels) // lines)
-    figure.legend(
-        [found[label] for label in labels],
-        labels,
-        loc="outside upper center",
-        ncols=columns,
-        frameon=False,
-        handlelength=3.0,
-        columnspacing=1.2,
-    )
-    return lines
+def _legend_columns(width: float, labels: Sequence[str]) -> int:
+    """Number of labels that fit side by side."""
+    return max(1, int(width / (_LEGEND_HANDLE + _LEGEND_LETTER * max(map(len, labels)))))

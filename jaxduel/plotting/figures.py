@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -169,7 +169,8 @@ def _figure(
                 lowest = position >= len(panels) - columns
                 axes.set_xlabel(axes.get_xlabel() if lowest or not same_axis else "")
                 axes.set_ylabel(axes.get_ylabel() if position % columns == 0 else "")
-        lines = _add_legend(figure, list(grid[: len(panels)]), contents, alone)
+        order = dict.fromkeys(entry.label for content in contents for entry in content)
+        lines = add_legend(figure, order, partial(_legend_columns, alone))
         extra = _LEGEND_LINE * max(0, lines - (2 if alone else 1))
         figure.set_size_inches(
             COLUMN_WIDTH if alone else PAGE_WIDTH, (2.75 if alone else 0.55 + 2.2 * rows) + extra
@@ -178,27 +179,33 @@ def _figure(
     return figure
 
 
-def _add_legend(
-    figure: Figure, grid: Sequence[Axes], contents: Sequence[Sequence[Any]], alone: bool
+def add_legend(
+    figure: Figure, order: Iterable[str], columns_for: Callable[[Sequence[str]], int]
 ) -> int:
-    """Adds a legend above the axes, in the order of `contents`; returns its number of lines."""
-    order = list(dict.fromkeys(entry.label for content in contents for entry in content))
+    """Adds one legend above all axes.
+
+    Args:
+      figure: the figure, with all axes drawn.
+      order: the labels to show first.
+      columns_for: the number of labels that fit side by side.
+
+    Returns:
+      Its number of lines.
+    """
     found: dict[str, Artist] = {}
-    for axes in grid:
+    for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if not found:
         return 0
-    labels = [*(label for label in order if label in found), *(x for x in found if x not in order)]
-    handles = {label: found[label] for label in labels}
-    columns = min(len(handles), _legend_columns(alone, list(handles)))
-    lines = -(-len(handles) // columns)
-    columns = -(-len(handles) // lines)
+    labels = list(dict.fromkeys([*(label for label in order if label in found), *found]))
+    columns = min(len(labels), columns_for(labels))
+    lines = -(-len(labels) // columns)
     figure.legend(
-        list(handles.values()),
-        list(handles),
+        [found[label] for label in labels],
+        labels,
         loc="outside upper center",
-        ncols=columns,
+        ncols=-(-len(labels) // lines),
         frameon=False,
         handlelength=3.2,
         columnspacing=1.2,

@@ -20,7 +20,7 @@ from jaxduel.simulation import events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
-from jaxduel.simulation.devices import Device, placed
+from jaxduel.simulation.devices import Device, is_on_cpu, placed
 from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.skip_heuristic import SkipHeuristic
 from jaxduel.simulation.tallies import Tallies
@@ -178,6 +178,7 @@ def _run_events(
     block = events.begin(cell, setups, lanes, *at, program=program)
     first, size, number = np.int32(0), np.int32(job.lanes), job.slots
     alone = number == job.lanes  # no seed waits for a slot
+    few = events.FEW_SLOTS if is_on_cpu(job.root) else 0
     if alone:
         seeds = np.broadcast_to(np.arange(number, dtype=np.int32), block.t.shape)
         slots = events.Slots(placed(seeds, job.root), block)
@@ -208,9 +209,9 @@ def _run_events(
         ticked, most = progress, int(np.max(np.sum(running, axis=-1)))
         if most == 0:
             break
-        waited = waited + TURNS_PER_CALL if most <= events.FEW_SLOTS < number else 0
+        waited = waited + TURNS_PER_CALL if most <= few < number else 0
         if waited >= TAIL_TURNS and not alone:
-            slots, number = events.close_up(slots, size, number=events.FEW_SLOTS), events.FEW_SLOTS
+            slots, number = events.close_up(slots, size, number=few), few
     record, _ = events.recorded(seen, program=program)
     record, before = jax.tree.map(np.array, record), (slice(None),) * (2 if stacked else 1)
     for number, tallies in enumerate(first_ones):

@@ -7,6 +7,7 @@ disk, under a name that is known before the function is traced (`program_names`)
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 import weakref
@@ -20,7 +21,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from jaxduel.numerics.target import gpu_loops, tracing_for
+from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE, gpu_loops, tracing_for
 from jaxduel.simulation import compilation_cache, executables
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.memory_maps import also_forget
@@ -147,7 +148,7 @@ class CompiledOnce:
     ) -> None:
         self._function, self._lasting, self._options = function, lasting, options
         self._identity = name, lasting, options
-        self._jitted: dict[tuple[str, Settings], Any] = {}
+        self._jitted: dict[Hashable, Any] = {}
         self.forget()
         update_wrapper(self, function)
         _functions.add(self)
@@ -164,7 +165,8 @@ class CompiledOnce:
     def on(self, platform: str) -> Any:
         """The function for JAX, with the options of a platform."""
         settings = _settings(platform, self._lasting)
-        if (platform, settings) not in self._jitted:
+        way = platform, settings, os.environ.get(TARGET_VARIABLE), os.environ.get(LOOPS_VARIABLE)
+        if way not in self._jitted:
 
             @wraps(self._function)
             def function(*args: Any, **static: Any) -> Any:
@@ -172,8 +174,8 @@ class CompiledOnce:
                     return self._function(*args, **static)
 
             options = {**self._options, "compiler_options": dict(settings)}
-            self._jitted[platform, settings] = jax.jit(function, **options)
-        return self._jitted[platform, settings]
+            self._jitted[way] = jax.jit(function, **options)
+        return self._jitted[way]
 
     def compile(self, *args: Any, **static: Any) -> None:
         """Compiles the function for calls with such arguments: arrays, or shapes on a device."""

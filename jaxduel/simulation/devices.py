@@ -35,6 +35,11 @@ def placed(values: Any, beside: jax.Array) -> Any:
     return jax.device_put(values, *beside.devices())
 
 
+def is_on_cpu(array: jax.Array) -> bool:
+    """True for an array in the memory of a CPU."""
+    return next(iter(array.devices())).platform == "cpu"
+
+
 def block_memory(devices: Sequence[Device]) -> int:
     """Bytes that a block of lanes may take on any of some devices, by default."""
     limits = [_memory(device) for device in devices]

@@ -25,8 +25,10 @@ from jaxduel.simulation.tallies import Tallies, count_selves, enter, no_tallies,
 
 MOST_SLOTS = 64
 """Most seeds side by side on a CPU: more would wait longer for the last, fewer cost more each."""
+ACCELERATOR_SLOTS, ACCELERATOR_PART = 2**16, 8
+"""On an accelerator so many cost little more than one; of wider blocks one seed in 8 has a slot."""
 FEW_SLOTS = 8
-"""Slots for the last seeds of a block, if they run for long: they move there once."""
+"""Slots on a CPU for the last seeds of a block, if they run for long: they move there once."""
 
 
 class EventLane(NamedTuple):
@@ -45,6 +47,13 @@ class Slots(NamedTuple):
 
     seed: jax.Array  # (S,) int32: the seed's number in its block; the block's size if none
     lane: EventLane
+
+
+def slots_for(lanes: int, platform: str) -> int:
+    """Number of slots for a block of so many lanes on a platform: "cpu", "gpu", ..."""
+    if platform == "cpu":
+        return min(lanes, MOST_SLOTS)
+    return min(lanes, max(ACCELERATOR_SLOTS, lanes // ACCELERATOR_PART))
 
 
 @compiled_once(static_argnames="program")

@@ -17,6 +17,7 @@ from typing import Any
 import jax
 
 import jaxduel
+from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.identity import versions
 
@@ -55,7 +56,8 @@ def surroundings(device: Device) -> str:
         for name, value in sorted(jax.config.values.items())  # type: ignore[attr-defined]
         if not any(word in name for word in _NOT_COMPILED_IN)
     }
-    flags = os.environ.get("XLA_FLAGS", ""), os.environ.get("LIBTPU_INIT_ARGS", "")
+    variables = "XLA_FLAGS", "LIBTPU_INIT_ARGS", TARGET_VARIABLE, LOOPS_VARIABLE
+    flags = tuple(os.environ.get(variable, "") for variable in variables)
     where = device.platform, device.device_kind, device.client.platform_version
     return repr((versions(), options, flags, where, _processor(), _cores()))
 

@@ -16,7 +16,7 @@ from jaxduel.simulation.identity import code_digest, problem_digest, versions
 
 if TYPE_CHECKING:
     from jaxduel.problems import Problem
-    from jaxduel.simulation.run import Settings
+    from jaxduel.simulation.checking import Settings
 
 _ARMS = ("num_arms", "active_arms")
 _NOT_ASKED_FOR = ("versions", "code", "command")
@@ -26,14 +26,8 @@ _LONGEST = 40
 def request_of(
     policy: Any, problem: Problem, horizon: int, settings: Settings, times: Any = None
 ) -> dict[str, Any]:
-    """The request of a simulation: all that is asked for, defaults included.
-
-    Args:
-      policy: the policy.
-      problem: the instance.
-      horizon: T.
-      settings: the other arguments of `jaxduel.simulate`.
-      times: the checkpoints, instead of those of `settings`.
+    """The request of a simulation: all that is asked for, defaults included; `times` replaces the
+    checkpoints of `settings`.
 
     Returns:
       Strings, numbers, booleans, None, and lists and dictionaries of them: `policy` (its name, its

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +10,12 @@ from jaxduel.errors import InputError
 from jaxduel.policies.registry import name_of
 from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret
+from jaxduel.simulation.blocks import Recorded
+from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.instances import sums_of
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.simulation.result import Result, Totals
 from jaxduel.stats import merge, moments_of
-
-if TYPE_CHECKING:
-    from jaxduel.simulation.blocks import Recorded
-    from jaxduel.simulation.run import CheckedCell, Settings
 
 _SLICE_BYTES = 2**26
 """Bytes of plays that are counted for statistics at once."""

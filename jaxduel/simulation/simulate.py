@@ -12,10 +12,11 @@ import numpy as np
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
+from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.result import Result
-from jaxduel.simulation.run import Settings, run_cells
+from jaxduel.simulation.run import run_cells
 
 TABLE_BYTES = 2 * 2**30
 """Most bytes for the tables of a run by default."""

@@ -73,7 +73,11 @@ def advance(
         first = number * STRETCH
 
         def one(t: jax.Array, lanes: StepLane) -> StepLane:
-            lanes = each_lane(partial(_step, number=t - first), program)(cell, drawn, lanes)
+            if for_accelerator():
+                draws = each_lane(partial(_draw, first=t, number=1), program)(cell, setups, lanes)
+                lanes = each_lane(partial(_step, number=0), program)(cell, draws, lanes)
+            else:
+                lanes = each_lane(partial(_step, number=t - first), program)(cell, drawn, lanes)
             if lanes.pending is not None:
                 due = (t + 1) % delay == 0
                 lanes = lax.cond(due, lambda x: told(cell, setups, x), lambda x: x, lanes)
@@ -86,7 +90,7 @@ def advance(
             bounds = jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH)
             return lax.fori_loop(*bounds, one, lanes)
 
-        drawn = each_lane(partial(_draw, first=first), program)(cell, setups, lanes)
+        drawn = each_lane(partial(_draw, first=first, number=STRETCH), program)(cell, setups, lanes)
         if for_accelerator() and gpu_loops() == "static":
             is_whole = (begin <= first) & (first + STRETCH <= end)
             return lax.cond(is_whole, whole, part, lanes)
@@ -105,9 +109,9 @@ def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
     return each_lane(one, program)(None, setups, lanes)
 
 
-def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array) -> Drawn:
-    """The keys and the noise of steps first + 1 .. first + STRETCH of one seed."""
-    times = first + jnp.arange(1, STRETCH + 1, dtype=jnp.int32)
+def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array, number: int) -> Drawn:
+    """The keys and the noise of steps first + 1 .. first + number of one seed."""
+    times = first + jnp.arange(1, number + 1, dtype=jnp.int32)
     fold = jax.vmap(fold_in, in_axes=(None, 0))
     noise = cell.instance.noise(fold(setup.environment, times))
     return Drawn(arms=setup.arms, keys=fold(setup.policy, times), noise=noise)

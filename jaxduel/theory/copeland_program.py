@@ -38,11 +38,7 @@ class Solution(NamedTuple):
 
 
 def solve(instance: Exploration, winner: int) -> Solution:
-    """The cheapest exploration that identifies a Copeland winner.
-
-    Args:
-      instance: the instance.
-      winner: i1, a Copeland winner.
+    """The cheapest exploration that identifies a Copeland winner, i1.
 
     Returns:
       An exploration that satisfies every constraint (checked by sorting, repaired where the solver

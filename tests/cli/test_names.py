@@ -7,6 +7,8 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments import papers
 from jaxduel.experiments.papers import TITLES
+from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.plans import figure_of
 from tests.cli.command_line import outcome
 
 
@@ -126,11 +128,40 @@ def test_bounds_fit_a_screen_and_say_what_to_ask_for(capsys, name, at):
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_papers_are_described_by_their_figures(capsys, name):
+def test_papers_are_described_by_the_sizes_and_policies_of_their_panels(capsys, monkeypatch, name):
+    monkeypatch.setattr(jd.problems, "load", None)  # nothing is loaded, nor downloaded
     code, text, _ = outcome(capsys, "describe", name)
     assert code == 0
-    figures = [line.split()[0] for line in text.splitlines() if line.startswith("    ")]
-    assert set(papers.load(name).FIGURES) <= set(figures)
+    assert max(map(len, text.splitlines())) <= 80
+    table, _, rest = text.partition("policies:\n")
+    playing = dict(line.split(": ") for line in unwrapped(rest))
+    for panel in papers.load(name).panels:
+        (rows,) = re.findall(rf"^{panel.name} .*\n(?:  .*\n)*", table, re.MULTILINE)
+        for group, competitor in ((g, c) for g in panel.groups for c in g.competitors):
+            own = competitor.name in panel.lesser
+            (row,) = [
+                line for line in rows.splitlines()
+                if (competitor.label if own else f" {group.place.name} ") in line
+            ]  # fmt: skip
+            assert sizes(row) == [panel.size(group, competitor, Order(full=f)) for f in (0, 1)]
+        if panel.sizes:
+            assert all(sizes(row) == [*panel.sizes] for row in rows.splitlines())
+        named = [who for names, who in playing.items()
+                 if {panel.name, figure_of(panel.name)} & {*names.split(", ")}]  # fmt: skip
+        assert named == (["; ".join(panel.labels)] if panel.labels else [])
+
+
+def unwrapped(text):
+    """The first lines, indented by two characters, with what was wrapped."""
+    indented = re.match("(  .*\n)*", text)
+    assert indented
+    return re.sub("\n    +", " ", indented[0]).replace("  ", "").splitlines()
+
+
+def sizes(row):
+    """Horizon and runs by default and with --full, from a row of the table."""
+    numbers = [int(float(n.replace(",", "").replace("-", "0"))) for n in row.split()[-4:]]
+    return [(numbers[0], numbers[1]), (numbers[2], numbers[3])]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.target import tracing_for
 
 
 def _collatz(value, limit):
@@ -26,8 +27,9 @@ def _expected(n, limit):
     return n, turns
 
 
+@pytest.mark.parametrize("platform", ["cpu", "gpu"])
 @pytest.mark.parametrize("with_effort", [False, True])
-def test_lanes_that_need_the_work_get_it_and_the_others_stay(with_effort):
+def test_lanes_that_need_the_work_get_it_and_the_others_stay(with_effort, platform):
     @jax.jit
     def run(needed, n, effort, limit):
         def one(needed, n, effort):
@@ -42,7 +44,8 @@ def test_lanes_that_need_the_work_get_it_and_the_others_stay(with_effort):
         needed = rng.random(83) < share
         n = rng.integers(1, 200, 83).astype(np.int32)
         effort = rng.integers(-3, 3, 83).astype(np.int32)
-        done = jax.tree.map(np.asarray, run(needed, n, effort, jnp.int32(50)))
+        with tracing_for(platform):
+            done = jax.tree.map(np.asarray, run(needed, n, effort, jnp.int32(50)))
         for lane in range(83):
             expected = _expected(int(n[lane]), 50) if needed[lane] else (n[lane], 0)
             assert (done["n"][lane], done["turns"][lane] - 7) == expected
@@ -80,6 +83,19 @@ def test_a_table_is_read_by_lane_in_one_lane_in_many_and_in_cells_of_many():
 
 def _scale(value, factor):
     return value * factor
+
+
+def _scaled(needed, value):
+    return compacted_cond(_scale, needed, value, jnp.float32(3), is_light=True)
+
+
+def test_light_work_is_done_by_all_lanes_of_an_accelerator():
+    needed, value = jnp.array([True, False, True]), jnp.arange(3.0)
+    for platform, has_loop in (("cpu", True), ("gpu", False)):
+        with tracing_for(platform):
+            work = jax.vmap(lambda *lane: _scaled(*lane))
+            assert ("while" in str(jax.make_jaxpr(work)(needed, value))) == has_loop
+            np.testing.assert_array_equal(work(needed, value), [0.0, 1.0, 6.0])
 
 
 def test_what_the_cells_share_is_broadcast():

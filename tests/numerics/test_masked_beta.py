@@ -8,6 +8,7 @@ from scipy import special, stats
 
 from jaxduel.numerics import masked_beta
 from jaxduel.numerics.masked_beta import logits_above_half
+from jaxduel.numerics.target import tracing_for
 from jaxduel.numerics.threefry import KeyWords
 
 pytestmark = pytest.mark.thorough
@@ -63,6 +64,14 @@ def test_a_lane_draws_the_same_alone_among_others_and_nested(entries):
     np.testing.assert_allclose(shared[3], together[3], rtol=1e-6)
 
 
+@pytest.mark.parametrize("entries", [5, 40])
+def test_an_accelerator_draws_the_same(entries):
+    case = _case(48, entries)
+    with tracing_for("gpu"):
+        there = jax.jit(jax.vmap(lambda *c: _draw(*c)))(*case)
+    np.testing.assert_allclose(there, _draw_lanes(*case), rtol=1e-6)
+
+
 @pytest.mark.parametrize("most", [100, 7 * 47])
 def test_lanes_in_several_queues_draw_the_same(monkeypatch, most):
     case = _case(48, 7)
@@ -74,19 +83,23 @@ def test_lanes_in_several_queues_draw_the_same(monkeypatch, most):
     np.testing.assert_allclose(parts, whole, rtol=1e-6)
 
 
+@pytest.mark.parametrize("platform", ["cpu", "gpu"])
 @pytest.mark.parametrize("lanes", [2**18, 2**19, 2**19 + 1, 2**20])
-def test_places_in_queues_fit_32_bits(lanes):
+def test_places_in_queues_fit_32_bits(lanes, platform):
     """dts+ on 64 arms has 4,096 entries a lane: at 2^19 lanes they are as many as int32 counts."""
     entries = 64 * 64
     words = jax.ShapeDtypeStruct((lanes,), jnp.uint32)
     counts = jax.ShapeDtypeStruct((lanes, entries), jnp.int32)
     mask = jax.ShapeDtypeStruct(counts.shape, bool)
-    jaxpr = jax.make_jaxpr(jax.vmap(_draw))(KeyWords(words, words), mask, counts, counts)
+    with tracing_for(platform):
+        drawn = jax.vmap(lambda *c: _draw(*c))
+        jaxpr = jax.make_jaxpr(drawn)(KeyWords(words, words), mask, counts, counts)
     assert jaxpr.out_avals[0].shape == counts.shape
     queues = _drawn_of_queues(jaxpr.jaxpr)
     assert sum(queues) == lanes * entries
     for size in queues:
-        assert size + masked_beta._slots(size // entries, entries) < 2**31
+        slots = masked_beta._slots(size // entries, entries)
+        assert size + (slots if platform == "cpu" else size // entries) < 2**31
 
 
 def _drawn_of_queues(jaxpr):

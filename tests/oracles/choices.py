@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -114,3 +114,60 @@ def every_outcome(
         results[code(choices)] = None
         path = choices.next_path()
     return list(results)
+
+
+class Oracle:
+    """All that an algorithm may do, given what was played so far.
+
+    What the past determines (counts, sums, time) is kept once, by the subclass. What it leaves open
+    (a set that a tie or a doubtful comparison of floats decides) is the memory, a hashable value:
+    every memory that agrees with the plans so far is kept.
+
+    Args:
+      num_arms: K.
+      rng: take random choices for real, and order floats as real numbers, instead of keeping all
+        ways in view.
+    """
+
+    def __init__(self, num_arms: int, rng: np.random.Generator | None = None):
+        self.K = num_arms
+        self.rng = rng
+        self.memories: list[Any] = [None]
+        self._allowed: list[tuple[Any, Any]] | None = None
+
+    def choose(self, memory: Any, choices: Choices) -> tuple[Hashable, Hashable]:
+        """The next plan, and the memory after choosing it; a subclass says which."""
+        raise NotImplementedError
+
+    def _choices(self) -> list[tuple[Any, Any]]:
+        if self._allowed is None:
+            found: dict[tuple[Any, Any], None] = {}
+            for memory in self.memories:
+                for outcome in every_outcome(lambda x, m=memory: self.choose(m, x), self.rng):
+                    found[outcome] = None
+            self._allowed = list(found)
+        return self._allowed
+
+    def allowed(self) -> set[Any]:
+        """Every plan that may come next."""
+        return {plan for plan, _ in self._choices()}
+
+    def go_on(
+        self, plan: Any, record: Callable[[], None], after: Callable[[Any, Choices], Hashable]
+    ) -> None:
+        """Goes on with the plan that was really played.
+
+        Args:
+          plan: one of `allowed()`.
+          record: adds its outcome to what is known.
+          after: the memory after that, from the one before.
+        """
+        possible = [memory for other, memory in self._choices() if other == plan]
+        assert possible, f"{plan} was not allowed"
+        record()
+        following: dict[Any, None] = {}
+        for memory in possible:
+            for outcome in every_outcome(lambda x, m=memory: after(m, x), self.rng):
+                following[outcome] = None
+        self.memories = list(following)
+        self._allowed = None

@@ -11,9 +11,9 @@ import jaxduel as jd
 from jaxduel.policies.base import Batch, Duel
 from jaxduel.simulation import blocks, record
 from jaxduel.simulation.blocks import plan_kind
+from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.identity import code_digest, problem_digest, versions
 from jaxduel.simulation.provenance import request_of, same_request
-from jaxduel.simulation.run import Settings
 
 HORIZON, SEEDS, LANES = 300, 40, 8
 KEPT_BYTES = 8 * 3 * 7 + 8

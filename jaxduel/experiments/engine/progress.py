@@ -11,14 +11,7 @@ from jaxduel.progress import Progress
 
 
 class StudyProgress(Progress):
-    """Context that counts finished blocks and shows the progress of a study.
-
-    Args:
-      what: name of the study.
-      every: all its tasks.
-      finished: keys of those that were finished before.
-      shown: as in `Progress`.
-    """
+    """Context that counts finished blocks of all tasks of a study, and shows its progress."""
 
     def __init__(
         self, what: str, every: Sequence[Task], finished: Iterable[str], shown: bool | None

@@ -13,13 +13,7 @@ ROUNDING = ("jax", "jaxlib", "numpy", "device", "processor", "x64")
 
 
 def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) -> None:
-    """Refuses a folder whose sweep is another one.
-
-    Args:
-      folder: the folder.
-      there: its manifest.
-      wanted: the manifest asked for.
-      extend: whether `wanted` may have more seeds.
+    """Refuses a folder whose sweep is another one; with `extend` that wanted may have more seeds.
 
     Raises:
       InputError: if the version of jaxduel, the code that simulates, the grid or the cells differ;

@@ -19,9 +19,10 @@ from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
 from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.simulation.blocks import Recorded
+from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.keys import root_key
-from jaxduel.simulation.run import Prepared, Settings, compile_ahead, prepare, run_prepared
+from jaxduel.simulation.run import Prepared, compile_ahead, prepare, run_prepared
 
 _PREPARED = 32
 """Groups that are kept prepared, at most: a few for each device, of megabytes each."""

@@ -20,6 +20,7 @@ from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep_plans import SweepPlan, against_delay
 from jaxduel.policies.checks import require_horizon
 
@@ -109,12 +110,13 @@ class Panel:
 
     Attributes:
       name: such as "1a".
-      what: its content in words.
+      what: its content in words, such as "regret".
       picture: makes its plan: `curves`, `shares`, `delays`, `spread`, or a function of the paper.
       groups: who plays where.
       sizes: horizon and number of runs, if not those of the data sets.
       lesser: by competitor's name, sizes that it has here.
       options: further arguments of the plan.
+      where, who: its instances, and the labels of its policies, if not those of `groups`.
     """
 
     name: str
@@ -124,6 +126,24 @@ class Panel:
     sizes: Sizes | None = None
     lesser: Mapping[str, Sizes] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
+    who: tuple[str, ...] = ()
+
+    @property
+    def instances(self) -> Mapping[str, Sizes | None]:
+        """Horizon and number of runs, if any, by data set or by instances in words."""
+        found = {group.place.name: self.sizes or group.place.sizes for group in self.groups}
+        return found or {self.where: self.sizes}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of all policies, each once."""
+        return tuple(dict.fromkeys(c.label for g in self.groups for c in g.competitors)) or self.who
+
+    @property
+    def title(self) -> str:
+        """Its content and its instances."""
+        return f"{self.what} on {' and '.join(self.instances)}"
 
     def size(self, group: Group, competitor: Competitor, order: Order) -> Size:
         """Horizon and number of runs of a competitor."""
@@ -143,11 +163,13 @@ class Panel:
         return found
 
     def all_sizes(self) -> list[tuple[str, Sizes]]:
-        """Sizes with the policies that they are of, or "" for all others."""
-        own = [self.sizes] if self.sizes else [group.place.sizes for group in self.groups]
+        """Sizes with the labels of the policies that they are of, or "" for all others."""
         labels = {c.name: c.label for group in self.groups for c in group.competitors}
-        lesser = [(f" ({labels[name]})", sizes) for name, sizes in self.lesser.items()]
-        return [*(("", sizes) for sizes in dict.fromkeys(own)), *lesser]
+        lesser: dict[Sizes, list[str]] = {}
+        for name, sizes in self.lesser.items():
+            lesser.setdefault(sizes, []).append(labels[name])
+        own = [("", sizes) for sizes in dict.fromkeys(self.instances.values()) if sizes]
+        return [*own, *((", ".join(whose), sizes) for sizes, whose in lesser.items())]
 
 
 def curves(panel: Panel, order: Order, kind: Callable[..., PanelPlan] = PanelPlan) -> PanelPlan:
@@ -166,8 +188,8 @@ def delays(panel: Panel, order: Order) -> SweepPlan:
     """Final regret against the delay of feedback; delays of a tenth of T and more are left out."""
     ((data, competitors),) = panel.playing(order)
     end = data.horizon or 1
-    short = [d for d in panel.options["delays"] if d == 1 or 10 * d < end]
-    return against_delay(panel.name, data, competitors, short)
+    played = [d for d in panel.options["delays"] if d == 1 or 10 * d < end]
+    return against_delay(panel.name, data, competitors, played)
 
 
 def shares(panel: Panel, order: Order) -> SharesPlan:
@@ -224,7 +246,7 @@ class Paper:
     @property
     def FIGURES(self) -> dict[str, str]:
         """Descriptions of the panels, by name."""
-        return {panel.name: panel.what for panel in self.panels}
+        return {panel.name: panel.title for panel in self.panels}
 
     def panel(self, name: str) -> Panel:
         """A panel by its name."""
@@ -319,7 +341,7 @@ def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], li
         try:
             plans.append(panel.picture(panel, order))
         except InputError as error:
-            failures[f"panel {panel.name}, {panel.what}, is missing: {error}"] = error
+            failures[f"panel {panel.name}, {panel.title}, is missing: {error}"] = error
     if not plans:
         raise next(iter(failures.values()))
     for note in failures:
@@ -343,12 +365,10 @@ def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:
             if mine == ABSENT:
                 what = f"only with --full: {_in_words(whole)}"
             if whole != ABSENT:
-                alike.setdefault(what, []).append(panel.name + whose)
+                name = f"{panel.name} ({whose})" if whose else panel.name
+                alike.setdefault(what, []).append(name)
     return [*text, *(f"{', '.join(where)}: {what}." for what, where in alike.items())]
 
 
 def _in_words(size: Size) -> str:
-    mantissa, power = f"{size.horizon:.1e}".split("e+0")
-    rounded = f"{mantissa.removesuffix('.0')}e{power}"
-    time = rounded if float(rounded) == size.horizon >= 1_000 else f"{size.horizon:,}"
-    return f"T = {time}, {size.runs:,} runs"
+    return f"T = {short(size.horizon)}, {size.runs:,} runs"

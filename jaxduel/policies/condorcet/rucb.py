@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import count_true, masked_choice
+from jaxduel.numerics.choice import any_true
 from jaxduel.numerics.crossing import count_while_true
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import uniforms
@@ -95,7 +96,7 @@ class RUCB:
         has_best = best >= 0
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         rest = candidates & (arms != best)
-        alone = ~jnp.any(rest)
+        alone = ~any_true(rest)
         left = jnp.where(has_best & (alone | (coin < 0.5)), best, masked_choice(rest, pick))
 
         upper = upper_bounds(state.wins[:, left], state.wins[left], explore, self.unseen)

@@ -132,9 +132,8 @@ class CCB:
         left = masked_choice(jnp.where(listed, choices.of_both, choices.of_candidates), picks[2])
         duel = Duel(left, self._opponent(state, left, coins[2], picks[3]))
         rivals, decided = state.hypotheses.rivals, state.verdicts.decided
-        return compacted_cond(
-            _random_pair, coins[0] < choices.explores, duel, rivals, decided, picks
-        )
+        explores = coins[0] < choices.explores
+        return compacted_cond(_random_pair, explores, duel, rivals, decided, picks, is_light=True)
 
     def update(self, state: CCBState, plan: Duel, outcome: jax.Array, key: Key) -> CCBState:
         """Counts the outcome, then line 9 of the next comparison."""

@@ -1,8 +1,14 @@
-"""Papers with fewer panels and policies, for tests."""
+"""Papers with fewer panels and policies, on smaller machines, for tests."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
+import jax
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments import stored_curves
 from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.paper import Panel, Paper
 
@@ -28,3 +34,19 @@ def smaller(
         return replace(panel, groups=groups, lesser=lesser)
 
     return replace(paper, panels=tuple(cut(paper.panel(name), n) for name, n in playing.items()))
+
+
+@contextmanager
+def machine(missing: str = "") -> Iterator[None]:
+    """A machine with one device, and without the data of a problem if one is named."""
+    load = jd.problems.load
+
+    def load_others(name):
+        if name == missing:
+            raise jd.InputError(f"{missing} is not on this machine.")
+        return load(name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jd.problems, "load", load_others)
+        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+        yield

@@ -5,15 +5,14 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.batched_dueling import claims
 from jaxduel.experiments.papers.batched_dueling import figures as paper
 from jaxduel.experiments.papers.batched_dueling.figures import PAPER
 from jaxduel.experiments.papers.paper import Order, Size
 from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.reproduction import chosen_panels
 from jaxduel.experiments.samples import Sample
+from tests.experiments.papers.smaller import machine
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning"),
@@ -25,19 +24,9 @@ HORIZON = 300
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """Figure 2 of 3 runs to a small horizon, on a machine that cannot have the sushi data."""
-    with pytest.MonkeyPatch.context() as patch:
-        load = jd.problems.load
-
-        def without_sushi(name):
-            if name == "sushi":
-                raise jd.InputError("sushi16.npy is not on this machine.")
-            return load(name)
-
-        patch.setattr(jd.problems, "load", without_sushi)
-        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
-        out = tmp_path_factory.mktemp("figures")
-        with pytest.warns(UserWarning, match="panel 2b, .* sushi, is missing: sushi16.npy"):
-            return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
+    out, missing = tmp_path_factory.mktemp("figures"), "panel 2b, .* on sushi, is missing: sushi"
+    with machine("sushi"), pytest.warns(UserWarning, match=missing):
+        return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
 
 
 def test_files_of_the_panels_that_could_be_made(report):
@@ -51,7 +40,7 @@ def test_files_of_the_panels_that_could_be_made(report):
     }
     assert all(file.stat().st_size > 0 for file in report.files)
     text = (report.files[0].parent / "claims.txt").read_text()
-    assert "panel 2b, SCOMP2 by batches, sushi, is missing" in text
+    assert "panel 2b, SCOMP2 by batches on sushi, is missing" in text
     assert not report.interrupted
 
 
@@ -161,40 +150,3 @@ def test_a_missing_data_set_leaves_a_claim_about_all_undecided():
     assert found[0].verdict == "undecided"
     assert found[1].verdict == "confirmed"  # 3 of 4 can be confirmed on 3
     assert len(found[0].measurements) == 3
-
-
-def test_sushi_alone_cannot_be_missing(tmp_path, monkeypatch):
-    def refuse(name):
-        raise jd.InputError(f"{name} is not on this machine.")
-
-    monkeypatch.setattr(jd.problems, "load", refuse)
-    with pytest.raises(jd.InputError, match="sushi is not on this machine"):
-        PAPER.reproduce("1b", out=tmp_path)
-
-
-def test_figures_by_name():
-    known = tuple(PAPER.FIGURES)
-    assert chosen_panels(None, known) == list(known)
-    assert chosen_panels("1", known) == ["1a", "1b", "1c", "1d"]
-    assert chosen_panels("2C", known) == ["2c"]
-    with pytest.raises(jd.InputError, match=r"unknown figure '3a'.*did you mean"):
-        chosen_panels("3a", known)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"runs": 0}, "runs must be at least 1"),
-        ({"seed": -1}, "seed must be from 0"),
-        ({"figure": "9"}, "unknown figure"),
-    ],
-)
-def test_bad_arguments(arguments, message, tmp_path):
-    with pytest.raises(jd.InputError, match=message):
-        PAPER.reproduce(out=tmp_path, **arguments)
-
-
-def test_papers_by_name():
-    assert papers.load("batched-dueling").TITLE == PAPER.TITLE
-    with pytest.raises(jd.InputError, match="did you mean 'batched-dueling'"):
-        papers.load("batched-duels")

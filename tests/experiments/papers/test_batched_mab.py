@@ -1,19 +1,18 @@
 import csv
+import re
 
 import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.papers.batched_mab import claims, entries
 from jaxduel.experiments.papers.batched_mab import figures as paper
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, READINGS, TEXT
 from jaxduel.experiments.papers.batched_mab.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
-from jaxduel.experiments.reproduction import chosen_panels
 from jaxduel.experiments.samples import Sample
-from tests.experiments.papers.smaller import smaller
+from tests.experiments.papers.smaller import machine, smaller
 
 HORIZON = 1_000
 
@@ -21,10 +20,9 @@ HORIZON = 1_000
 @pytest.fixture(scope="module")
 def report(tmp_path_factory, quick_compilation):
     """Figures 1a, 1b and 1d of 4 runs to a small horizon, with two and three arms."""
-    with pytest.MonkeyPatch.context() as patch:
+    with machine(), pytest.MonkeyPatch.context() as patch:
         for module in (paper, claims):
             patch.setattr(module, "ARMS", (2, 3))
-        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
         few = smaller(PAPER, dict.fromkeys(("1a", "1b", "1d")))
         return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
 
@@ -148,6 +146,12 @@ def plan_of(name: str, **order):
     return panel.picture(panel, Order(**order))
 
 
+@pytest.mark.parametrize("panel", PAPER.panels, ids=lambda panel: panel.name)
+def test_labels_of_panels_are_those_of_the_policies_that_play(panel):
+    played = {c.label for _, c in panel.picture(panel, Order()).entries}
+    assert {re.sub(r", M = \d+", "", label) for label in played} == {*panel.labels}
+
+
 def test_horizons_of_panel_c_are_those_of_the_authors_program():
     plan = plan_of("1c")
     assert [point.at for point in plan.lines_of[0].points] == list(HORIZONS)
@@ -155,27 +159,9 @@ def test_horizons_of_panel_c_are_those_of_the_authors_program():
     assert {data.num_runs for data, _ in plan_of("text1c", full=True).entries} == {10_000}
 
 
-def test_figures_by_name():
-    known = tuple(PAPER.FIGURES)
-    assert chosen_panels("1", known) == ["1a", "1b", "1c", "1d"]
-    assert chosen_panels("text1", known) == ["text1a", "text1b", "text1c", "text1d"]
-    assert chosen_panels("s1", known) == [f"s1{letter}" for letter in "abcdef"]
-    assert chosen_panels("s2b", known) == ["s2b"]
-    assert papers.load("batched-mab") is PAPER
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"runs": 0}, "runs must be at least 1"),
-        ({"seed": -1}, "seed must be from 0"),
-        ({"figure": "9"}, "unknown figure"),
-        ({"horizon": 999}, "horizon must be at least 1,000"),
-    ],
-)
-def test_bad_arguments(arguments, message, tmp_path):
-    with pytest.raises(jd.InputError, match=message):
-        PAPER.reproduce(out=tmp_path, **arguments)
+def test_a_horizon_for_which_the_grids_are_too_short_is_refused(tmp_path):
+    with pytest.raises(jd.InputError, match="horizon must be at least 1,000"):
+        PAPER.reproduce(out=tmp_path, horizon=999)
 
 
 REFERENCE = {

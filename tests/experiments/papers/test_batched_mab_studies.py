@@ -127,7 +127,7 @@ def test_maps_and_tables_have_the_cells(tmp_path):
     text = "\n".join(report.lines)
     assert "minimax in 4 (4 significantly), geometric in 0" in text
     assert "best grid by T: 100: 0%, 1,000: 100%" in text
-    assert "K = 2, T = 1e3; K = 3, T = 1e3" in text
+    assert "K = 2, T = 1000; K = 3, T = 1000" in text
     assert "of their 4 cells the best grid is minimax in 0, geometric in 0, arithmetic in 4" in text
     assert "regret at T" not in text  # thousands of cells are in the tables alone
 

@@ -1,12 +1,10 @@
 import csv
 from dataclasses import replace
 
-import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import many_arms
@@ -15,7 +13,7 @@ from jaxduel.experiments.papers.copeland_dueling import figures as paper
 from jaxduel.experiments.papers.copeland_dueling.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.samples import Sample
-from tests.experiments.papers.smaller import smaller
+from tests.experiments.papers.smaller import machine, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 12_000
@@ -24,8 +22,7 @@ HORIZON = 12_000
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """Figure 1 of two policies, 3 runs to a small horizon."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+    with machine():
         few = smaller(PAPER, {"1": ("savage", "rucb")})
         return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=3, horizon=HORIZON)
 
@@ -82,21 +79,6 @@ def test_every_panel_has_its_data_set_and_policies():
     assert plans["2a"].data.draws[0].problem.num_arms == claims.NUM_TEN
     assert plans["2b"].data.draws[0].problem.num_arms == claims.NUM_SOME
     assert "rucb" not in plans["1"].frame
-
-
-def test_policies_take_the_parameters_of_the_paper():
-    for competitor in paper.COMPETITORS.values():
-        jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
-
-
-def test_the_paper_is_known_by_name():
-    assert papers.load("copeland-dueling") is PAPER
-
-
-@pytest.mark.parametrize("arguments", [{"runs": 0}, {"seed": -1}, {"horizon": 0}, {"figure": "3"}])
-def test_bad_arguments(arguments, tmp_path):
-    with pytest.raises(jd.InputError):
-        PAPER.reproduce(out=tmp_path, **arguments)
 
 
 TIMES = np.array([1_000, 10_000, 100_000])

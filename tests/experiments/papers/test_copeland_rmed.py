@@ -2,12 +2,10 @@ import csv
 import warnings
 from dataclasses import replace
 
-import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, reproduction, stored_curves
 from jaxduel.experiments.papers.copeland_rmed import claims
 from jaxduel.experiments.papers.copeland_rmed import figures as paper
 from jaxduel.experiments.papers.copeland_rmed.constants import PRINTED, Constants, SubmatrixTable
@@ -22,7 +20,7 @@ from jaxduel.experiments.papers.copeland_rmed.instances import (
 from jaxduel.experiments.papers.copeland_rmed.study import growth_by_decade, meets_from
 from jaxduel.experiments.papers.paper import ABSENT, Order
 from jaxduel.experiments.samples import Sample
-from tests.experiments.papers.smaller import smaller
+from tests.experiments.papers.smaller import machine, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 1_200
@@ -38,16 +36,7 @@ def stand_in(competitor):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """Gap, the supplement and the table, 3 runs to a small horizon, without the MSLR data."""
-    with pytest.MonkeyPatch.context() as patch:
-        load = jd.problems.load
-
-        def without_mslr(name):
-            if name == "mslr-informational":
-                raise jd.InputError("MSLR_Informational_PMat.npz is not on this machine.")
-            return load(name)
-
-        patch.setattr(jd.problems, "load", without_mslr)
-        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+    with machine("mslr-informational"):
         names = ("ecw-rmed", "cw-rmed", "savage", FIXED)
         few = smaller(PAPER, {"1e": names, "table1": None, "s1": names}, stand_in)
         out = tmp_path_factory.mktemp("figures")
@@ -112,24 +101,6 @@ def test_horizons_and_runs_of_the_panels():
         horizon, runs = size(panel, full=False)
         assert horizon <= 1_000_000
         assert runs <= 100
-
-
-def test_policies_take_the_parameters_of_the_paper():
-    for competitor in paper.COMPETITORS.values():
-        jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
-
-
-def test_the_paper_is_known_by_name_and_its_figures_too():
-    assert papers.load("copeland-rmed") is PAPER
-    known = tuple(PAPER.FIGURES)
-    assert reproduction.chosen_panels("1", known) == [f"1{letter}" for letter in "abcdef"]
-    assert reproduction.chosen_panels("table1", known) == ["table1"]
-
-
-@pytest.mark.parametrize("arguments", [{"runs": 0}, {"seed": -1}, {"horizon": 0}, {"figure": "2"}])
-def test_bad_arguments(arguments, tmp_path):
-    with pytest.raises(jd.InputError):
-        PAPER.reproduce(out=tmp_path, **arguments)
 
 
 def test_the_constructed_instance_is_as_its_docstring_says():

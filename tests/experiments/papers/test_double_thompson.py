@@ -2,13 +2,11 @@ import csv
 import warnings
 from dataclasses import replace
 
-import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
 from jaxduel.experiments import claims as claims_module
-from jaxduel.experiments import papers, stored_curves
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import many_arms
@@ -18,7 +16,7 @@ from jaxduel.experiments.papers.double_thompson.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep_plans import delayed
-from tests.experiments.papers.smaller import smaller
+from tests.experiments.papers.smaller import machine, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 120
@@ -35,21 +33,12 @@ def stand_in(competitor):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """One panel of each kind, 3 runs to a small horizon, without the sushi data."""
-    with pytest.MonkeyPatch.context() as patch:
-        load = jd.problems.load
-
-        def without_sushi(name):
-            if name == "sushi":
-                raise jd.InputError("sushi16.npy is not on this machine.")
-            return load(name)
-
-        patch.setattr(jd.problems, "load", without_sushi)
-        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+    with machine("sushi"):
         out = tmp_path_factory.mktemp("figures")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             made = smaller(PAPER, PANELS, stand_in).reproduce(out=out, runs=3, horizon=HORIZON)
-        assert [str(w.message)[:34] for w in caught] == ["panel 3d, sushi, is missing: sushi"]
+        assert [str(w.message)[:37] for w in caught] == ["panel 3d, regret on sushi, is missing"]
         return made
 
 
@@ -64,7 +53,7 @@ def test_files_of_all_kinds_of_panels(report):
     assert all(file.stat().st_size > 0 for file in report.files)
     text = (report.files[0].parent / "claims.txt").read_text()
     for words in (
-        "panel 3d, sushi, is missing", "T = 120 everywhere", "3 runs everywhere",
+        "panel 3d, regret on sushi, is missing", "T = 120 everywhere", "3 runs everywhere",
         "figure 2: the unit is the mean regret of ECW-RMED",
         "figure 5a, D-TS: exploitations of one run", "regret at T = 120",
     ):  # fmt: skip
@@ -133,11 +122,6 @@ def test_titles_have_the_number_of_arms():
         assert panel.picture(panel, Order()).data.title == title
 
 
-def test_policies_take_the_parameters_of_the_paper():
-    for competitor in paper.COMPETITORS.values():
-        jd.policies.make(competitor.policy, num_arms=5, horizon=100, **competitor.parameters)
-
-
 def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
     def of(panel: str):
         return {c.name: c for c in PAPER.panel(panel).groups[0].competitors}
@@ -173,36 +157,6 @@ def test_horizons_and_runs(panel, full, horizon, runs):
     (group, *_), competitor = record.groups, record.groups[0].competitors[0]
     assert record.size(group, competitor, Order(full=full)) == (horizon, runs)
     assert record.size(group, competitor, Order(full=full, runs=7, horizon=50)) == (50, 7)
-
-
-def test_missing_data_alone_is_an_error(tmp_path, monkeypatch):
-    def refuse(name):
-        raise jd.InputError(f"{name} is not on this machine.")
-
-    monkeypatch.setattr(jd.problems, "load", refuse)
-    with pytest.raises(jd.InputError, match="sushi is not on this machine"):
-        PAPER.reproduce("3d", out=tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"runs": 0}, "runs must be at least 1"),
-        ({"seed": 2**32}, "seed must be from 0"),
-        ({"horizon": 0}, "horizon must be a whole number"),
-        ({"figure": "8"}, "unknown figure"),
-        ({"figure": "2a"}, "unknown figure '2a'.*did you mean '2'"),
-        ({"out": __file__}, "cannot be created"),
-    ],
-)
-def test_bad_arguments(arguments, message, tmp_path):
-    with pytest.raises(jd.InputError, match=message):
-        PAPER.reproduce(**{"out": tmp_path, **arguments})
-
-
-def test_the_paper_is_known_by_name():
-    assert papers.load("double-thompson") is PAPER
-    assert "double-thompson" in papers.names()
 
 
 TIMES = np.array([10, 100, 1000])

@@ -20,6 +20,8 @@ from jaxduel.experiments.papers.paper import (
     plans_at_hand,
     size_notes,
 )
+from jaxduel.experiments.reproduction import chosen_panels
+from tests.experiments.papers.smaller import machine
 
 SIZES = Sizes(Size(20_000, 100), Size(1_000_000, 500))
 DTS, RUCB = (Competitor(name, name.upper(), name, {}) for name in ("dts", "rucb"))
@@ -27,11 +29,41 @@ DTS, RUCB = (Competitor(name, name.upper(), name, {}) for name in ("dts", "rucb"
 
 def panel(name: str, problem: str, **changes) -> Panel:
     place = Place(problem, problem, SIZES)
-    return Panel(name, problem, curves, (Group(place, (DTS, RUCB)),), **changes)
+    return Panel(name, "regret", curves, (Group(place, (DTS, RUCB)),), **changes)
 
 
 def numbers(key):
     return tuple(jax.random.key_data(key).tolist())
+
+
+def test_papers_are_known_by_name():
+    assert [papers.load(name).name for name in papers.names()] == list(papers.names())
+    with pytest.raises(jd.InputError, match="did you mean 'batched-dueling'"):
+        papers.load("batched-duels")
+
+
+@pytest.mark.parametrize("name", papers.names())
+def test_policies_take_the_parameters_of_the_paper(name):
+    groups = [group for panel in papers.load(name).panels for group in panel.groups]
+    for c in {c.name: c for group in groups for c in group.competitors}.values():
+        jd.policies.make(c.policy, num_arms=5, horizon=100, **c.parameters)
+
+
+@pytest.mark.parametrize(
+    ("paper", "asked", "found"),
+    [
+        ("batched-dueling", "1", "1a 1b 1c 1d"),
+        ("batched-dueling", "2C", "2c"),
+        ("batched-dueling", None, "1a 1b 1c 1d 2a 2b 2c 2d"),
+        ("copeland-rmed", "1", "1a 1b 1c 1d 1e 1f"),
+        ("copeland-rmed", "table1", "table1"),
+        ("batched-mab", "text1", "text1a text1b text1c text1d"),
+        ("batched-mab", "s1", "s1a s1b s1c s1d s1e s1f"),
+        ("batched-mab", "s2b", "s2b"),
+    ],
+)
+def test_panels_are_chosen_by_figure_or_name(paper, asked, found):
+    assert chosen_panels(asked, tuple(papers.load(paper).FIGURES)) == found.split()
 
 
 @pytest.mark.parametrize("name", papers.names())
@@ -44,6 +76,7 @@ def numbers(key):
         ({"horizon": 0}, "horizon must be a whole number"),
         ({"horizon": 2**31}, "horizon must be a whole number"),
         ({"figure": "9"}, "unknown figure"),
+        ({"figure": "1x"}, "unknown figure '1x'.*did you mean '1'"),
         ({"out": __file__}, "cannot be created"),
     ],
 )
@@ -65,29 +98,24 @@ def test_only_random_instances_have_other_numbers_of_arms(tmp_path):
 
 
 @pytest.fixture
-def without_sushi(monkeypatch):
-    load = jd.problems.load
-
-    def refuse(name):
-        if name == "sushi":
-            raise jd.InputError("sushi16.npy is not on this machine.")
-        return load(name)
-
-    monkeypatch.setattr(jd.problems, "load", refuse)
+def without_sushi():
+    with machine("sushi"):
+        yield
 
 
 @pytest.mark.usefixtures("without_sushi")
 def test_panels_without_data_are_left_out_with_a_warning():
-    with pytest.warns(UserWarning, match="panel 1a, sushi, is missing: sushi16.npy"):
+    with pytest.warns(UserWarning, match="panel 1a, regret on sushi, is missing: sushi"):
         plans, notes = plans_at_hand([panel("1a", "sushi"), panel("1b", "arxiv")], Order())
     assert [p.name for p in plans] == ["1b"]
-    assert notes == ["panel 1a, sushi, is missing: sushi16.npy is not on this machine."]
+    assert notes == ["panel 1a, regret on sushi, is missing: sushi is not on this machine."]
 
 
 @pytest.mark.usefixtures("without_sushi")
-def test_nothing_left_is_an_error():
-    with pytest.raises(jd.InputError, match=r"sushi16\.npy"):
-        plans_at_hand([panel("1a", "sushi")], Order())
+@pytest.mark.parametrize(("name", "figure"), [("double-thompson", "3d"), ("batched-dueling", "1b")])
+def test_nothing_left_is_an_error(name, figure, tmp_path):
+    with pytest.raises(jd.InputError, match="sushi is not on this machine"):
+        papers.load(name).reproduce(figure, out=tmp_path)
 
 
 def test_notes_say_what_is_reduced():
@@ -95,7 +123,7 @@ def test_notes_say_what_is_reduced():
         usual=Size(1_234, 5)), lesser={"rucb": Sizes(ABSENT, Size(30_000, 20))})]  # fmt: skip
     assert size_notes(panels, Order()) == [
         "1a, 1b: T = 2e4, 100 runs (--full: T = 1e6, 500 runs).",
-        "1c: T = 1,234, 5 runs (--full: T = 1e6, 500 runs).",
+        "1c: T = 1234, 5 runs (--full: T = 1e6, 500 runs).",
         "1c (RUCB): only with --full: T = 3e4, 20 runs.",
     ]
     assert size_notes(panels[:2], Order(full=True)) == ["1a, 1b: T = 1e6, 500 runs."]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..choices import Choices
-from .loops import ArmsOracle, Counts, GridOracle, named_grid
+from .loops import ArmsOracle, Counts, GridOracle
 
 
 def eliminate(
@@ -36,14 +36,10 @@ class BaSE(GridOracle):
     """Batched successive elimination. The memory is the set A.
 
     Args:
-      num_arms: K.
-      horizon: T.
-      num_batches: M; not needed with a grid of times.
-      grid: "minimax", "geometric", "arithmetic", or t_1, ..., t_M.
+      num_arms, horizon, num_batches, grid, rng: see `GridOracle`.
       gamma: the tuning parameter.
       commit: the last batch goes to the best arm, as in Algorithm 1; else it explores, as in the
         authors' program.
-      rng: see `ArmsOracle`.
     """
 
     def __init__(
@@ -56,10 +52,7 @@ class BaSE(GridOracle):
         commit: bool = True,
         rng: np.random.Generator | None = None,
     ):
-        if isinstance(grid, str):
-            assert num_batches is not None, "a named grid needs the number of batches"
-            grid = named_grid(grid, horizon, num_batches)
-        super().__init__(num_arms, horizon, grid, rng)
+        super().__init__(num_arms, horizon, num_batches, grid, rng)
         self.gamma, self.commit = gamma, commit
         # Initialization: A <- I
         self.memories = [frozenset(range(num_arms))]

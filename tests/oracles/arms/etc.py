@@ -4,37 +4,16 @@ Statist. 2016), as in Figure 1 (d) of Gao et al. (NeurIPS 2019)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-
-import numpy as np
 
 from ..choices import Choices
-from .loops import Counts, GridOracle, named_grid
+from .loops import Counts, GridOracle
 
 
 class ETC(GridOracle):
     """Explore equally until the two best arms are far apart. The memory is the winner, or None.
 
-    Args:
-      num_arms: K, 2 in the paper.
-      horizon: T.
-      num_batches: M; not needed with a grid of times.
-      grid: "minimax", "geometric", "arithmetic", or t_1, ..., t_M.
-      rng: see `ArmsOracle`.
+    K is 2 in the paper.
     """
-
-    def __init__(
-        self,
-        num_arms: int,
-        horizon: int,
-        num_batches: int | None = None,
-        grid: str | Sequence[int] = "minimax",
-        rng: np.random.Generator | None = None,
-    ):
-        if isinstance(grid, str):
-            assert num_batches is not None, "a named grid needs the number of batches"
-            grid = named_grid(grid, horizon, num_batches)
-        super().__init__(num_arms, horizon, grid, rng)
 
     def winner(self, choices: Choices) -> int | None:
         """The arm that a batch m >= 2 commits to, None if it explores."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import EXACT, TOLERANCE, Choices, every_outcome
+from ..choices import EXACT, TOLERANCE, Choices, Oracle
 
 Counts = tuple[int, ...]
 
@@ -63,37 +63,20 @@ def equal_pulls(num_arms: int, arms: Iterable[int], n: int) -> Counts:
     return tuple(counts)
 
 
-class ArmsOracle:
-    """All that an algorithm may do, given the pulls made so far and their rewards.
-
-    What the past determines (pulls, sums, time) is kept once. What float32 could see either way (a
-    set of arms that a doubtful comparison decides) is the memory, a hashable value: every memory
-    that agrees with the plans so far is kept.
+class ArmsOracle(Oracle):
+    """An oracle of arms with rewards.
 
     A plan is a tuple of K counts whose outcome is the K sums of rewards; `PullOracle` has single
     pulls.
-
-    Args:
-      num_arms: K.
-      rng: order floats as real numbers, one way, instead of keeping doubtful orders in view.
     """
 
     def __init__(self, num_arms: int, rng: np.random.Generator | None = None):
-        self.K = num_arms
-        self.rng = rng
+        super().__init__(num_arms, rng)
         self.N = [0] * num_arms  # pulls
         self.S = [0.0] * num_arms  # sums of rewards
         self.peak = [0.0] * num_arms  # largest |S| so far: what float32 rounds
         self.used = 0  # pulls of all arms
         self.rounds = 0  # plans played
-        self.memories: list[Any] = [None]
-        self._allowed: list[tuple[Any, Any]] | None = None
-
-    # ---- what a subclass adds -----------------------------------------------------------------
-
-    def choose(self, memory: Any, choices: Choices) -> tuple[Hashable, Hashable]:
-        """The next plan, and the memory after choosing it."""
-        raise NotImplementedError
 
     def after(self, memory: Any, choices: Choices) -> Hashable:
         """The memory after the plan, whose outcome is in the sums already."""
@@ -118,20 +101,7 @@ class ArmsOracle:
         slack = (TOLERANCE if self.rng is None else EXACT) * scale
         return choices.first_of([i for i in arms if value(i) >= top - slack])
 
-    # ---- what a test uses ---------------------------------------------------------------------
-
-    def _choices(self) -> list[tuple[Any, Any]]:
-        if self._allowed is None:
-            found: dict[tuple[Any, Any], None] = {}
-            for memory in self.memories:
-                for outcome in every_outcome(lambda x, m=memory: self.choose(m, x), self.rng):
-                    found[outcome] = None
-            self._allowed = list(found)
-        return self._allowed
-
-    def allowed(self) -> set[Any]:
-        """Every plan that may come next."""
-        return {plan for plan, _ in self._choices()}
+    # ---- playing ------------------------------------------------------------------------------
 
     def record(self, plan: Any, outcome: Any) -> None:
         """Adds a plan and its outcome to the totals."""
@@ -154,15 +124,7 @@ class ArmsOracle:
           plan: one of `allowed()`.
           outcome: the sum of rewards of each arm, or the reward of a single pull.
         """
-        possible = [memory for other, memory in self._choices() if other == plan]
-        assert possible, f"{plan} was not allowed after {self.used} pulls"
-        self.record(plan, outcome)
-        following: dict[Any, None] = {}
-        for memory in possible:
-            for after in every_outcome(lambda x, m=memory: self.after(m, x), self.rng):
-                following[after] = None
-        self.memories = list(following)
-        self._allowed = None
+        self.go_on(plan, lambda: self.record(plan, outcome), self.after)
 
 
 class PullOracle(ArmsOracle):
@@ -179,18 +141,23 @@ class GridOracle(ArmsOracle):
     Args:
       num_arms: K.
       horizon: T.
-      grid: t_1, ..., t_M with t_M = T.
-      rng: see `ArmsOracle`.
+      num_batches: M; not needed with a grid of times.
+      grid: "minimax", "geometric", "arithmetic", or t_1, ..., t_M with t_M = T.
+      rng: see `Oracle`.
     """
 
     def __init__(
         self,
         num_arms: int,
         horizon: int,
-        grid: Sequence[int],
+        num_batches: int | None = None,
+        grid: str | Sequence[int] = "minimax",
         rng: np.random.Generator | None = None,
     ):
         super().__init__(num_arms, rng)
+        if isinstance(grid, str):
+            assert num_batches is not None, "a named grid needs the number of batches"
+            grid = named_grid(grid, horizon, num_batches)
         self.T, self.grid, self.M = horizon, grid, len(grid)
         self.m = 0  # the batch played last
 

@@ -16,7 +16,7 @@ class SuccessiveElimination(GridOracle):
       num_arms: K.
       horizon: T.
       gamma: the tuning parameter.
-      rng: see `ArmsOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class SuccessiveElimination(GridOracle):
         gamma: float = 1.0,
         rng: np.random.Generator | None = None,
     ):
-        super().__init__(num_arms, horizon, [horizon], rng)
+        super().__init__(num_arms, horizon, grid=[horizon], rng=rng)
         self.gamma = gamma
         self.memories = [frozenset(range(num_arms))]
 

@@ -22,7 +22,7 @@ class ThompsonGaussian(PullOracle):
       prior_mean: of the prior of each arm's mean.
       prior_std: of the prior of each arm's mean. With the defaults the posterior is
         N(S_i / (n_i + 1), 1 / (n_i + 1)), as in the paper.
-      rng: see `ArmsOracle`; the normals are drawn from it where none are given.
+      rng: see `Oracle`; the normals are drawn from it where none are given.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class UCB1(PullOracle):
       horizon: T, for log T in the bound, as in the figure's program; None: log t, as in the paper
         of 2002, t the pulls made so far.
       scale: 2 in both.
-      rng: see `ArmsOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

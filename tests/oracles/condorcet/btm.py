@@ -19,7 +19,7 @@ class BTM(SequentialOracle):
       gamma: the relaxation of strong stochastic transitivity, >= 1.
       scale: factor of the confidence radius; the paper has 3.
       self_comparisons: whether b' may be b.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

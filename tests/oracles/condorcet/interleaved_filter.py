@@ -30,7 +30,7 @@ class InterleavedFilter(SequentialOracle):
       num_arms: K.
       horizon: T; delta = 1 / (T K^2).
       variant: "if2" also removes, when b is beaten, all arms that b seems to beat; "if1" does not.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

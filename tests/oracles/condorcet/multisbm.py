@@ -21,7 +21,7 @@ class MultiSBM(SequentialOracle):
       unplayed: see `Sparring`.
       clock: what n is: the machine's "own" plays so far, or "global", the index of the comparison,
         as in the program of Wu and Liu.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ class RUCB(SequentialOracle):
       num_arms: K.
       alpha: the exploration rate, > 1/2.
       unseen: u_ij of a pair never compared: 2 where both fractions x/0 are 1, as the paper has it.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

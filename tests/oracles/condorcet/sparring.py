@@ -45,7 +45,7 @@ class Sparring(SequentialOracle):
       exploration: factor of log n / N_k in the index.
       unplayed: index of an arm never played: infinite for each arm once, in index order, first;
         1 in the program of Wu and Liu.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

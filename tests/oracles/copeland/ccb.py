@@ -45,7 +45,7 @@ class CCB(SequentialOracle):
     Args:
       num_arms: K.
       alpha: the exploration rate, > 1/2.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(self, num_arms: int, alpha: float = 0.51, rng: np.random.Generator | None = None):

@@ -31,7 +31,7 @@ class PBR(SequentialOracle):
       num_arms: K.
       horizon: T; delta = 1/T.
       max_samples: n_max; T if None.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

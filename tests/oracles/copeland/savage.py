@@ -19,7 +19,7 @@ class SAVAGE(SequentialOracle):
       horizon: T; delta = 1/T.
       test: which pairs are independent of the answer: for the "condorcet" or the "copeland"
         winner.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

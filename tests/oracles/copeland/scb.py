@@ -74,7 +74,7 @@ class SCB(SequentialOracle):
       num_arms: K.
       draw: the opponent of a pull, an arm other than `pull.arm`; needed unless `rng` is given.
       scale: factor on the right sides of both tests; the paper has 1.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class ECWRMED(SequentialOracle):
       beta: pairs closer to 1/2 than beta / log log t are compared once more.
       line4: "retest": line 4 comes before every comparison. "pass": before every pass, and all
         that it finds is drawn once.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

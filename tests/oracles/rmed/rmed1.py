@@ -27,7 +27,7 @@ class RMED1(SequentialOracle):
     Args:
       num_arms: K.
       f: f(K); 0.3 K^1.01 if None.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ class RMED2(SequentialOracle):
       f: f(K); 0.3 K^1.01 if None.
       alpha: every pair is compared alpha log log t times.
       floor: least estimated regret in the choice of the opponent.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class RMED2FH(RMED2):
       f: f(K); 0.3 K^1.01 if None.
       alpha: every pair is compared ceil(alpha log log T) times first.
       floor: least estimated regret in the choice of the opponent.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

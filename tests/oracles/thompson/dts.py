@@ -30,7 +30,7 @@ class DTS(SequentialOracle):
     Args:
       num_arms: K.
       alpha: the exploration rate of the confidence bounds.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(self, num_arms: int, alpha: float = 0.51, rng: np.random.Generator | None = None):
@@ -123,7 +123,7 @@ class DTSPlus(DTS):
       alpha: the exploration rate of the confidence bounds.
       over_candidates: take the maximal Copeland score over C, as the authors' program does,
         instead of over all arms.
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ class RCS(SequentialOracle):
       alpha: the exploration rate of the upper confidence bounds.
       count: which champions are counted: "always" or, as in the program of RCS's first author,
         only those of the "fallback".
-      rng: see `SequentialOracle`.
+      rng: see `Oracle`.
     """
 
     def __init__(

@@ -39,12 +39,26 @@ def horizons(num, seed, least, most):
     return np.where(rng.random(num) < 0.1, least, np.clip(times, least, most))
 
 
-def replay(policies, oracles, active, num_arms, rounds, seed, grain=0.0):
+def pair(policy_class, oracle_class, k, num_arms, horizon, rng=None, **fields):
+    """A policy with k active arms, and its oracle."""
+    policy = policy_class(
+        num_arms=num_arms, active_arms=mask(k, num_arms), horizon=horizon, **fields
+    )
+    return policy, oracle_class(k, horizon, rng=rng, **fields)
+
+
+def replay(cases, active, num_arms, rounds, seed, grain=0.0):
     """Plays one history of each policy and lets its oracle judge each batch.
+
+    Args:
+      cases: pairs of a policy and its oracle.
+      active: their numbers of active arms.
+      num_arms, rounds, seed, grain: of the histories.
 
     Returns:
       The oracles, after T pulls.
     """
+    policies, oracles = zip(*cases, strict=True)
     num = len(policies)
     arms = random_arms(num_arms, num, seed, grain)
     counts, sums = pull_batch_histories(stacked(policies), arms, run_keys(num, seed), rounds)

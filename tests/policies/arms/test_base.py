@@ -16,8 +16,8 @@ from tests.policies.arms.replays import (
     PADDED,
     ROUNDS,
     WHOLE,
-    mask,
     own_grids,
+    pair,
     random_case,
     replay,
     sizes,
@@ -173,36 +173,23 @@ def test_as_many_batches_as_pulls_are_successive_elimination():
 
 
 def base_cases(kind, commit, num_arms, num, seed, rng=None, longest=2**31):
-    """Policies, oracles and numbers of active arms, at random."""
+    """Policies with their oracles, and numbers of active arms, at random."""
     draw = np.random.default_rng(seed)
-    active = sizes(num, num_arms, seed)
-    policies, oracles = [], []
+    active, cases = sizes(num, num_arms, seed), []
     for k in active.tolist():
         T, M = random_case(k, draw)
         if longest < T:
             T, M = longest, min(M, longest)
-        gamma = float(draw.choice(GAMMAS))
-        policies.append(
-            BaSE(
-                num_arms=num_arms,
-                active_arms=mask(k, num_arms),
-                horizon=T,
-                num_batches=M,
-                grid=kind,
-                gamma=gamma,
-                commit=commit,
-            )
-        )
-        oracles.append(Oracle(k, T, M, kind, gamma, commit, rng=rng))
-    return policies, oracles, active
+        fields = {"num_batches": M, "grid": kind, "gamma": float(draw.choice(GAMMAS))}
+        cases.append(pair(BaSE, Oracle, k, num_arms, T, rng, commit=commit, **fields))
+    return cases, active
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("commit", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_base_follows_the_paper(kind, commit):
-    policies, oracles, active = base_cases(kind, commit, PADDED, 800, seed=1)
-    replay(policies, oracles, active, PADDED, ROUNDS, seed=1)
+    oracles = replay(*base_cases(kind, commit, PADDED, 800, seed=1), PADDED, ROUNDS, seed=1)
     assert all(oracle.rounds <= oracle.M for oracle in oracles)
     gone = [len(oracle.memories[0]) < oracle.K for oracle in oracles]
     assert 0.1 < np.mean(gone) < 0.9
@@ -212,34 +199,22 @@ def test_base_follows_the_paper(kind, commit):
 @pytest.mark.thorough
 @pytest.mark.parametrize("commit", [True, False])
 def test_base_of_two_arms_follows_the_paper(commit):
-    policies, oracles, active = base_cases("minimax", commit, 2, 300, seed=2)
-    replay(policies, oracles, active, 2, ROUNDS, seed=2)
+    replay(*base_cases("minimax", commit, 2, 300, seed=2), 2, ROUNDS, seed=2)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_base_breaks_ties_as_it_says(kind):
-    policies, oracles, active = base_cases(kind, True, PADDED, 800, seed=3, rng=WHOLE, longest=3000)
-    replay(policies, oracles, active, PADDED, ROUNDS, seed=3, grain=1.0)
+    cases = base_cases(kind, True, PADDED, 800, seed=3, rng=WHOLE, longest=3000)
+    replay(*cases, PADDED, ROUNDS, seed=3, grain=1.0)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("num_batches", "commit"), [(1, False), (2, True), (5, True), (5, False)])
 def test_base_on_grids_of_ones_own_follows_the_paper(num_batches, commit):
     rng = np.random.default_rng(6)
-    active = sizes(300, PADDED, 6)
-    policies, oracles = [], []
+    active, cases = sizes(300, PADDED, 6), []
     for k, times in zip(active.tolist(), own_grids(300, num_batches, active, 1e5, 6), strict=True):
-        gamma = float(rng.choice(GAMMAS))
-        policies.append(
-            BaSE(
-                num_arms=PADDED,
-                active_arms=mask(k, PADDED),
-                horizon=times[-1],
-                grid=np.array(times),
-                gamma=gamma,
-                commit=commit,
-            )
-        )
-        oracles.append(Oracle(k, times[-1], grid=times, gamma=gamma, commit=commit))
-    replay(policies, oracles, active, PADDED, num_batches + 1, seed=6)
+        fields = {"grid": np.array(times), "gamma": float(rng.choice(GAMMAS)), "commit": commit}
+        cases.append(pair(BaSE, Oracle, k, PADDED, times[-1], **fields))
+    replay(cases, active, PADDED, num_batches + 1, seed=6)

@@ -12,8 +12,8 @@ from tests.policies.arms.replays import (
     PADDED,
     ROUNDS,
     WHOLE,
-    mask,
     own_grids,
+    pair,
     random_case,
     replay,
     sizes,
@@ -100,23 +100,14 @@ def test_among_more_arms_the_best_leads_the_second():
 )
 def test_etc_follows_the_paper(kind, num_arms, grain):
     num, rng = 500, np.random.default_rng(8)
-    active = sizes(num, num_arms, 8)
-    policies, oracles = [], []
+    active, cases = sizes(num, num_arms, 8), []
     for k in active.tolist():
         T, M = random_case(k, rng)
         if grain:
             T, M = min(T, 3000), min(M, 3000)
-        policies.append(
-            ETC(
-                num_arms=num_arms,
-                active_arms=mask(k, num_arms),
-                horizon=T,
-                num_batches=M,
-                grid=kind,
-            )
-        )
-        oracles.append(Oracle(k, T, M, kind, rng=WHOLE if grain else None))
-    replay(policies, oracles, active, num_arms, ROUNDS, seed=8, grain=grain)
+        exact = WHOLE if grain else None
+        cases.append(pair(ETC, Oracle, k, num_arms, T, exact, num_batches=M, grid=kind))
+    oracles = replay(cases, active, num_arms, ROUNDS, seed=8, grain=grain)
     early = [oracle.rounds < oracle.M for oracle in oracles if oracle.M >= 3]
     assert 0.1 < np.mean(early) < 0.9
 
@@ -124,15 +115,9 @@ def test_etc_follows_the_paper(kind, num_arms, grain):
 @pytest.mark.thorough
 def test_etc_on_grids_of_ones_own_follows_the_paper():
     active = sizes(300, PADDED, 9)
-    policies, oracles = [], []
-    for k, times in zip(active.tolist(), own_grids(300, 4, active, 1e5, 9), strict=True):
-        policies.append(
-            ETC(
-                num_arms=PADDED,
-                active_arms=mask(k, PADDED),
-                horizon=times[-1],
-                grid=np.array(times),
-            )
-        )
-        oracles.append(Oracle(k, times[-1], grid=times))
-    replay(policies, oracles, active, PADDED, 5, seed=9)
+    grids = own_grids(300, 4, active, 1e5, 9)
+    cases = [
+        pair(ETC, Oracle, k, PADDED, times[-1], grid=np.array(times))
+        for k, times in zip(active.tolist(), grids, strict=True)
+    ]
+    replay(cases, active, PADDED, 5, seed=9)

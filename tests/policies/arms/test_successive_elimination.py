@@ -8,7 +8,7 @@ from jaxduel.policies.arms.successive_elimination import SuccessiveElimination
 from tests.oracles.arms.successive_elimination import SuccessiveElimination as Oracle
 from tests.policies.arms.cases import counts_of, make
 from tests.policies.arms.oracle_runs import answer, the_plan
-from tests.policies.arms.replays import GAMMAS, PADDED, WHOLE, horizons, mask, replay, sizes
+from tests.policies.arms.replays import GAMMAS, PADDED, WHOLE, horizons, pair, replay, sizes
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -57,16 +57,10 @@ def test_successive_elimination_needs_a_horizon_in_range():
 @pytest.mark.parametrize(("num_arms", "grain"), [(PADDED, 0.0), (2, 0.0), (PADDED, 1.0)])
 def test_successive_elimination_follows_the_paper(num_arms, grain):
     num, rng = 300, np.random.default_rng(7)
-    active = sizes(num, num_arms, 7)
-    policies, oracles = [], []
+    active, cases, exact = sizes(num, num_arms, 7), [], WHOLE if grain else None
     for k, T in zip(active.tolist(), horizons(num, 7, active, 120).tolist(), strict=True):
         gamma = float(rng.choice(GAMMAS))
-        policies.append(
-            SuccessiveElimination(
-                num_arms=num_arms, active_arms=mask(k, num_arms), horizon=T, gamma=gamma
-            )
-        )
-        oracles.append(Oracle(k, T, gamma, rng=WHOLE if grain else None))
-    replay(policies, oracles, active, num_arms, 61, seed=7, grain=grain)
+        cases.append(pair(SuccessiveElimination, Oracle, k, num_arms, T, exact, gamma=gamma))
+    oracles = replay(cases, active, num_arms, 61, seed=7, grain=grain)
     gone = [len(oracle.memories[0]) < oracle.K for oracle in oracles]
     assert 0.1 < np.mean(gone) < 0.9

@@ -116,13 +116,11 @@ PAPER = Paper(
     name="batched-dueling",
     panels=(
         *(
-            Panel(
-                f"1{x}", f"regret of six policies, {place.name}", curves, (Group(place, FIGURE_1),)
-            )
+            Panel(f"1{x}", "regret", curves, (Group(place, FIGURE_1),))
             for x, place in PLACES.items()
         ),
         *(
-            Panel(f"2{x}", f"SCOMP2 by batches, {place.name}", curves, (Group(place, FIGURE_2),))
+            Panel(f"2{x}", "SCOMP2 by batches", curves, (Group(place, FIGURE_2),))
             for x, place in PLACES.items()
         ),
     ),

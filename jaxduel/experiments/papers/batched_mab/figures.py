@@ -24,7 +24,7 @@ bound of Lemma 2 (`batched_mab.worst`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from jaxduel.experiments.curves import Competitor, DataSet
@@ -54,59 +54,56 @@ FIGURE_1 = Sizes(Size(HORIZON, 200), Size(HORIZON, 10_000))
 STUDY = Sizes(Size(HORIZONS[-1], 1_000), Size(HORIZONS[-1], 1_000))
 WORST = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 1_000))
 
+_Line = tuple[str, str, Callable[[int], Competitor]]
+"""A line's style, its label, and its policy by M."""
 _Points = list[tuple[int, DataSet, int]]
 """By point of a panel, the value that is varied, the data set, and M."""
 
 
-def by_batches(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
+def _of_base(reading: Reading, grids: Sequence[str] = GRIDS) -> list[_Line]:
+    return [(style("base", g), f"BaSE {g}", partial(base, reading, g)) for g in grids]
+
+
+def _of_etc(grids: Sequence[str]) -> list[_Line]:
+    return [(style("etc", g), f"ETC {g}", partial(etc, g)) for g in grids]
+
+
+def _labels(lines: Sequence[_Line]) -> tuple[str, ...]:
+    """Labels of the policies, without M."""
+    return tuple(of(NUM_BATCHES).label.replace(f", M = {NUM_BATCHES}", "") for _, _, of in lines)
+
+
+def _plan(panel: Panel, title: str, axis: Axis, points: _Points) -> SweepPlan:
+    """The panel's lines at all points."""
+    found = [
+        SweepLine(name, label, tuple(SweepPoint(at, data, of(m)) for at, data, m in points))
+        for name, label, of in panel.options["lines"]
+    ]
+    return SweepPlan(panel.name, title, axis, tuple(found), per_pull=True)
+
+
+def by_batches(num_arms: int, panel: Panel, order: Order) -> SweepPlan:
     """Average regret against M."""
-    size = order.size(FIGURE_1)
-    data = data_set(NUM_ARMS, size.horizon, size.runs, order.seed)
-    title, axis = f"$K={NUM_ARMS}$, $T$ = {size.horizon:,}", Axis("batches $M$", "num_batches")
-    return _plan(panel, title, axis, _of_base(reading), [(m, data, m) for m in BATCHES])
+    end, runs = order.size(FIGURE_1)
+    data = data_set(num_arms, end, runs, order.seed)
+    title, axis = f"$K={num_arms}$, $T$ = {end:,}", Axis("batches $M$", "num_batches")
+    return _plan(panel, title, axis, [(m, data, m) for m in BATCHES])
 
 
-def by_arms(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
+def by_arms(panel: Panel, order: Order) -> SweepPlan:
     """Average regret against K."""
     end, runs = order.size(FIGURE_1)
     title, axis = f"$M={NUM_BATCHES}$, $T$ = {end:,}", Axis("arms $K$", "num_arms")
     points = [(k, data_set(k, end, runs, order.seed), NUM_BATCHES) for k in ARMS]
-    return _plan(panel, title, axis, _of_base(reading), points)
+    return _plan(panel, title, axis, points)
 
 
-def by_horizon(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
+def by_horizon(panel: Panel, order: Order) -> SweepPlan:
     """Average regret against T."""
     end, runs = order.size(FIGURE_1)
     title, axis = f"$K={NUM_ARMS}$, $M={NUM_BATCHES}$", Axis("horizon $T$", "horizon", "log")
     points = [(t, data_set(NUM_ARMS, t, runs, order.seed), NUM_BATCHES) for t in horizons_to(end)]
-    return _plan(panel, title, axis, _of_base(reading), points)
-
-
-def two_arms(reading: Reading, panel: Panel, order: Order) -> SweepPlan:
-    """Average regret against M for two arms, of BaSE and ETC."""
-    size = order.size(FIGURE_1)
-    data = data_set(2, size.horizon, size.runs, order.seed)
-    title, axis = f"$K=2$, $T$ = {size.horizon:,}", Axis("batches $M$", "num_batches")
-    lines = [*_of_base(reading, GRIDS[:2])]
-    lines += [(style("etc", g), f"ETC {g}", partial(etc, g)) for g in GRIDS[:2]]
-    return _plan(panel, title, axis, lines, [(m, data, m) for m in BATCHES])
-
-
-_Line = tuple[str, str, Callable[[int], Competitor]]
-"""A line's style, its label, and its policy by M."""
-
-
-def _of_base(reading: Reading, grids: Iterable[str] = GRIDS) -> list[_Line]:
-    return [(style("base", g), f"BaSE {g}", partial(base, reading, g)) for g in grids]
-
-
-def _plan(panel: Panel, title: str, axis: Axis, lines: list[_Line], points: _Points) -> SweepPlan:
-    """The lines and that of UCB1, at all points."""
-    found = [
-        SweepLine(name, label, tuple(SweepPoint(at, data, of(m)) for at, data, m in points))
-        for name, label, of in [*lines, ("ucb1", "UCB1", lambda _: UCB1)]
-    ]
-    return SweepPlan(panel.name, title, axis, tuple(found), per_pull=True)
+    return _plan(panel, title, axis, points)
 
 
 def maps(reading: Reading, quantity: str, panel: Panel, order: Order) -> HeatPlan:
@@ -121,43 +118,55 @@ def worst(reading: Reading, panel: Panel, order: Order) -> WorstPlan:
     return WorstPlan(panel.name, reading, instances(size.horizon, size.runs, order.seed))
 
 
-_FIGURE_1 = {
-    "a": ("average regret by batches", by_batches),
-    "b": ("average regret by arms", by_arms),
-    "c": ("average regret by horizon", by_horizon),
-    "d": ("BaSE and ETC for two arms", two_arms),
-}
+def _figure_1(reading: Reading) -> Iterator[Panel]:
+    """Figure 1 by a reading of BaSE."""
+    ucb1: _Line = ("ucb1", UCB1.label, lambda _: UCB1)
+    three = [*_of_base(reading), ucb1]
+    two = [*_of_base(reading, GRIDS[:2]), *_of_etc(GRIDS[:2]), ucb1]
+    panels = (
+        ("regret by batches", partial(by_batches, NUM_ARMS), f"K={NUM_ARMS}", three),
+        ("regret by arms", by_arms, f"K={ARMS[0]}..{ARMS[-1]}", three),
+        ("regret by horizon", by_horizon, f"K={NUM_ARMS}", three),
+        ("BaSE and ETC", partial(by_batches, 2), "K=2", two),
+    )
+    for letter, (what, picture, arms, lines) in zip("abcd", panels, strict=True):
+        yield Panel(
+            reading.figure + letter,
+            what,
+            picture,
+            sizes=FIGURE_1,
+            options={"lines": lines},
+            where=f"one better arm, {arms}",
+            who=_labels(lines),
+        )
+
+
 _STUDY = dict(zip("abcdef", itertools.product(READINGS, QUANTITIES), strict=True))
 _WORST = dict(zip("ab", READINGS, strict=True))
 
 PAPER = Paper(
     name="batched-mab",
     panels=(
-        *(
-            Panel(
-                reading.figure + letter,
-                f"{what}, BaSE of {reading.source}",
-                partial(picture, reading),
-                sizes=FIGURE_1,
-            )
-            for reading in READINGS
-            for letter, (what, picture) in _FIGURE_1.items()
-        ),
+        *itertools.chain.from_iterable(map(_figure_1, READINGS)),
         *(
             Panel(
                 f"s1{letter}",
-                f"M x K x T: {quantity}, BaSE of {reading.source}",
+                quantity,
                 partial(maps, reading, quantity),
                 sizes=STUDY,
+                where="one better arm, MxKxT",
+                who=_labels(_of_base(reading)),
             )
             for letter, (reading, quantity) in _STUDY.items()
         ),
         *(
             Panel(
                 f"s2{letter}",
-                f"worst regret and lower bound, BaSE of {reading.source}",
+                "worst regret",
                 partial(worst, reading),
                 sizes=WORST,
+                where=f"hypotheses, K={NUM_ARMS}",
+                who=_labels(_of_base(reading)),
             )
             for letter, reading in _WORST.items()
         ),

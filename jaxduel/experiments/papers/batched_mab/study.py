@@ -18,6 +18,7 @@ from jaxduel.experiments.estimates import final_ratio
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, Reading, base, data_set
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.tables import csv_text
 
 BATCHES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -249,9 +250,7 @@ def _stops(choice: Choice, wins: np.ndarray, known: np.ndarray) -> str:
     most = wins.sum(axis=2) > len(BATCHES) / 2
     parts = []
     for arms, row in zip(ARMS, most, strict=True):
-        there = [
-            f"{t:.0e}".replace("e+0", "e") for t, yes in zip(HORIZONS, row, strict=True) if yes
-        ]
+        there = [short(t) for t, yes in zip(HORIZONS, row, strict=True) if yes]
         parts.append(f"K = {arms}, T = {', '.join(there) or 'none'}")
     elsewhere = known & ~most[..., None]
     others = ", ".join(

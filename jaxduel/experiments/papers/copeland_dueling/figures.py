@@ -82,16 +82,16 @@ PAPER = Paper(
     panels=(
         Panel(
             "1",
-            f"regret of all policies, {FIVE}",
+            "regret",
             curves,
             (Group(MSLR5, tuple(COMPETITORS.values())),),
             options={"frame": ("ccb", "savage", "pbr")},
         ),
-        Panel("2a", f"scalability, {TEN}", curves, (Group(CYCLE_10, _ROBUST),)),
-        Panel("2b", f"scalability, {SOME}", curves, (Group(CYCLE_30, _ROBUST),)),
+        Panel("2a", "scalability", curves, (Group(CYCLE_10, _ROBUST),)),
+        Panel("2b", "scalability", curves, (Group(CYCLE_30, _ROBUST),)),
         Panel(
             "2c",
-            f"scalability, {many_arms.NAME}",
+            "scalability",
             curves,
             (Group(CYCLE_500, tuple(COMPETITORS[name] for name in ("ccb", "scb", SCALED))),),
             options={"regret_scale": "log"},

@@ -134,12 +134,12 @@ def _regret(
     name: str,
     place: Place,
     competitors: tuple[Competitor, ...] = tuple(COMPETITORS.values()),
-    what: str = "",
+    what: str = "regret",
     lesser: Mapping[str, Sizes] = MappingProxyType({}),
 ) -> Panel:
     options = {"bounds": _lines, "frame": ("ecw-rmed", FIXED.name, "cw-rmed", "ccb")}
     groups = (Group(place, competitors),)
-    return Panel(name, what or place.name, curves, groups, lesser=lesser, options=options)
+    return Panel(name, what, curves, groups, lesser=lesser, options=options)
 
 
 PAPER = Paper(
@@ -151,16 +151,11 @@ PAPER = Paper(
         _regret("1d", SUSHI, lesser=_SLOW),
         _regret("1e", GAP, (*COMPETITORS.values(), FIXED)),
         _regret("1f", MULTISOL_LIKE),
-        Panel("table1", f"constants of bounds, random {NUM_ARMS}-arm submatrices", table),
-        _regret(
-            "s1",
-            MSLR5,
-            (COMPETITORS["ecw-rmed"], COMPETITORS["cw-rmed"]),
-            "CW-RMED and its bound, mslr5-condorcet (not in the paper)",
-        ),
+        Panel("table1", "constants of bounds", table, where=f"random {NUM_ARMS}-arm submatrices"),
+        _regret("s1", MSLR5, (COMPETITORS["ecw-rmed"], COMPETITORS["cw-rmed"])),
         Panel(
             "s2",
-            "who meets LB, and when, mslr5-noncondorcet, to T = 1e9 with --full (not in the paper)",
+            "who meets LB, when",
             partial(curves, kind=MeetingPlan),
             (Group(MSLR5_OTHER, tuple((COMPETITORS | GUESTS)[name] for name in STUDY)),),
             lesser=dict.fromkeys(RESTLESS, _LESS),
@@ -170,7 +165,8 @@ PAPER = Paper(
     setting=Setting(100_000, "copeland", time_scale="log", regret_scale="linear", start=100),
     claims=CLAIMS,
     notes=(
-        "The paper's horizons are not known.",
+        "The paper's horizons are not known; s1 and s2 are not in the paper.",
+        f"Table 1: {SUBMATRICES:,} random submatrices, {FULL_SUBMATRICES:,} with --full.",
         "s2: policies that do not fall quiet there, D-TS+, SCB, SAVAGE and PBR, play less.",
         f"{MULTISOL}: constructed, not the paper's matrix, which is lost.",
         f"{MSLR64}: the paper's arms are not known; the smallest gap is 0.0025.",

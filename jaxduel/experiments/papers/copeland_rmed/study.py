@@ -18,6 +18,7 @@ from jaxduel.experiments.findings import under
 from jaxduel.experiments.papers.copeland_rmed.constants import LB
 from jaxduel.experiments.plans import PanelPlan, Samples
 from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.tables import aligned
 
 MEETS = 1.25
@@ -63,7 +64,8 @@ class MeetingPlan(PanelPlan):
         every = [samples[data.name, c.name] for data, c in self.entries]
         growths = [growth_by_decade(sample, constant) for sample in every]
         ends = sorted({end for found in growths for end in found})
-        header = ["policy", "R(T) / (LB log T)", *(f"to {_power(end)}" for end in ends), "meets LB"]
+        decades = [f"to {short(end)}" for end in ends]
+        header = ["policy", "R(T) / (LB log T)", *decades, "meets LB"]
         rows = []
         for sample, found in zip(every, growths, strict=True):
             last = sample.mean[-1] / (constant * np.log(sample.checkpoints[-1]))
@@ -73,7 +75,7 @@ class MeetingPlan(PanelPlan):
                     f"  {sample.label}",
                     f"{last:.3g}",
                     *(_entry(found.get(end)) for end in ends),
-                    "no" if begin is None else f"from {_power(begin)}",
+                    "no" if begin is None else f"from {short(begin)}",
                 ]
             )
         return [
@@ -86,9 +88,3 @@ class MeetingPlan(PanelPlan):
 
 def _entry(number: Number | None) -> str:
     return "" if number is None else f"{number.value:.3g} ± {number.error:.2g}"
-
-
-def _power(time: int) -> str:
-    """A time as text: 1e6 for a power of ten, others in full."""
-    exact = time == 10 ** (len(str(time)) - 1)
-    return f"1e{len(str(time)) - 1}" if exact else f"{time:,}"

@@ -118,22 +118,22 @@ def playing(names: tuple[str, ...], place: Place) -> tuple[Competitor, ...]:
 
 
 def _regret(name: str, place: Place, names: tuple[str, ...] = SECTION_5) -> Panel:
-    return Panel(name, place.name, curves, (Group(place, playing(names, place)),))
+    return Panel(name, "regret", curves, (Group(place, playing(names, place)),))
 
 
 def _diversity(name: str, place: Place) -> Panel:
-    what = f"diversity of exploitations, {place.name}"
-    return Panel(name, what, shares, (Group(place, playing(DIVERSE, place)),))
+    group = Group(place, playing(DIVERSE, place))
+    return Panel(name, "exploited winners", shares, (group,))
 
 
 def _delay(name: str, place: Place) -> Panel:
-    what, group = f"regret by delay, {place.name}", Group(place, playing(DELAYED, place))
-    return Panel(name, what, delays, (group,), _DELAYED, options={"delays": DELAYS})
+    group, options = Group(place, playing(DELAYED, place)), {"delays": DELAYS}
+    return Panel(name, "regret by delay", delays, (group,), _DELAYED, options=options)
 
 
 def _elimination(name: str, place: Place) -> Panel:
-    what = f"without elimination, {place.name}"
-    return Panel(name, what, curves, (Group(place, playing(ELIMINATION, place)),))
+    group = Group(place, playing(ELIMINATION, place))
+    return Panel(name, "without elimination", curves, (group,))
 
 
 PAPER = Paper(
@@ -143,7 +143,7 @@ PAPER = Paper(
         _regret("1b", MSLR5_OTHER),
         Panel(
             "2",
-            "standard deviation of regret, the data sets of figure 1",
+            "deviation of regret",
             spread,
             (
                 Group(MSLR5, playing(SECTION_5, MSLR5), "$K=5$, Condorcet"),

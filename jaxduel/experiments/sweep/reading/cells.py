@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
-from jaxduel.experiments.sweep.reading.names import number
 from jaxduel.stats import moments_of, t95
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def choose(
     chosen = {problem for name in problems for problem in _problems(name, known["problem"])}
     for horizon in horizons:
         if horizon not in known["horizon"]:
-            there = ", ".join(map(number, known["horizon"]))
+            there = ", ".join(map(short, known["horizon"]))
             raise InputError(
-                f"the sweep has no horizon {number(horizon)}: its horizons are {there}."
+                f"the sweep has no horizon {short(horizon)}: its horizons are {there}."
             )
     for name in definitions:
         if name not in known["definition"]:
@@ -81,9 +82,6 @@ def choose(
 def cells_of(dataset: xarray.Dataset) -> Frame:
     """All cells of the grid, run or not, under each definition of regret that they have; cells that
     have not run get the definitions of others on the same problem, or else all.
-
-    Args:
-      dataset: data set from `open_sweep`.
 
     Returns:
       A row per cell and definition, policy by policy, with the columns variant
@@ -156,18 +154,8 @@ def find_variants(name: str, cells: Frame) -> list[str]:
     return found
 
 
-def listed(labels: Sequence[str], most: int = 12) -> str:
-    """Labels for a sentence, no more than `most` of them."""
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return ", ".join(labels[:most]) + more
-
-
 def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, np.ndarray]]:
-    """The regret of each seed at the horizon, setting by setting, in the order of the grid.
-
-    Args:
-      dataset: data set from `open_sweep`.
-      cells: rows of `cells_of`.
+    """The regret of each seed at the horizon, setting by setting, of some rows of `cells_of`.
 
     Yields:
       The n rows of a setting, and (n, S) float64: NaN for seeds that have not run.

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxduel.display import listed
 from jaxduel.errors import InputError
+from jaxduel.experiments.short_numbers import rounded, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
     by_setting,
     choose,
     find_variants,
-    listed,
 )
-from jaxduel.experiments.sweep.reading.names import number, rounded, with_interval
 from jaxduel.experiments.tables import aligned, csv_text
 from jaxduel.stats import paired
 
@@ -65,7 +65,7 @@ class Comparison:
         rows = []
         for one in some.to_dict("records"):
             half = (one["upper95"] - one["lower95"]) / 2
-            row = [one["problem"], number(one["horizon"])]
+            row = [one["problem"], short(one["horizon"])]
             row += [one["definition"]] * definitions + [one["parameters"]] * parameters
             row += [str(one["seeds"]), *(rounded(one[name], half) for name in ("mean_a", "mean_b"))]
             tighter = f"{one['tightness']:.3g}" if np.isfinite(one["tightness"]) else "-"

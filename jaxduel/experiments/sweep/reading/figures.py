@@ -15,8 +15,8 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.groups import BATCHES
 from jaxduel.experiments.file_names import named_after
 from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame, at_checkpoints, choose, parameter_names
-from jaxduel.experiments.sweep.reading.names import number
 from jaxduel.experiments.tables import csv_text
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def _in_words(axis: str, value: float | str | None) -> str:
     if value is None:
         return f"without {axis}"
     name = "T" if axis == "horizon" else axis.removeprefix("parameter_")
-    return f"{name} = {value if isinstance(value, str) else number(value)}"
+    return f"{name} = {value if isinstance(value, str) else short(value)}"
 
 
 def _axis_label(axis: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from jaxduel.experiments.short_numbers import is_known, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
@@ -16,7 +17,6 @@ from jaxduel.experiments.sweep.reading.cells import (
     choose,
     parameter_names,
 )
-from jaxduel.experiments.sweep.reading.names import is_known, number, with_interval
 from jaxduel.experiments.tables import aligned, csv_text
 from jaxduel.stats import paired, t95
 
@@ -103,12 +103,7 @@ def progress_line(dataset: xarray.Dataset) -> str:
 
 
 class _Text:
-    """The text of a table.
-
-    Args:
-      numbers: a table from `marked`.
-      parameters: the names of its columns of parameters.
-    """
+    """The text of a table from `marked`, some of whose columns are parameters."""
 
     def __init__(self, numbers: Frame, parameters: Sequence[str]) -> None:
         entries = [
@@ -199,7 +194,7 @@ class _Text:
         for (problem, horizon, definition), some in self.numbers.groupby(SETTING, observed=True):
             counts = sorted(some["num_seeds"].unique())
             seeds = "-".join(map(str, dict.fromkeys([counts[0], counts[-1]])))
-            row = [problem, str(some["num_arms"].iloc[0]), number(horizon)]
+            row = [problem, str(some["num_arms"].iloc[0]), short(horizon)]
             rows.append([*row, *[definition] * definitions, *[seeds] * differ])
         return head, rows
 
@@ -223,6 +218,6 @@ class _Text:
             inside = one["parameters"]
             if len(varied) == 1:
                 value = one[varied[0]] if is_known(one[varied[0]]) else ""
-                inside = value if isinstance(value, str) else number(value)
+                inside = value if isinstance(value, str) else short(value)
             texts.append(f"[{inside}]  {one['entry']}" if one["num_seeds"] else one["entry"])
         return self._column(best.assign(entry=texts) if varied else best)

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.short_numbers import rounded, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import by_setting, choose, find_variants
-from jaxduel.experiments.sweep.reading.names import number, rounded, with_interval
 from jaxduel.experiments.sweep.reading.table import marked, progress_line, show_csv, show_lines
 from tests.experiments.sweep.made_up import cell, sweep
 
@@ -118,7 +118,7 @@ def test_a_thousand_cells_are_readable(large):
     best = [e for e in entries if e["mark"] == "*"]
     assert (len(entries), len(best)) == (1050, 35)
     for one in best:
-        found = row(lines, *one["problem"].split(), one["num_arms"], number(float(one["horizon"])))
+        found = row(lines, *one["problem"].split(), one["num_arms"], short(float(one["horizon"])))
         batches = one["parameters"].removeprefix("num_batches=")
         assert found[found.index("*") - 4] == f"[{batches}]"
 
@@ -130,8 +130,8 @@ def test_all_parameters_of_one_policy(large):
     assert heads == [f"num_batches={b}" for b in range(2, 12)]
     wide = show_lines(large, horizons=[1000], columns="all", width=1000)
     assert sum(line.startswith("problem") for line in wide) == 1
-    short = show_lines(large, policies=["scomp2"], horizons=[1000], columns="best")
-    assert sum(line.startswith("problem") for line in short) == 1
+    best = show_lines(large, policies=["scomp2"], horizons=[1000], columns="best")
+    assert sum(line.startswith("problem") for line in best) == 1
 
 
 def test_csv_has_the_last_bit(data):
@@ -187,5 +187,5 @@ def test_numbers_have_the_digits_that_intervals_leave():
     assert with_interval(0.0, 0.0) == "0 ± 0"
     assert with_interval(3.0, nan) == "3 ± ?"
     assert rounded(nan, 1.0) == "-"
-    assert [number(x) for x in (1000, 1e6, 2500000, 2**31 - 1, 0.51, 12345.0, -2e6)] == [
+    assert [short(x) for x in (1000, 1e6, 2500000, 2**31 - 1, 0.51, 12345.0, -2e6)] == [
         "1000", "1e6", "2.5e6", "2147483647", "0.51", "12345", "-2e6"]  # fmt: skip

@@ -15,7 +15,7 @@ def is_known(value: Any) -> bool:
     return value is not None and value == value
 
 
-def number(value: float) -> str:
+def short(value: float) -> str:
     """A number as short text, exactly where it is whole: 1000, 0.51, 1e6, 2.5e6, 123457."""
     if value != value or math.isinf(value) or value != int(value):
         return f"{value:g}"
@@ -24,8 +24,8 @@ def number(value: float) -> str:
     if len(plain) < 5 or len(plain) - len(digits) < 3:
         return plain
     mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-    short = f"{'-' if value < 0 else ''}{mantissa}e{len(str(abs(int(value)))) - 1}"
-    return short if len(short) < len(plain) else plain
+    found = f"{'-' if value < 0 else ''}{mantissa}e{len(str(abs(int(value)))) - 1}"
+    return found if len(found) < len(plain) else plain
 
 
 def rounded(value: float, error: float) -> str:

@@ -1,0 +1,246 @@
+"""Checks of what is to be simulated: settings, and cells."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.errors import AssumptionWarning, InputError, warn_caller
+from jaxduel.policies import registry
+from jaxduel.policies.base import (
+    Duel,
+    Pull,
+    PullBatch,
+    SupportsDelay,
+    SupportsSharedSkip,
+    SupportsSkip,
+)
+from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
+from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
+from jaxduel.simulation import blocks, checkpoints, regret
+from jaxduel.simulation.cells import Cell
+from jaxduel.simulation.devices import Device
+from jaxduel.simulation.instances import instance_of
+from jaxduel.simulation.keys import GENERATORS
+from jaxduel.simulation.lanes import WIDEST_LANES
+
+WINNERS = "winners"
+"""The value of `skip_quiet` with which winners that share a quiet run are not told apart."""
+_LEAST = {
+    **dict.fromkeys(("num_seeds", "delay", "lanes", "memory_budget", "table_budget"), 1),
+    "first_seed": 0,
+}
+"""The least value of each whole number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of a run; documented at `simulate`, but for four.
+
+    Attributes:
+      table_budget: as there, but None keeps the rows of all seeds, whatever they take.
+      of_outcomes: reduces recorded outcomes: a function from some rows of `Result.outcomes` to an
+        array of as many rows; all of them are kept if None.
+      part: amount of the run in the `Progress` around it, in that one's unit.
+      stop: once it is set, the run ends with its next chunk; what had finished is dropped.
+    """
+
+    num_seeds: int = 100
+    seed: int | jax.Array = 0
+    checkpoints: Any = None
+    regret: str | None = None
+    shuffle_arms: bool = True
+    delay: int = 1
+    first_seed: int = 0
+    record_pairs: bool = False
+    record_outcomes: bool = False
+    of_outcomes: Callable[[np.ndarray], np.ndarray] | None = None
+    skip_quiet: bool | str = True
+    lanes: int | None = None
+    memory_budget: int | None = None
+    table_budget: int | None = None
+    devices: Sequence[Device] | None = None
+    prng: str = GENERATORS[0]
+    progress: bool | None = False
+    part: float = 0.0
+    stop: threading.Event | None = None
+
+    def checked(self) -> Settings:
+        """These settings, with integers for whole numbers that were given as floats.
+
+        Raises:
+          InputError: for settings out of range.
+        """
+        whole: dict[str, int | None] = {}
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            require_whole(value, least, f"{name} must be a whole number of at least {least}")
+            if np.ndim(value) > 0:
+                raise InputError(f"{name} must be one whole number, not {value!r}.")
+            whole[name] = None if value is None else int(value)
+        if self.lanes is not None and self.lanes > WIDEST_LANES:
+            raise InputError(f"lanes must be at most {WIDEST_LANES:,}, not {self.lanes:,}.")
+        if self.first_seed + self.num_seeds > MAX_HORIZON:
+            raise InputError(
+                f"seeds are numbered up to 2^31 - 2, and first_seed + num_seeds is "
+                f"{self.first_seed + self.num_seeds}."
+            )
+        if self.skip_quiet not in (True, False, WINNERS):
+            raise InputError(
+                f"skip_quiet must be True, False or {WINNERS!r}, not {self.skip_quiet!r}."
+            )
+        if self.skip_quiet == WINNERS and (self.record_pairs or self.record_outcomes):
+            raise InputError(
+                f"skip_quiet={WINNERS!r} does not tell which winner was played: record_pairs and "
+                "record_outcomes must be False."
+            )
+        if self.regret is not None:
+            regret.needs_pairs(self.regret)
+        if self.devices is not None and not _are_devices(self.devices):
+            raise InputError(
+                "devices must be a list of JAX's devices, such as jax.devices('gpu'), not "
+                f"{self.devices!r}."
+            )
+        return replace(self, **whole)
+
+    @property
+    def counts_pairs(self) -> bool:
+        """True if plays of pairs are counted: they are asked for, or the regret needs them."""
+        return self.record_pairs or self.regret == "weak"
+
+
+class CheckedCell:
+    """A cell with checked arguments: a policy on an instance up to a horizon.
+
+    Attributes:
+      policy: the policy, its leaves of 32 bits.
+      kind: type of its plans: Duel, Pull, Batch or PullBatch.
+      problem: the instance.
+      horizon: T.
+      grid: (M,) int64, the checkpoints.
+      definition: of the regret.
+      among: (K,) bool, the problem's arms that may share a quiet run; at most one is True if runs
+        are never shared.
+    """
+
+    def __init__(
+        self,
+        policy: Any,
+        problem: Problem,
+        horizon: int | None,
+        times: Any,
+        settings: Settings,
+    ) -> None:
+        require_policy(policy, "simulate")
+        _require_problem(problem)
+        registry.validate(policy)
+        self.kind = blocks.plan_kind(policy)
+        self.problem = problem
+        self._require_matching_problem(policy, settings)
+        self.horizon = horizon_of(policy, horizon)
+        self.grid = checkpoints.resolve(times, self.horizon)
+        active = int(np.sum(policy.active_arms))
+        if active != problem.num_arms:
+            raise InputError(
+                f"simulate: the policy has {active} arms and the problem '{problem.name}' has "
+                f"{problem.num_arms}."
+            )
+        self._require_what_it_can_do(policy, settings)
+        self.definition = settings.regret or regret.default_of(problem)
+        problem.gaps(self.definition)
+        if isinstance(problem, DuelingProblem):
+            for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
+                warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
+        self.policy = registry.to_32_bits(policy)
+        self.among = self._arms_of_runs(settings)
+
+    def _require_matching_problem(self, policy: Any, settings: Settings) -> None:
+        """Raises InputError unless what the policy plans can be played, and counted as asked."""
+        name, problem = registry.name_of(policy), self.problem
+        pulls = self.kind in (Pull, PullBatch)
+        if pulls and not isinstance(problem, ArmsProblem):
+            raise InputError(
+                f"{name} pulls arms that have rewards, and '{problem.name}' is a matrix of "
+                "preferences: arms with rewards are such as gaussian[0.6,0.5] or "
+                "bernoulli[0.6,0.5]."
+            )
+        if not pulls and isinstance(problem, ArmsProblem):
+            raise InputError(
+                f"{name} compares arms in pairs, and '{problem.name}' has arms with rewards: a "
+                "matrix of preferences, such as arxiv or one from a file, is needed."
+            )
+        if pulls and settings.record_pairs:
+            raise InputError(f"{name} pulls single arms: record_pairs must be False.")
+
+    def _require_what_it_can_do(self, policy: Any, settings: Settings) -> None:
+        """Raises InputError for a delay that the policy cannot have, or a misplaced `quiet`."""
+        name, is_duel = registry.name_of(policy), self.kind is Duel
+        if settings.delay > 1 and not (is_duel and isinstance(policy, SupportsDelay)):
+            why = "it has no method `learn`" if is_duel else f"it plans a {self.kind.__name__}"
+            raise InputError(f"{name} cannot learn late: delay must be 1 ({why}).")
+        if not is_duel and isinstance(policy, SupportsSkip):
+            raise InputError(
+                f"{name} has a method `quiet` and plans a {self.kind.__name__}: only policies that "
+                "plan a Duel may have it."
+            )
+
+    def _arms_of_runs(self, settings: Settings) -> np.ndarray:
+        """Arms that may share a quiet run: Copeland winners, if the policy tells which of them it
+        plays; arms without regret, if they need not be told apart; else none."""
+        if isinstance(self.policy, SupportsSharedSkip) and settings.skip_quiet:
+            if self.policy.tells_which:
+                return self.problem.gaps("copeland") == 0
+            if settings.skip_quiet == WINNERS:
+                return self.problem.gaps(self.definition) == 0
+        return np.zeros(self.problem.num_arms, bool)
+
+    def to_cell(self, points: int, among: bool) -> Cell:
+        """The cell for the loops: the instance padded to the policy's arms with arms that are never
+        played, the checkpoints to `points` by repeating the last; with `among` if asked for.
+        """
+        grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
+        policy = jax.tree.map(np.asarray, self.policy)
+        instance = instance_of(self.problem, self.policy.num_arms)
+        padded = np.pad(self.among, (0, self.policy.num_arms - len(self.among)))
+        return Cell(policy, instance, grid, np.int32(len(self.grid)), padded if among else None)
+
+
+def _require_problem(problem: Any) -> None:
+    """Raises InputError for anything but a problem, such as a problem's name or a matrix."""
+    if not isinstance(problem, Problem):
+        raise InputError(
+            "simulate: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "
+            f"returns, not one of type {type(problem).__name__}."
+        )
+
+
+def _are_devices(devices: Any) -> bool:
+    """True for a list of devices, at least one."""
+    if not isinstance(devices, Sequence) or isinstance(devices, str):
+        return False
+    return bool(devices) and all(hasattr(device, "platform") for device in devices)
+
+
+def horizon_of(policy: Any, horizon: int | None) -> int:
+    """T, checked against the policy's own, which is taken if None is given.
+
+    Raises:
+      InputError: where there is none, or it is out of range or exceeds the policy's own.
+    """
+    own = getattr(policy, "horizon", None)
+    chosen: Any = own if horizon is None else horizon
+    if chosen is None:
+        raise InputError(f"{registry.name_of(policy)} has no horizon of its own: give one.")
+    require_horizon(chosen, "simulate")
+    if np.ndim(chosen) > 0:
+        raise InputError(f"simulate: the horizon must be one whole number, not {chosen!r}.")
+    if own is not None and chosen > int(own):
+        raise InputError(
+            f"simulate: the horizon {chosen} exceeds the {int(own)} that the policy was made for."
+        )
+    return int(chosen)
