@@ -117,7 +117,7 @@ def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array, number: int) 
     return Drawn(arms=setup.arms, keys=fold(setup.policy, times), noise=noise)
 
 
-def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array) -> StepLane:
+def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array | int) -> StepLane:
     """One step of one seed: number `number` (from 0) of a stretch."""
     return play(cell, drawn.arms, drawn.keys[number], drawn.noise[number], lane)
 
