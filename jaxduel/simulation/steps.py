@@ -18,15 +18,16 @@ from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
 STRETCH = 32
-"""Steps whose keys and noise are drawn in one wide call; results do not depend on it."""
+"""Steps whose keys and noise are drawn in one wide call on a CPU, and steps of a loop of known length
+on a GPU; results do not depend on it."""
 
 
 class Drawn(NamedTuple):
-    """A seed's randomness for a stretch of steps."""
+    """A seed's randomness for N steps."""
 
     arms: jax.Array  # (K,) int32: as in its `Setup`
-    keys: jax.Array  # (STRETCH,) keys for the policy
-    noise: jax.Array  # (STRETCH,) float32, which decide the outcomes
+    keys: jax.Array  # (N,) keys for the policy
+    noise: jax.Array  # (N,) float32, which decide the outcomes
 
 
 class StepLane(NamedTuple):
@@ -69,15 +70,15 @@ def advance(
 
     told = each_lane(lambda cell, _, lane: tell(cell, lane), program)
 
+    def draw(first: jax.Array, number: int) -> Drawn:
+        return each_lane(partial(_draw, first=first, number=number), program)(cell, setups, lanes)
+
     def stretch(number: jax.Array, lanes: StepLane) -> StepLane:
         first = number * STRETCH
 
         def one(t: jax.Array, lanes: StepLane) -> StepLane:
-            if for_accelerator():
-                draws = each_lane(partial(_draw, first=t, number=1), program)(cell, setups, lanes)
-                lanes = each_lane(partial(_step, number=0), program)(cell, draws, lanes)
-            else:
-                lanes = each_lane(partial(_step, number=t - first), program)(cell, drawn, lanes)
+            now, number = (draw(t, 1), 0) if for_accelerator() else (drawn, t - first)
+            lanes = each_lane(partial(_step, number=number), program)(cell, now, lanes)
             if lanes.pending is not None:
                 due = (t + 1) % delay == 0
                 lanes = lax.cond(due, lambda x: told(cell, setups, x), lambda x: x, lanes)
@@ -90,7 +91,7 @@ def advance(
             bounds = jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH)
             return lax.fori_loop(*bounds, one, lanes)
 
-        drawn = each_lane(partial(_draw, first=first, number=STRETCH), program)(cell, setups, lanes)
+        drawn = None if for_accelerator() else draw(first, STRETCH)
         if for_accelerator() and gpu_loops() == "static":
             is_whole = (begin <= first) & (first + STRETCH <= end)
             return lax.cond(is_whole, whole, part, lanes)
