@@ -18,7 +18,7 @@ from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
 
 STRETCH = 32
-"""Steps whose keys and noise are drawn in one wide call on a CPU, and steps of a loop of known length
+"""Steps whose keys and noise are drawn in one wide call on a CPU; steps of a loop of known length
 on a GPU; results do not depend on it."""
 
 
