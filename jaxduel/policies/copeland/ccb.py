@@ -235,9 +235,9 @@ class CCB:
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         bound = log_bound(self.alpha, state.t + 1)
         upper = upper_bounds(state.wins[:, left], state.wins[left], bound)
+        sets = state.verdicts.superiors, state.verdicts.decided, state.hypotheses.rivals
         superiors, decided, rivals = (
-            arm_sets.as_mask(sets[:, left], self.num_arms)
-            for sets in (state.verdicts.superiors, state.verdicts.decided, state.hypotheses.rivals)
+            arm_sets.as_mask(words, self.num_arms) for words in jnp.stack(sets)[:, :, left]
         )
         rivals = rivals & ~superiors
         others = self._active & ~decided & (arms != left)
