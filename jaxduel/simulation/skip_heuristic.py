@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 TURN_COST = 3.0
 """Approximate cost of a turn of the event loop, in steps of as many lanes: measured on a CPU, 1.5
 (CCB) to 5 (D-TS on 16 arms); by the kernels of an NVIDIA H200, 1.1 (ECW-RMED) to 3.7 (D-TS). It is
-not timed where it is used: some policies draw other runs if skipping begins at another time, and the
-same seeds are to play the same."""
+not timed where it is used: some policies draw other runs if skipping begins at another time, and
+the same seeds are to play the same."""
 TRIAL = 1024
 """Comparisons between two looks at the count of self-comparisons, and at most in a trial."""
 TRIAL_TURNS = 64
