@@ -28,7 +28,7 @@ def fit(
     out: MaybeFile = None,
     matrix: MaybeFile = None,
 ) -> int:
-    """Fit a log of votes: who is best, how sure that is, and what does not fit.
+    """Fit a log of votes: who is best, how sure, and what does not fit.
 
     Args:
       votes: CSV with a header: left, right, winner; or winner, loser; or left, right, left_wins,

@@ -168,7 +168,10 @@ def require_arms(count: int, where: str) -> None:
 
 
 def _counts(what: str, counts: ArrayLike) -> np.ndarray:
-    array = np.asarray(counts)
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        raise InputError(f"{what} have rows of different lengths: (K, K) is needed.") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise InputError(f"{what} have shape {array.shape}: a square matrix (K, K) is needed.")
     require_arms(len(array), f"{what} have")

@@ -214,7 +214,7 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = 2.0) -> Fit:
       >>> fit.table()[["arm", "copeland", "borda"]].values.tolist()[0][:2]
       ['0', 2]
     """
-    if model not in MODELS:
+    if not isinstance(model, str) or model not in MODELS:
         raise unknown_name("model", model, MODELS)
     if not (np.isfinite(prior_std) and prior_std > 0):
         raise InputError(f"prior_std must be a positive number, not {prior_std}.")
