@@ -73,7 +73,8 @@ class Fit:
         """Preferences drawn from the posterior.
 
         Args:
-          key: a key of JAX; what is drawn is a function of it, of `n` and of the votes.
+          key: a key of JAX. Draws are a function of it, `n` and the votes, within a version of
+            NumPy.
           n: number of draws, at least 1.
 
         Returns:
@@ -83,20 +84,17 @@ class Fit:
 
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}.")
+        # Beta variables on the host: in float64, and JAX compiles for seconds for each shape
+        rng = np.random.default_rng(np.asarray(jax.random.bits(key, (8,))))
         if self.posterior is not None:
-            normals = jax.random.normal(key, (n, len(self.posterior.factor)))
-            strengths, log_nu = self.posterior.draws(np.asarray(normals, np.float64))
+            normals = rng.standard_normal((n, len(self.posterior.factor)))
+            strengths, log_nu = self.posterior.draws(normals)
             d = strengths[:, :, None] - strengths[:, None, :]
             return coherent(preferences(self.model, d, log_nu[:, None, None]))
-        from scipy.special import expit
-
         i, j = np.triu_indices(self.votes.num_arms, 1)
-        shapes = np.stack([self.votes.wins[i, j], self.votes.wins[j, i]]) + 0.5
-        # the logit of a Beta variable is exact near 1, too
-        gammas = jax.random.loggamma(key, shapes, (n, *shapes.shape))
-        logs = np.asarray(gammas, np.float64)
+        won, lost = self.votes.wins[i, j], self.votes.wins[j, i]
         drawn = np.zeros((n, self.votes.num_arms, self.votes.num_arms))
-        drawn[:, i, j] = expit(logs[:, 0] - logs[:, 1])
+        drawn[:, i, j] = rng.beta(won + 0.5, lost + 0.5, (n, len(i)))
         return coherent(drawn)
 
     @cached_property
