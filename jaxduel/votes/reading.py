@@ -174,9 +174,10 @@ def _outcomes(
             said = _outcome({role: text.strip() for role, text in zip(places, row, strict=True)})
         except ValueError as error:
             raise InputError(f"{_file(path)}, line {numbers[row]}: {error}.") from None
-        if not "".join(said[:2]).isprintable():
+        if any(each < " " or "\ud800" <= each <= "\udfff" for name in said[:2] for each in name):
             raise InputError(
-                f"{_file(path)}, line {numbers[row]}: a name is no text in {shorten(encoding)}."
+                f"{_file(path)}, line {numbers[row]}: a name is no text in {shorten(encoding)}, or "
+                "has control characters."
             )
         outcomes[said] = outcomes.get(said, 0) + count
     if not outcomes:

@@ -117,6 +117,8 @@ def test_newton_converges_on_extreme_votes(model, scale):
     )
     largest = 1e6 * scale + 1e4 * scale + 1  # of a slope's rounding: the log-likelihood's
     assert np.abs(slope).max() < 1e-3 + 1e-9 * largest
+    assert fit.misfit.degrees_of_freedom == (3 if model == "davidson" else 1)
+    assert np.isfinite(fit.misfit.p_value)  # of a fit without prior
 
 
 def exact_moments(model, votes):
