@@ -1,4 +1,4 @@
-"""Logs of pairwise votes: reading them, and what they say of the arms.
+"""Logs of pairwise votes: reading, counting and fitting them.
 
 `read` counts the votes of a file, `from_counts` takes counts; `fit` gives a posterior distribution
 over instances, whose mean is a problem for `simulate`, sweeps and bounds.

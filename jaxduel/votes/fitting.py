@@ -142,7 +142,7 @@ class Fit:
 
     @cached_property
     def misfit(self) -> Misfit:
-        """What does not fit: of btl where the model is free, otherwise of the model."""
+        """Misfit of the model, or of btl where the model is free."""
         tested = "btl" if self.model == "free" else self.model
         return misfit_of(self.votes, tested, _in_favour(self.votes))
 

@@ -1,4 +1,4 @@
-"""What a model of strengths leaves out: its deviance, cyclic triples, pairs never compared."""
+"""Misfit of models of strengths: deviances, cyclic triples, pairs never compared."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Residual(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Misfit:
-    """How far votes are from a model of strengths.
+    """Misfit of a model of strengths to votes.
 
     Example:
       >>> import jaxduel as jd
@@ -121,7 +121,7 @@ class Misfit:
         return np.argwhere(np.triu(~met, 1))
 
     def lines(self) -> list[str]:
-        """What does not fit, as lines of text."""
+        """The misfit as lines of text."""
         names = self.votes.arms
         pairs = self.votes.num_arms * (self.votes.num_arms - 1) // 2
         return [

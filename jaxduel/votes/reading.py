@@ -131,7 +131,7 @@ def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
 def _outcomes(
     path: Path, file: IO[str], named: Mapping[str, str], encoding: str
 ) -> dict[Outcome, int]:
-    """Numbers of rows by what they say."""
+    """Number of rows of each outcome."""
     lines = _WholeLines(file)
     first = next(iter(lines), None)
     if first is None:
@@ -257,7 +257,7 @@ def _has(header: list[str]) -> str:
 
 
 def _outcome(row: Mapping[str, str]) -> Outcome:
-    """What a row says. Raises ValueError with half a sentence for one that is wrong."""
+    """The outcome in a row. Raises ValueError with half a sentence for one that is wrong."""
     left, right = (row["winner"], row["loser"]) if "loser" in row else (row["left"], row["right"])
     if not left or not right:
         raise ValueError("the name of an arm is missing")

@@ -259,7 +259,7 @@ def test_many_arms(num_arms):
     assert fit.nu == pytest.approx(NU, rel=0.05)
 
 
-# What cannot be fitted, and what can with a warning.
+# Votes that cannot be fitted, or only with a warning.
 
 
 def test_groups_that_never_met_are_named():

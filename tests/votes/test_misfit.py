@@ -1,4 +1,4 @@
-"""What does not fit: deviances, cyclic triples, residuals."""
+"""Misfit of models: deviances, cyclic triples, residuals."""
 
 from itertools import combinations
 
