@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from jaxduel import policies as policies
     from jaxduel import problems as problems
     from jaxduel import theory as theory
+    from jaxduel import votes as votes
     from jaxduel.errors import AssumptionWarning as AssumptionWarning
     from jaxduel.errors import InputError as InputError
     from jaxduel.errors import SolverError as SolverError
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 IMPORTED_AT = time.time()
 """Seconds since 1970: what was changed later may not be what runs."""
 
-_ROOMS = ("gradients", "policies", "problems", "theory")
+_ROOMS = ("gradients", "policies", "problems", "theory", "votes")
 _NAMES = {
     "AssumptionWarning": "errors",
     "InputError": "errors",

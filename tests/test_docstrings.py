@@ -10,7 +10,13 @@ from jaxduel.policies import registry
 
 ROOMS = (
     *("jaxduel", "jaxduel.problems", "jaxduel.policies", "jaxduel.theory", "jaxduel.gradients"),
-    *("jaxduel.experiments.sweep", "jaxduel.plotting", "jaxduel.numerics", "jaxduel.stats"),
+    *(
+        "jaxduel.votes",
+        "jaxduel.experiments.sweep",
+        "jaxduel.plotting",
+        "jaxduel.numerics",
+        "jaxduel.stats",
+    ),
 )
 """Packages and modules whose names users import."""
 ERRORS = {"AssumptionWarning", "InputError", "SolverError"}

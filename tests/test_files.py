@@ -28,6 +28,7 @@ WRITING = {
     "--steps 1 --seeds 8 --fresh-seeds 8 --out {}",
     "sweep": "sweep {}/../grid.toml --out {}",
     "reproduce": "reproduce batched-mab --figure 1a --runs 2 --out {}",
+    "fit": "fit {}/../votes.csv --out {}/fitted.csv",
 }
 
 
@@ -51,6 +52,7 @@ def test_a_full_disk_is_one_sentence(name, capsys, tmp_path, monkeypatch):
     folder = tmp_path / "results"
     folder.mkdir()
     (tmp_path / "grid.toml").write_text(GRID)
+    (tmp_path / "votes.csv").write_text("winner,loser\nada,bob\n")
     monkeypatch.setattr(os, "fsync", full_disk)
     code, _, errors = outcome(capsys, *WRITING[name].replace("{}", str(folder)).split())
     assert code == 2

@@ -19,6 +19,7 @@ FLOORS = (
     ("simulation",),
     ("theory",),
     ("gradients",),
+    ("votes",),
     ("plotting",),
     ("experiments",),
     ("cli",),
@@ -112,7 +113,7 @@ def loaded(code):
     [
         "import jaxduel as jd; jd.simulate, jd.simulate_many, jd.policies.make, jd.problems.load",
         "import jaxduel as jd; jd.problems.load('arxiv'); jd.policies.make('dts', num_arms=6)",
-        "import jaxduel.theory, jaxduel.gradients",
+        "import jaxduel.theory, jaxduel.gradients, jaxduel.votes",
     ],
 )
 def test_nothing_heavy_is_imported_before_it_is_used(code):

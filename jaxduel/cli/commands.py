@@ -21,6 +21,7 @@ from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, export, plot, show, sweep
+from jaxduel.cli.votes import fit
 from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
 
@@ -38,6 +39,7 @@ COMMANDS = {
     "plot": plot,
     "export": export,
     "worst-case": worst_case,
+    "fit": fit,
 }
 
 

@@ -65,7 +65,7 @@ def describe(name: Positional[Name]) -> int:
 
 
 def check(problem: Positional[Name], key: MaybeName = None) -> int:
-    """Report on a problem: whether it is valid, its winners, assumptions and gaps.
+    """Report on a problem: is it valid, its winners, assumptions, gaps.
 
     Args:
       problem: a .npy, .npz, .csv or .txt file, or a name (`jaxduel list problems`).

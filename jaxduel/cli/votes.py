@@ -1,0 +1,112 @@
+"""The command `jaxduel fit`: from a log of votes to who is best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+import jaxduel as jd
+from jaxduel.cli.options import MaybeCount, MaybeFile, Settings
+from jaxduel.errors import InputError, shorten, unknown_name
+from jaxduel.files import require_writable_file, write_whole
+
+if TYPE_CHECKING:
+    from jaxduel.votes import Fit
+
+_COLUMNS = ("left", "right", "winner", "loser", "left_wins", "right_wins", "ties")
+_LONGEST_NAME = 32
+
+
+def fit(
+    votes: Annotated[Positional[Path], arg(metavar="FILE")],
+    model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
+    core: MaybeCount = None,
+    columns: Annotated[Settings, arg(name="column")] = (),
+    out: MaybeFile = None,
+    matrix: MaybeFile = None,
+) -> int:
+    """Fit a log of votes: who is best, how sure, and what does not fit.
+
+    Args:
+      votes: CSV with a header: left, right, winner; or winner, loser; or left, right, left_wins,
+        right_wins, ties. May be gzipped.
+      model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
+      core: keep arms of which each pair has this many decisive votes.
+      columns: name of a column, such as winner=vote; may be repeated.
+      out: file for the table, as CSV; none if left out.
+      matrix: file for the preferences, arms in the order of the votes' names, for --problem.
+    """
+    for path in (out, matrix):
+        if path is not None:
+            require_writable_file(path)
+    if matrix is not None and matrix.suffix != ".csv":
+        raise InputError(
+            f"--matrix takes a name that ends with .csv, not '{shorten(matrix.name)}'."
+        )
+    counted = jd.votes.read(votes, **_columns(columns))
+    if core is not None:
+        counted = counted.core(at_least=core)
+    fitted = jd.votes.fit(counted, model)
+    for line in _lines(fitted):
+        print(line)
+    if out is not None:
+        print(f"written: {write_whole(out, fitted.table().to_csv(index=False))}")
+    if matrix is not None:
+        print(f"written: {write_whole(matrix, _matrix(fitted))}")
+    return 0
+
+
+def _columns(settings: Sequence[str]) -> dict[str, str]:
+    """Columns by role, from ROLE=COLUMN."""
+    columns: dict[str, str] = {}
+    for setting in settings:
+        role, _, column = setting.partition("=")
+        if not role or not column:
+            raise InputError(f"--column {shorten(setting)}: NAME=VALUE is needed.")
+        if role not in _COLUMNS:
+            raise unknown_name("column", role, _COLUMNS)
+        if role in columns:
+            raise InputError(f"--column {shorten(setting)}: {role} is set twice.")
+        columns[role] = column
+    return columns
+
+
+def _lines(fitted: Fit) -> Iterator[str]:
+    """The table of arms, best first, and what does not fit."""
+    votes = fitted.votes
+    yield (
+        f"{votes.name}: {votes.num_arms} arms, {votes.num_votes:,} votes, {votes.num_ties:,} of "
+        f"them ties; model {fitted.model}"
+    )
+    table = fitted.table()
+    names = [_printable(name) for name in table["arm"]]
+    width = max(map(len, ("arm", *names)))
+    strong = fitted.strengths is not None
+    strength = f"{'strength':>8}  {'95 % interval':<16}  " if strong else ""
+    numbers = f"{'votes':>9}  {'wins':>9}  {'beats':>5}  {'Borda':>5}  {strength}P(best)"
+    yield f"  {'arm':<{width}}  {numbers}"
+    for name, row in zip(names, table.to_dict("records"), strict=True):
+        if strong:
+            interval = f"[{row['low']:.2f}, {row['high']:.2f}]"
+            strength = f"{row['strength']:8.2f}  {interval:<16}  "
+        yield (
+            f"  {name:<{width}}  {row['votes']:9,}  {row['wins']:9,}  {row['copeland']:5}  "
+            f"{row['borda']:.3f}  {strength}{row['best']:7.3f}"
+        )
+    yield "what does not fit:"
+    for line in fitted.misfit.lines():
+        yield f"  {line}"
+
+
+def _matrix(fitted: Fit) -> str:
+    """The mean preferences as `jd.problems.load` reads them, with the arms' names in a comment."""
+    rows = [",".join(f"{p:.17g}" for p in row) for row in fitted.problem.preferences]
+    names = " | ".join(map(_printable, fitted.votes.arms))
+    return "\n".join([f"# {names}", *rows, ""])
+
+
+def _printable(name: str) -> str:
+    return shorten(name, _LONGEST_NAME)

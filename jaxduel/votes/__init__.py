@@ -1,0 +1,20 @@
+"""Logs of pairwise votes: reading, counting and fitting them.
+
+`read` counts the votes of a file, `from_counts` takes counts; `fit` gives a posterior distribution
+over instances, whose mean is a problem for `simulate`, sweeps and bounds.
+"""
+
+from jaxduel.display import exported as _exported
+from jaxduel.votes.counts import Votes as Votes
+from jaxduel.votes.counts import from_counts as from_counts
+from jaxduel.votes.fitting import MODELS as MODELS
+from jaxduel.votes.fitting import Fit as Fit
+from jaxduel.votes.fitting import fit as fit
+from jaxduel.votes.misfit import Cycle as Cycle
+from jaxduel.votes.misfit import Misfit as Misfit
+from jaxduel.votes.reading import read as read
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return _exported(globals())

@@ -1,0 +1,191 @@
+"""Counts of pairwise votes: wins, ties, who met whom, and the complete core."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxduel.errors import InputError, shorten
+from jaxduel.problems.files import MAX_ARMS
+
+MOST_VOTES = 2**31 - 1
+"""Most votes of one kind for a pair."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Votes:
+    """Counted votes between K arms, validated by `from_counts` and `read`.
+
+    A vote is decisive if one arm won, and a tie otherwise; K is at least 2.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.votes.from_counts([[0, 7], [3, 0]], ties=[[0, 2], [2, 0]], arms=["old", "new"])
+      Votes('votes', K=2, 12 votes, 2 of them ties)
+    """
+
+    arms: tuple[str, ...]
+    """The arms' names, K of them."""
+    wins: np.ndarray  # (K, K) int64
+    """`wins[i, j]` is the number of votes for arm i over arm j."""
+    ties: np.ndarray  # (K, K) int64, symmetric
+    """`ties[i, j]` is the number of ties between arms i and j."""
+    name: str = "votes"
+    """The file's name, for messages and reports."""
+
+    @property
+    def num_arms(self) -> int:
+        """K."""
+        return len(self.arms)
+
+    @property
+    def decisive(self) -> np.ndarray:
+        """Number of decisive votes of each pair: (K, K) int64, symmetric."""
+        return self.wins + self.wins.T
+
+    @property
+    def num_ties(self) -> int:
+        """Number of ties."""
+        return int(self.ties.sum()) // 2
+
+    @property
+    def num_votes(self) -> int:
+        """Number of votes, ties included."""
+        return int(self.wins.sum()) + self.num_ties
+
+    def core(self, at_least: int = 100) -> Votes:
+        """The complete core: arms of which every pair has `at_least` decisive votes.
+
+        The arm with most pairs below that number is dropped again and again: of several the one
+        with the fewest decisive votes among those that are left, of these the first.
+
+        Raises:
+          InputError: `at_least` is below 1, or fewer than two arms would be left.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> votes = jd.votes.from_counts([[0, 9, 8], [7, 0, 1], [6, 0, 0]])
+          >>> votes.core(at_least=10).arms
+          ('0', '1')
+        """
+        if at_least < 1:
+            raise InputError(f"a core has pairs of at least 1 decisive vote, not {at_least}.")
+        decisive = self.decisive
+        kept = np.arange(self.num_arms)
+        while len(kept) > 1:
+            inside = decisive[np.ix_(kept, kept)]
+            below = (inside < at_least).sum(axis=1) - 1  # an arm never meets itself
+            if not below.any():
+                return self._only(kept)
+            kept = np.delete(kept, np.lexsort((inside.sum(axis=1), -below))[0])
+        raise InputError(
+            f"no two arms of {self.name} have {at_least:,} decisive votes between them: "
+            f"the most is {decisive.max():,}."
+        )
+
+    def groups(self, ties: bool = False) -> list[tuple[int, ...]]:
+        """Connected components of the graph of comparisons, in the order of their first arms.
+
+        Args:
+          ties: pairs count as compared if they have a tie alone, too.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> wins = [[0, 2, 0, 0], [1, 0, 0, 0], [0, 0, 0, 3], [0, 0, 0, 0]]
+          >>> jd.votes.from_counts(wins).groups()
+          [(0, 1), (2, 3)]
+        """
+        from scipy.sparse.csgraph import connected_components
+
+        met = self.decisive + (self.ties if ties else 0) > 0
+        count, labels = connected_components(met, directed=False)
+        groups = [tuple(np.flatnonzero(labels == group).tolist()) for group in range(count)]
+        return sorted(groups)
+
+    def _only(self, kept: np.ndarray) -> Votes:
+        chosen = np.ix_(kept, kept)
+        names = tuple(self.arms[arm] for arm in kept)
+        return dataclasses.replace(self, arms=names, wins=self.wins[chosen], ties=self.ties[chosen])
+
+    def __repr__(self) -> str:
+        return (
+            f"Votes('{self.name}', K={self.num_arms}, {self.num_votes:,} votes, "
+            f"{self.num_ties:,} of them ties)"
+        )
+
+
+def from_counts(
+    wins: ArrayLike,
+    ties: ArrayLike | None = None,
+    arms: Sequence[str] | None = None,
+    name: str = "votes",
+) -> Votes:
+    """Votes from counts, validated.
+
+    Args:
+      wins: (K, K) whole numbers; wins[i, j] is the number of votes for arm i over arm j.
+      ties: (K, K) whole numbers, symmetric: a tie of i and j counts in both places; none if None.
+      arms: K names, all different; "0" to "K - 1" if None.
+      name: name of the votes in messages and reports.
+
+    Raises:
+      InputError: counts that are no such matrices, names that do not fit, or fewer than two arms.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.from_counts([[0, 7, 5], [3, 0, 6], [5, 4, 0]])
+      >>> votes.num_votes, votes.arms
+      (30, ('0', '1', '2'))
+    """
+    won = _counts("wins", wins)
+    tied = np.zeros_like(won) if ties is None else _counts("ties", ties)
+    if tied.shape != won.shape:
+        raise InputError(f"ties have shape {tied.shape}, but wins {won.shape}.")
+    if (tied != tied.T).any():
+        i, j = np.argwhere(tied != tied.T)[0]
+        raise InputError(
+            f"ties of arms {i} and {j} are {tied[i, j]} in one place and {tied[j, i]} in the "
+            "other: they are symmetric."
+        )
+    names = tuple(map(str, range(len(won)) if arms is None else arms))
+    if len(names) != len(won):
+        raise InputError(f"there are {len(names)} names for {len(won)} arms.")
+    if len(set(names)) < len(names):
+        twice = next(arm for arm in names if names.count(arm) > 1)
+        raise InputError(f"two arms are called '{shorten(twice)}': names must differ.")
+    if not won.any() and not tied.any():
+        raise InputError(f"{name} hold no votes: at least one is needed.")
+    return Votes(names, won, tied, name)
+
+
+def require_arms(count: int, where: str) -> None:
+    """Raises InputError unless votes of that many arms can be fitted."""
+    if not 2 <= count <= MAX_ARMS:
+        raise InputError(f"{where} {count:,} different arms: 2 to {MAX_ARMS:,} can be compared.")
+
+
+def _counts(what: str, counts: ArrayLike) -> np.ndarray:
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        raise InputError(f"{what} have rows of different lengths: (K, K) is needed.") from None
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InputError(f"{what} have shape {array.shape}: a square matrix (K, K) is needed.")
+    require_arms(len(array), f"{what} have")
+    if array.dtype.kind not in "iuf" or not (
+        np.isfinite(array).all() and (array == np.floor(array)).all()
+    ):
+        raise InputError(f"{what} must be whole numbers.")
+    outside = (array < 0) | (array > MOST_VOTES)
+    if outside.any():
+        i, j = np.argwhere(outside)[0]
+        raise InputError(f"{what}[{i}, {j}] is {array[i, j]:g}: counts are from 0 to 2^31 - 1.")
+    if np.diagonal(array).any():
+        arm = int(np.flatnonzero(np.diagonal(array))[0])
+        raise InputError(f"{what}[{arm}, {arm}] is not 0: an arm is not compared with itself.")
+    frozen = array.astype(np.int64)
+    frozen.flags.writeable = False
+    return frozen

@@ -1,0 +1,250 @@
+"""Fits of votes: posterior distributions over instances."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from jaxduel.display import listed
+from jaxduel.errors import InputError, unknown_name, warn_caller
+from jaxduel.problems.dueling import DuelingProblem, from_matrix
+from jaxduel.votes.counts import Votes
+from jaxduel.votes.misfit import Misfit, misfit_of
+from jaxduel.votes.strengths import Laplace, coherent, fit_strengths, preferences
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from jax import Array
+
+Model = Literal["free", "btl", "thurstone", "davidson"]
+MODELS: tuple[Model, ...] = ("free", "btl", "thurstone", "davidson")
+"""Names of the models that `fit` knows."""
+
+_DRAWS = 20_000
+"""Draws for `Fit.best`: standard errors of at most 0.0036."""
+_MOST_NUMBERS = 2**24
+"""Most random numbers that are held at once."""
+_Z95 = 1.959963984540054
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """The posterior distribution over instances, given votes.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.from_counts([[0, 60, 70], [40, 0, 60], [30, 40, 0]])
+      >>> fit = jd.votes.fit(votes, "btl")
+      >>> fit.problem
+      DuelingProblem('votes (btl)', K=3, Condorcet winner 0, smallest gap 0.1...)
+      >>> fit.strengths.round(1).tolist()
+      [0.4, 0.0, -0.4]
+      >>> fit.sample(jax.random.key(0), 5).shape
+      (5, 3, 3)
+      >>> print(fit)
+      Fit of btl to Votes('votes', K=3, 300 votes, 0 of them ties): '0' best with probability 0.99
+    """
+
+    votes: Votes
+    """The votes."""
+    model: Model
+    """The name of the model."""
+    posterior: Laplace | None
+    """Of strengths; None for the free model, whose pairs are independent Beta variables."""
+
+    @cached_property
+    def problem(self) -> DuelingProblem:
+        """The posterior mean of the preferences.
+
+        They are of decisive votes; davidson's count a tie as half a vote for either arm.
+        """
+        if self.posterior is None:
+            wins = self.votes.wins + 0.5
+            mean = coherent(wins / (wins + wins.T))
+        else:
+            mean = self.posterior.mean_preferences()
+        return from_matrix(mean, name=f"{self.votes.name} ({self.model})")
+
+    def sample(self, key: Array, n: int) -> np.ndarray:
+        """Preferences drawn from the posterior.
+
+        Args:
+          key: a key of JAX. Draws are a function of it, `n` and the votes, within a version of
+            NumPy.
+          n: number of draws, at least 1.
+
+        Returns:
+          (n, K, K) float64, p + p.T = 1; each is a matrix for `jd.problems.from_matrix`.
+        """
+        import jax
+
+        if n < 1:
+            raise InputError(f"n must be at least 1, not {n}.")
+        # Beta variables on the host: in float64, and JAX compiles for seconds for each shape
+        rng = np.random.default_rng(np.asarray(jax.random.bits(key, (8,))))
+        if self.posterior is not None:
+            normals = rng.standard_normal((n, len(self.posterior.factor)))
+            strengths, log_nu = self.posterior.draws(normals)
+            d = strengths[:, :, None] - strengths[:, None, :]
+            return coherent(preferences(self.model, d, log_nu[:, None, None]))
+        i, j = np.triu_indices(self.votes.num_arms, 1)
+        won, lost = self.votes.wins[i, j], self.votes.wins[j, i]
+        drawn = np.zeros((n, self.votes.num_arms, self.votes.num_arms))
+        drawn[:, i, j] = rng.beta(won + 0.5, lost + 0.5, (n, len(i)))
+        return coherent(drawn)
+
+    @cached_property
+    def best(self) -> np.ndarray:
+        """Posterior probability of each arm that it is the best: (K,) float64.
+
+        In the free model, that it is a Copeland winner: several may be at once, and the sum may
+        exceed 1; in the others, that it is the strongest. Estimated from 20,000 draws, the same in
+        every process: standard errors are at most 0.0036.
+        """
+        rng = np.random.default_rng(0)
+        part = max(_MOST_NUMBERS // self.votes.num_arms, 1)
+        wins = np.zeros(self.votes.num_arms)
+        for start in range(0, _DRAWS, part):
+            size = min(part, _DRAWS - start)
+            if self.posterior is None:
+                scores = _copeland_scores(rng, _in_favour(self.votes), size)
+            else:
+                normals = rng.standard_normal((size, len(self.posterior.factor)))
+                scores, _ = self.posterior.draws(normals)
+            wins += (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
+        return wins / _DRAWS
+
+    @property
+    def strengths(self) -> np.ndarray | None:
+        """Strengths at the mode, their mean 0: (K,) float64; None for the free model."""
+        return None if self.posterior is None else self.posterior.mode
+
+    @property
+    def strength_intervals(self) -> np.ndarray | None:
+        """95 % intervals of the strengths, relative to the mean of all: (K, 2); None as above."""
+        if self.posterior is None:
+            return None
+        mode = self.posterior.mode
+        half = _Z95 * np.sqrt(np.diagonal(self.posterior.covariance)[: len(mode)])
+        return np.stack([mode - half, mode + half], axis=1)
+
+    @property
+    def nu(self) -> float | None:
+        """Davidson's parameter of ties at the mode: equals tie with probability nu / (2 + nu); None
+        for other models."""
+        if self.posterior is None or self.model != "davidson":
+            return None
+        return float(np.exp(self.posterior.log_nu))
+
+    @cached_property
+    def misfit(self) -> Misfit:
+        """Misfit of the model, or of btl where the model is free."""
+        tested = "btl" if self.model == "free" else self.model
+        return misfit_of(self.votes, tested, _in_favour(self.votes))
+
+    def table(self) -> pd.DataFrame:
+        """A row for each arm, the best first: by strength, or by Copeland and Borda scores.
+
+        Columns: arm, votes, wins, ties, copeland (arms that it beats), borda (mean preference), for
+        models of strengths strength, low and high (95 % interval), and best, a probability.
+        """
+        import pandas as pd
+
+        wins, ties = self.votes.wins, self.votes.ties
+        columns: dict[str, Any] = {
+            "arm": self.votes.arms,
+            "votes": (self.votes.decisive + ties).sum(axis=1),
+            "wins": wins.sum(axis=1),
+            "ties": ties.sum(axis=1),
+            "copeland": self.problem.copeland_scores,
+            "borda": self.problem.borda_scores,
+        }
+        order = ["copeland", "borda"]
+        if self.strengths is not None and self.strength_intervals is not None:
+            low, high = self.strength_intervals.T
+            columns |= {"strength": self.strengths, "low": low, "high": high}
+            order = ["strength"]
+        table = pd.DataFrame(columns | {"best": self.best})
+        return table.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+    def __repr__(self) -> str:
+        first = int(np.argmax(self.best))
+        return (
+            f"Fit of {self.model} to {self.votes}: '{self.votes.arms[first]}' best with "
+            f"probability {self.best[first]:.2f}"
+        )
+
+
+def fit(votes: Votes, model: Model = "btl", *, prior_std: float = 2.0) -> Fit:
+    """Fits a model to votes.
+
+    - "free": p_ij ~ Beta(w_ij + 1/2, w_ji + 1/2), pairs independent: nothing is assumed;
+    - "btl", "thurstone": strengths with independent priors N(0, prior_std^2), and
+      p_ij = 1 / (1 + exp(-d)) or Phi(d), d = theta_i - theta_j;
+    - "davidson": btl with ties, P(i), P(j), P(tie) proportional to exp(d/2), exp(-d/2), nu, and
+      log nu of the same prior.
+
+    Posteriors of strengths are Laplace approximations: normal at the mode. Only davidson reads
+    ties; to the others they are no votes.
+
+    Args:
+      votes: the votes.
+      model: one of `MODELS`.
+      prior_std: standard deviation of the priors; the free model has none.
+
+    Raises:
+      InputError: an unknown model, a `prior_std` that is not positive, or no decisive vote for a
+        model that needs some.
+
+    Warns:
+      UserWarning: the arms are in several groups that never met, whose order the prior decides.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.from_counts([[0, 9, 12], [6, 0, 8], [3, 7, 0]])
+      >>> fit = jd.votes.fit(votes, "free")
+      >>> fit.problem.preferences[0].round(3).tolist()
+      [0.5, 0.594, 0.781]
+      >>> fit.table()[["arm", "copeland", "borda"]].values.tolist()[0][:2]
+      ['0', 2]
+    """
+    if not isinstance(model, str) or model not in MODELS:
+        raise unknown_name("model", model, MODELS)
+    if not (np.isfinite(prior_std) and prior_std > 0):
+        raise InputError(f"prior_std must be a positive number, not {prior_std}.")
+    with_ties = model == "davidson"
+    if not with_ties and not votes.wins.any():
+        raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")
+    groups = votes.groups(ties=with_ties)
+    if len(groups) > 1:
+        said = "; ".join(listed([votes.arms[arm] for arm in group]) for group in groups[:4])
+        more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
+        warn_caller(
+            f"the arms of {votes.name} are in {len(groups)} groups that never met ({said}{more}): "
+            "between groups the prior decides."
+        )
+    if model == "free":
+        return Fit(votes, model, None)
+    return Fit(votes, model, fit_strengths(model, votes.wins, votes.ties, prior_std))
+
+
+def _in_favour(votes: Votes) -> np.ndarray:
+    """P(p_ij > 1/2) in the free model: (K, K), 1/2 on the diagonal."""
+    from scipy.special import betainc
+
+    return coherent(betainc(votes.wins.T + 0.5, votes.wins + 0.5, 0.5))
+
+
+def _copeland_scores(rng: np.random.Generator, in_favour: np.ndarray, n: int) -> np.ndarray:
+    """Copeland scores of n draws of the free model, (n, K): pairs are independent coins."""
+    num_arms = len(in_favour)
+    scores = np.zeros((n, num_arms), np.int32)
+    for i in range(num_arms - 1):
+        won = rng.random((n, num_arms - 1 - i)) < in_favour[i, i + 1 :]
+        scores[:, i] += won.sum(axis=1)
+        scores[:, i + 1 :] += ~won
+    return scores

@@ -1,0 +1,210 @@
+"""Misfit of models of strengths: deviances, cyclic triples, pairs never compared."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxduel.votes.counts import Votes
+from jaxduel.votes.strengths import fit_strengths, log_likelihood, preferences
+
+_NO_PRIOR = 1e3
+"""Standard deviation of a prior that leaves the largest likelihood as it is, to about 1e-5."""
+
+
+class Cycle(NamedTuple):
+    """Three arms of which each beats the next, and the last the first, in most of their votes.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.from_counts([[0, 6, 4], [4, 0, 6], [6, 4, 0]])
+      >>> cycle, = jd.votes.fit(votes).misfit.cycles
+      >>> cycle.arms, round(cycle.probability, 2)
+      ((0, 1, 2), 0.42)
+    """
+
+    arms: tuple[int, int, int]
+    """The first is the smallest number."""
+    probability: float
+    """Posterior probability, in the free model, that the three are cyclic (in either sense)."""
+
+
+class Residual(NamedTuple):
+    """The pair that a model of strengths misses by most."""
+
+    arms: tuple[int, int]
+    """The arm that wins more often than it should stands first."""
+    observed: float
+    """Share of the pair's decisive votes that the first arm won."""
+    expected: float
+    """The model's probability of it."""
+    errors: float
+    """Their difference in standard errors of the model."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Misfit:
+    """Misfit of a model of strengths to votes.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.from_counts([[0, 70, 30], [30, 0, 70], [70, 30, 0]])  # each beats one
+      >>> misfit = jd.votes.fit(votes, "btl").misfit
+      >>> misfit.degrees_of_freedom, round(misfit.deviance, 1), misfit.p_value < 1e-9
+      (1, 49.4, True)
+      >>> misfit.cycles
+      [Cycle(arms=(0, 1, 2), probability=0.99...)]
+    """
+
+    votes: Votes
+    model: str
+    """The model that is held against the free one."""
+    deviance: float
+    """Twice the log-likelihood that the free model, each pair's shares, has above the model's
+    largest."""
+    degrees_of_freedom: int
+    """Free probabilities of the pairs that were compared, less free parameters of the model."""
+    worst: Residual | None
+    """The pair that the model misses by most; None without degrees of freedom."""
+    in_favour: np.ndarray  # (K, K) float64
+    """Posterior probability that p_ij > 1/2 in the free model."""
+
+    @property
+    def p_value(self) -> float:
+        """Probability of a chi-square variable above the deviance; NaN without degrees of freedom.
+
+        The law holds for many votes a pair: below about ten it is a rough guide.
+        """
+        from scipy.stats import chi2
+
+        if self.degrees_of_freedom == 0:
+            return np.nan
+        return float(chi2.sf(self.deviance, self.degrees_of_freedom))
+
+    @cached_property
+    def cycles(self) -> list[Cycle]:
+        """Triples that are cyclic in the majorities of their votes, the most probable first."""
+        beats = self.votes.wins > self.votes.wins.T
+        q = self.in_favour
+        found = []
+        for i in range(self.votes.num_arms):  # i is the smallest of the three
+            after, before = i + 1 + np.flatnonzero(beats[i, i + 1 :]), np.flatnonzero(beats[:, i])
+            before = before[before > i]
+            for place, other in np.argwhere(beats[np.ix_(after, before)]):
+                j, k = after[place], before[other]
+                chance = q[i, j] * q[j, k] * q[k, i] + q[j, i] * q[k, j] * q[i, k]
+                found.append(Cycle((i, int(j), int(k)), float(chance)))
+        return sorted(found, key=lambda cycle: (-cycle.probability, cycle.arms))
+
+    @property
+    def num_triples(self) -> int:
+        """Number of triples of which all pairs have a decisive vote."""
+        met = (self.votes.decisive > 0).astype(float)
+        return round(float(((met @ met) * met).sum()) / 6)
+
+    @property
+    def expected_cycles(self) -> float:
+        """Posterior mean, in the free model, of the number of cyclic ones among `num_triples`.
+
+        Few votes make it large whatever the truth: compare it with the number of `cycles`.
+        """
+        q = np.where(self.votes.decisive > 0, self.in_favour, 0.0)
+        return float(((q @ q) * q.T).sum()) / 3
+
+    @property
+    def never_compared(self) -> np.ndarray:
+        """Pairs without any vote, (n, 2) int64, i < j."""
+        met = self.votes.decisive + self.votes.ties > 0
+        return np.argwhere(np.triu(~met, 1))
+
+    def lines(self) -> list[str]:
+        """The misfit as lines of text."""
+        names = self.votes.arms
+        pairs = self.votes.num_arms * (self.votes.num_arms - 1) // 2
+        return [
+            f"{self.model} against free: {self._deviance()}",
+            *self._worst(),
+            f"cyclic triples: {len(self.cycles):,} of {self.num_triples:,}; "
+            f"{self.expected_cycles:,.1f} expected in the free posterior",
+            *(
+                f"  {' > '.join(names[arm] for arm in (*cycle.arms, cycle.arms[0]))}: "
+                f"cyclic with probability {cycle.probability:.2f}"
+                for cycle in self.cycles[:3]
+            ),
+            f"pairs never compared: {len(self.never_compared):,} of {pairs:,}",
+        ]
+
+    def _deviance(self) -> str:
+        if self.degrees_of_freedom == 0:
+            return "no pair more than the model needs, nothing to test"
+        verdict = "does not fit" if self.p_value < 0.01 else "no sign of a misfit"
+        decisive = self.votes.decisive[np.triu_indices(self.votes.num_arms, 1)]
+        few = int(((decisive > 0) & (decisive < 10)).sum())
+        rough = f" (rough: {few:,} pairs have fewer than 10 decisive votes)" if few else ""
+        return (
+            f"deviance {self.deviance:,.1f} on {self.degrees_of_freedom:,} degrees of freedom, "
+            f"p = {self.p_value:.2g}: {verdict}{rough}"
+        )
+
+    def _worst(self) -> list[str]:
+        if self.worst is None:
+            return []
+        i, j = self.worst.arms
+        return [
+            f"  worst pair: {self.votes.arms[i]} beats {self.votes.arms[j]} in "
+            f"{self.worst.observed:.3f} of their votes, {self.worst.expected:.3f} by the model "
+            f"({self.worst.errors:.1f} standard errors)"
+        ]
+
+
+def misfit_of(votes: Votes, model: str, in_favour: np.ndarray) -> Misfit:
+    """The misfit of a model of strengths at its largest likelihood, without the prior.
+
+    Davidson's is tested on its three probabilities where there are ties, and is btl without them.
+    """
+    with_ties = model == "davidson" and votes.num_ties > 0
+    tested = "btl" if model == "davidson" and not with_ties else model
+    wins, ties = votes.wins, votes.ties
+    decisive = votes.decisive
+    compared = decisive + ties if with_ties else decisive
+    if not compared.any():
+        return Misfit(votes, model, 0.0, 0, None, in_favour)
+    fitted = fit_strengths(tested, wins, ties, _NO_PRIOR)
+    free = _entropy(wins).sum() - _entropy(compared).sum() / 2
+    if with_ties:
+        free += _entropy(ties).sum() / 2
+    deviance = 2 * (free - log_likelihood(tested, fitted, wins, ties))
+    num_pairs = int((np.triu(compared) > 0).sum())
+    parameters = votes.num_arms - len(votes.groups(ties=with_ties)) + with_ties
+    freedom = (1 + with_ties) * num_pairs - parameters
+    return Misfit(
+        votes,
+        model,
+        max(float(deviance), 0.0),
+        freedom,
+        _worst(votes, tested, fitted.mode) if freedom else None,
+        in_favour,
+    )
+
+
+def _worst(votes: Votes, model: str, strengths: np.ndarray) -> Residual | None:
+    decisive = votes.decisive
+    if not decisive.any():
+        return None
+    d = strengths[:, None] - strengths
+    expected = preferences("btl" if model == "davidson" else model, d, np.nan)
+    spread = np.sqrt(np.maximum(decisive * expected * (1 - expected), 1e-12))
+    errors = np.where(decisive > 0, (votes.wins - decisive * expected) / spread, -np.inf)
+    i, j = map(int, np.unravel_index(int(np.argmax(errors)), errors.shape))
+    share = float(votes.wins[i, j] / decisive[i, j])
+    return Residual((i, j), share, float(expected[i, j]), float(errors[i, j]))
+
+
+def _entropy(counts: np.ndarray) -> np.ndarray:
+    """n log n, 0 where n is 0."""
+    from scipy.special import xlogy
+
+    return xlogy(counts, counts)

@@ -1,0 +1,317 @@
+"""Votes from text files: one a row, or counts; read line by line, in memory of the pairs alone."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import stat
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from jaxduel.errors import InputError, shorten, warn_caller
+from jaxduel.files import why
+from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms
+
+_SIDES = (("left", "model_a", "a"), ("right", "model_b", "b"))
+"""Names of the columns of the two arms, and words for them in the column `winner`."""
+_TIES = ("tie", "tie (bothbad)", "both_bad", "draw")
+_ALIASES = {
+    "left": _SIDES[0],
+    "right": _SIDES[1],
+    **{role: (role,) for role in ("winner", "loser", "left_wins", "right_wins", "ties")},
+}
+_LAYOUTS = (
+    ("left", "right", "winner"),
+    ("left", "right", "left_wins", "right_wins"),
+    ("winner", "loser"),
+)
+_DELIMITERS = (",", ";", "\t")
+_LONGEST_FIELD = 2**24
+"""Most characters of an entry: logs hold conversations in columns that are ignored."""
+_SHOWN = 20
+
+Outcome = tuple[str, str, int, int, int]
+"""Left arm, right arm, votes for the left, votes for the right, ties."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    left: str | None = None,
+    right: str | None = None,
+    winner: str | None = None,
+    loser: str | None = None,
+    left_wins: str | None = None,
+    right_wins: str | None = None,
+    ties: str | None = None,
+    encoding: str = "utf-8-sig",
+) -> Votes:
+    """Votes from a file with a header, its columns separated by commas, semicolons or tabs.
+
+    Three layouts are told apart by the columns that are there, capitals or not; other columns are
+    ignored:
+
+    - left, right, winner: one vote a row. The arms' columns may also be called model_a and model_b,
+      or a and b. The winner is the name of one of the two, or one of these words for its side, or
+      tie, "tie (bothbad)", both_bad or draw; a name goes before a word;
+    - winner, loser: one vote a row;
+    - left, right, left_wins, right_wins and, if it is there, ties: counts, whose rows add up.
+
+    Arms are sorted by name, by value if all names are whole numbers. A last line without an end
+    may be half written: it is left out, with a warning. Files may be gzipped.
+
+    Args:
+      path: the file.
+      left: name of the column of the one arm.
+      right: name of the column of the other arm.
+      winner: name of the column of the winner.
+      loser: name of the column of the loser.
+      left_wins: name of the column of votes for the left arm.
+      right_wins: name of the column of votes for the right arm.
+      ties: name of the column of ties.
+      encoding: of the text.
+
+    Raises:
+      InputError: the file cannot be read, holds no votes or those of one arm, lacks columns, or a
+        line is wrong: an arm against itself, no name, a winner that is neither arm nor a word,
+        counts that are not whole numbers of at least 0. The sentence has the line's number.
+
+    Example:
+      >>> from pathlib import Path
+      >>> import jaxduel as jd
+      >>> lines = ["left,right,winner", "ada,bob,ada", "bob,cyd,tie", "cyd,ada,right"]
+      >>> _ = Path("votes.csv").write_text("\\n".join(lines) + "\\n")
+      >>> votes = jd.votes.read("votes.csv")
+      >>> votes
+      Votes('votes.csv', K=3, 3 votes, 1 of them ties)
+      >>> votes.wins.tolist()
+      [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
+    """
+    path = Path(path)
+    named = {
+        role: column
+        for role, column in (
+            *(("left", left), ("right", right), ("winner", winner), ("loser", loser)),
+            *(("left_wins", left_wins), ("right_wins", right_wins), ("ties", ties)),
+        )
+        if column is not None
+    }
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{_file(path)} is not a regular file: a file of votes is needed.")
+        with _opened(path, encoding) as file:
+            outcomes = _outcomes(path, file, named, encoding)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(f"{_file(path)} is damaged: it cannot be unpacked.") from None
+    except (UnicodeError, LookupError):
+        raise InputError(f"{_file(path)} is no text in {shorten(encoding)}.") from None
+    except OSError as error:
+        raise InputError(f"{_file(path)} cannot be read: {why(error)}.") from None
+    return _counted(path, outcomes)
+
+
+@contextmanager
+def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
+    """The file as text. Bytes that are none become surrogates: where they stand may not matter."""
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        with gzip.open(file) if zipped else file as content:
+            yield io.TextIOWrapper(content, encoding, "surrogateescape", newline="")
+
+
+def _outcomes(
+    path: Path, file: IO[str], named: Mapping[str, str], encoding: str
+) -> dict[Outcome, int]:
+    """Number of rows of each outcome."""
+    lines = _WholeLines(file)
+    first = next(iter(lines), None)
+    if first is None:
+        raise InputError(
+            f"{_file(path)} is empty: a header such as left,right,winner and votes are needed."
+        )
+    delimiter = max(_DELIMITERS, key=first.count)
+    header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
+    places = _places(path, header, named)
+    take: Any = itemgetter(*places.values())  # of a row a tuple: layouts have 2 columns or more
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    rows: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple[str, ...], int] = {}
+    limit, whole = csv.field_size_limit(_LONGEST_FIELD), 1
+    try:
+        for row in _rows(reader, len(header), take):
+            if row in rows:
+                rows[row] += 1
+            else:
+                rows[row], numbers[row] = 1, reader.line_num + 1
+            whole = reader.line_num + 1
+    except ValueError as error:
+        raise InputError(f"{_file(path)}, line {reader.line_num + 1}: {error}.") from None
+    except csv.Error as error:
+        if "end of data" in str(error):
+            raise InputError(
+                f"{_file(path)} has a quote after line {whole} and none that ends it."
+            ) from None
+        raise InputError(f"{_file(path)}, line {reader.line_num + 1}: {error}.") from None
+    finally:
+        csv.field_size_limit(limit)
+    if lines.unfinished:
+        warn_caller(
+            f"the last line of {_file(path)}, {reader.line_num + 2}, has no end and was left out: "
+            "it may be half written."
+        )
+    outcomes: dict[Outcome, int] = {}
+    for row, count in rows.items():
+        try:
+            said = _outcome({role: text.strip() for role, text in zip(places, row, strict=True)})
+        except ValueError as error:
+            raise InputError(f"{_file(path)}, line {numbers[row]}: {error}.") from None
+        if any(each < " " or "\ud800" <= each <= "\udfff" for name in said[:2] for each in name):
+            raise InputError(
+                f"{_file(path)}, line {numbers[row]}: a name is no text in {shorten(encoding)}, or "
+                "has control characters."
+            )
+        outcomes[said] = outcomes.get(said, 0) + count
+    if not outcomes:
+        raise InputError(f"{_file(path)} holds no votes: its header is the only line.")
+    return outcomes
+
+
+class _WholeLines:
+    """The lines of a file, without an unfinished last one; one iterator, however often asked."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self.unfinished = False
+        self._lines = self._whole(file)
+
+    def __iter__(self) -> Iterator[str]:
+        return self._lines
+
+    def _whole(self, file: IO[str]) -> Iterator[str]:
+        for line in file:
+            if not line.endswith(("\n", "\r")):
+                self.unfinished = True
+                return
+            yield line
+
+
+def _rows(
+    reader: Iterator[list[str]], width: int, take: Callable[[list[str]], tuple[str, ...]]
+) -> Iterator[tuple[str, ...]]:
+    """The wanted columns of each row that is not blank."""
+    for row in reader:
+        if len(row) == width:
+            yield take(row)
+        elif any(text.strip() for text in row):
+            raise ValueError(f"{len(row)} entries, but the header has {width}")
+
+
+def _places(path: Path, header: list[str], named: Mapping[str, str]) -> dict[str, int]:
+    """The position of each column that is needed, by its role."""
+    lower = [name.lower() for name in header]
+    found: dict[str, int] = {}
+    for role, aliases in _ALIASES.items():
+        names = (named[role],) if role in named else aliases
+        places = [place for place, name in enumerate(header) if name in names] or [
+            place for place, name in enumerate(lower) if name in [each.lower() for each in names]
+        ]
+        if len(places) > 1:
+            raise InputError(
+                f"{_file(path)} has several columns for {role}, "
+                f"{' and '.join(_named(header[place]) for place in places)}: name one."
+            )
+        if places:
+            found[role] = places[0]
+        elif role in named:
+            raise InputError(f"{_file(path)} has no column {_named(named[role])}{_has(header)}")
+    fitting = [layout for layout in _LAYOUTS if set(layout) <= set(found)]
+    chosen = [layout for layout in fitting if set(named) <= {*layout, "ties"}]
+    said = set(named) - {"left", "right"}
+    if len(chosen) > 1 and said:
+        chosen = [layout for layout in chosen if said & set(layout)]
+    if not chosen:
+        raise InputError(
+            f"{_file(path)} needs columns left, right and winner, or winner and loser, or left, "
+            f"right, left_wins and right_wins, by these names or named{_has(header)}"
+        )
+    if len(chosen) > 1:
+        both = " and as ".join(", ".join(layout) for layout in chosen)
+        raise InputError(f"{_file(path)} can be read as {both}: name the columns that count.")
+    (layout,) = chosen
+    if "left_wins" in layout and "ties" in found:
+        layout = (*layout, "ties")
+    return {role: found[role] for role in layout}
+
+
+def _has(header: list[str]) -> str:
+    more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
+    return f"; it has {', '.join(map(_named, header[:_SHOWN]))}{more}."
+
+
+def _outcome(row: Mapping[str, str]) -> Outcome:
+    """The outcome in a row. Raises ValueError with half a sentence for one that is wrong."""
+    left, right = (row["winner"], row["loser"]) if "loser" in row else (row["left"], row["right"])
+    if not left or not right:
+        raise ValueError("the name of an arm is missing")
+    if left == right:
+        raise ValueError(f"{_named(left)} is compared with itself")
+    if "left_wins" in row:
+        counts = (row["left_wins"], row["right_wins"], row.get("ties", "0"))
+        return (left, right, *map(_count, counts))  # pyright: ignore[reportReturnType]
+    if "loser" in row:
+        return left, right, 1, 0, 0
+    winner = row["winner"]
+    word = winner.lower()
+    if winner == left or (winner != right and word in _SIDES[0]):
+        return left, right, 1, 0, 0
+    if winner == right or word in _SIDES[1]:
+        return left, right, 0, 1, 0
+    if word in _TIES:
+        return left, right, 0, 0, 1
+    raise ValueError(
+        f"the winner, {_named(winner)}, is neither {_named(left)} nor {_named(right)}, left, right "
+        "or tie"
+    )
+
+
+def _count(text: str) -> int:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not (number.is_integer() and 0 <= number <= MOST_VOTES):
+        raise ValueError(f"{_named(text)} is no count: a whole number from 0 to 2^31 - 1 is needed")
+    return int(number)
+
+
+def _counted(path: Path, outcomes: Mapping[Outcome, int]) -> Votes:
+    found = {name for outcome in outcomes for name in outcome[:2]}
+    require_arms(len(found), f"{_file(path)} has votes of")
+    whole = all(name.isascii() and name.isdigit() for name in found)
+    arms = sorted(found, key=lambda name: (int(name) if whole else 0, name))
+    number = {arm: place for place, arm in enumerate(arms)}
+    wins = np.zeros((len(arms), len(arms)), np.int64)
+    ties = np.zeros_like(wins)
+    for (left, right, won, lost, tied), count in outcomes.items():
+        i, j = number[left], number[right]
+        wins[i, j] += won * count
+        wins[j, i] += lost * count
+        ties[i, j] += tied * count
+        ties[j, i] += tied * count
+    return from_counts(wins, ties, arms, path.name)
+
+
+def _file(path: Path) -> str:
+    return f"file '{shorten(str(path), 300)}'"
+
+
+def _named(text: str) -> str:
+    return f"'{shorten(text)}'"

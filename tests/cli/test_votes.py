@@ -1,0 +1,88 @@
+"""`jaxduel fit`: its table, its files, and bad input."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jaxduel as jd
+from tests.cli.command_line import outcome
+
+TOURNAMENT = Path(__file__).parents[2] / "notebooks" / "guide" / "tournament.csv"
+
+
+@pytest.mark.parametrize("model", jd.votes.MODELS)
+def test_fit_prints_and_writes_what_python_gives(model, capsys, tmp_path):
+    table, matrix = tmp_path / "fitted.csv", tmp_path / "matrix.csv"
+    code, text, errors = outcome(
+        capsys, "fit", TOURNAMENT, "--model", model, "--out", table, "--matrix", matrix
+    )
+    assert (code, errors) == (0, "")
+    fit = jd.votes.fit(jd.votes.read(TOURNAMENT), model)
+    pd.testing.assert_frame_equal(pd.read_csv(table), fit.table())
+    np.testing.assert_array_equal(
+        jd.problems.load(str(matrix)).preferences, fit.problem.preferences
+    )
+    title, heading, *rows = text.splitlines()
+    assert title == f"tournament.csv: 6 arms, 400 votes, 58 of them ties; model {model}"
+    assert ("strength" in heading) == (model != "free")
+    assert [row.split()[0] for row in rows[:6]] == fit.table()["arm"].tolist()
+    assert [row.split()[-1] for row in rows[:6]] == [f"{p:.3f}" for p in fit.table()["best"]]
+    assert [line.strip() for line in rows[7:-2]] == [line.strip() for line in fit.misfit.lines()]
+    assert max(map(len, rows[:6])) <= 80
+
+
+def test_the_guide_shows_what_fit_prints(capsys):
+    _, text, _ = outcome(capsys, "fit", TOURNAMENT)
+    assert f"```text\n{text}```" in TOURNAMENT.with_name("votes.md").read_text()
+
+
+def test_a_core_and_columns(capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("i,j,vote\n" + 9 * "ada,bob,left\nbob,ada,left\n" + "cyd,ada,left\n")
+    columns = ("--column", "left=i", "--column", "right=j", "--column", "winner=vote")
+    code, text, _ = outcome(capsys, "fit", log, *columns, "--core", 5)
+    assert code == 0
+    assert text.startswith("log.csv: 2 arms, 18 votes")
+
+
+def test_a_warning_is_one_line(capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\nada,bob\ncyd,dan\n")
+    code, text, errors = outcome(capsys, "fit", log)
+    assert code == 0
+    assert "pairs never compared: 4 of 6" in text
+    assert errors.count("\n") == 1
+    assert errors.startswith("jaxduel: warning: the arms of log.csv are in 2 groups")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv"], "cannot be read: No such file"),
+        ([], "VOTES must be given"),
+        ([TOURNAMENT, "--model", "elo"], "--model must be one of btl, davidson, free, thurstone"),
+        ([TOURNAMENT, "--core", "0"], "--core takes a whole number of at least 1"),
+        ([TOURNAMENT, "--core", "1000"], "no two arms of tournament.csv have 1,000 decisive"),
+        ([TOURNAMENT, "--column", "winner"], "NAME=VALUE is needed"),
+        ([TOURNAMENT, "--column", "winer=vote"], "did you mean 'winner'?"),
+        ([TOURNAMENT, "--column", "winner=vote"], "has no column 'vote'"),
+        ([TOURNAMENT, *2 * ["--column", "left=left"]], "left is set twice"),
+        ([TOURNAMENT, "--out", "none/fitted.csv"], "there is no folder for it"),
+        ([TOURNAMENT, "--matrix", "matrix"], "takes a name that ends with .csv"),
+    ],
+)
+def test_bad_input_gets_a_sentence(arguments, message, capsys):
+    code, text, errors = outcome(capsys, "fit", *arguments)
+    assert (code, text) == (2, "")
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_bad_line_gets_a_sentence(capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("left,right,winner\nada,bob,cyd\n")
+    code, text, errors = outcome(capsys, "fit", log)
+    assert (code, text) == (2, "")
+    assert "log.csv', line 2: the winner, 'cyd', is neither 'ada' nor 'bob'" in errors

@@ -1,0 +1,36 @@
+"""Votes drawn from models of strengths: for tests."""
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from jaxduel.votes import Votes, from_counts
+
+STRENGTHS = np.array([0.9, 0.4, 0.0, -0.3, -1.0])
+NU = 0.6
+
+
+def probabilities(model, strengths, nu=NU):
+    """Of a win, (K, K), and of a tie."""
+    d = strengths[:, None] - strengths
+    if model == "btl":
+        return expit(d), np.zeros_like(d)
+    if model == "thurstone":
+        return ndtr(d), np.zeros_like(d)
+    total = np.exp(d / 2) + np.exp(-d / 2) + nu
+    return np.exp(d / 2) / total, nu / total
+
+
+def drawn(rng, model="btl", strengths=STRENGTHS, per_pair=40) -> Votes:
+    win, tie = probabilities(model, strengths)
+    wins, ties = np.zeros((2, len(strengths), len(strengths)), np.int64)
+    for i, j in zip(*np.triu_indices(len(strengths), 1), strict=True):
+        law = [win[i, j], win[j, i], tie[i, j]]
+        wins[i, j], wins[j, i], ties[i, j] = rng.multinomial(per_pair, np.array(law) / sum(law))
+    return from_counts(wins, ties + ties.T)
+
+
+def relabelled(votes, order) -> Votes:
+    """The same votes with arm `order[i]` at place i."""
+    chosen = np.ix_(order, order)
+    arms = [votes.arms[arm] for arm in order]
+    return from_counts(votes.wins[chosen], votes.ties[chosen], arms, votes.name)

@@ -1,0 +1,96 @@
+"""Counts of votes: validation, groups of arms that met, and the complete core."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+
+RNG = np.random.default_rng(7)
+WINS = np.triu(RNG.poisson(30, (9, 9)), 1) + np.tril(RNG.poisson(25, (9, 9)), -1)
+
+
+def test_a_core_is_complete_and_does_not_depend_on_labels():
+    votes = jd.votes.from_counts(WINS)
+    for at_least in (45, 50, 55, 60):
+        core = votes.core(at_least)
+        decisive = core.decisive
+        assert decisive[np.triu_indices(core.num_arms, 1)].min() >= at_least
+        kept = [int(arm) for arm in core.arms]
+        np.testing.assert_array_equal(core.wins, WINS[np.ix_(kept, kept)])
+        order = RNG.permutation(9)
+        relabelled = jd.votes.from_counts(WINS[np.ix_(order, order)], arms=order).core(at_least)
+        assert set(relabelled.arms) == set(core.arms)
+
+
+def test_the_arm_with_most_pairs_below_goes_first_then_that_of_fewest_votes():
+    decisive = np.array([[0, 9, 9, 1], [9, 0, 9, 1], [9, 9, 0, 9], [1, 1, 9, 0]])
+    assert jd.votes.from_counts(np.triu(decisive)).core(9).arms == ("0", "1", "2")
+    decisive[0, 1] = decisive[1, 0] = 1  # 0 and 1 have two pairs below each, as 3; 0 has most votes
+    decisive[0, 2] = decisive[2, 0] = 20
+    assert jd.votes.from_counts(np.triu(decisive)).core(9).arms == ("0", "2")
+
+
+def test_no_core_gets_a_sentence():
+    votes = jd.votes.from_counts(WINS)
+    with pytest.raises(InputError, match=f"have 1,000 .* the most is {votes.decisive.max()}"):
+        votes.core(1_000)
+    with pytest.raises(InputError, match="at least 1 decisive vote, not 0"):
+        votes.core(0)
+
+
+def test_the_arenas_core(data_folder):
+    """Counts and digest are those of the file's description, made with another program."""
+    path = data_folder / "chatbotarena_20240814.json"
+    if not path.is_file():
+        pytest.skip("$JAXDUEL_DATA has no Chatbot Arena file")
+    arena = json.loads(path.read_text())
+    wins, ties = np.zeros((2, 129, 129), np.int64)
+    for (i, j), (won, lost, tied, bad) in zip(arena["X"], arena["Y"], strict=True):
+        wins[i, j], wins[j, i] = won, lost
+        ties[i, j] = ties[j, i] = tied + bad
+    votes = jd.votes.from_counts(wins, ties, arena["models"])
+    assert (votes.num_votes, votes.num_ties) == (1_670_250, 281_121 + 295_254)
+    core = votes.core()
+    assert (core.num_arms, int(core.wins.sum())) == (31, 438_463)
+    digest = hashlib.sha256(core.wins.astype("<i4").tobytes()).hexdigest()
+    assert digest == "9a7581704c4dca00ad6fc11bad513406ac015f85b64eec5d9495b35a0afcb1bd"
+    fit = jd.votes.fit(core, "free")
+    assert core.arms[fit.problem.condorcet_winner] == "gpt-4o-2024-05-13"
+    assert (len(fit.misfit.cycles), fit.misfit.num_triples) == (6, 4_495)
+
+
+def test_groups_with_and_without_ties():
+    wins = np.zeros((5, 5), int)
+    wins[0, 3] = wins[1, 4] = 1
+    ties = np.zeros((5, 5), int)
+    ties[4, 0] = ties[0, 4] = 2
+    votes = jd.votes.from_counts(wins, ties)
+    assert votes.groups() == [(0, 3), (1, 4), (2,)]
+    assert votes.groups(ties=True) == [(0, 1, 3, 4), (2,)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[0]],), "wins have 1 different arms: 2 to 4,000"),
+        (([0, 1],), "wins have shape"),
+        (([[0, 1], [0]],), "rows of different lengths"),
+        (([[0, 1.5], [0, 0]],), "must be whole numbers"),
+        (([[0, np.nan], [0, 0]],), "must be whole numbers"),
+        (([["a", "b"], ["c", "d"]],), "must be whole numbers"),
+        (([[0, -1], [0, 0]],), r"wins\[0, 1\] is -1"),
+        (([[0, 1], [0, 2]],), r"wins\[1, 1\] is not 0"),
+        (([[0, 0], [0, 0]],), "hold no votes"),
+        (([[0, 1], [0, 0]], [[0, 1], [2, 0]]), "ties of arms 0 and 1 are 1"),
+        (([[0, 1], [0, 0]], np.zeros((3, 3))), "ties have shape"),
+        (([[0, 1], [0, 0]], None, ["a"]), "1 names for 2 arms"),
+        (([[0, 1], [0, 0]], None, ["a", "a"]), "two arms are called 'a'"),
+    ],
+)
+def test_bad_counts_get_a_sentence(arguments, message):
+    with pytest.raises(InputError, match=message):
+        jd.votes.from_counts(*arguments)

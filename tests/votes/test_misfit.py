@@ -1,0 +1,75 @@
+"""Misfit of models: deviances, cyclic triples, residuals."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import jaxduel as jd
+from tests.votes.cases import STRENGTHS, drawn
+
+MODELS = ("btl", "thurstone", "davidson")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_deviances_of_a_true_model_have_the_chi_square_law(model):
+    rng = np.random.default_rng(0)
+    found = [jd.votes.fit(drawn(rng, model, STRENGTHS[:4], 200), model).misfit for _ in range(200)]
+    (freedom,) = {misfit.degrees_of_freedom for misfit in found}
+    assert freedom == (12 - 3 - 1 if model == "davidson" else 6 - 3)
+    deviances = np.array([misfit.deviance for misfit in found])
+    assert abs(deviances.mean() - freedom) < 4 * np.sqrt(2 * freedom / len(found))
+    assert stats.kstest([misfit.p_value for misfit in found], "uniform").pvalue > 6e-5
+
+
+def test_the_deviance_is_twice_a_difference_of_log_likelihoods():
+    """K = 3 and votes of which each arm beats the next as often: no strength explains any."""
+    wins = np.array([[0, 60, 40], [40, 0, 60], [60, 40, 0]])
+    misfit = jd.votes.fit(jd.votes.from_counts(wins)).misfit
+    free = 3 * (60 * np.log(0.6) + 40 * np.log(0.4))
+    assert misfit.deviance == pytest.approx(2 * (free - 300 * np.log(0.5)), rel=1e-9)
+    assert misfit.p_value == pytest.approx(stats.chi2.sf(misfit.deviance, 1))
+    assert misfit.worst.observed == 0.6
+    assert misfit.worst.expected == pytest.approx(0.5)
+    assert misfit.worst.errors == pytest.approx(10 / 5)
+    assert "does not fit" in misfit.lines()[0]
+
+
+def test_separated_votes_have_no_deviance():
+    """The largest likelihood is at infinite strengths: without the prior nothing is left over."""
+    misfit = jd.votes.fit(jd.votes.from_counts(np.triu(np.full((4, 4), 9), 1))).misfit
+    assert misfit.degrees_of_freedom == 3
+    assert misfit.deviance == pytest.approx(0, abs=1e-3)
+
+
+def test_davidson_without_ties_is_tested_as_btl():
+    votes = drawn(np.random.default_rng(1))
+    first, second = (jd.votes.fit(votes, model).misfit for model in ("btl", "davidson"))
+    assert (first.deviance, first.degrees_of_freedom) == (
+        second.deviance,
+        second.degrees_of_freedom,
+    )
+
+
+def test_cycles_are_those_of_all_triples():
+    rng = np.random.default_rng(2)
+    wins = rng.integers(0, 5, (8, 8)) * (rng.random((8, 8)) < 0.7)
+    np.fill_diagonal(wins, 0)
+    misfit = jd.votes.fit(jd.votes.from_counts(wins), "free").misfit
+    q = stats.beta.sf(0.5, wins + 0.5, wins.T + 0.5)
+    triples, cycles, expected = 0, {}, 0.0
+    for i, j, k in combinations(range(8), 3):
+        chance = q[i, j] * q[j, k] * q[k, i] + q[j, i] * q[k, j] * q[i, k]
+        if all(wins[a, b] + wins[b, a] > 0 for a, b in ((i, j), (j, k), (i, k))):
+            triples, expected = triples + 1, expected + chance
+        for order in ((i, j, k), (i, k, j)):
+            following = zip(order, (*order[1:], order[0]), strict=True)
+            if all(wins[a, b] > wins[b, a] for a, b in following):
+                cycles[order] = chance
+    assert len(cycles) > 2
+    assert {cycle.arms: cycle.probability for cycle in misfit.cycles} == pytest.approx(cycles)
+    assert misfit.num_triples == triples
+    assert misfit.expected_cycles == pytest.approx(expected)
+    chances = [cycle.probability for cycle in misfit.cycles]
+    assert chances == sorted(chances, reverse=True)
