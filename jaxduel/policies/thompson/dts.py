@@ -79,7 +79,9 @@ class DTS:
         votes = sampling.votes_of(sampling.sampled_wins(seed, state, active), active)
         most = jnp.max(jnp.where(candidates, votes, -1))
         elected = masked_choice(candidates & (votes == most), sampling.tie_break(seed))
-        left = jnp.where(state.first < 0, elected, state.first)
+        left, decided = elected, state.decided
+        if decided is not None:
+            left = jnp.where(decided.first < 0, elected, decided.first)
         eligible = sampling.undecided_opponents(state, left, bound, active)
         return Duel(left, sampling.best_reply(seed, state, left, eligible))
 
