@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxduel.numerics import count_true, signed_tail
@@ -24,6 +25,7 @@ from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform
 from jaxduel.policies.base import Duel, Feedback
 from jaxduel.policies.counts import add_result, duel_result, lead_of
+from jaxduel.policies.thompson import pairs
 
 VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
@@ -88,20 +90,19 @@ def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     return after_wins(state.wins + feedback.wins())._replace(t=state.t)
 
 
-def sampled_wins(seed: KeyWords, state: ThompsonState, active: jax.Array) -> jax.Array:
+def sampled_wins(seed: KeyWords, state: ThompsonState) -> jax.Array:
     """True where theta_ij > 1/2, for one sample of all theta with theta_ij + theta_ji = 1.
 
     Returns:
-      (K, K) bool; False on the diagonal and where i or j is inactive.
+      (K, K) bool; arbitrary on the diagonal and where i or j is inactive.
     """
-    arms = jnp.arange(len(active), dtype=jnp.int32)
-    low, high = jnp.minimum(arms[:, None], arms), jnp.maximum(arms[:, None], arms)
-    pairs = (low < high) & active[:, None] & active
-    wins = bernoulli_from_tail(seed, low * len(active) + high, VOTES, state.tail)
+    num = len(state.tail)
+    numbers, tail = jnp.asarray(pairs.numbers_of(num)), pairs.folded(state.tail)
+    wins = pairs.unfolded(bernoulli_from_tail(seed, numbers, VOTES, tail))
     if state.decided is not None:
-        sides = state.decided.sides[: len(active)]
+        sides = state.decided.sides[:num]
         wins = jnp.where(sides == FREE, wins, (state.tail < 0) ^ (sides == UNLIKELY))
-    return wins & pairs
+    return wins
 
 
 def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
@@ -109,7 +110,7 @@ def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
 
     Column sums, of the losses of the others: summing rows costs several times as much.
     """
-    others = ~jnp.eye(len(active), dtype=bool) & active[:, None]
+    others = ~np.eye(len(active), dtype=bool) & active[:, None]
     return jnp.where(active, jnp.sum(others & ~wins, axis=0, dtype=jnp.int32), -1)
 
 

@@ -42,7 +42,7 @@ def _draws(policy, wins, t, sizes, among, keys, *, policy_class):
         own, other, step = jax.random.split(key, 3)
         later, run = quiet_of(here, state, jnp.int32(LIMIT), own)
         duel, without = here.act(later, other), here.act(state, step)
-        fell = sampling.sampled_wins(words_of(step), record_of(state), here.active_arms)
+        fell = sampling.sampled_wins(words_of(step), record_of(state))
         as_likely = jnp.all(~among | (fell == (wins > wins.T)))
         decided = record_of(later).decided
         return run, (decided.sides, decided.first), duel, without, as_likely
