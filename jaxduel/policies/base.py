@@ -225,7 +225,8 @@ class SupportsSkip(Protocol):
             used for nothing else.
 
         Returns:
-          The state, its clock n comparisons later, and the run.
+          The state, its clock n comparisons later, and the run. What the run decides about the next
+          comparison may be in fields that are None otherwise: `update` makes them None again.
         """
         ...
 

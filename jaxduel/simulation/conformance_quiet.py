@@ -58,11 +58,12 @@ def wrong_type(policy: Any, method: str) -> str | None:
     found = jax.eval_shape(_bound(policy, method), before, limit, key)
     if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Quiet)):
         return f"{method} must return a state and a Quiet, not {type(found).__name__}"
-    after, run = found
+    decided, run = found
+    after = jax.eval_shape(partial(_compared, policy), decided, key)
     if jax.tree.structure(before) != jax.tree.structure(after):
-        return f"{method} changes the structure of the state"
+        return f"update after {method} changes the structure of the state"
     if [*map(_kind, jax.tree.leaves(before))] != [*map(_kind, jax.tree.leaves(after))]:
-        return f"{method} changes the shapes or dtypes of the state"
+        return f"update after {method} changes the shapes or dtypes of the state"
     scalar, vector = ((), jnp.int32), ((policy.num_arms,), jnp.float32)
     if _kind(run.arm) != scalar or _kind(run.n) != scalar:
         return f"{method} must return an arm and a number of comparisons that are () int32"
@@ -146,6 +147,11 @@ def _both(
     states, plain = jax.vmap(lead_up)(keys)
     path = jax.vmap(partial(_path, policy, _bound(policy, method)), in_axes=(None, None, 0, 0))
     return plain, lax.map(lambda way: path(way[0], way[1], states, keys), (cuts, tells))
+
+
+def _compared(policy: Any, state: Any, key: jax.Array) -> Any:
+    """The state after one comparison, which the left arm wins."""
+    return policy.update(state, policy.act(state, key), jnp.int32(1), key)
 
 
 def _step(policy: Any, key: jax.Array, state: Any, t: jax.Array) -> tuple[Any, jax.Array]:

@@ -76,10 +76,12 @@ class DTS:
         seed, active = words_of(key), jnp.asarray(self.active_arms)
         bound = log_bound(self.alpha, state.t + 1)
         candidates = sampling.possible_winners(state, bound, active)
-        votes = sampling.votes_of(sampling.sampled_wins(seed, state, active), active)
+        votes = sampling.votes_of(sampling.sampled_wins(seed, state), active)
         most = jnp.max(jnp.where(candidates, votes, -1))
         elected = masked_choice(candidates & (votes == most), sampling.tie_break(seed))
-        left = jnp.where(state.first < 0, elected, state.first)
+        left, decided = elected, state.decided
+        if decided is not None:
+            left = jnp.where(decided.first < 0, elected, decided.first)
         eligible = sampling.undecided_opponents(state, left, bound, active)
         return Duel(left, sampling.best_reply(seed, state, left, eligible))
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.masked_beta import logits_above_half
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import KeyWords, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
@@ -79,7 +80,7 @@ class DTSPlus:
         seed, active = words_of(key), jnp.asarray(self.active_arms)
         bound = log_bound(self.alpha, state.t + 1)
         candidates = sampling.possible_winners(state, bound, active)
-        wins = sampling.sampled_wins(seed, state, active)
+        wins = materialize(sampling.sampled_wins(seed, state), state.t < 0)  # read several times
         votes = sampling.votes_of(wins, active)
         most = jnp.max(jnp.where(candidates, votes, -1))
         tied = candidates & (votes == most)

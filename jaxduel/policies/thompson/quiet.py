@@ -18,7 +18,7 @@ nobody replies, the comparison is (i, i). Call this event D. V is chosen by the 
   fall as is likely, k does not, and all other coins are tossed as ever. Or V falls as is likely, i
   is the first arm and somebody replies, with a probability in proportion to the product of the
   three: then i is the first arm, its first reply is found like k, and no vote matters any more.
-  `ThompsonState.fixed` and `.first` carry this to the next step (`jaxduel.policies.thompson.runs`).
+  `ThompsonState.decided` carries this to the next step (`jaxduel.policies.thompson.runs`).
 
 The l_i can be done without where no law of the first arm is known and the leaders' comparisons with
 themselves cost the same. With a_i the probability that somebody replies to i, a step is then taken
@@ -164,7 +164,7 @@ def likely_votes(state: ThompsonState, active: jax.Array) -> jax.Array:
 
 
 def _later(state: ThompsonState, run: Run) -> ThompsonState:
-    return state._replace(t=state.t + run.n, ended=run.ended, fixed=run.fixed, first=run.first)
+    return state._replace(t=state.t + run.n, decided=run.decided)
 
 
 def _chance_to_lose(tail: jax.Array) -> jax.Array:

@@ -11,6 +11,7 @@ no runs: they would be shorter than one comparison in the mean.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -20,7 +21,7 @@ from jax import lax
 from jaxduel.numerics.crossing import drawn_run
 from jaxduel.numerics.threefry import KeyWords, random_words
 from jaxduel.policies.thompson import sampling
-from jaxduel.policies.thompson.sampling import ThompsonState
+from jaxduel.policies.thompson.sampling import Decided, ThompsonState
 
 LEAST = 0.5
 """The probability p above which runs are drawn."""
@@ -38,12 +39,10 @@ class Coins(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The length of a run, and the fields of `ThompsonState` on the step after it."""
+    """The length of a run, and the coins of the step after it that it has decided."""
 
     n: jax.Array  # () int32
-    ended: jax.Array  # () bool
-    fixed: jax.Array  # (2 K, K) int8
-    first: jax.Array  # () int32
+    decided: Decided
 
 
 def run_of(
@@ -62,10 +61,12 @@ def run_of(
       settled: whether comparison number t still asks for D; once false, always false.
       limit: () int32.
     """
-    (votes, leads, answers, pooled), num = coins, len(coins.leads)
+    (votes, leads, answers, pooled), num, before = coins, len(coins.leads), state.decided
     chances = jnp.where(votes, jnp.abs(state.tail), 0.0)
     length, culprit, level, likely = _fall(seed, chances, leads, answers, limit)
-    asked = likely & (limit > 0) & ~state.ended
+    asked = likely & (limit > 0)
+    if before is not None:
+        asked &= ~before.any
     n, ended = drawn_run(asked, length, settled, state.t, limit)
 
     low, high = lax.iota(jnp.int32, num)[:, None], lax.iota(jnp.int32, num)
@@ -82,13 +83,10 @@ def run_of(
     if pooled is not None:
         replies = jnp.where(replied & pooled, _first_replies(answers, level), replies)
         first = jnp.where(pooled, -1, first)
-    sides = jnp.concatenate([pairs, replies])
-    return Run(
-        n=n,
-        ended=state.ended | ended,
-        fixed=jnp.where(state.ended, state.fixed, sides),
-        first=jnp.where(state.ended, state.first, first),
-    )
+    decided = Decided(ended, jnp.concatenate([pairs, replies]), first)
+    if before is not None:
+        decided = jax.tree.map(partial(jnp.where, before.any), before, decided)
+    return Run(n, decided)
 
 
 def any_of(chances: jax.Array) -> jax.Array:

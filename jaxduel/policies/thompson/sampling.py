@@ -5,8 +5,9 @@ whether theta_ij > 1/2, which is a coin of probability q_ij = P(theta_ij > 1/2).
 the q_ij, and a comparison changes one of them: no Beta number is drawn for a vote.
 
 The coin of a pair falls once for both of its arms; a reply, in the second phase, has a coin of its
-own. The end of a quiet run has fixed some coins of the next step
-(`jaxduel.policies.thompson.quiet`): these are not tossed.
+own. A quiet run may have decided some coins of the step after it
+(`jaxduel.policies.thompson.quiet`): these are not tossed. Only the state that goes from the one to
+the other has room for them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxduel.numerics import count_true, signed_tail
@@ -23,6 +25,7 @@ from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform
 from jaxduel.policies.base import Duel, Feedback
 from jaxduel.policies.counts import add_result, duel_result, lead_of
+from jaxduel.policies.thompson import pairs
 
 VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
@@ -32,6 +35,14 @@ FREE, LIKELY, UNLIKELY = 0, 1, 2
 Of a reply, LIKELY is not above 1/2 and UNLIKELY is above, whichever is likelier."""
 
 
+class Decided(NamedTuple):
+    """The coins of the next step that a quiet run has decided."""
+
+    any: jax.Array  # () bool: True if it has decided some
+    sides: jax.Array  # (2 K, K) int8: of votes, symmetric, and of replies to i
+    first: jax.Array  # () int32: the step's first arm; -1 if votes decide
+
+
 class ThompsonState(NamedTuple):
     """One seed's state."""
 
@@ -39,9 +50,8 @@ class ThompsonState(NamedTuple):
     tail: jax.Array  # (K, K) float32: q_ij where i > j is likelier to lose, else q_ij - 1
     lead: jax.Array  # (K, K) float32: n_ij (mu_ij - 1/2)^2, with the sign of mu_ij - 1/2
     t: jax.Array  # () int32: comparisons made
-    ended: jax.Array  # () bool: True if a quiet run has decided about the next step
-    fixed: jax.Array  # (2 K, K) int8: its coins' sides, of votes, symmetric, and of replies to i
-    first: jax.Array  # () int32: its first arm; -1 if votes decide
+    decided: Decided | None = None
+    """None but from a quiet run to the step after it."""
 
 
 def no_comparisons(num_arms: int) -> ThompsonState:
@@ -51,15 +61,11 @@ def no_comparisons(num_arms: int) -> ThompsonState:
 
 def after_wins(wins: jax.Array) -> ThompsonState:
     """The state after the comparisons counted in `wins`, (K, K) int32, and no others."""
-    num = len(wins)
     return ThompsonState(
         wins=wins,
         tail=_tails(wins),
         lead=lead_of(wins, wins.T),
         t=jnp.sum(wins, dtype=jnp.int32),
-        ended=jnp.bool_(False),
-        fixed=jnp.zeros((2 * num, num), jnp.int8),
-        first=jnp.int32(-1),
     )
 
 
@@ -76,9 +82,6 @@ def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> Thompson
         tail=state.tail.at[i, j].set(tail, mode=mode).at[j, i].set(-tail, mode=mode),
         lead=state.lead.at[i, j].set(lead, mode=mode).at[j, i].set(-lead, mode=mode),
         t=state.t + 1,
-        ended=jnp.bool_(False),
-        fixed=jnp.zeros_like(state.fixed),
-        first=jnp.int32(-1),
     )
 
 
@@ -87,18 +90,19 @@ def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     return after_wins(state.wins + feedback.wins())._replace(t=state.t)
 
 
-def sampled_wins(seed: KeyWords, state: ThompsonState, active: jax.Array) -> jax.Array:
+def sampled_wins(seed: KeyWords, state: ThompsonState) -> jax.Array:
     """True where theta_ij > 1/2, for one sample of all theta with theta_ij + theta_ji = 1.
 
     Returns:
-      (K, K) bool; False on the diagonal and where i or j is inactive.
+      (K, K) bool; arbitrary on the diagonal and where i or j is inactive.
     """
-    arms = jnp.arange(len(active), dtype=jnp.int32)
-    low, high = jnp.minimum(arms[:, None], arms), jnp.maximum(arms[:, None], arms)
-    pairs = (low < high) & active[:, None] & active
-    tossed = bernoulli_from_tail(seed, low * len(active) + high, VOTES, state.tail)
-    fixed = state.fixed[: len(active)]
-    return jnp.where(fixed == FREE, tossed, (state.tail < 0) ^ (fixed == UNLIKELY)) & pairs
+    num = len(state.tail)
+    numbers, tail = jnp.asarray(pairs.numbers_of(num)), pairs.folded(state.tail)
+    wins = pairs.unfolded(bernoulli_from_tail(seed, numbers, VOTES, tail))
+    if state.decided is not None:
+        sides = state.decided.sides[:num]
+        wins = jnp.where(sides == FREE, wins, (state.tail < 0) ^ (sides == UNLIKELY))
+    return wins
 
 
 def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
@@ -106,7 +110,7 @@ def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
 
     Column sums, of the losses of the others: summing rows costs several times as much.
     """
-    others = ~jnp.eye(len(active), dtype=bool) & active[:, None]
+    others = ~np.eye(len(active), dtype=bool) & active[:, None]
     return jnp.where(active, jnp.sum(others & ~wins, axis=0, dtype=jnp.int32), -1)
 
 
@@ -140,9 +144,11 @@ def replies(
     """
     arms = jnp.arange(len(eligible), dtype=jnp.int32)
     itself = arms == left
-    tossed = bernoulli_from_tail(seed, arms, REPLIES, -state.tail[left])
-    fixed = state.fixed[len(arms) + left]
-    above = jnp.where(fixed == FREE, tossed, fixed == UNLIKELY) & eligible & ~itself
+    above = bernoulli_from_tail(seed, arms, REPLIES, -state.tail[left])
+    if state.decided is not None:
+        sides = state.decided.sides[len(arms) + left]
+        above = jnp.where(sides == FREE, above, sides == UNLIKELY)
+    above = above & eligible & ~itself
     several = count_true(above) > 1
     wins, losses = state.wins[:, left], state.wins[left]
     drawn = logits_above_half(seed, OPPONENTS, above & several, wins, losses)

@@ -59,7 +59,7 @@ def test_ties_are_sampled_once_per_pair_and_read_both_ways():
     policy = jd.policies.make("dts+", num_arms=4)
     state = policy.init(jax.random.key(0))
     seed, tied = words_of(jax.random.key(1)), jnp.array([True, False, True, True])
-    wins = jax.jit(sampling.sampled_wins)(seed, state, jnp.ones(4, bool))
+    wins = jax.jit(sampling.sampled_wins)(seed, state)
 
     @jax.jit
     def about(tied):

@@ -12,7 +12,6 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.numerics.threefry import words_of
-from jaxduel.policies.base import Duel
 from jaxduel.policies.thompson import sampling
 from jaxduel.simulation import skip_heuristic
 from tests.policies.quiet_laws import check_whole_runs, compare_laws
@@ -32,27 +31,24 @@ pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")
 
 
 @partial(jax.jit, static_argnames="policy_class")
-def _draws(policy, wins, t, sizes, decided, keys, *, policy_class):
+def _draws(policy, wins, t, sizes, among, keys, *, policy_class):
     """For each state and key: a run, the coins it fixes and the pair after it; a plain pair, and
     whether the votes that decide fell in it as is likely."""
     del policy_class
 
-    def one(wins, t, size, decided, key):
+    def one(wins, t, size, among, key):
         here = dataclasses.replace(policy, active_arms=jnp.arange(ARMS) < size)
         state = at(here, wins, t)
         own, other, step = jax.random.split(key, 3)
         later, run = quiet_of(here, state, jnp.int32(LIMIT), own)
-        both = jax.tree.map(lambda *x: jnp.stack(x), later, state)
-        duels = jax.vmap(here.act)(both, jnp.stack([other, step]))
-        duel, without = (Duel(duels.left[k], duels.right[k]) for k in range(2))
-        record = record_of(state)
-        fell = sampling.sampled_wins(words_of(step), record, here.active_arms)
-        as_likely = jnp.all(~decided | (fell == (wins > wins.T)))
-        told = record_of(later)
-        return run, (told.fixed, told.first), duel, without, as_likely
+        duel, without = here.act(later, other), here.act(state, step)
+        fell = sampling.sampled_wins(words_of(step), record_of(state))
+        as_likely = jnp.all(~among | (fell == (wins > wins.T)))
+        decided = record_of(later).decided
+        return run, (decided.sides, decided.first), duel, without, as_likely
 
     over_keys = jax.vmap(one, in_axes=(None,) * 4 + (0,))
-    return jax.vmap(over_keys, in_axes=(0, 0, 0, 0, None))(wins, t, sizes, decided, keys)
+    return jax.vmap(over_keys, in_axes=(0, 0, 0, 0, None))(wins, t, sizes, among, keys)
 
 
 @pytest.fixture(scope="module", params=OFTEN)

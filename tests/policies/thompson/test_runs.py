@@ -47,7 +47,7 @@ def test_rare_ends_come_as_rarely_as_they_should(wins):
     error = np.sqrt(chance * (1 - chance) / num)
     assert abs(ended.mean() - chance) <= 4 * error
     assert (np.asarray(later.t) == 1_000 + np.asarray(run.n)).all()
-    assert ((np.asarray(later.fixed) == sampling.UNLIKELY).sum(axis=(1, 2)) == ended).all()
+    assert ((np.asarray(later.decided.sides) == sampling.UNLIKELY).sum(axis=(1, 2)) == ended).all()
     if wins == 29:
         law = stats.truncexpon(limit * rate, scale=1 / rate)
         assert stats.kstest(n[ended], law.cdf).pvalue > 1e-4
@@ -103,12 +103,12 @@ def test_a_state_that_a_run_has_decided_is_left_alone_until_the_next_step(name):
     quiet, key, most = jax.jit(policy.quiet), jax.random.key(0), jnp.int32(1_000)
     for seed in range(100):
         later, run = quiet(state, most, jax.random.key(seed))
-        ended = record_of(later)
-        if ended.ended:
+        decided = record_of(later).decided
+        if decided.any:
             break
-    assert bool(ended.ended)
-    assert np.asarray(ended.fixed).any()
-    assert int(ended.t) == 9 + int(run.n)
+    assert bool(decided.any)
+    assert np.asarray(decided.sides).any()
+    assert int(record_of(later).t) == 9 + int(run.n)
     again, none = quiet(later, most, jax.random.key(1))
     assert int(none.n) == 0
     chex.assert_trees_all_equal(again, later)
@@ -116,11 +116,13 @@ def test_a_state_that_a_run_has_decided_is_left_alone_until_the_next_step(name):
     told = policy.learn(later, Feedback(nothing, nothing))
     duel = Duel(jnp.int32(0), jnp.int32(0))
     for state in (told, policy.update(later, duel, jnp.int32(0), key)):
-        assert not bool(record_of(state).ended)
-        assert not np.asarray(record_of(state).fixed).any()
+        assert record_of(state).decided is None
     unasked, none = quiet(told, jnp.int32(0), key)
     assert int(none.n) == 0
-    chex.assert_trees_all_equal(unasked, told)
+    decided = record_of(unasked).decided
+    assert not bool(decided.any)
+    assert not np.asarray(decided.sides).any()
+    assert int(decided.first) == -1
 
 
 # ---- several winners ----------------------------------------------------------------------------
@@ -169,8 +171,7 @@ def _next_after_runs(policy, state, alike, key):
         key, length, now = jax.random.split(key, 3)
         state, run = policy.quiet_among(state, LIMIT - 1 - n, length, alike)
         duel = policy.act(state, now)
-        later = state._replace(t=state.t + 1, ended=jnp.bool_(False), first=jnp.int32(-1))
-        later = later._replace(fixed=jnp.zeros_like(state.fixed))
+        later = state._replace(t=state.t + 1, decided=None)
         return later, n + run.n + 1, duel.left, duel.right, key
 
     def goes_on(loop):
@@ -224,7 +225,7 @@ def test_runs_are_of_several_arms_only_where_all_are_asked_for(name):
         else:
             assert run.weights is None
             assert int(run.arm) == 0
-            assert int(later.first) == -1
+            assert int(later.decided.first) == -1
         longest = max(longest, int(run.n))
     assert longest > 0
     alone = at(policy, jnp.asarray(WINS * (np.arange(ARMS)[:, None] != 1)), jnp.int32(3_000))

@@ -35,7 +35,7 @@ def _histories(policy, preferences, keys, steps, policy_class):
             here = jax.random.fold_in(key, t)
             duel = policy.act(state, here)
             record, seed = _record_of(state), words_of(here)
-            wins = sampling.sampled_wins(seed, record, active)
+            wins = sampling.sampled_wins(seed, record)
             logits = jnp.where(wins, 1.0, -1.0)
             bound = log_bound(0.51, record.t + 1)
             if policy_class is jd.policies.DTSPlus:
