@@ -19,6 +19,7 @@ OPERATIONS_PER_SECOND = 132 * 64 * 1.98e9
 _SIZES = {"pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "f16": 2, "bf16": 2}
 _SIZES |= {"s64": 8, "u64": 8, "f64": 8}
 _FREE = {"parameter", "constant", "get-tuple-element", "tuple", "bitcast", "after-all", "iota"}
+_NO_OPERATION = _FREE | {"broadcast"}  # in a fusion: each thread reads the same number
 _SHAPE = re.compile(r"\b(pred|[su]\d+|b?f\d+)\[([\d,]*)\]")
 _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (.*)$")
 _OPCODE = re.compile(r"(?:^|[})\]] )([a-z][a-z\-]*)\(")
@@ -172,7 +173,7 @@ class _Module:
             fused = self.computations.get(instruction.called("calls") or "", {})
             if instruction.opcode != "fusion":
                 fused = {}
-            inside = [x for x in fused.values() if x.opcode not in _FREE]
+            inside = [x for x in fused.values() if x.opcode not in _NO_OPERATION]
             operands = [self.computations[name].get(x) for x in instruction.operands]
             parameters = {x.number: key for key, x in fused.items() if x.opcode == "parameter"}
             moved = self._written(fused, instruction)
