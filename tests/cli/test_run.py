@@ -68,6 +68,7 @@ def test_an_interrupted_run_is_code_130(capsys, monkeypatch):
     assert "Traceback" not in errors
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [(), ("--no-cache",)])
 def test_a_run_keeps_its_programs_unless_it_is_told_not_to(arguments, tmp_path, monkeypatch):
     folder = tmp_path / "programs"

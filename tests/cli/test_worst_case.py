@@ -12,6 +12,7 @@ SMALL = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick_compilation")
 def test_the_instance_is_written_and_can_be_loaded(tmp_path, capsys):
     assert main([*SMALL, "--family", "btl", "--out", str(tmp_path)]) == 0

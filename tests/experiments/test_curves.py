@@ -52,6 +52,7 @@ def alone(curve: Curve, draw: Draw, **settings):
     return jd.simulate(policy, draw.problem, 50, draw.num_runs, draw.key, **settings)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rmed1", "pcomp"])
 def test_instances_are_stacked_while_they_have_as_many_runs_and_fit_a_block(name, monkeypatch, ran):
     monkeypatch.setattr(curves, "_MOST_LANES", 4)

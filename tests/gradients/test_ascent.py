@@ -18,6 +18,7 @@ PCOMP = jd.policies.make("pcomp", num_arms=3, horizon=2_000, num_batches=4)
 FEW = {"num_starts": 2, "steps": 6, "num_seeds": 256, "fresh_seeds": 1_024, **ONE}
 
 
+@pytest.mark.thorough
 def test_it_finds_a_worse_instance_and_says_so_by_fresh_seeds():
     of = space("btl", 3, min_gap=0.02)
     found = worst_case(PCOMP, of, learning_rate=0.3, **FEW)

@@ -134,6 +134,7 @@ def simulate(name, **settings):
     return jd.simulate(policy, ARXIV, 3000, 600, **given)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "module", "function", "late"),
     [

@@ -83,6 +83,7 @@ def test_the_width_of_a_block_does_not_change_a_bit(name, num_arms):
         assert np.array_equal(run.plays, runs[0].plays)
 
 
+@pytest.mark.thorough
 def test_blocks_are_no_wider_than_needed():
     for num_seeds, lanes in ((1, 64), (64, 64), (65, 128), (300, 512), (5000, 512)):
         assert _simulate("rucb", num_seeds=num_seeds, horizon=5).made_by["lanes"] == lanes
@@ -205,6 +206,7 @@ def test_delayed_outcomes_arrive_every_d_comparisons():
     assert (per_step[:, 5:] == [2, 0]).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rucb", "rmed1", "btm"])
 def test_delay_costs_regret_and_a_delay_of_one_does_not(name):
     settings = {"num_seeds": 256, "horizon": 2000, "regret": "average"}
@@ -252,6 +254,7 @@ def test_cells_of_one_program_equal_runs_of_their_own():
         assert result.problem == problem.name
 
 
+@pytest.mark.thorough
 def test_cells_of_batched_policies_have_horizons_of_their_own():
     grid = [(100, 2), (1000, 5), (100_000, 16)]
     policies = [jd.policies.make("pcomp", num_arms=4, horizon=t, num_batches=b) for t, b in grid]

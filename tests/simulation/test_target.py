@@ -9,7 +9,6 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import target
 from jaxduel.simulation.events import ACCELERATOR_SLOTS, MOST_SLOTS, slots_for
 from jaxduel.simulation.memory_maps import forget_programs
-from tests.same_numbers import digests
 
 
 @pytest.fixture
@@ -27,11 +26,16 @@ def for_gpu(monkeypatch):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["rucb", "dts", "ccb", "ecw-rmed", "scb"])
-def test_a_gpu_s_code_gives_the_same_numbers(name, for_gpu):
-    there = list(digests([name]))
+@pytest.mark.parametrize(
+    ("name", "skips"), [("dts", True), ("ccb", False), ("ecw-rmed", False), ("scb", False)]
+)
+def test_a_gpu_s_code_gives_the_same_numbers(name, skips, for_gpu):
+    problem = jd.problems.copeland_cycle(5, 0.3)
+    policy = jd.policies.make(name, num_arms=5, horizon=2_000)
+    there = jd.simulate(policy, problem, 2_000, num_seeds=20, skip_quiet=skips)
     for_gpu()
-    assert list(digests([name])) == there
+    here = jd.simulate(policy, problem, 2_000, num_seeds=20, skip_quiet=skips)
+    np.testing.assert_array_equal(there.plays, here.plays)
 
 
 @pytest.mark.parametrize("loops", ["static", "dynamic"])

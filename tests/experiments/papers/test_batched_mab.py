@@ -27,6 +27,7 @@ def report(tmp_path_factory, quick_compilation):
         return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
 
 
+@pytest.mark.thorough
 def test_files_of_the_panels(report):
     assert {file.name for file in report.files} == {
         *(f"figure-1{letter}.{kind}" for letter in "abd" for kind in ("png", "pdf", "csv")),
@@ -40,6 +41,7 @@ def test_files_of_the_panels(report):
     assert not report.interrupted
 
 
+@pytest.mark.thorough
 def test_samples_are_those_of_simulate(report):
     data = entries.data_set(3, HORIZON, 4, 0)
     (draw,) = data.draws
@@ -54,6 +56,7 @@ def test_samples_are_those_of_simulate(report):
     np.testing.assert_array_equal(sample.regret, result.regret)
 
 
+@pytest.mark.thorough
 def test_tables_have_regret_per_pull(report):
     with (report.files[0].parent / "figure-1a.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -70,6 +73,7 @@ def test_tables_have_regret_per_pull(report):
         assert float(row["mean"]) == pytest.approx(sample.mean[-1] / HORIZON)
 
 
+@pytest.mark.thorough
 def test_claims_that_the_panels_bear_on_are_measured(report):
     counts = [len(claim.measurements) for claim in report.claims]
     assert counts == [7, 2, 6, 6, 0, 0, 0, 0]  # of the 12 settings those of panel (c) are missing

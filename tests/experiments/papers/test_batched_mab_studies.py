@@ -70,6 +70,7 @@ def study_of(reading, runs: int = 100) -> study.Study:
     return study.Study({curve.key: made_up_sample(curve) for curve in curves}, where)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small", "quick_compilation")
 def test_cells_of_s1_are_those_of_simulate(tmp_path):
     report = PAPER.reproduce("s1d", out=tmp_path, runs=5, seed=3)
@@ -102,6 +103,7 @@ def test_the_best_grid_and_how_sure_it_is():
     assert not study.Choice(choice.best, choice.ratio, 0.4 * ratio, 0.6 * ratio).sure.any()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small", "made_up_runs")
 def test_maps_and_tables_have_the_cells(tmp_path):
     report = PAPER.reproduce("s1", out=tmp_path, runs=100)

@@ -195,6 +195,7 @@ def by_number(contents):
     return {block.number: block for block in map(decode_block, contents.values())}
 
 
+@pytest.mark.thorough
 def test_a_worker_killed_in_mid_run_changes_no_bit(small, tmp_path, monkeypatch):
     kill_a_worker_in_mid_run(tmp_path, small, monkeypatch)
 

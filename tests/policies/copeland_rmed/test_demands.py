@@ -13,6 +13,7 @@ from jaxduel.policies.copeland_rmed.ecw_rmed import ECWRMED
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("num_arms", [pytest.param(2, marks=pytest.mark.slow), 7])
 def test_an_adjusted_demand_is_that_of_all_estimates(num_arms):
     active = jnp.arange(num_arms + 1) < num_arms  # one arm does not exist
