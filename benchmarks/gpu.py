@@ -1,4 +1,4 @@
-"""What the simulator does on this machine's GPU: one call of at most 8 minutes, without a network.
+"""Measures the simulator on this machine's GPU: one call of at most 8 minutes, without a network.
 
     python -m benchmarks.gpu --out gpu.json
     python -m benchmarks.gpu --out gpu.json --model kernels.json    # of benchmarks.gpu_kernels

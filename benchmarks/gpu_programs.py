@@ -27,7 +27,7 @@ _OPCODE = re.compile(r"(?:^|[})\]] )([a-z][a-z\-]*)\(")
 
 @dataclass
 class Work:
-    """What one turn of a loop launches, its inner loops left out."""
+    """Work of one turn of a loop, its inner loops left out."""
 
     seconds: float = 0.0  # of kernels, by their bytes and operations, each at least a launch
     moved: int = 0  # bytes read and written

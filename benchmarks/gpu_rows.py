@@ -32,7 +32,7 @@ LONG = 30.0
 
 
 class Sizes(NamedTuple):
-    """How large everything is."""
+    """Sizes of the rows: lanes, arms, seeds, horizons, seconds."""
 
     lanes: tuple  # few, many, most
     arms: tuple  # some, many

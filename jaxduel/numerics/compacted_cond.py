@@ -129,7 +129,7 @@ def _compacted(
     table: Any,
     effort: jax.Array | None,
 ) -> Any:
-    """The work for the lanes of (L, ...) arrays that need it, a slot for each at a time."""
+    """The work for the lanes of (L, ...) arrays that need it, a few at a time."""
     lanes = needed.shape[0]
     slots = min(_SLOTS, lanes)
     if for_accelerator():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -78,28 +78,31 @@ def _queue(stream: int, reading: Reading) -> Any:
     return queue
 
 
+class _Lanes(NamedTuple):
+    """The entries of all lanes."""
+
+    first: jax.Array  # (L,) uint32, of the seeds, like `second`
+    second: jax.Array
+    marked: jax.Array  # (L, N) bool
+    wins: jax.Array  # (L, N) int32
+    losses: jax.Array  # (L, N) int32
+
+
 def _served_in_parts(stream: int, reading: Reading, *lanes: jax.Array) -> jax.Array:
     """The queue served, or one for each of as few parts of the lanes as their entries need."""
     serve = _served_by_many if for_accelerator() else _served
     total, num = lanes[2].shape
     each = max(_MOST_ENTRIES // num, 1)
     parts = [
-        serve(stream, reading, *(x[start : start + each] for x in lanes))
+        serve(stream, reading, _Lanes(*(x[start : start + each] for x in lanes)))
         for start in range(0, total, each)
     ]
     return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
 
-def _served(
-    stream: int,
-    reading: Reading,
-    first: jax.Array,
-    second: jax.Array,
-    marked: jax.Array,
-    wins: jax.Array,
-    losses: jax.Array,
-) -> jax.Array:
-    """Serves the queue of the marked entries of (L, N) arrays; seeds are (L,)."""
+def _served(stream: int, reading: Reading, lanes: _Lanes) -> jax.Array:
+    """Serves the queue of the marked entries."""
+    first, second, marked, wins, losses = lanes
     num = marked.shape[1]
     words = jax.vmap(pack_bits)(marked)  # (L, N / 32)
     per_lane = words.shape[1]
@@ -136,19 +139,11 @@ def _served(
     return drawn.reshape(marked.shape)
 
 
-def _served_by_many(
-    stream: int,
-    reading: Reading,
-    first: jax.Array,
-    second: jax.Array,
-    marked: jax.Array,
-    wins: jax.Array,
-    losses: jax.Array,
-) -> jax.Array:
+def _served_by_many(stream: int, reading: Reading, lanes: _Lanes) -> jax.Array:
     """`_served` with a slot for each lane, which takes every L-th entry and tries several times at
     once."""
-    (slots, num), size = marked.shape, marked.size
-    marked, wins, losses = marked.ravel(), wins.ravel(), losses.ravel()
+    (slots, num), size = lanes.marked.shape, lanes.marked.size
+    first, second, marked, wins, losses = map(jnp.ravel, lanes)
     ends = jnp.cumsum(marked, dtype=jnp.int32)
     place = jnp.where(marked, ends - 1, size)
     queue = jnp.zeros(size, jnp.int32).at[place].set(lax.iota(jnp.int32, size), mode="drop")

@@ -20,7 +20,7 @@ from jaxduel.errors import InputError
 
 TARGET_VARIABLE, LOOPS_VARIABLE = "JAXDUEL_TARGET", "JAXDUEL_GPU_LOOPS"
 """Environment variables: a platform that all functions are traced for, wherever they run, so that a
-CPU can test what a GPU would do; and how loops run on a GPU (`gpu_loops`)."""
+CPU can test what a GPU would do; and the way of loops on a GPU (`gpu_loops`)."""
 _LOOPS = ("graph", "static", "dynamic")
 _FIRST_WITH_LOOPS = 12_030
 """CUDA driver from which a graph can hold loops."""
@@ -54,7 +54,7 @@ def for_accelerator() -> bool:
 
 
 def gpu_loops() -> str:
-    """How loops over time run on a GPU; all ways give the same numbers.
+    """The way in which loops over time run on a GPU; all ways give the same numbers.
 
     "graph": the whole loop is one CUDA graph, without a word to the host. "static": the host counts
     the steps, in stretches of known length. "dynamic": it asks the device before every step. The

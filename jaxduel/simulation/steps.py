@@ -77,7 +77,7 @@ def advance(
         first = number * STRETCH
 
         def one(t: jax.Array, lanes: StepLane) -> StepLane:
-            now, number = (draw(t, 1), 0) if for_accelerator() else (drawn, t - first)
+            now, number = (draw(t, 1), 0) if drawn is None else (drawn, t - first)
             lanes = each_lane(partial(_step, number=number), program)(cell, now, lanes)
             if lanes.pending is not None:
                 due = (t + 1) % delay == 0

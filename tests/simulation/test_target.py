@@ -1,4 +1,4 @@
-"""What a GPU would compute, on the CPU: the same numbers as what a CPU computes."""
+"""The code for a GPU, run on the CPU: the same numbers as by the code for a CPU."""
 
 import jax
 import numpy as np
