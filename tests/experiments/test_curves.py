@@ -72,6 +72,7 @@ def test_instances_are_stacked_while_they_have_as_many_runs_and_fit_a_block(name
             np.testing.assert_array_equal(sample.batches[sample.groups == i], theirs)
 
 
+@pytest.mark.thorough
 def test_cells_of_batched_policies_share_a_program_whatever_curve_they_are_of(ran):
     entries = [
         Competitor(f"pcomp[{b}]", f"B = {b}", "pcomp", {"num_batches": b}) for b in (2, 3, 4)
@@ -95,6 +96,7 @@ def test_many_runs_are_blocks_of_equal_size(monkeypatch, ran):
     np.testing.assert_array_equal(sample.regret, by_simulate.regret)
 
 
+@pytest.mark.thorough
 def test_separate_runs_on_several_instances_are_those_on_each(ran):
     btm = Competitor("btm", "BTM", "btm", {}, per_horizon=True)
     (together,) = ran(curve(btm, instances=3, runs=2))

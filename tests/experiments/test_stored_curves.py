@@ -82,6 +82,7 @@ def test_runs_of_something_else_have_other_keys(what):
     assert mine.isdisjoint(other)
 
 
+@pytest.mark.thorough
 def test_runs_of_other_requests_are_neither_taken_nor_lost(tmp_path):
     (first,) = completed(tmp_path, CURVE).values()
     more = _changed()["runs"]

@@ -25,6 +25,7 @@ def counted():
     return np.asarray(n), np.asarray(counts)
 
 
+@pytest.mark.thorough
 def test_all_draws_have_weight(counted):
     n, counts = counted
     assert (counts.sum(axis=-1, dtype=np.int64) == n[:, None]).all()
@@ -32,6 +33,7 @@ def test_all_draws_have_weight(counted):
     assert not counts.transpose(1, 2, 0, 3)[..., WEIGHTS == 0].any()
 
 
+@pytest.mark.thorough
 def test_means_variances_and_covariances_are_multinomial(counted):
     n, counts = counted
     for weights, of_row in zip(WEIGHTS.astype(float), counts, strict=True):

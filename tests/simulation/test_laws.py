@@ -55,6 +55,7 @@ def test_chunks_blocks_devices_and_checkpoints_do_not_change_a_bit(name, monkeyp
 QUICKLY = ("rmed1", "scomp2", "thompson-gaussian")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [
@@ -220,6 +221,7 @@ def test_delay_costs_regret_and_a_delay_of_one_does_not(name):
         assert late.mean[-1] > at_once.mean[-1] + 4 * np.hypot(late.sem[-1], at_once.sem[-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "extra"), [("pcomp", 0), ("scomp", 1), ("scomp2", 1)])
 def test_batched_policies_keep_to_their_batches(name, extra):
     times = 2 if name == "scomp2" else 1

@@ -42,6 +42,7 @@ def report(tmp_path_factory):
         return made
 
 
+@pytest.mark.thorough
 def test_files_of_all_kinds_of_panels(report):
     assert {file.name for file in report.files} == {
         *(f"figure-{panel}.{kind}" for panel in ("1a", "2", "5a", "6b")
@@ -61,6 +62,7 @@ def test_files_of_all_kinds_of_panels(report):
     assert "batches" not in text
 
 
+@pytest.mark.thorough
 def test_curves_that_figures_share_are_simulated_once(report):
     five, nine = "mslr5-condorcet", "noncondorcet-cyclic"
     delays = [f"{p}[delay={d}]" for p in ("dts", "dts+") for d in (3, 10)]
@@ -76,6 +78,7 @@ def test_curves_that_figures_share_are_simulated_once(report):
     np.testing.assert_array_equal(btm.checkpoints, [10, 30, 100, 120])
 
 
+@pytest.mark.thorough
 def test_delayed_runs_are_those_of_simulate(report):
     name = "noncondorcet-cyclic"
     key, problem = named_key(0, name), jd.problems.load(name)
@@ -87,6 +90,7 @@ def test_delayed_runs_are_those_of_simulate(report):
     np.testing.assert_array_equal(sample.final, result.regret[:, -1])
 
 
+@pytest.mark.thorough
 def test_tables_have_the_numbers_of_the_samples(report):
     folder = report.files[0].parent
     with (folder / "figure-6b.csv").open() as file:
