@@ -29,9 +29,9 @@ class DuelingProblem:
     """A K-armed dueling bandit; arms are numbered 0..K-1.
 
     Build one with `from_matrix`, which validates; the constructor does not, so that a traced or
-    stacked matrix can pass through `jax.jit`, `jax.vmap` and `jax.grad` as the only leaf of this
-    pytree. Everything below `preferences` is computed with NumPy on the host, in float64, and needs
-    a concrete matrix.
+    stacked matrix can pass through `jax.jit`, `jax.vmap` and `jax.grad` as a leaf of this pytree.
+    Everything below the fields is computed with NumPy on the host, in float64, and needs a concrete
+    matrix.
 
     Arm i "beats" arm j where p_ij > 1/2, strictly: a tie counts for neither, as in the definition
     of Copeland scores of the D-TS paper (Wu and Liu, 2016, section 3).
@@ -51,6 +51,9 @@ class DuelingProblem:
     """`preferences[i, j]` is the probability that arm i wins a comparison with arm j."""
     name: str = dataclasses.field(default="matrix", metadata={"static": True})
     """The name of the instance in reports and warnings."""
+    ties: Any = None  # (K, K) float64, symmetric, 0 on the diagonal; None if there are no ties
+    """`ties[i, j]` is the probability that a comparison of i and j is a tie, which counts half for
+    either arm in `preferences`. Only `jaxduel.simulate(ties="drop")` tells ties from fair coins."""
 
     @property
     def num_arms(self) -> int:
@@ -141,7 +144,9 @@ class DuelingProblem:
                 )
         if len(set(arms)) < len(arms):
             raise InputError(f"'{shown}' names an arm twice: the arms of a submatrix must differ.")
-        return DuelingProblem(_frozen(self._host()[np.ix_(arms, arms)]), name)
+        chosen = np.ix_(arms, arms)
+        ties = None if self.ties is None else _frozen(np.asarray(self.ties)[chosen])
+        return DuelingProblem(_frozen(self._host()[chosen]), name, ties)
 
     @property
     def smallest_gap(self) -> float | None:
@@ -153,14 +158,14 @@ class DuelingProblem:
         if not self._is_concrete():
             shape = array_text(self.preferences)
             return f"DuelingProblem({self.name!r}, preferences={shape})"
-        facts = [f"K={self.num_arms}", self._winners(), self._closeness()]
+        facts = [f"K={self.num_arms}", self._winners(), self._closeness(), *self._tied()]
         return f"DuelingProblem({self.name!r}, {', '.join(facts)})"
 
     def _repr_html_(self) -> str:
         """The same facts and, of few arms, the matrix."""
         if not self._is_concrete():
             return html_table(self.name, [["preferences", array_text(self.preferences)]])
-        facts = [f"K = {self.num_arms}", self._winners(), self._closeness()]
+        facts = [f"K = {self.num_arms}", self._winners(), self._closeness(), *self._tied()]
         caption = f"{self.name}: {', '.join(facts)}"
         if self.num_arms > _SHOWN_ARMS:
             return html_table(caption, [])
@@ -178,13 +183,20 @@ class DuelingProblem:
         gap = self.smallest_gap
         return "all pairs tied" if gap is None else f"smallest gap {gap:.4g}"
 
+    def _tied(self) -> list[str]:
+        """The largest probability of a tie, if there are ties."""
+        return [] if self.ties is None else [f"ties up to {np.max(np.asarray(self.ties)):.4g}"]
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DuelingProblem):
             return NotImplemented
         if self.name != other.name:
             return False
         if self._is_concrete() and other._is_concrete():
-            return np.array_equal(self._host(), other._host())
+            if (self.ties is None) != (other.ties is None):
+                return False
+            same_ties = self.ties is None or np.array_equal(self.ties, other.ties)
+            return same_ties and np.array_equal(self._host(), other._host())
         return self.preferences is other.preferences
 
     def __hash__(self) -> int:
@@ -199,7 +211,11 @@ class DuelingProblem:
         return is_array and is_known(matrix) and matrix.ndim == 2
 
 
-def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") -> DuelingProblem:
+def from_matrix(
+    p: ArrayLike | Sequence[Sequence[float]],
+    name: str = "matrix",
+    ties: ArrayLike | Sequence[Sequence[float]] | None = None,
+) -> DuelingProblem:
     """A problem from a preference matrix, validated.
 
     Rounding within the tolerance is repaired: the diagonal becomes exactly 1/2 and of each pair the
@@ -210,14 +226,16 @@ def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") 
       p: (K, K) list of lists, NumPy or JAX array; p[i, j] is the probability that arm i beats arm
         j.
       name: the name of the instance in messages and reports.
+      ties: (K, K), symmetric: the probability q[i, j] of a tie, which counts half for either arm in
+        p, so that q[i, j] / 2 is at most p[i, j]; None for instances without ties.
 
     Returns:
       The problem, its `preferences` a read-only (K, K) float64 NumPy array.
 
     Raises:
       InputError: not a square matrix of numbers, K < 2, an entry not finite or outside [0, 1], a
-        diagonal entry that is not 1/2 or a pair that does not sum to 1, within 1e-6. Positions
-        count from 0.
+        diagonal entry that is not 1/2 or a pair that does not sum to 1, within 1e-6; ties that are
+        not symmetric, or exceed what p allows. Positions count from 0.
 
     Example:
       >>> import jaxduel as jd
@@ -226,6 +244,8 @@ def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") 
       DuelingProblem('matrix', K=3, Condorcet winner 0, smallest gap 0.1)
       >>> problem.borda_scores.round(3).tolist()
       [0.65, 0.35, 0.5]
+      >>> jd.problems.from_matrix([[0.5, 0.7], [0.3, 0.5]], ties=[[0, 0.2], [0.2, 0]])
+      DuelingProblem('matrix', K=2, Condorcet winner 0, smallest gap 0.2, ties up to 0.2)
     """
     matrix = _numbers(p, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -249,7 +269,29 @@ def from_matrix(p: ArrayLike | Sequence[Sequence[float]], name: str = "matrix") 
             f"(the worst of {count} such pairs, arms counted from 0): each pair must sum to 1 "
             f"within {_TOLERANCE:g}."
         )
-    return DuelingProblem(_frozen(_symmetrised(matrix)), name)
+    preferences = _frozen(_symmetrised(matrix))
+    return DuelingProblem(preferences, name, None if ties is None else _ties(ties, name, matrix))
+
+
+def _ties(ties: Any, name: str, matrix: np.ndarray) -> np.ndarray | None:
+    """Validated probabilities of ties; None if all are 0."""
+    tied = _numbers(ties, f"{name}, ties")
+    where = f"{name}, ties"
+    if tied.shape != matrix.shape:
+        raise InputError(f"matrix '{where}' has shape {tied.shape}, and p has {matrix.shape}.")
+    _refuse(where, tied, ~np.isfinite(tied), "entries must be finite probabilities")
+    _refuse(where, tied, tied < 0, "entries must be probabilities")
+    _refuse(where, tied, np.abs(tied - tied.T) > _TOLERANCE, "ties are symmetric")
+    _refuse(where, tied, np.diag(np.diagonal(tied) > 0), "an arm against itself has no ties: 0")
+    room = 2 * np.minimum(matrix, matrix.T)
+    i, j = np.unravel_index(np.argmax(tied - room), tied.shape)
+    if tied[i, j] > room[i, j] + _TOLERANCE:
+        raise InputError(
+            f"matrix '{where}' has {tied[i, j]:.6g} at [{i}, {j}] (counted from 0): a tie counts "
+            f"half for either arm, so that p = {matrix[i, j]:.6g} leaves at most {room[i, j]:.6g}."
+        )
+    tied = np.minimum(np.maximum(tied, tied.T), room)
+    return _frozen(tied) if tied.any() else None
 
 
 def _numbers(p: Any, name: str) -> np.ndarray:

@@ -16,7 +16,8 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.interrupts import Workers
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
-from jaxduel.simulation import events, rounds, steps
+from jaxduel.simulation import ballots, events, rounds, steps
+from jaxduel.simulation.ballots import Ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
@@ -48,6 +49,7 @@ class Recorded(NamedTuple):
 
     tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms
     batches: Any  # (lanes,) int32, batched policies only; else None
+    ballots: Ballots | None = None  # of the problem's arms, (lanes, ...), where votes are the clock
 
     def fetched(self) -> Recorded:
         """The record as NumPy's arrays."""
@@ -67,6 +69,14 @@ class Job(NamedTuple):
     tick: Callable[[int], Any]
     compiles: Callable[[], Any]
     stop: threading.Event
+
+    @property
+    def amount(self) -> int:
+        """Comparisons, pulls or, where these are the clock, votes of a seed; of several cells, the
+        most."""
+        poll = self.cell.poll
+        times = self.cell.checkpoints if poll is None else poll.checkpoints
+        return int(np.max(np.asarray(times)))
 
 
 class Runner(NamedTuple):
@@ -129,7 +139,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     times = np.asarray(job.cell.checkpoints)[..., : int(np.max(np.asarray(job.cell.points)))]
     first_ones: list[Tallies] = []
     settling, begin = SkipHeuristic(job), 0
-    number = FEWEST_STEPS
+    number, ticked = FEWEST_STEPS, 0
     if skips and settling.goes_ahead():
         ahead = job._replace(slots=job.lanes)
         record = _run_events(ahead, setups, lanes, 0, [], settling.has_shown)
@@ -142,7 +152,13 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             if job.stop.is_set():
                 return None
             look = settling.following(begin) if skips else begin + STEPS_PER_CALL
-            end, called = min(look, int(time), begin + number), perf_counter()
+            most = number
+            if job.cell.poll is not None:
+                left = int(ballots.votes_left(job.cell, lanes.ballots).max())
+                if left == 0:
+                    break
+                most = min(number, max(left, FEWEST_STEPS))
+            end, called = min(look, int(time), begin + most), perf_counter()
             bounds = np.int32(begin), np.int32(end), np.int32(job.delay)
             brief = skips and settling.is_soon and _brief_seconds[job.program] < BRIEF_SECONDS
             advance = steps.advance.brief if brief else steps.advance
@@ -152,14 +168,16 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             _brief_seconds[job.program] += seconds if brief else 0.0
             slow = seconds > CALL_SECONDS
             number = max(number // 2, FEWEST_STEPS) if slow else min(2 * number, STEPS_PER_CALL)
-            job.tick(end - begin)
-            begin = end
+            made = end if job.cell.poll is None else _votes_made(job, lanes.ballots)
+            job.tick(made - ticked)
+            begin, ticked = end, made
             if skips and begin == look and settling.is_over(setups, lanes, begin):
                 return _run_events(job, setups, lanes, begin, first_ones)
         now = steps.recorded(setups, lanes, program=job.program)
         first_ones.append(jax.tree.map(np.asarray, now))
     axis = 2 if stacked else 1
-    return Recorded(jax.tree.map(lambda *x: np.stack(x, axis), *first_ones), None)
+    record = jax.tree.map(lambda *x: np.stack(x, axis), *first_ones)
+    return Recorded(record, None, _ballots_of(job, setups, lanes.ballots))
 
 
 def _run_events(
@@ -186,7 +204,8 @@ def _run_events(
         slots = events.occupy(block, first, number=number, program=program)
     following = np.full(len(cell.checkpoints) if stacked else (), number, np.int32)
     following = placed(following, job.root)
-    total, ticked, waited = int(np.max(np.asarray(cell.checkpoints))) - begin, 0, 0
+    made = begin if cell.poll is None else _votes_made(job, lanes.ballots)
+    total, ticked, waited = job.amount - made, 0, 0
     while True:
         if job.stop.is_set():
             return None
@@ -217,7 +236,7 @@ def _run_events(
     for number, tallies in enumerate(first_ones):
         for all_times, values in zip(*map(jax.tree.leaves, (record, tallies)), strict=True):
             all_times[(*before, number)] = values
-    return Recorded(record, None)
+    return Recorded(record, None, _ballots_of(job, setups, seen.step.ballots))
 
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:
@@ -235,9 +254,22 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
                 f"{type(job.cell.policy).__name__} committed to nothing before the horizon; "
                 "simulate to a horizon that it reaches."
             )
-    job.tick(int(np.max(np.asarray(job.cell.checkpoints))))
+    job.tick(job.amount)
     record = rounds.recorded(setups, lanes, program=job.program)
-    return jax.block_until_ready(Recorded(record, lanes.batches))
+    counted = _ballots_of(job, setups, lanes.ballots)
+    return jax.block_until_ready(Recorded(record, lanes.batches, counted))
+
+
+def _votes_made(job: Job, counted: Ballots) -> int:
+    """Mean votes of the seeds of a block."""
+    return job.amount - int(np.mean(ballots.votes_left(job.cell, counted)))
+
+
+def _ballots_of(job: Job, setups: Setup, counted: Ballots | None) -> Ballots | None:
+    """The ballots of a block, of the problem's arms."""
+    if counted is None:
+        return None
+    return ballots.recorded(setups, counted, program=job.program)
 
 
 def _compile_steps(job: Job) -> None:
@@ -278,11 +310,11 @@ def _starter(
     """`start` of a loop, for all lanes of a block in one compiled call."""
 
     @compiled_once(name=f"{start.__module__}.{start.__qualname__}", static_argnames="program")
-    def started(cell: Cell, keys: jax.Array, *, program: Program) -> Any:
-        def one(cell: Cell, key: jax.Array, _: None) -> Any:
-            return start(cell, key, program)
+    def started(cell: Cell, arms: jax.Array, keys: jax.Array, *, program: Program) -> Any:
+        def one(cell: Cell, arms: jax.Array, key: jax.Array) -> Any:
+            return start(cell, arms, key, program)
 
-        return each_lane(one, program)(cell, keys, None)
+        return each_lane(one, program)(cell, arms, keys)
 
     def of_block(job: Job, first: int) -> Any:
         indices = np.arange(job.lanes, dtype=np.int32) + np.int32(first)
@@ -290,7 +322,7 @@ def _starter(
             indices = np.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
         active = np.asarray(job.cell.policy.active_arms)
         setups, keys = set_up(job.root, indices, active, job.program.shuffle)
-        lanes = started(needed(job.cell), keys, program=job.program)
+        lanes = started(needed(job.cell), setups.arms, keys, program=job.program)
         return setups, placed(lanes, job.root)  # if `init` needs none of its arguments
 
     return of_block

@@ -10,6 +10,16 @@ import jax
 from jaxduel.simulation.instances import Instance
 
 
+class Poll(NamedTuple):
+    """Votes as a cell's clock: a run ends with the last checkpoint in votes, or at its horizon."""
+
+    checkpoints: Any  # (M,) int32: increasing numbers of votes
+    start: Any = None  # (K, K) int32: wins before the run, of the problem's arms; None: none
+    needed: Any = None
+    """(N + 1,) int32: the wins over an opponent among n votes between the two that make a rule name
+    an arm, if it has them over every opponent; None: no rule."""
+
+
 class Cell(NamedTuple):
     """A policy on an instance, with the times to record; stacked cells have one more axis."""
 
@@ -22,6 +32,8 @@ class Cell(NamedTuple):
     """() int32, number of checkpoints that count, padding left out; None in the step loop."""
     among: Any = None
     """(K,) bool, the problem's arms that may share a quiet run; None unless `Program.among`."""
+    poll: Poll | None = None
+    """None where comparisons are the clock."""
 
 
 class Program(NamedTuple):

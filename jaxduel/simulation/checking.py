@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxduel.errors import AssumptionWarning, InputError, warn_caller
+from jaxduel.errors import AssumptionWarning, InputError, unknown_name, warn_caller
 from jaxduel.policies import registry
 from jaxduel.policies.base import (
     Duel,
@@ -23,12 +23,14 @@ from jaxduel.policies.base import (
 from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
 from jaxduel.simulation import blocks, checkpoints, regret
-from jaxduel.simulation.cells import Cell
+from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.lanes import WIDEST_LANES
 
+TIES = ("coin", "drop")
+"""The values of `ties`."""
 WINNERS = "winners"
 """The value of `skip_quiet` with which winners that share a quiet run are not told apart."""
 _LEAST = {
@@ -40,12 +42,13 @@ _LEAST = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of a run; documented at `simulate`, but for four.
+    """Settings of a run; documented at `simulate`, but for five.
 
     Attributes:
       table_budget: as there, but None keeps the rows of all seeds, whatever they take.
       of_outcomes: reduces recorded outcomes: a function from some rows of `Result.outcomes` to an
         array of as many rows; all of them are kept if None.
+      poll: checkpoints in votes, which are the clock then; None where comparisons are.
       part: amount of the run in the `Progress` around it, in that one's unit.
       stop: once it is set, the run ends with its next chunk; what had finished is dropped.
     """
@@ -56,6 +59,7 @@ class Settings:
     regret: str | None = None
     shuffle_arms: bool = True
     delay: int = 1
+    ties: str = TIES[0]
     first_seed: int = 0
     record_pairs: bool = False
     record_outcomes: bool = False
@@ -67,6 +71,7 @@ class Settings:
     devices: Sequence[Device] | None = None
     prng: str = GENERATORS[0]
     progress: bool | None = False
+    poll: Poll | None = None
     part: float = 0.0
     stop: threading.Event | None = None
 
@@ -99,6 +104,8 @@ class Settings:
                 f"skip_quiet={WINNERS!r} does not tell which winner was played: record_pairs and "
                 "record_outcomes must be False."
             )
+        if self.ties not in TIES:
+            raise unknown_name("value of ties", self.ties, TIES)
         if self.regret is not None:
             regret.needs_pairs(self.regret)
         if self.devices is not None and not _are_devices(self.devices):
@@ -126,6 +133,8 @@ class CheckedCell:
       definition: of the regret.
       among: (K,) bool, the problem's arms that may share a quiet run; at most one is True if runs
         are never shared.
+      drops_ties: True if there are ties, and they tell nothing.
+      poll: where votes are the clock, as in `Settings`.
     """
 
     def __init__(
@@ -151,6 +160,8 @@ class CheckedCell:
                 f"{problem.num_arms}."
             )
         self._require_what_it_can_do(policy, settings)
+        self.drops_ties = settings.ties == "drop" and getattr(problem, "ties", None) is not None
+        self.poll = settings.poll
         self.definition = settings.regret or regret.default_of(problem)
         problem.gaps(self.definition)
         if isinstance(problem, DuelingProblem):
@@ -199,15 +210,25 @@ class CheckedCell:
                 return self.problem.gaps(self.definition) == 0
         return np.zeros(self.problem.num_arms, bool)
 
-    def to_cell(self, points: int, among: bool) -> Cell:
+    @property
+    def amount(self) -> int:
+        """Comparisons, pulls or, where these are the clock, votes of a seed."""
+        return int(self.grid[-1] if self.poll is None else self.poll.checkpoints[-1])
+
+    def to_cell(self, points: int, among: bool, drop_ties: bool) -> Cell:
         """The cell for the loops: the instance padded to the policy's arms with arms that are never
-        played, the checkpoints to `points` by repeating the last; with `among` if asked for.
+        played, the checkpoints to `points` by repeating the last; with `among` and with ties to be
+        dropped if asked for.
         """
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(np.asarray, self.policy)
-        instance = instance_of(self.problem, self.policy.num_arms)
-        padded = np.pad(self.among, (0, self.policy.num_arms - len(self.among)))
-        return Cell(policy, instance, grid, np.int32(len(self.grid)), padded if among else None)
+        instance = instance_of(self.problem, self.policy.num_arms, drop_ties)
+        extra = self.policy.num_arms - len(self.among)
+        shared = np.pad(self.among, (0, extra)) if among else None
+        poll = self.poll
+        if poll is not None and poll.start is not None:
+            poll = poll._replace(start=np.pad(poll.start, (0, extra)))
+        return Cell(policy, instance, grid, np.int32(len(self.grid)), shared, poll)
 
 
 def _require_problem(problem: Any) -> None:

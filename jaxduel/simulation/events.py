@@ -17,6 +17,7 @@ from jaxduel.numerics import count_true
 from jaxduel.numerics.multinomial import multinomial
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Quiet
+from jaxduel.simulation.ballots import is_full
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
@@ -90,7 +91,7 @@ def begin(
             step=step,
             t=t,
             turns=jnp.int32(0),
-            cursor=recorded,
+            cursor=jnp.where(is_full(cell, step.ballots), cell.points, recorded),
             record=no_tallies(cell, program, cell.checkpoints.shape[0]),
         )
 
@@ -175,6 +176,8 @@ def exchange(
                 for name in results
             }
         )
+        ballots = jax.tree.map(back, waiting.step.ballots, lane.step.ballots)
+        waiting = waiting._replace(step=waiting.step._replace(ballots=ballots))
         come = following + jnp.cumsum(free, dtype=jnp.int32) - 1
         seed = jnp.minimum(jnp.where(free, come, slots.seed), size)
         loaded = free & (seed < size)
@@ -286,17 +289,20 @@ def _alone(lane: EventLane, run: Quiet) -> jax.Array:
 
 def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLane:
     """Counts the rest of a run, which is of one arm, and plays the comparison after it. A lane at
-    its horizon plays on with its clock stopped: nothing of what it plays is recorded."""
+    its horizon, or with all its votes, plays on with its clock stopped: nothing of what it plays is
+    recorded."""
     lane, run = loop
     lane = _counted(lane, run, _alone(lane, run))
     number = lane.t + 1
     key = fold_in(setup.policy, number)
     noise = cell.instance.noise(fold_in(setup.environment, number)[None])[0]
-    goes_on = lane.t < cell.checkpoints[-1]
+    goes_on = (lane.t < cell.checkpoints[-1]) & ~is_full(cell, lane.step.ballots)
+    step = play(cell, setup.arms, key, noise, lane.step, goes_on)
     return lane._replace(
-        step=play(cell, setup.arms, key, noise, lane.step),
+        step=step,
         t=lane.t + goes_on,
         turns=lane.turns + goes_on,
+        cursor=jnp.where(is_full(cell, step.ballots), cell.points, lane.cursor),
     )
 
 

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.numerics import binomial, normal
-from jaxduel.numerics.threefry import bits, uniform23
-from jaxduel.policies.base import Batch, Duel, Plan, Pull, PullBatch
+from jaxduel.numerics.threefry import bits, fold_in, uniform23
+from jaxduel.policies.base import WITHHELD, Batch, Duel, Plan, Pull, PullBatch
+from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.problems import ArmsProblem, Problem
 
 
@@ -46,22 +47,30 @@ class Instance(Protocol):
 class Duels(NamedTuple):
     """Arms that are compared in pairs."""
 
-    preferences: jax.Array  # (K, K) float32
+    preferences: jax.Array  # (K, K) float32; where ties are dropped, of decisive comparisons
+    ties: jax.Array | None = None  # (K, K) float32; None: a tie is a fair coin
 
     def noise(self, keys: jax.Array) -> jax.Array:
         """Coins in [0, 1): the left arm wins below its probability."""
         return _coins(keys)
 
     def sample(self, arms: jax.Array, plan: Duel, noise: jax.Array) -> jax.Array:
-        """() int32: +1 if the left arm wins, else -1."""
-        left_wins = noise < self.preferences[arms[plan.left], arms[plan.right]]
-        return jnp.where(left_wins, jnp.int32(1), jnp.int32(-1))
+        """() int32: +1 if the left arm wins, -1 if the right one does, `WITHHELD` for a tie."""
+        pair = arms[plan.left], arms[plan.right]
+        if self.ties is None:
+            return jnp.where(noise < self.preferences[pair], jnp.int32(1), jnp.int32(-1))
+        decisive = 1.0 - self.ties[pair]
+        lost = jnp.where(noise < decisive, jnp.int32(-1), jnp.int32(WITHHELD))
+        return jnp.where(noise < decisive * self.preferences[pair], jnp.int32(1), lost)
 
     def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
         """(K, K) int32: wins of i over j."""
         upper = np.triu_indices(len(self.preferences), 1)
-        n = plan.counts[upper]
-        won = binomial(key, n, self.preferences[arms[upper[0]], arms[upper[1]]])
+        n, pair = plan.counts[upper], (arms[upper[0]], arms[upper[1]])
+        if self.ties is not None:
+            key, of_ties = fold_in(key, 0), fold_in(key, 1)
+            n = n - binomial(of_ties, n, self.ties[pair])
+        won = binomial(key, n, self.preferences[pair])
         wins = jnp.zeros_like(plan.counts).at[upper].set(won)
         return wins.at[upper[::-1]].set(n - won)
 
@@ -76,11 +85,7 @@ class Duels(NamedTuple):
         del arms
         if isinstance(plan, Batch):
             return so_far + outcome
-        left_won = outcome > 0
-        winner = jnp.where(left_won, plan.left, plan.right)
-        loser = jnp.where(left_won, plan.right, plan.left)
-        won = (plan.left != plan.right).astype(jnp.int32)
-        return so_far.at[winner, loser].add(won, mode="promise_in_bounds")
+        return add_result(so_far, duel_result(plan, outcome))
 
 
 class GaussianArms(NamedTuple):
@@ -163,8 +168,9 @@ class BernoulliArms(NamedTuple):
         )
 
 
-def instance_of(problem: Problem, num_arms: int) -> Instance:
-    """The problem's arrays, padded to `num_arms` with arms that no policy plays."""
+def instance_of(problem: Problem, num_arms: int, drop_ties: bool = False) -> Instance:
+    """The problem's arrays, padded to `num_arms` with arms that no policy plays; with `drop_ties`,
+    ties are told from fair coins."""
     extra = num_arms - problem.num_arms
     if isinstance(problem, ArmsProblem):
         means: Any = np.pad(problem.means, (0, extra)).astype(np.float32)
@@ -172,8 +178,13 @@ def instance_of(problem: Problem, num_arms: int) -> Instance:
             return BernoulliArms(means)
         std: Any = np.pad(problem.std, (0, extra)).astype(np.float32)
         return GaussianArms(means, std)
-    padded: Any = np.pad(problem.preferences, (0, extra), constant_values=0.5)
-    return Duels(padded.astype(np.float32))
+    p: Any = problem.preferences
+    if not drop_ties:
+        return Duels(np.pad(p, (0, extra), constant_values=0.5).astype(np.float32))
+    q: Any = np.zeros_like(p) if problem.ties is None else np.asarray(problem.ties)
+    won = np.divide(p - q / 2, 1 - q, out=np.full_like(p, 0.5), where=q < 1)
+    padded: Any = np.pad(won, (0, extra), constant_values=0.5)
+    return Duels(padded.astype(np.float32), np.pad(q, (0, extra)).astype(np.float32))
 
 
 def sums_of(problem: Problem, gathered: Any) -> np.ndarray:

@@ -56,6 +56,7 @@ def request_of(
         "regret": settings.regret or regret.default_of(problem),
         "shuffle_arms": bool(settings.shuffle_arms),
         "delay": int(settings.delay),
+        "ties": settings.ties,
         "skip_quiet": skips if isinstance(skips := settings.skip_quiet, str) else bool(skips),
         "prng": settings.prng,
         "record_pairs": settings.record_pairs,
@@ -92,7 +93,13 @@ def changed_parameters(made: Mapping[str, Any]) -> dict[str, str]:
 def changed_settings(made: Mapping[str, Any]) -> dict[str, str]:
     """The settings that change the law or the draws of a run and are not at their defaults, as
     text."""
-    plain = {"delay": 1, "shuffle_arms": True, "skip_quiet": True, "prng": "threefry2x32"}
+    plain = {
+        "delay": 1,
+        "ties": "coin",
+        "shuffle_arms": True,
+        "skip_quiet": True,
+        "prng": "threefry2x32",
+    }
     return {
         name: text_of(made[name]) for name, value in plain.items() if made.get(name, value) != value
     }

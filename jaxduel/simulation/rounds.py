@@ -16,6 +16,7 @@ from jax import lax
 
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Batch, PullBatch
+from jaxduel.simulation.ballots import Ballots, cast_batch, first_state, is_full, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
@@ -39,18 +40,20 @@ class RoundLane(NamedTuple):
     tallies: Tallies
     cursor: jax.Array  # () int32: checkpoints recorded
     record: Tallies  # at the checkpoints; outcomes without those of the round that they lie in
+    ballots: Ballots | None  # where votes are the clock
 
 
-def start(cell: Cell, key: jax.Array, program: Program) -> RoundLane:
-    """A seed before its first round; the key is for `Policy.init`."""
+def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> RoundLane:
+    """A seed before its first round; the key is for its first state."""
     return RoundLane(
-        state=cell.policy.init(key),
+        state=first_state(cell, arms, key),
         round=jnp.int32(0),
         batches=jnp.int32(0),
         done=jnp.int32(0),
         tallies=no_tallies(cell, program),
         cursor=jnp.int32(0),
         record=no_tallies(cell, program, cell.checkpoints.shape[0]),
+        ballots=no_ballots(cell, arms),
     )
 
 
@@ -64,7 +67,7 @@ def advance(
       The lanes; () bool, True if all have reached their horizon; () bool, True if one stopped short
       of it, by committing to nothing.
     """
-    unfinished = each_lane(lambda cell, _, lane: lane.done < cell.checkpoints[-1], program)
+    unfinished = each_lane(_is_unfinished, program)
     behind = each_lane(_is_behind, program)
 
     def going(loop: tuple[jax.Array, RoundLane, jax.Array]) -> jax.Array:
@@ -101,6 +104,11 @@ def recorded(setups: Setup, lanes: RoundLane, *, program: Program) -> Tallies:
     return each_lane(one, program)(None, setups, lanes)
 
 
+def _is_unfinished(cell: Cell, _: Setup, lane: RoundLane) -> jax.Array:
+    """True if a lane has not reached its horizon, nor its last checkpoint in votes: () bool."""
+    return (lane.done < cell.checkpoints[-1]) & ~is_full(cell, lane.ballots)
+
+
 class Played(NamedTuple):
     """A round that was played, for the checkpoints inside it."""
 
@@ -122,12 +130,16 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     total = jnp.sum(counts, dtype=jnp.int32)
     before = jnp.cumsum(counts.ravel(), dtype=jnp.int32).reshape(counts.shape) - counts
     played = Played(plan, before, lane.done, lane.tallies)
+    ballots = lane.ballots
+    if ballots is not None:
+        ballots = cast_batch(cell, ballots, plan, outcome)
     lane = lane._replace(
         state=policy.update(lane.state, plan, outcome, key),
         round=number,
         batches=lane.batches + (total > 0),
         done=lane.done + total,
         tallies=count(cell, setup.arms, lane.tallies, plan, outcome),
+        ballots=ballots,
     )
     return lane, played, total == 0
 

@@ -6,7 +6,7 @@ import gc
 import threading
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -51,7 +51,8 @@ def job_of(
     devices, lanes, share = _devices(settings), settings.lanes, settings.num_seeds
     platform = devices[0].platform
     among = any(c.among.sum() > 1 for c in checked)
-    cells = [c.to_cell(points, among) for c in checked]
+    drop_ties = any(c.drops_ties for c in checked)
+    cells = [c.to_cell(points, among, drop_ties) for c in checked]
     job = blocks.Job(
         cell=_stack(cells, runner) if stacked else cells[0],
         first_seed=settings.first_seed,
@@ -165,7 +166,7 @@ def run_prepared(
     num_blocks = -(-settings.num_seeds // job.lanes)
     warn_if_idle(settings.devices, num_blocks)
     with interrupts.stops(job.stop), _progress(checked, settings) as shown:
-        steps = num_blocks * int(max(c.grid[-1] for c in checked))
+        steps = num_blocks * job.amount
         job = job._replace(tick=lambda n: shown.tick(n / steps), compiles=shown.compiles)
         finished = blocks.run_blocks(
             blocks.runner_for(checked[0].kind),
@@ -190,6 +191,19 @@ def compile_ahead(prepared: Prepared, device: Device) -> None:
         blocks.runner_for(prepared.checked[0].kind).compile(job)
 
 
+class Collector(Protocol):
+    """What becomes of the blocks of a cell."""
+
+    def keep(self, first: int, record: blocks.Recorded) -> None:
+        """Takes the record of a block, on the host, padding included; `first` is its first seed's
+        number, from 0."""
+        ...
+
+    def result(self, done: int, lanes: int) -> Any:
+        """The result of the first `done` seeds, simulated in blocks of `lanes`."""
+        ...
+
+
 def run_cells(
     policies: Sequence[Any],
     problems: Sequence[Problem],
@@ -200,16 +214,31 @@ def run_cells(
 ) -> list[Result]:
     """Simulates cells: one, or several stacked into one program; arguments as in `prepare`.
 
+    Raises:
+      InputError, KeyboardInterrupt: as `run_collecting`.
+    """
+    prepared = prepare(policies, problems, horizons, settings, stacked=stacked)
+    return run_collecting(prepared, _records)
+
+
+def run_collecting(
+    prepared: Prepared, collectors: Callable[[Prepared], Sequence[Collector]]
+) -> list[Any]:
+    """Simulates prepared cells, and makes their results.
+
     Where the memory of a device ends, it begins again with half the lanes, with a warning once all
     is done.
+
+    Args:
+      prepared: the cells.
+      collectors: makes a collector for each cell, before anything is computed.
 
     Raises:
       InputError: before anything is computed; or if lanes that were asked for do not fit a device.
       KeyboardInterrupt: as `run_prepared`.
     """
-    prepared = prepare(policies, problems, horizons, settings, stacked=stacked)
-    asked = prepared.job.lanes
-    while (results := _run_whole(prepared)) is None:
+    settings, asked = prepared.settings, prepared.job.lanes
+    while (results := _run_whole(prepared, collectors(prepared))) is None:
         gc.collect()  # the error's traceback and its frames, which hold arrays, refer to each other
         device, lanes = _devices(settings)[0], prepared.job.lanes
         if settings.lanes is not None or lanes == 1:
@@ -227,9 +256,27 @@ def run_cells(
     return results
 
 
-def _run_whole(prepared: Prepared) -> list[Result] | None:
+def _run_whole(prepared: Prepared, collectors: Sequence[Collector]) -> list[Any] | None:
     """The results of prepared cells; None if a device has too little memory for a block."""
-    checked, settings, stacked = prepared.checked, prepared.settings, prepared.job.program.stacked
+    stacked = prepared.job.program.stacked
+
+    def keep(first: int, block: blocks.Recorded) -> None:
+        block = block.fetched()
+        for i, collector in enumerate(collectors):
+            collector.keep(first, jax.tree.map(itemgetter(i), block) if stacked else block)
+
+    try:
+        done = run_prepared(prepared, prepared.settings, keep)
+    except jax.errors.JaxRuntimeError as error:
+        if is_out_of_memory(error):
+            return None
+        raise
+    return [collector.result(done, prepared.job.lanes) for collector in collectors]
+
+
+def _records(prepared: Prepared) -> list[Record]:
+    """Collectors of regret and plays."""
+    checked, settings = prepared.checked, prepared.settings
     batched = blocks.runner_for(checked[0].kind) is blocks.ROUNDS
     budget = settings.table_budget and settings.table_budget // len(checked)
     records = [Record(cell, settings, batched, budget) for cell in checked]
@@ -239,19 +286,7 @@ def _run_whole(prepared: Prepared) -> list[Result] | None:
             f"tables of {settings.num_seeds:,} seeds would exceed table_budget: regret and plays "
             f"are kept of the first {fewest:,}, mean, std and sem are of all."
         )
-
-    def keep(first: int, block: blocks.Recorded) -> None:
-        block = block.fetched()
-        for i, record in enumerate(records):
-            record.keep(first, jax.tree.map(itemgetter(i), block) if stacked else block)
-
-    try:
-        done = run_prepared(prepared, settings, keep)
-    except jax.errors.JaxRuntimeError as error:
-        if is_out_of_memory(error):
-            return None
-        raise
-    return [record.result(done, prepared.job.lanes) for record in records]
+    return records
 
 
 def _progress(checked: Sequence[CheckedCell], settings: Settings) -> Simulating:
@@ -260,7 +295,8 @@ def _progress(checked: Sequence[CheckedCell], settings: Settings) -> Simulating:
     name = registry.name_of(checked[0].policy)
     where = f"on {checked[0].problem.name}" if len(checked) == 1 else f"in {len(checked)} cells"
     unit = "pulls" if checked[0].kind in (Pull, PullBatch) else "comparisons"
-    total = settings.num_seeds * int(sum(c.grid[-1] for c in checked))
+    unit = unit if settings.poll is None else "votes"
+    total = settings.num_seeds * sum(c.amount for c in checked)
     return Simulating(f"{name} {where}", name, total, unit, settings.progress, settings.part)
 
 

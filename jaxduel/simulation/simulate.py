@@ -12,7 +12,7 @@ import numpy as np
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
-from jaxduel.simulation.checking import Settings
+from jaxduel.simulation.checking import TIES, Settings
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.result import Result
@@ -33,6 +33,7 @@ def simulate(
     shuffle_arms: bool = True,
     delay: int = 1,
     *,
+    ties: str = TIES[0],
     first_seed: int = 0,
     record_pairs: bool = False,
     record_outcomes: bool = False,
@@ -64,6 +65,9 @@ def simulate(
       shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
         profit from the order in which they are listed.
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
+      ties: where the problem has `ties`: "coin", a tie reaches the policy as a fair coin, which is
+        the law of the preferences themselves; "drop", a tie costs a comparison and teaches nothing:
+        the policy is never told an outcome.
       first_seed: index of the first run: those of an earlier call with fewer runs can be continued,
         bit for bit (those of the four policies above where both calls have the same `lanes`, and
         `first_seed` is a multiple of it).
@@ -124,6 +128,7 @@ def simulate(
         regret=regret,
         shuffle_arms=shuffle_arms,
         delay=delay,
+        ties=ties,
         first_seed=first_seed,
         record_pairs=record_pairs,
         record_outcomes=record_outcomes,

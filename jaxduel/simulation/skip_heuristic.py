@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxduel.simulation import events
+from jaxduel.simulation.ballots import votes_left
 from jaxduel.simulation.devices import placed
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane
@@ -63,21 +64,23 @@ class SkipHeuristic:
         self._job, self._share = job, job.slots / job.lanes
         self._cost = TURN_COST * (2.0 if job.delay > 1 else 1.0)
         self._horizon = int(np.max(np.asarray(job.cell.checkpoints)))
+        self._by_votes = job.cell.poll is not None
         num_arms = job.cell.policy.num_arms
         self._lanes = job.cell.points.size * job.lanes
         self._each = self._lanes * num_arms
         self._ahead, self._has_shown = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2), False
-        self._selves = np.zeros(())
+        self._selves = self._votes = np.zeros(())
         self._rests_until = 0
 
     @property
     def is_soon(self) -> bool:
-        """True if the arms are so few that most of the horizon may be skipped."""
-        return self._ahead * _AHEAD_PART <= self._horizon
+        """True if the arms are so few that most of the horizon may be skipped; where votes are the
+        clock, always, as runs are short."""
+        return self._by_votes or self._ahead * _AHEAD_PART <= self._horizon
 
     def goes_ahead(self) -> bool:
         """True if the block is to begin with the event loop, instead of steps."""
-        narrow = self._lanes <= NARROW and self._job.delay == 1
+        narrow = self._lanes <= NARROW and self._job.delay == 1 and not self._by_votes
         return narrow and self.is_soon and self._horizon * self._each >= AT_ONCE
 
     def has_shown(self, lanes: EventLane) -> bool:
@@ -100,12 +103,22 @@ class SkipHeuristic:
         """
         # a copy: the next chunk of steps is given the lanes' memory
         before, self._selves = self._selves, np.array(lanes.selves)
-        if t < self._rests_until or (self._horizon - t) * self._each <= WORTH:
+        if t < self._rests_until or self._left(lanes, t) * self._each <= WORTH:
             return False
         if not self._pays(1.0 - (self._selves - before) / TRIAL):
             return False
         self._rests_until = t + t // _REST
         return self._pays(self._tried(setups, lanes, t))
+
+    def _left(self, lanes: StepLane, t: int) -> float:
+        """Steps that the block has left; where votes are the clock, until its slowest seed has cast
+        them at the rate since the last look."""
+        cell, counted = self._job.cell, lanes.ballots
+        if cell.poll is None or counted is None:
+            return self._horizon - t
+        before, self._votes = self._votes, np.array(counted.votes)
+        looks = votes_left(cell, counted) / np.maximum(self._votes - before, 0.5)
+        return min(float(looks.max()) * TRIAL, self._horizon - t)
 
     def _tried(self, setups: Setup, lanes: StepLane, t: int) -> np.ndarray:
         """Turns per comparison of each seed in a trial: (lanes,) or (cells, lanes), at most 1."""
@@ -121,7 +134,8 @@ class SkipHeuristic:
             start = min(first, job.lanes - job.slots)
             slots = events.occupy(block, np.int32(start), number=job.slots, program=job.program)
             lane = events.advance(cell, slots, *chunk, program=job.program).lane
-            each = np.asarray(lane.turns) / (np.asarray(lane.t) - t)
+            passed = np.maximum(np.asarray(lane.t) - t, 1)  # 0 where all votes are cast
+            each = np.asarray(lane.turns) / passed
             turns.append(each[..., first - start :])
         return np.concatenate(turns, axis=-1)
 

@@ -12,6 +12,7 @@ from jax import lax
 from jaxduel.numerics.target import for_accelerator, gpu_loops
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import WITHHELD, Feedback
+from jaxduel.simulation.ballots import Ballots, cast, first_state, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
@@ -37,17 +38,19 @@ class StepLane(NamedTuple):
     tallies: Tallies
     pending: Feedback | None  # outcomes not yet told, where feedback is delayed
     selves: jax.Array | None  # () int32: comparisons of an arm with itself, where those are skipped
+    ballots: Ballots | None  # where votes are the clock
 
 
-def start(cell: Cell, key: jax.Array, program: Program) -> StepLane:
-    """A seed before its first step; the key is for `Policy.init`."""
+def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> StepLane:
+    """A seed before its first step; the key is for its first state."""
     num = cell.policy.num_arms
     table = jnp.zeros((num, num), jnp.int32)
     return StepLane(
-        state=cell.policy.init(key),
+        state=first_state(cell, arms, key),
         tallies=no_tallies(cell, program),
         pending=Feedback(table, table) if program.delayed else None,
         selves=jnp.int32(0) if program.skips else None,
+        ballots=no_ballots(cell, arms),
     )
 
 
@@ -123,7 +126,14 @@ def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array | int) -> 
     return play(cell, drawn.arms, drawn.keys[number], drawn.noise[number], lane)
 
 
-def play(cell: Cell, arms: jax.Array, key: jax.Array, noise: jax.Array, lane: StepLane) -> StepLane:
+def play(
+    cell: Cell,
+    arms: jax.Array,
+    key: jax.Array,
+    noise: jax.Array,
+    lane: StepLane,
+    counts: jax.Array | bool = True,
+) -> StepLane:
     """One comparison or pull of one seed.
 
     Args:
@@ -132,23 +142,27 @@ def play(cell: Cell, arms: jax.Array, key: jax.Array, noise: jax.Array, lane: St
       key: the policy's for this step.
       noise: () float32, which decides the outcome.
       lane: before the step.
+      counts: () bool, whether a vote counts.
     """
     policy = cell.policy
     plan = policy.act(lane.state, key)
     outcome = cell.instance.sample(arms, plan, noise)
     tallies = count(cell, arms, lane.tallies, plan, outcome)
-    pending = lane.pending
+    pending, ballots = lane.pending, lane.ballots
+    if ballots is not None:
+        ballots = cast(cell, ballots, plan, outcome, counts)
     if pending is not None:
-        won = (outcome > 0).astype(jnp.int32)
+        won, lost = (outcome > 0).astype(jnp.int32), (outcome < 0).astype(jnp.int32)
         pending = Feedback(
             pending.left_wins.at[plan.left, plan.right].add(won, mode="promise_in_bounds"),
-            pending.right_wins.at[plan.left, plan.right].add(1 - won, mode="promise_in_bounds"),
+            pending.right_wins.at[plan.left, plan.right].add(lost, mode="promise_in_bounds"),
         )
         outcome = jnp.int32(WITHHELD)
     selves = lane.selves
     if selves is not None:
         selves = selves + (plan.left == plan.right)
-    return StepLane(policy.update(lane.state, plan, outcome, key), tallies, pending, selves)
+    state = policy.update(lane.state, plan, outcome, key)
+    return StepLane(state, tallies, pending, selves, ballots)
 
 
 def tell(cell: Cell, lane: StepLane) -> StepLane:

@@ -79,12 +79,22 @@ def of_problem(setup: Setup, tallies: Tallies) -> Tallies:
     """Tallies, or a record of them, reordered from the policy's arms to the problem's."""
 
     of_arms = tallies.plays.ndim
-    place = jnp.argsort(setup.arms)
-    of_pairs = place[:, None] * len(place) + place
 
     def ordered(x: jax.Array) -> jax.Array:
-        order = place if x.ndim == of_arms else of_pairs
-        flat = x.reshape(*x.shape[: of_arms - 1], -1)
-        return flat.at[..., order].get(mode="promise_in_bounds", unique_indices=True)
+        return (
+            _ordered(x, jnp.argsort(setup.arms)) if x.ndim == of_arms else of_pairs(setup.arms, x)
+        )
 
     return jax.tree.map(ordered, tallies)
+
+
+def of_pairs(arms: jax.Array, counts: jax.Array) -> jax.Array:
+    """Counts of pairs, (..., K, K), reordered from the policy's arms to the problem's; `arms` as in
+    the seed's `Setup`."""
+    place = jnp.argsort(arms)
+    flat = counts.reshape(*counts.shape[:-2], -1)
+    return _ordered(flat, place[:, None] * len(place) + place)
+
+
+def _ordered(x: jax.Array, order: jax.Array) -> jax.Array:
+    return x.at[..., order].get(mode="promise_in_bounds", unique_indices=True)

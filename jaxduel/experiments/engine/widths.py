@@ -126,7 +126,8 @@ def need_of(
     start: Any = rounds.start if batched else steps.start
 
     def lane(cell: Cell) -> Any:
-        return start(cell, jax.random.key(0), program)
+        arms = jnp.arange(policy.num_arms, dtype=jnp.int32)
+        return start(cell, arms, jax.random.key(0), program)
 
     shapes = jax.eval_shape(lane, cell)
     state = [leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes.state)]

@@ -1,0 +1,148 @@
+"""Ballots: votes counted while a seed runs, between checkpoints in votes, and a rule that stops.
+
+A vote is a comparison of two different arms. An arm that meets itself casts none, so that seeds
+reach a number of votes at different times.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxduel.policies.base import Batch, Duel
+from jaxduel.policies.counts import duel_result
+from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.lanes import Setup
+from jaxduel.simulation.tallies import of_pairs
+
+
+class Ballots(NamedTuple):
+    """A seed's votes so far, of the policy's arms."""
+
+    votes: jax.Array  # () int32: votes cast, ties included
+    passed: jax.Array  # () int32: checkpoints that are reached
+    wins: jax.Array  # (M, K, K) int32: wins of i over j, after checkpoint m - 1 and up to m
+    tally: Any  # (K, K) int32: wins so far, those at the start included; None unless a rule stops
+    stopped: Any  # () int32: votes when the rule stopped, -1 before; None unless a rule stops
+    named: Any  # () int32: the arm that it named; None unless a rule stops
+
+
+def first_state(cell: Cell, arms: jax.Array, key: jax.Array) -> Any:
+    """The policy's state before a seed's first comparison; arms as in the seed's `Setup`."""
+    if cell.poll is None or cell.poll.start is None:
+        return cell.policy.init(key)
+    return cell.policy.from_wins(cell.poll.start[arms[:, None], arms], key)
+
+
+def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
+    """Ballots before a seed's first comparison; None for cells without a poll."""
+    if cell.poll is None:
+        return None
+    num, points = arms.shape[0], cell.poll.checkpoints.shape[0]
+    none = Ballots(
+        votes=jnp.int32(0),
+        passed=jnp.int32(0),
+        wins=jnp.zeros((points, num, num), jnp.int32),
+        tally=None,
+        stopped=None,
+        named=None,
+    )
+    if cell.poll.needed is None:
+        return none
+    tally = jnp.zeros((num, num), jnp.int32)
+    if cell.poll.start is not None:
+        tally = cell.poll.start[arms[:, None], arms]
+    return _judged(cell, none._replace(tally=tally, stopped=jnp.int32(-1), named=jnp.int32(-1)))
+
+
+def cast(
+    cell: Cell, ballots: Ballots, duel: Duel, outcome: jax.Array, counts: jax.Array | bool = True
+) -> Ballots:
+    """The ballots after a comparison, if it counts. Those after the last checkpoint are lost."""
+    learnt, times = duel_result(duel, outcome), cell.poll.checkpoints
+    winner, loser = learnt.winner, learnt.loser
+    amount = jnp.where(counts, learnt.amount, 0)
+    is_vote = counts & (duel.left != duel.right)
+    passed, votes = ballots.passed, ballots.votes + is_vote
+    upcoming = times[jnp.minimum(passed, times.shape[0] - 1)]
+    reached = is_vote & (passed < times.shape[0]) & (votes == upcoming)
+    ballots = ballots._replace(
+        votes=votes,
+        passed=passed + reached,
+        wins=ballots.wins.at[passed, winner, loser].add(amount, mode="drop"),
+    )
+    if ballots.tally is None:
+        return ballots
+    tally = ballots.tally.at[winner, loser].add(amount, mode="promise_in_bounds")
+    stops = (ballots.stopped < 0) & (amount > 0) & _surely_best(cell, tally, winner)
+    return ballots._replace(
+        tally=tally,
+        stopped=jnp.where(stops, votes, ballots.stopped),
+        named=jnp.where(stops, winner, ballots.named),
+    )
+
+
+def cast_batch(cell: Cell, ballots: Ballots, batch: Batch, outcome: jax.Array) -> Ballots:
+    """The ballots after a round. Its outcomes are known at its end: they count from the first
+    checkpoint on that does not lie before it."""
+    times = cell.poll.checkpoints
+    selves = jnp.trace(batch.counts)
+    votes = ballots.votes + jnp.sum(batch.counts, dtype=jnp.int32) - selves
+    at = jnp.searchsorted(times, votes, side="left")
+    ballots = ballots._replace(
+        votes=votes,
+        passed=jnp.searchsorted(times, votes, side="right").astype(jnp.int32),
+        wins=ballots.wins.at[at].add(outcome, mode="drop"),
+    )
+    if ballots.tally is None:
+        return ballots
+    return _judged(cell, ballots._replace(tally=ballots.tally + outcome))
+
+
+def is_full(cell: Cell, ballots: Ballots | None) -> jax.Array:
+    """True if a seed has reached the last checkpoint in votes, if there are any: () bool."""
+    if ballots is None:
+        return jnp.bool_(False)
+    return ballots.passed == cell.poll.checkpoints.shape[0]
+
+
+def votes_left(cell: Cell, ballots: Ballots) -> np.ndarray:
+    """Votes that each seed still has to cast, on the host: (lanes,) or (cells, lanes) int32."""
+    last = np.asarray(cell.poll.checkpoints)[..., -1:]
+    return np.maximum(last - np.asarray(ballots.votes), 0)
+
+
+@compiled_once(static_argnames="program")
+def recorded(setups: Setup, ballots: Ballots, *, program: Program) -> Ballots:
+    """The ballots of a block, of the problem's arms; without the tally."""
+
+    def one(_: None, arms: jax.Array, ballots: Ballots) -> Ballots:
+        named = ballots.named
+        if named is not None:
+            named = jnp.where(named < 0, -1, arms[jnp.maximum(named, 0)])
+        return ballots._replace(wins=of_pairs(arms, ballots.wins), tally=None, named=named)
+
+    return each_lane(one, program)(None, setups.arms, ballots)
+
+
+def _judged(cell: Cell, ballots: Ballots) -> Ballots:
+    """The ballots after the rule has looked at all arms."""
+    arms = jnp.arange(ballots.wins.shape[-1], dtype=jnp.int32)
+    best = jax.vmap(lambda arm: _surely_best(cell, ballots.tally, arm))(arms)
+    stops = (ballots.stopped < 0) & jnp.any(best)
+    return ballots._replace(
+        stopped=jnp.where(stops, ballots.votes, ballots.stopped),
+        named=jnp.where(stops, jnp.argmax(best).astype(jnp.int32), ballots.named),
+    )
+
+
+def _surely_best(cell: Cell, tally: jax.Array, arm: jax.Array) -> jax.Array:
+    """True if an arm has as many wins over each other arm as the rule needs: () bool."""
+    won, lost = tally[arm], tally[:, arm]
+    others = jnp.asarray(cell.policy.active_arms) & (jnp.arange(won.shape[0]) != arm)
+    is_active = jnp.asarray(cell.policy.active_arms)[arm]
+    return is_active & jnp.all((won >= cell.poll.needed[won + lost]) | ~others)
