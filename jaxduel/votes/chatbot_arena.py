@@ -7,10 +7,10 @@ from jaxduel.votes.counts import Votes, from_counts
 
 
 def arena(both_bad: bool = True) -> Votes:
-    """Votes of the Chatbot Arena: 129 language models, the anonymous battles until 14 August 2024.
+    """Votes of the Chatbot Arena: 129 language models, the file of 14 August 2024.
 
-    Other people's file, counted without duplicates: found in the folder $JAXDUEL_DATA or the
-    user's cache, else downloaded.
+    Anonymous battles without duplicates. The file, other people's, is found in the folder
+    $JAXDUEL_DATA or the user's cache, else downloaded.
 
     Args:
       both_bad: count votes that both answers are bad as ties, as `read` does; else leave them out.

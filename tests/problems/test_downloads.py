@@ -108,7 +108,7 @@ def test_the_arenas_download_is_checked_and_kept(small_arena, site, cache):
     (site / ARENA).write_bytes(content.replace(b"60", b"61"))
     assert arena_file().read_bytes() == content
     (cache / ARENA).unlink()
-    with pytest.raises(InputError, match="as downloaded from .* is not the file"):
+    with pytest.raises(InputError, match=r"as downloaded from .* is not the file"):
         arena_file()
     assert not (cache / ARENA).exists()
 
