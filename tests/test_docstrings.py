@@ -20,6 +20,8 @@ ROOMS = (
 )
 """Packages and modules whose names users import."""
 ERRORS = {"AssumptionWarning", "InputError", "SolverError"}
+NEED_FILES = {"arena"}
+"""Functions whose examples need files that the package does not ship."""
 
 
 def _public():
@@ -36,7 +38,9 @@ def _public():
 
 
 @pytest.mark.parametrize("thing", _public())
-def test_example_runs(thing, tmp_path, monkeypatch):
+def test_example_runs(thing, tmp_path, monkeypatch, request):
+    if thing.__name__ in NEED_FILES:
+        request.getfixturevalue("data_folder")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")

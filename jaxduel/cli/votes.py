@@ -14,10 +14,12 @@ from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.files import require_writable_file, write_whole
 
 if TYPE_CHECKING:
-    from jaxduel.votes import Fit
+    from jaxduel.votes import Fit, Votes
 
 _COLUMNS = ("left", "right", "winner", "loser", "left_wins", "right_wins", "ties")
 _LONGEST_NAME = 32
+_ARENA = "arena"
+"""Word for the Chatbot Arena's votes in place of a file."""
 
 
 def fit(
@@ -31,8 +33,9 @@ def fit(
     """Fit a log of votes: who is best, how sure, and what does not fit.
 
     Args:
-      votes: CSV with a header: left, right, winner; or winner, loser; or left, right, left_wins,
-        right_wins, ties. May be gzipped.
+      votes: CSV with a header: left, right, winner; or winner, loser; or
+        left, right, left_wins, right_wins, ties. May be gzipped. Or
+        arena: the votes of the Chatbot Arena.
       model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
       core: keep arms of which each pair has this many decisive votes.
       columns: name of a column, such as winner=vote; may be repeated.
@@ -46,7 +49,7 @@ def fit(
         raise InputError(
             f"--matrix takes a name that ends with .csv, not '{shorten(matrix.name)}'."
         )
-    counted = jd.votes.read(votes, **_columns(columns))
+    counted = _votes(votes, columns)
     if core is not None:
         counted = counted.core(at_least=core)
     fitted = jd.votes.fit(counted, model)
@@ -57,6 +60,15 @@ def fit(
     if matrix is not None:
         print(f"written: {write_whole(matrix, _matrix(fitted))}")
     return 0
+
+
+def _votes(path: Path, columns: Sequence[str]) -> Votes:
+    """The votes of a file, or, where no such file is, of the arena."""
+    if str(path) != _ARENA or path.exists():
+        return jd.votes.read(path, **_columns(columns))
+    if columns:
+        raise InputError(f"--column names a column of a file, and there is no file {_ARENA}.")
+    return jd.votes.arena()
 
 
 def _columns(settings: Sequence[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from jaxduel.errors import InputError, shorten, unknown_name
-from jaxduel.problems import generators, printed
+from jaxduel.problems import arena, generators, printed
 from jaxduel.problems.arms import ArmsProblem, bernoulli, gaussian
 from jaxduel.problems.downloads import mslr_matrix, sushi_matrix
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
@@ -78,6 +78,15 @@ def _mslr_subset(name: str, what: str) -> CatalogueEntry:
         return from_matrix(whole[np.ix_(arms, arms)], name)
 
     return CatalogueEntry(name, len(arms), what, "D-TS table 9, of mslr-informational", True, build)
+
+
+def _arena(
+    name: str, num_arms: int, preferences: Callable[[], np.ndarray], what: str
+) -> CatalogueEntry:
+    source = "Chatbot Arena 2024-08-14 via github suquark/leaderbot"
+    return CatalogueEntry(
+        name, num_arms, what, source, True, lambda: from_matrix(preferences(), name)
+    )
 
 
 _ENTRIES = (
@@ -160,6 +169,8 @@ _ENTRIES = (
         False,
         generators.copeland_cycle,
     ),
+    _arena("arena31", 31, arena.core_preferences, "chatbots, 100 votes a pair or more, no SST"),
+    _arena("arena129", 129, arena.btl_preferences, "chatbots, preferences by BTL strengths"),
 )
 _BY_NAME = {entry.name: entry for entry in _ENTRIES}
 

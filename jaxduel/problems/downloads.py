@@ -1,4 +1,4 @@
-"""Third-party matrices, which are not shipped: found in a folder or the cache, or downloaded.
+"""Third-party files, which are not shipped: found in a folder or the cache, or downloaded.
 
 A file is looked for in the folder named by the environment variable `JAXDUEL_DATA`, then in the
 user's cache (`pooch.os_cache("jaxduel")`), and at last downloaded into that cache from its public
@@ -12,6 +12,8 @@ place.
   rounded to 3 decimals, as little-endian float64 in C order, against a sha256 of those numbers. So
   `sushi16.csv`, the same matrix as text, is accepted in the folder as well, and both give the same
   bits.
+- Chatbot Arena: counts of the battles of 129 models published on 14 August 2024, in the GitHub
+  repository suquark/leaderbot (leaderbot/data/chatbotarena_20240814.json); checked by sha256.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.files import why
 from jaxduel.problems.files import read_matrix
 
 DATA_VARIABLE = "JAXDUEL_DATA"
@@ -35,11 +38,15 @@ _MSLR_PLACE = (
 _SUSHI_PLACE = (
     f"{_GITHUB}/zw-cao/dueling_bandits/fb5bece1ddf56b4666b46f92dae40194e468d892/datasets/real"
 )
+_ARENA_PLACE = (
+    f"{_GITHUB}/suquark/leaderbot/b9a8e16dff01960f9f9706effa23b37a9d1f621d/leaderbot/data"
+)
 _MSLR_SHA256 = {
     "Informational": "ef05eca2b7b27f63faaa292b0e88b17311560bf76124693354d953c702b7e9da",
     "Navigational": "302f4d88cba0bcace47a0e7a6e5bebdd8961b2ad912db9b682b3f2a9a05c3a94",
     "Perfect": "5a8ea50334af26d1efc7c2a9731dc9336d96dbbc3ec8d741509e25b3324b55a5",
 }
+_ARENA_SHA256 = "25dfb900a5f61ad87c3b4bc29d1cf9d8b1bd80fb3fe0463c68943246f21d532d"
 _SUSHI_CONTENT_SHA256 = "3ec3cae4e398981aae737abe9cc14a4b153a8e776795bd511a89718ed124f2c7"
 
 
@@ -55,17 +62,8 @@ def mslr_matrix(click_model: str) -> np.ndarray:
     Raises:
       InputError: the file can neither be found nor downloaded, or is not the one expected.
     """
-    file = f"MSLR_{click_model}_PMat.npz"
-    expected = _MSLR_SHA256[click_model]
-    path = _in_folder(file)
-    if path is None:
-        path = _downloaded(file, f"{_MSLR_PLACE}/{file}", expected)
-    elif hashlib.sha256(path.read_bytes()).hexdigest() != expected:
-        raise InputError(
-            f"file '{path}' is not the MSLR matrix that is expected (its sha256 differs): "
-            f"replace it by {_MSLR_PLACE}/{file}, or unset {DATA_VARIABLE}."
-        )
-    return read_matrix(path, key="PMat")
+    file, expected = f"MSLR_{click_model}_PMat.npz", _MSLR_SHA256[click_model]
+    return read_matrix(_checked(file, _MSLR_PLACE, expected, "the MSLR matrix"), key="PMat")
 
 
 def sushi_matrix() -> np.ndarray:
@@ -88,6 +86,32 @@ def sushi_matrix() -> np.ndarray:
             f"delete it or replace it by {place}."
         )
     return np.round(matrix.astype(np.float64), 3)
+
+
+def arena_file() -> Path:
+    """The file with the Chatbot Arena's counts, checked.
+
+    Raises:
+      InputError: it can neither be found nor downloaded, or is not the one expected.
+    """
+    return _checked("chatbotarena_20240814.json", _ARENA_PLACE, _ARENA_SHA256, "the arena's file")
+
+
+def _checked(file: str, place: str, sha256: str, what: str) -> Path:
+    """A file that has this sha256, from the folder, the cache or its public place."""
+    path = _in_folder(file)
+    if path is None:
+        return _downloaded(file, f"{place}/{file}", sha256)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"file '{path}' cannot be read: {why(error)}.") from None
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise InputError(
+            f"file '{path}' is not {what} that is expected (its sha256 differs): "
+            f"replace it by {place}/{file}, or unset {DATA_VARIABLE}."
+        )
+    return path
 
 
 def _content_sha256(matrix: np.ndarray) -> str:

@@ -1,10 +1,12 @@
 """Logs of pairwise votes: reading, counting and fitting them.
 
-`read` counts the votes of a file, `from_counts` takes counts; `fit` gives a posterior distribution
+`read` counts the votes of a file, `from_counts` takes counts, `arena` has those of the Chatbot
+Arena; `fit` gives a posterior distribution
 over instances, whose mean is a problem for `simulate`, sweeps and bounds.
 """
 
 from jaxduel.display import exported as _exported
+from jaxduel.votes.chatbot_arena import arena as arena
 from jaxduel.votes.counts import Votes as Votes
 from jaxduel.votes.counts import from_counts as from_counts
 from jaxduel.votes.fitting import MODELS as MODELS

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxduel.errors import InputError, shorten
+from jaxduel.problems.core import complete_core
 from jaxduel.problems.files import MAX_ARMS
 
 MOST_VOTES = 2**31 - 1
@@ -73,17 +74,12 @@ class Votes:
         """
         if at_least < 1:
             raise InputError(f"a core has pairs of at least 1 decisive vote, not {at_least}.")
-        decisive = self.decisive
-        kept = np.arange(self.num_arms)
-        while len(kept) > 1:
-            inside = decisive[np.ix_(kept, kept)]
-            below = (inside < at_least).sum(axis=1) - 1  # an arm never meets itself
-            if not below.any():
-                return self._only(kept)
-            kept = np.delete(kept, np.lexsort((inside.sum(axis=1), -below))[0])
+        kept = complete_core(self.decisive, at_least)
+        if len(kept) > 1:
+            return self._only(kept)
         raise InputError(
             f"no two arms of {self.name} have {at_least:,} decisive votes between them: "
-            f"the most is {decisive.max():,}."
+            f"the most is {self.decisive.max():,}."
         )
 
     def groups(self, ties: bool = False) -> list[tuple[int, ...]]:

@@ -12,9 +12,9 @@ import numpy as np
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name, warn_caller
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
+from jaxduel.problems.strengths import Laplace, coherent, fit_strengths, preferences
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.misfit import Misfit, misfit_of
-from jaxduel.votes.strengths import Laplace, coherent, fit_strengths, preferences
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxduel.problems.strengths import fit_strengths, log_likelihood, preferences
 from jaxduel.votes.counts import Votes
-from jaxduel.votes.strengths import fit_strengths, log_likelihood, preferences
 
 _NO_PRIOR = 1e3
 """Standard deviation of a prior that leaves the largest likelihood as it is, to about 1e-5."""

@@ -47,6 +47,21 @@ def test_a_core_and_columns(capsys, tmp_path):
     assert text.startswith("log.csv: 2 arms, 18 votes")
 
 
+@pytest.mark.usefixtures("small_arena")
+def test_the_word_arena_in_place_of_a_file(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, text, errors = outcome(capsys, "fit", "arena", "--core", 100)
+    assert (code, errors) == (0, "")
+    assert text.startswith("arena: 3 arms, 333 votes, 13 of them ties; model btl")
+    code, text, errors = outcome(capsys, "fit", "arena", "--column", "winner=vote")
+    assert (code, text) == (2, "")
+    assert errors == (
+        "jaxduel: error: --column names a column of a file, and there is no file arena.\n"
+    )
+    (tmp_path / "arena").write_text("winner,loser\nada,bob\n")
+    assert outcome(capsys, "fit", "arena")[1].startswith("arena: 2 arms, 1 votes")
+
+
 def test_a_warning_is_one_line(capsys, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\nada,bob\ncyd,dan\n")

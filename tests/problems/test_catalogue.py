@@ -27,6 +27,8 @@ DESIGNED = [
     "mslr16-noncondorcet",
     "mslr32-noncondorcet",
     "copeland500",
+    "arena31",
+    "arena129",
 ]
 NAMES = ["arxiv", "gap", "gaussian", "bernoulli", "~", "..", ".csv", ".npz", "é", "\udcff"]
 PIECES = [*NAMES, *"[],-/1 \0\n", "[2,1]", "0.6", "1e400", "nan", "9" * 400]

@@ -2,6 +2,7 @@ import functools
 import http.server
 import shutil
 import threading
+from pathlib import Path
 
 import numpy as np
 import pooch
@@ -9,9 +10,10 @@ import pytest
 
 from jaxduel.errors import InputError
 from jaxduel.problems import downloads
-from jaxduel.problems.downloads import mslr_matrix, sushi_matrix
+from jaxduel.problems.downloads import arena_file, mslr_matrix, sushi_matrix
 
 FILE = "MSLR_Perfect_PMat.npz"
+ARENA = "chatbotarena_20240814.json"
 
 
 @pytest.fixture
@@ -43,6 +45,7 @@ def site(tmp_path, cache, monkeypatch):
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         monkeypatch.setattr(downloads, "_MSLR_PLACE", place)
         monkeypatch.setattr(downloads, "_SUSHI_PLACE", place)
+        monkeypatch.setattr(downloads, "_ARENA_PLACE", place)
         yield folder
         server.shutdown()
         thread.join()
@@ -50,7 +53,11 @@ def site(tmp_path, cache, monkeypatch):
 
 @pytest.mark.usefixtures("cache")
 def test_without_network_one_sentence_says_what_to_do():
-    for load, file in ((lambda: mslr_matrix("Perfect"), FILE), (sushi_matrix, "sushi16.npy")):
+    for load, file in (
+        (lambda: mslr_matrix("Perfect"), FILE),
+        (sushi_matrix, "sushi16.npy"),
+        (arena_file, ARENA),
+    ):
         with pytest.raises(InputError, match="connect to the network, or set JAXDUEL_DATA") as err:
             load()
         assert file in str(err.value)
@@ -74,6 +81,17 @@ def test_a_wrong_file_in_the_folder_is_refused(cache, tmp_path, monkeypatch):
     np.save(tmp_path / "sushi16.npy", np.full((16, 16), 0.5))
     with pytest.raises(InputError, match="not the sushi matrix that is expected"):
         sushi_matrix()
+    (tmp_path / ARENA).write_text('{"models": []}')
+    with pytest.raises(InputError, match="not the arena's file that is expected"):
+        arena_file()
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that cannot be read")
+def test_a_file_that_cannot_be_read_gets_a_sentence(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("JAXDUEL_DATA", str(tmp_path))
+    (tmp_path / ARENA).symlink_to("/proc/self/mem")
+    with pytest.raises(InputError, match=r"cannot be read: Input/output error\.$"):
+        arena_file()
 
 
 def test_a_download_is_checked_and_kept_in_the_cache(data_folder, site, cache):
@@ -82,6 +100,17 @@ def test_a_download_is_checked_and_kept_in_the_cache(data_folder, site, cache):
     assert (cache / FILE).is_file()
     (site / FILE).unlink()
     np.testing.assert_array_equal(mslr_matrix("Perfect"), first)
+
+
+def test_the_arenas_download_is_checked_and_kept(small_arena, site, cache):
+    content = small_arena.rename(site / ARENA).read_bytes()
+    assert arena_file() == cache / ARENA
+    (site / ARENA).write_bytes(content.replace(b"60", b"61"))
+    assert arena_file().read_bytes() == content
+    (cache / ARENA).unlink()
+    with pytest.raises(InputError, match=r"as downloaded from .* is not the file"):
+        arena_file()
+    assert not (cache / ARENA).exists()
 
 
 def test_a_download_of_another_file_is_refused_and_not_kept(site, cache):

@@ -1,8 +1,5 @@
 """Counts of votes: validation, groups of arms that met, and the complete core."""
 
-import hashlib
-import json
-
 import numpy as np
 import pytest
 
@@ -40,27 +37,6 @@ def test_no_core_gets_a_sentence():
         votes.core(1_000)
     with pytest.raises(InputError, match="at least 1 decisive vote, not 0"):
         votes.core(0)
-
-
-def test_the_arenas_core(data_folder):
-    """Counts and digest are those of the file's description, made with another program."""
-    path = data_folder / "chatbotarena_20240814.json"
-    if not path.is_file():
-        pytest.skip("$JAXDUEL_DATA has no Chatbot Arena file")
-    arena = json.loads(path.read_text())
-    wins, ties = np.zeros((2, 129, 129), np.int64)
-    for (i, j), (won, lost, tied, bad) in zip(arena["X"], arena["Y"], strict=True):
-        wins[i, j], wins[j, i] = won, lost
-        ties[i, j] = ties[j, i] = tied + bad
-    votes = jd.votes.from_counts(wins, ties, arena["models"])
-    assert (votes.num_votes, votes.num_ties) == (1_670_250, 281_121 + 295_254)
-    core = votes.core()
-    assert (core.num_arms, int(core.wins.sum())) == (31, 438_463)
-    digest = hashlib.sha256(core.wins.astype("<i4").tobytes()).hexdigest()
-    assert digest == "9a7581704c4dca00ad6fc11bad513406ac015f85b64eec5d9495b35a0afcb1bd"
-    fit = jd.votes.fit(core, "free")
-    assert core.arms[fit.problem.condorcet_winner] == "gpt-4o-2024-05-13"
-    assert (len(fit.misfit.cycles), fit.misfit.num_triples) == (6, 4_495)
 
 
 def test_groups_with_and_without_ties():
