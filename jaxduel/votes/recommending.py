@@ -6,6 +6,8 @@ The recommended arm is the first of the order. Host code in float64, vectorised 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,7 +25,7 @@ _DECREMENT = 1e-12
 """Squared Newton decrement after whose step strengths are right to about 1e-11."""
 _MOST_STEPS = 200
 _PART = 2**16
-"""Counts of a part that is fitted at once: it fits into a processor's cache."""
+"""Counts that are worked on at once: they fit into a processor's cache."""
 
 
 def order(rule: str, wins: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -58,12 +60,10 @@ def order(rule: str, wins: np.ndarray, noise: np.ndarray) -> np.ndarray:
         raise unknown_name("rule", rule, RULES)
     if rule == "btl":
         return np.lexsort((noise, _places(btl_strengths(wins), _TIED_STRENGTHS)))
-    borda = _places(_borda_scores(wins), _TIED_BORDA)
+    borda = _places(_in_parts(_borda_scores, wins), _TIED_BORDA)
     if rule == "borda":
         return np.lexsort((noise, borda))
-    lost = np.swapaxes(wins, -1, -2)
-    half_points = 2 * np.sum(wins > lost, axis=-1) + np.sum(wins == lost, axis=-1)
-    return np.lexsort((noise, borda, -half_points))
+    return np.lexsort((noise, borda, -_in_parts(_arms_led, wins)))
 
 
 def btl_strengths(wins: np.ndarray) -> np.ndarray:
@@ -86,13 +86,7 @@ def btl_strengths(wins: np.ndarray) -> np.ndarray:
     Raises:
       SolverError: Newton's method did not converge.
     """
-    num_arms = wins.shape[-1]
-    problems = wins.reshape(-1, num_arms, num_arms)
-    strengths = np.empty(problems.shape[:2])
-    part = max(_PART // num_arms**2, 1)
-    for start in range(0, len(problems), part):
-        strengths[start : start + part] = _newton(problems[start : start + part].astype(float))
-    return strengths.reshape(wins.shape[:-1])
+    return _in_parts(_newton, wins)
 
 
 def kendall_tau(order: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -165,10 +159,28 @@ def votes_needed(
     )
 
 
+def _in_parts(score: Callable[[np.ndarray], np.ndarray], wins: np.ndarray) -> np.ndarray:
+    """Scores (..., K) of wins (..., K, K), by a function of (n, K, K) float64."""
+    num_arms = wins.shape[-1]
+    problems = wins.reshape(-1, num_arms, num_arms)
+    scores = np.empty(problems.shape[:2])
+    size = max(_PART // num_arms**2, 1)
+    for start in range(0, len(problems), size):
+        part = slice(start, start + size)
+        scores[part] = score(problems[part].astype(np.float64))
+    return scores.reshape(wins.shape[:-1])
+
+
+def _arms_led(wins: np.ndarray) -> np.ndarray:
+    """Arms that each leads minus those that lead it: its Copeland score but for scale and level."""
+    return np.sum(np.sign(wins - np.swapaxes(wins, 1, 2)), axis=2)
+
+
 def _borda_scores(wins: np.ndarray) -> np.ndarray:
-    """The sum over j of (w_ij + 1/2) / (n_ij + 1), to which j = i adds 1/2."""
+    """The mean over j != i of (w_ij + 1/2) / (n_ij + 1); of j = i it would be 1/2."""
     won = wins + 0.5
-    return np.sum(won / (won + np.swapaxes(won, -1, -2)), axis=-1) / (wins.shape[-1] - 1)
+    shares = won / (won + np.swapaxes(won, 1, 2))
+    return (np.sum(shares, axis=2) - 0.5) / (wins.shape[2] - 1)
 
 
 def _places(scores: np.ndarray, tolerance: float) -> np.ndarray:
