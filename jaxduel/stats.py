@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -145,6 +146,32 @@ def interval95(mean: ArrayLike, sem: ArrayLike, groups: int) -> tuple[np.ndarray
     """
     half = t95(groups) * np.asarray(sem)
     return np.asarray(mean) - half, np.asarray(mean) + half
+
+
+def wilson95(successes: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper end of Wilson's 95 % interval of a probability.
+
+    The probabilities p with |successes / n - p| <= 1.96 sqrt(p (1 - p) / n): unlike an interval
+    from the standard error it is sound at 0 and n successes.
+
+    Args:
+      successes: counts from 0 to n, any shape.
+      n: numbers of independent trials, at least 1, of a shape that broadcasts.
+
+    Returns:
+      Two arrays, float64 in [0, 1].
+
+    Example:
+      >>> from jaxduel.stats import wilson95
+      >>> low, high = wilson95([0, 50, 100], 100)
+      >>> low.round(3).tolist(), high.round(3).tolist()
+      ([0.0, 0.404, 0.963], [0.037, 0.596, 1.0])
+    """
+    won, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    z = NormalDist().inv_cdf(0.975)
+    half = z * np.sqrt(won * (n - won) / n + z**2 / 4)
+    low, high = ((won + z**2 / 2 + sign * half) / (n + z**2) for sign in (-1, 1))
+    return np.where(won == 0, 0.0, low), np.where(won == n, 1.0, high)
 
 
 @dataclass(frozen=True)

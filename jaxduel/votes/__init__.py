@@ -15,6 +15,7 @@ from jaxduel.votes.fitting import fit as fit
 from jaxduel.votes.misfit import Cycle as Cycle
 from jaxduel.votes.misfit import Misfit as Misfit
 from jaxduel.votes.reading import read as read
+from jaxduel.votes.recommending import RULES as RULES
 
 
 def __dir__() -> list[str]:

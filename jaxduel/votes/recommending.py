@@ -1,0 +1,230 @@
+"""Recommendations from win counts: orders of arms by a rule, and measures of their quality.
+
+The recommended arm is the first of the order. Host code in float64, vectorised over leading axes
+`...`: seeds, checkpoints. Diagonals of win counts do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxduel.errors import InputError, SolverError, unknown_name
+from jaxduel.stats import wilson95
+
+RULES = ("copeland", "borda", "btl")
+"""Names of the rules that read an order of the arms off win counts."""
+
+_PRIOR_STD = 2.0
+_TIED_BORDA = 1e-12
+"""Scores of equal rationals differ by less, by rounding."""
+_TIED_STRENGTHS = 1e-9
+_DECREMENT = 1e-12
+"""Squared Newton decrement after whose step strengths are right to about 1e-11."""
+_MOST_STEPS = 200
+_PART = 2**16
+"""Counts that are worked on at once: they fit into a processor's cache."""
+
+
+def order(rule: str, wins: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """The arms in the order of a rule, the best first.
+
+    - "copeland": the number of arms that arm i leads, w_ij > w_ji, and half of those that it is
+      level with, such as those that it never met; ties by borda, then by noise;
+    - "borda": the mean over j of (w_ij + 1/2) / (w_ij + w_ji + 1); ties by noise;
+    - "btl": the strengths of `btl_strengths`, which are tied if they differ by less than 1e-9; ties
+      by noise.
+
+    Args:
+      rule: one of `RULES`.
+      wins: (..., K, K) integers; wins[..., i, j] is the number of votes for arm i over arm j.
+      noise: (..., K) floats, independent and uniform: of tied arms the smallest comes first.
+
+    Returns:
+      (..., K) int64.
+
+    Raises:
+      InputError: an unknown rule.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.votes.recommending import order
+      >>> wins = np.array([[0, 3, 3], [2, 0, 9], [2, 0, 0]])
+      >>> noise = np.array([0.1, 0.2, 0.3])
+      >>> order("copeland", wins, noise).tolist(), order("btl", wins, noise).tolist()
+      ([0, 1, 2], [1, 0, 2])
+    """
+    if rule not in RULES:
+        raise unknown_name("rule", rule, RULES)
+    if rule == "btl":
+        return np.lexsort((noise, _places(btl_strengths(wins), _TIED_STRENGTHS)))
+    borda = _places(_in_parts(_borda_scores, wins), _TIED_BORDA)
+    if rule == "borda":
+        return np.lexsort((noise, borda))
+    return np.lexsort((noise, borda, -_in_parts(_arms_led, wins)))
+
+
+def btl_strengths(wins: np.ndarray) -> np.ndarray:
+    """Strengths of a Bradley-Terry-Luce model with prior N(0, 2^2), at the mode of the posterior.
+
+    The model of `jaxduel.votes.strengths`, for many small problems at once: Newton's method, all
+    problems of a part together. No step evaluates the likelihood to see whether it gains. Along a
+    step s of squared decrement D the log-posterior f has slope D and curvature -D at t = 0, and a
+    third derivative of at most R |f''|, R = max s - min s (Bach, "Self-concordant analysis for
+    logistic regression", 2010, Lemma 1). Hence f'(t) >= D (1 - (exp(R t) - 1) / R), so that the
+    full step gains at least D (1 - (exp(R) - 1 - R) / R^2), more than D / 4 up to R = 1; and up to
+    t = log(1 + R) / R, the step taken beyond, the slope is positive.
+
+    Args:
+      wins: (..., K, K) integers.
+
+    Returns:
+      (..., K) float64, mean 0.
+
+    Raises:
+      SolverError: Newton's method did not converge.
+    """
+    return _in_parts(_newton, wins)
+
+
+def kendall_tau(order: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Kendall's tau of orders and true scores, over the pairs that are not tied in the truth.
+
+    The share of pairs in the right order minus that of those in the wrong one. Orders have no ties,
+    and pairs that no order can get wrong are left out: 1 is reached however many there are, unlike
+    in tau-b.
+
+    Args:
+      order: (..., K) arms, the best first.
+      truth: (K,) or (..., K) scores, the larger the better.
+
+    Returns:
+      (...) float64 from -1 to 1; NaN if all scores are equal.
+    """
+    scores = np.take_along_axis(np.broadcast_to(truth, order.shape), order, axis=-1)
+    right = wrong = np.zeros(order.shape[:-1])
+    for place in range(order.shape[-1] - 1):
+        one, later = scores[..., place, None], scores[..., place + 1 :]
+        right = right + np.sum(one > later, axis=-1)
+        wrong = wrong + np.sum(one < later, axis=-1)
+    with np.errstate(invalid="ignore"):
+        return (right - wrong) / (right + wrong)
+
+
+def votes_needed(
+    checkpoints: ArrayLike, correct: np.ndarray, target: float
+) -> tuple[float, float, float]:
+    """Votes from which on the best arm is named with probability `target`, and a 95 % interval.
+
+    The probability is taken to increase with the votes. Its estimate is the isotonic regression of
+    the proportions at checkpoints, the maximum likelihood among increasing curves (a running
+    maximum would follow every upward error), and the value is the least number of votes at which
+    that reaches the target. Between checkpoints curves are linear in log(1 + votes), so that 0 may
+    be a checkpoint.
+
+    The interval spans the votes whose Wilson interval holds the target: its ends are where the
+    upper band first reaches the target and where the lower band is last below it. The votes
+    at which the true curve crosses the target are in it whenever the Wilson interval at that one
+    place covers: no correction is needed for looking at many checkpoints, nor for their
+    correlation (the less there is, the more the interval errs on the safe side), and unlike a
+    bootstrap's the interval holds up where no run fails.
+
+    Args:
+      checkpoints: (M,) votes, increasing, at least 0.
+      correct: (S, M) bool, of independent runs.
+      target: a probability, strictly between 0 and 1.
+
+    Returns:
+      value, lower and upper end, in votes; inf where the last checkpoint is not enough. What holds
+      from the first checkpoint on is given as that checkpoint.
+
+    Raises:
+      InputError: a target that is no such probability.
+    """
+    from scipy.optimize import isotonic_regression
+
+    if not 0 < target < 1:
+        raise InputError(f"target must be a probability between 0 and 1, not {target}.")
+    times = np.log1p(np.asarray(checkpoints, dtype=np.float64))
+    successes, runs = correct.sum(axis=0), len(correct)
+    lower, upper = wilson95(successes, runs)
+    estimate = isotonic_regression(successes.astype(float)).x / runs
+    still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0
+    return (
+        _crossing(times, estimate, target, np.flatnonzero(estimate >= target - 1e-12)),
+        _crossing(times, upper, target, np.flatnonzero(upper >= target)),
+        _crossing(times, lower, target, still_below[-1:]),
+    )
+
+
+def _in_parts(score: Callable[[np.ndarray], np.ndarray], wins: np.ndarray) -> np.ndarray:
+    """Scores (..., K) of wins (..., K, K), by a function of (n, K, K) float64."""
+    num_arms = wins.shape[-1]
+    problems = wins.reshape(-1, num_arms, num_arms)
+    scores = np.empty(problems.shape[:2])
+    size = max(_PART // num_arms**2, 1)
+    for start in range(0, len(problems), size):
+        part = slice(start, start + size)
+        scores[part] = score(problems[part].astype(np.float64))
+    return scores.reshape(wins.shape[:-1])
+
+
+def _arms_led(wins: np.ndarray) -> np.ndarray:
+    """Arms that each leads minus those that lead it: its Copeland score but for scale and level."""
+    return np.sum(np.sign(wins - np.swapaxes(wins, 1, 2)), axis=2)
+
+
+def _borda_scores(wins: np.ndarray) -> np.ndarray:
+    """The mean over j != i of (w_ij + 1/2) / (n_ij + 1); of j = i it would be 1/2."""
+    won = wins + 0.5
+    shares = won / (won + np.swapaxes(won, 1, 2))
+    return (np.sum(shares, axis=2) - 0.5) / (wins.shape[2] - 1)
+
+
+def _places(scores: np.ndarray, tolerance: float) -> np.ndarray:
+    """Places from 0, that of the largest score; neighbours within the tolerance share one."""
+    best_first = np.argsort(-scores, axis=-1)
+    falling = np.take_along_axis(scores, best_first, axis=-1)
+    steps = falling[..., :-1] - falling[..., 1:] > tolerance
+    places = np.zeros_like(best_first)
+    np.put_along_axis(places, best_first[..., 1:], np.cumsum(steps, axis=-1), axis=-1)
+    return places
+
+
+def _newton(wins: np.ndarray) -> np.ndarray:
+    """Strengths (n, K) of n problems; (n, K, K) float64."""
+    compared = wins + np.swapaxes(wins, 1, 2)
+    strengths = np.zeros(wins.shape[:2])
+    left = np.arange(len(wins))
+    for _ in range(_MOST_STEPS):
+        now = strengths[left]
+        weight = np.exp(now)
+        lose = weight[:, None, :] / (weight[:, :, None] + weight[:, None, :])
+        surprise = wins * lose
+        gradient = surprise.sum(axis=2) - surprise.sum(axis=1) - now / _PRIOR_STD**2
+        hessian = -compared * lose * np.swapaxes(lose, 1, 2)
+        np.einsum("nii->ni", hessian)[:] += _PRIOR_STD**-2 - hessian.sum(axis=2)
+        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        reach = np.ptp(step, axis=1)
+        length = np.where(reach > 1, np.log1p(reach) / np.maximum(reach, 1), 1.0)
+        strengths[left] = now + length[:, None] * step
+        going = np.sum(gradient * step, axis=1) > _DECREMENT
+        if not going.any():
+            return strengths - strengths.mean(axis=1, keepdims=True)
+        if not going.all():
+            left, wins, compared = left[going], wins[going], compared[going]
+    raise SolverError(f"a fit of btl did not converge in {_MOST_STEPS} steps.")
+
+
+def _crossing(times: np.ndarray, curve: np.ndarray, target: float, reached: np.ndarray) -> float:
+    """Votes at which the curve meets the target, between checkpoint `reached[0]` and the one before
+    it; inf if there is no such checkpoint."""
+    if not len(reached) or reached[0] == len(times):
+        return float("inf")
+    m = int(reached[0])
+    if m == 0:
+        return float(np.expm1(times[0]))
+    share = (target - curve[m - 1]) / (curve[m] - curve[m - 1])
+    return float(np.expm1(times[m - 1] + min(share, 1.0) * (times[m] - times[m - 1])))
