@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     )
     from jaxduel.simulation.conformance import check_policy as check_policy
     from jaxduel.simulation.devices import use_all_cores as use_all_cores
+    from jaxduel.votes import identify as identify
+    from jaxduel.votes import identify_many as identify_many
 
     __version__: str
 
@@ -56,6 +58,8 @@ _NAMES = {
     "Result": "simulation",
     "SolverError": "errors",
     "check_policy": "simulation.conformance",
+    "identify": "votes",
+    "identify_many": "votes",
     "load_result": "simulation",
     "open_sweep": "experiments.sweep",
     "simulate": "simulation",

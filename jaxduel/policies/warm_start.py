@@ -43,11 +43,20 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
       ([[0, 9, 9], [0, 0, 5], [0, 4, 0]], 27)
     """
     require_policy(policy, "state_from_wins")
-    if not isinstance(policy, SupportsWarmStart):
-        raise InputError(_refusal(type(policy)))
-    counts = _checked(wins, np.asarray(policy.active_arms))  # type: ignore[attr-defined]
+    counts = checked_start(policy, wins)
     key = jax.random.key(0) if key is None else key
     return _started(policy, jnp.asarray(counts, jnp.int32), key, policy_class=type(policy))
+
+
+def checked_start(policy: Any, wins: Any) -> np.ndarray:
+    """The counts from which a policy is to start, as int64.
+
+    Raises:
+      InputError: if it cannot start from counts, or they are not counts of wins between its arms.
+    """
+    if not isinstance(policy, SupportsWarmStart):
+        raise InputError(_refusal(type(policy)))
+    return _checked(wins, np.asarray(policy.active_arms))  # type: ignore[attr-defined]
 
 
 @partial(jax.jit, static_argnames="policy_class")

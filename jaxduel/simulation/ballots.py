@@ -33,9 +33,9 @@ class Ballots(NamedTuple):
 
 def first_state(cell: Cell, arms: jax.Array, key: jax.Array) -> Any:
     """The policy's state before a seed's first comparison; arms as in the seed's `Setup`."""
-    if cell.poll is None or cell.poll.start is None:
+    if (poll := cell.poll) is None or poll.start is None:
         return cell.policy.init(key)
-    return cell.policy.from_wins(cell.poll.start[arms[:, None], arms], key)
+    return cell.policy.from_wins(jnp.asarray(poll.start)[arms[:, None], arms], key)
 
 
 def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
@@ -55,7 +55,7 @@ def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
         return none
     tally = jnp.zeros((num, num), jnp.int32)
     if cell.poll.start is not None:
-        tally = cell.poll.start[arms[:, None], arms]
+        tally = jnp.asarray(cell.poll.start)[arms[:, None], arms]
     return _judged(cell, none._replace(tally=tally, stopped=jnp.int32(-1), named=jnp.int32(-1)))
 
 
@@ -63,7 +63,7 @@ def cast(
     cell: Cell, ballots: Ballots, duel: Duel, outcome: jax.Array, counts: jax.Array | bool = True
 ) -> Ballots:
     """The ballots after a comparison, if it counts. Those after the last checkpoint are lost."""
-    learnt, times = duel_result(duel, outcome), cell.poll.checkpoints
+    learnt, times = duel_result(duel, outcome), jnp.asarray(cell.poll.checkpoints)
     winner, loser = learnt.winner, learnt.loser
     amount = jnp.where(counts, learnt.amount, 0)
     is_vote = counts & (duel.left != duel.right)
@@ -89,7 +89,7 @@ def cast(
 def cast_batch(cell: Cell, ballots: Ballots, batch: Batch, outcome: jax.Array) -> Ballots:
     """The ballots after a round. Its outcomes are known at its end: they count from the first
     checkpoint on that does not lie before it."""
-    times = cell.poll.checkpoints
+    times = jnp.asarray(cell.poll.checkpoints)
     selves = jnp.trace(batch.counts)
     votes = ballots.votes + jnp.sum(batch.counts, dtype=jnp.int32) - selves
     at = jnp.searchsorted(times, votes, side="left")
@@ -145,4 +145,4 @@ def _surely_best(cell: Cell, tally: jax.Array, arm: jax.Array) -> jax.Array:
     won, lost = tally[arm], tally[:, arm]
     others = jnp.asarray(cell.policy.active_arms) & (jnp.arange(won.shape[0]) != arm)
     is_active = jnp.asarray(cell.policy.active_arms)[arm]
-    return is_active & jnp.all((won >= cell.poll.needed[won + lost]) | ~others)
+    return is_active & jnp.all((won >= jnp.asarray(cell.poll.needed)[won + lost]) | ~others)

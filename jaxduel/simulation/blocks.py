@@ -260,7 +260,7 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
     return jax.block_until_ready(Recorded(record, lanes.batches, counted))
 
 
-def _votes_made(job: Job, counted: Ballots) -> int:
+def _votes_made(job: Job, counted: Any) -> int:
     """Mean votes of the seeds of a block."""
     return job.amount - int(np.mean(ballots.votes_left(job.cell, counted)))
 

@@ -32,8 +32,8 @@ class Cell(NamedTuple):
     """() int32, number of checkpoints that count, padding left out; None in the step loop."""
     among: Any = None
     """(K,) bool, the problem's arms that may share a quiet run; None unless `Program.among`."""
-    poll: Poll | None = None
-    """None where comparisons are the clock."""
+    poll: Any = None
+    """`Poll`; None where comparisons are the clock."""
 
 
 class Program(NamedTuple):

@@ -180,11 +180,13 @@ def instance_of(problem: Problem, num_arms: int, drop_ties: bool = False) -> Ins
         return GaussianArms(means, std)
     p: Any = problem.preferences
     if not drop_ties:
-        return Duels(np.pad(p, (0, extra), constant_values=0.5).astype(np.float32))
+        alone: Any = np.pad(p, (0, extra), constant_values=0.5).astype(np.float32)
+        return Duels(alone)
     q: Any = np.zeros_like(p) if problem.ties is None else np.asarray(problem.ties)
     won = np.divide(p - q / 2, 1 - q, out=np.full_like(p, 0.5), where=q < 1)
-    padded: Any = np.pad(won, (0, extra), constant_values=0.5)
-    return Duels(padded.astype(np.float32), np.pad(q, (0, extra)).astype(np.float32))
+    padded: Any = np.pad(won, (0, extra), constant_values=0.5).astype(np.float32)
+    tied: Any = np.pad(q, (0, extra)).astype(np.float32)
+    return Duels(padded, tied)
 
 
 def sums_of(problem: Problem, gathered: Any) -> np.ndarray:

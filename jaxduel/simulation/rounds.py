@@ -131,7 +131,7 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     before = jnp.cumsum(counts.ravel(), dtype=jnp.int32).reshape(counts.shape) - counts
     played = Played(plan, before, lane.done, lane.tallies)
     ballots = lane.ballots
-    if ballots is not None:
+    if ballots is not None and isinstance(plan, Batch):
         ballots = cast_batch(cell, ballots, plan, outcome)
     lane = lane._replace(
         state=policy.update(lane.state, plan, outcome, key),

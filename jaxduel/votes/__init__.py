@@ -2,7 +2,8 @@
 
 `read` counts the votes of a file, `from_counts` takes counts, `arena` has those of the Chatbot
 Arena; `fit` gives a posterior distribution
-over instances, whose mean is a problem for `simulate`, sweeps and bounds.
+over instances, whose mean is a problem for `simulate`, sweeps and bounds. `identify` simulates how
+often the best arm is named after so many votes.
 """
 
 from jaxduel.display import exported as _exported
@@ -12,6 +13,9 @@ from jaxduel.votes.counts import from_counts as from_counts
 from jaxduel.votes.fitting import MODELS as MODELS
 from jaxduel.votes.fitting import Fit as Fit
 from jaxduel.votes.fitting import fit as fit
+from jaxduel.votes.found import Found as Found
+from jaxduel.votes.identifying import identify as identify
+from jaxduel.votes.identifying import identify_many as identify_many
 from jaxduel.votes.misfit import Cycle as Cycle
 from jaxduel.votes.misfit import Misfit as Misfit
 from jaxduel.votes.reading import read as read

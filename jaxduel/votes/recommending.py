@@ -69,7 +69,7 @@ def order(rule: str, wins: np.ndarray, noise: np.ndarray) -> np.ndarray:
 def btl_strengths(wins: np.ndarray) -> np.ndarray:
     """Strengths of a Bradley-Terry-Luce model with prior N(0, 2^2), at the mode of the posterior.
 
-    The model of `jaxduel.votes.strengths`, for many small problems at once: Newton's method, all
+    The model of `jaxduel.problems.strengths`, for many small problems at once: Newton's method, all
     problems of a part together. No step evaluates the likelihood to see whether it gains. Along a
     step s of squared decrement D the log-posterior f has slope D and curvature -D at t = 0, and a
     third derivative of at most R |f''|, R = max s - min s (Bach, "Self-concordant analysis for

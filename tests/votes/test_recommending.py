@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from jaxduel.errors import InputError
+from jaxduel.problems.strengths import fit_strengths
 from jaxduel.votes import RULES
 from jaxduel.votes.recommending import btl_strengths, kendall_tau, order, votes_needed
-from jaxduel.votes.strengths import fit_strengths
 from tests.oracles import recommending as oracle
 
 

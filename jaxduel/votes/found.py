@@ -1,0 +1,229 @@
+"""`Found`: the arms that were named after so many votes, and how good they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from jaxduel.display import html_table
+from jaxduel.errors import unknown_name
+from jaxduel.problems import DuelingProblem
+from jaxduel.simulation.provenance import changed_parameters, changed_settings
+from jaxduel.stats import wilson95
+from jaxduel.votes.recommending import votes_needed
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
+
+TARGETS = ("copeland", "borda")
+"""Names of what makes an arm the best."""
+
+
+class Truth(NamedTuple):
+    """What the arms of an instance are worth."""
+
+    target: str
+    scores: np.ndarray  # (K,) float64, the larger the better
+    best: tuple[int, ...]
+    gaps: np.ndarray  # (K,) float64, 0 for the best
+
+    def are_best(self, arms: np.ndarray) -> np.ndarray:
+        """True where n arms, (..., n), are n of the best, whatever their order: (...) bool."""
+        least = np.sort(self.scores)[-arms.shape[-1]]
+        return np.all(self.scores[arms] >= least - 1e-12, axis=-1)
+
+
+class Stops(NamedTuple):
+    """When a rule stopped, and what it named."""
+
+    votes: np.ndarray  # (S,) int64: votes cast then; -1 where it never stopped
+    named: np.ndarray  # (S,) int32: the arm; -1 where it never stopped
+
+
+def truth_of(problem: DuelingProblem, target: str) -> Truth:
+    """The worth of an instance's arms by a target.
+
+    Raises:
+      InputError: an unknown target.
+    """
+    if target not in TARGETS:
+        raise unknown_name("target", target, TARGETS)
+    by_borda = target == "borda"
+    scores = problem.borda_scores if by_borda else problem.copeland_scores
+    best = problem.borda_winners if by_borda else problem.copeland_winners
+    return Truth(target, np.asarray(scores, float), best, problem.gaps(target))
+
+
+@dataclass(frozen=True, repr=False)
+class Found:
+    """The arms that rules name after so many votes, for many seeds.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("rucb", num_arms=4)
+      >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, checkpoints=[100, 500])
+      >>> found.named["btl"].shape, found.simple_regret("btl").shape  # seeds x checkpoints
+      ((50, 2), (50, 2))
+      >>> value, low, high = found.votes_needed("copeland", 0.5)
+      >>> bool(low <= value <= high)
+      True
+    """
+
+    policy: str
+    """The policy's name."""
+    problem: str
+    """The instance's name."""
+    votes: np.ndarray  # (M,) int64
+    """The checkpoints, in votes."""
+    truth: Truth
+    """What the arms are worth."""
+    named: Mapping[str, np.ndarray]  # rule -> (num_seeds, M) int32
+    """The arm that each rule names."""
+    tau: Mapping[str, np.ndarray]  # rule -> (num_seeds, M) float32
+    """Kendall's tau of each rule's order and the true one, pairs tied in truth left out."""
+    top: Mapping[str, np.ndarray] | None  # rule -> (num_seeds, M) bool
+    """Whether the first `top` arms of each rule's order are the best; None unless asked for."""
+    cast: np.ndarray  # (num_seeds,) int64
+    """Votes cast: those of the last checkpoint, or fewer where a seed ended before."""
+    stops: Stops | None
+    """When the rule that stops did; None unless asked for."""
+    made_by: Mapping[str, Any] = field(default_factory=dict)
+    """Provenance, as of `jaxduel.Result`, with the arguments of `jaxduel.identify`."""
+
+    @property
+    def num_seeds(self) -> int:
+        """Number of seeds that ran to the end."""
+        return len(self.cast)
+
+    @cached_property
+    def correct(self) -> dict[str, np.ndarray]:
+        """Whether the named arm is one of the best, by rule: (num_seeds, M) bool."""
+        return {rule: np.isin(arms, self.truth.best) for rule, arms in self.named.items()}
+
+    def probability(self, rule: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The share of seeds for which a rule names one of the best arms, and the lower and upper
+        end of its 95 % interval (Wilson): (M,) float64 each."""
+        correct = self.correct[self._known(rule)]
+        return (correct.mean(axis=0), *wilson95(correct.sum(axis=0), len(correct)))
+
+    def votes_needed(self, rule: str, target: float) -> tuple[float, float, float]:
+        """Votes after which a rule names one of the best arms with probability `target`, and a 95 %
+        interval; inf where the last checkpoint is not enough (`jaxduel.votes.recommending`)."""
+        return votes_needed(self.votes, self.correct[self._known(rule)], target)
+
+    def simple_regret(self, rule: str) -> np.ndarray:
+        """The gap of the named arm, of the kind of the target: (num_seeds, M) float64."""
+        return self.truth.gaps[self.named[self._known(rule)]]
+
+    def _known(self, rule: str) -> str:
+        if rule not in self.named:
+            raise unknown_name("rule", rule, tuple(self.named))
+        return rule
+
+    @property
+    def variant(self) -> str:
+        """The policy with its parameters that are not at their defaults."""
+        parts = [f"{name}={text}" for name, text in changed_parameters(self.made_by).items()]
+        return f"{self.policy}[{','.join(parts)}]" if parts else self.policy
+
+    def summary(self) -> list[str]:
+        """Lines of text: the run, each rule after the last vote, and what stopped."""
+        lines = [self._what]
+        for rule in self.named:
+            share, low, high = (values[-1] for values in self.probability(rule))
+            lines.append(
+                f"{rule}: best arm named with probability {share:.3f} [{low:.3f}, {high:.3f}] "
+                f"after {self.votes[-1]:,} votes, Kendall's tau {self.tau[rule][:, -1].mean():.3f}"
+            )
+        if (short := int((self.cast < self.votes[-1]).sum())) > 0:
+            lines.append(
+                f"{short:,} runs ended before, with {int(self.cast.min()):,} votes or more: their "
+                "policy asked for no others"
+            )
+        if self.stops is not None:
+            stopped = self.stops.votes >= 0
+            wrong = stopped & ~np.isin(self.stops.named, self.truth.best)
+            lines.append(f"stopped: {stopped.mean():.1%} of runs, {wrong.mean():.2%} wrongly")
+            if stopped.any():
+                low, middle, high = np.quantile(self.stops.votes[stopped], [0.25, 0.5, 0.75])
+                lines.append(f"votes then: median {middle:,.0f}, quartiles {low:,.0f}, {high:,.0f}")
+        return lines
+
+    @property
+    def _what(self) -> str:
+        settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
+        return (
+            f"{self.variant} on {self.problem}: {self.num_seeds:,} runs of {self.votes[-1]:,} votes"
+            f"{''.join(settings)}"
+        )
+
+    def __repr__(self) -> str:
+        return "<Found: " + "\n".join(self.summary()) + ">"
+
+    def _repr_html_(self) -> str:
+        return html_table("Found", [line.split(": ", 1) for line in self.summary() if ": " in line])
+
+    def plot(self) -> Figure:
+        """The probability of naming the best arm against votes, a curve for each rule."""
+        from jaxduel.plotting.identification import identification_figure
+
+        return identification_figure([self])
+
+    def to_xarray(self) -> xarray.Dataset:
+        """A data set with dimensions rule, seed and votes; `made_by` is an attribute in JSON."""
+        import xarray
+
+        axes, rules = ("rule", "seed", "votes"), list(self.named)
+        variables: dict[str, Any] = {
+            "named": (axes, np.stack([self.named[rule] for rule in rules])),
+            "correct": (axes, np.stack([self.correct[rule] for rule in rules])),
+            "simple_regret": (axes, np.stack([self.simple_regret(rule) for rule in rules])),
+            "tau": (axes, np.stack([self.tau[rule] for rule in rules])),
+            "cast": (("seed",), self.cast),
+        }
+        if self.top is not None:
+            variables["top"] = (axes, np.stack([self.top[rule] for rule in rules]))
+        if self.stops is not None:
+            variables["stopped"] = (("seed",), self.stops.votes)
+            variables["stopped_named"] = (("seed",), self.stops.named)
+        return xarray.Dataset(
+            variables,
+            coords={"rule": rules, "seed": np.arange(self.num_seeds), "votes": self.votes},
+            attrs={
+                "policy": self.policy,
+                "problem": self.problem,
+                "target": self.truth.target,
+                "made_by": json.dumps(dict(self.made_by)),
+            },
+        )
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each rule and checkpoint: policy, parameters, problem, num_arms, rule, votes,
+        num_seeds, probability, lower95, upper95, simple_regret and tau (means)."""
+        import pandas
+
+        changed = changed_parameters(self.made_by)
+        rows = []
+        for rule in self.named:
+            share, low, high = self.probability(rule)
+            columns = {
+                "policy": self.policy,
+                "parameters": ", ".join(f"{name}={changed[name]}" for name in sorted(changed)),
+                "problem": self.problem,
+                "num_arms": len(self.truth.scores),
+                "rule": rule,
+                "votes": self.votes,
+                "num_seeds": self.num_seeds,
+                **{"probability": share, "lower95": low, "upper95": high},
+                "simple_regret": self.simple_regret(rule).mean(axis=0),
+                "tau": self.tau[rule].mean(axis=0),
+            }
+            rows.append(pandas.DataFrame(columns))
+        return pandas.concat(rows, ignore_index=True)

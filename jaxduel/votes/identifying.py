@@ -1,0 +1,345 @@
+"""`identify`: how often is the best arm named after so many votes?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.policies.base import Policy, SupportsSkip
+from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
+from jaxduel.policies.warm_start import checked_start
+from jaxduel.problems import DuelingProblem
+from jaxduel.simulation import checkpoints as times
+from jaxduel.simulation.blocks import Recorded
+from jaxduel.simulation.cells import Poll
+from jaxduel.simulation.checking import TIES, CheckedCell, Settings
+from jaxduel.simulation.devices import Device
+from jaxduel.simulation.keys import GENERATORS, root_key
+from jaxduel.simulation.provenance import provenance, request_of
+from jaxduel.simulation.run import Prepared, prepare, run_collecting
+from jaxduel.votes.counts import Votes
+from jaxduel.votes.found import Found, Stops, Truth, truth_of
+from jaxduel.votes.recommending import RULES, kendall_tau, order
+from jaxduel.votes.stopping import wins_needed
+
+STOPS = ("condorcet",)
+"""Names of the rules that stop."""
+BLOCK_BYTES = 4 * 2**30
+"""Most bytes for the votes of a block by default: the host orders the arms of all its seeds."""
+_COMPARISONS_PER_VOTE = 100
+
+
+def identify(
+    policy: Policy,
+    problem: DuelingProblem,
+    votes: int = 10_000,
+    num_seeds: int = 1000,
+    seed: int | jax.Array = 0,
+    checkpoints: Any = None,
+    *,
+    recommend: Sequence[str] = RULES,
+    target: str = "copeland",
+    top: int | None = None,
+    stop: str | None = None,
+    delta: float = 0.05,
+    start: Votes | ArrayLike | None = None,
+    horizon: int | None = None,
+    shuffle_arms: bool = True,
+    delay: int = 1,
+    ties: str = TIES[0],
+    first_seed: int = 0,
+    skip_quiet: bool = True,
+    lanes: int | None = None,
+    memory_budget: int = BLOCK_BYTES,
+    devices: Sequence[Device] | None = None,
+    prng: str = GENERATORS[0],
+    progress: bool | None = None,
+    **unknown: object,
+) -> Found:
+    """Simulates a policy until it has asked for so many votes, and names arms on the way.
+
+    A vote is a comparison of two different arms. An arm that meets itself costs none: the policy's
+    clock goes on. At each checkpoint, a number of votes, rules order the arms by the wins so far.
+
+    Args:
+      policy: a policy that compares arms (`jaxduel.policies.make`, or one of your own).
+      problem: the instance.
+      votes: votes per seed.
+      num_seeds: number of independent runs.
+      seed: root of all randomness, an integer or a typed JAX key. What is played at comparison t is
+        what `jaxduel.simulate` plays with the same seed (but for `start`).
+      checkpoints: numbers of votes, increasing, within 1 .. `votes`; about 50 evenly in their log
+        if None.
+      recommend: names of rules: "copeland" (number of arms led in wins), "borda" (mean share of
+        wins), "btl" (mode of a Bradley-Terry model with prior N(0, 2^2));
+        `jaxduel.votes.recommending` says how ties are broken.
+      target: the best arms: "copeland", the Copeland winners, or "borda", the Borda winners, which
+        are also the strongest in a Bradley-Terry model of as many votes of every pair.
+      top: whether the first `top` arms of the order are the best `top` is told too; None: not.
+      stop: "condorcet", to be told when it is clear at error `delta` that one arm beats all others
+        (`jaxduel.votes.stopping`); runs go on nonetheless. None: no rule.
+      delta: the probability with which the rule may name a wrong arm.
+      start: votes, or their (K, K) wins, that there are already: the policy starts from them
+        (`jaxduel.policies.state_from_wins`), rules count them, `votes` and checkpoints do not.
+      horizon: most comparisons of a seed, those of arms with themselves included; by default the
+        policy's own horizon, or 2^31 - 1 where quiet runs are skipped, or 100 per vote. A seed that
+        reaches it keeps the votes that it has (`Found.cast`).
+      delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
+      ties: as in `jaxduel.simulate`; "drop": a tie costs a vote.
+      memory_budget: most bytes for the votes and states of the seeds that run at once on a device.
+      shuffle_arms, first_seed, skip_quiet, lanes, devices, prng, progress: as in
+        `jaxduel.simulate`.
+      **unknown: none; names that are no arguments are refused.
+
+    Returns:
+      What was found. Policies that commit to batches know the outcomes of one at its end.
+
+    Raises:
+      InputError: for arguments out of range, before anything is computed; for a policy that cannot
+        start from counts.
+      KeyboardInterrupt: after Ctrl-C if no seed had finished.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("rucb", num_arms=4)
+      >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, checkpoints=[100, 500])
+      >>> found.correct["copeland"].shape  # seeds x checkpoints
+      (50, 2)
+      >>> share, low, high = found.probability("copeland")
+      >>> bool(low[-1] < share[-1] < high[-1])
+      True
+    """
+    given = dict(locals())
+    settings = {name: given[name] for name in _arguments() if name not in ("policy", "problem")}
+    _require_known(unknown)
+    return _identified([policy], [problem], settings, stacked=False)[0]
+
+
+def identify_many(
+    policies: Sequence[Policy],
+    problems: Sequence[DuelingProblem] | DuelingProblem,
+    **settings: Any,
+) -> list[Found]:
+    """`identify` for policies of one kind on instances of one size, as a single vmapped program.
+
+    Args:
+      policies: C policies of one class, as in `jaxduel.simulate_many`.
+      problems: one instance per policy, or one for all.
+      **settings: the other arguments of `identify`. Seed i is the same in all cells.
+
+    Returns:
+      C results, in order.
+
+    Raises:
+      InputError: for arguments out of range, or cells that cannot share a program.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policies = [jd.policies.make("rucb", num_arms=4, alpha=alpha) for alpha in (0.6, 1.0)]
+      >>> several = jd.identify_many(policies, jd.problems.load("cyclic"), votes=200, num_seeds=20)
+      >>> [found.variant for found in several]
+      ['rucb[alpha=0.6]', 'rucb[alpha=1]']
+    """
+    policies = list(policies)
+    instances = [problems] * len(policies) if isinstance(problems, DuelingProblem) else problems
+    if not policies or len(policies) != len(instances):
+        raise InputError(
+            f"identify_many needs as many problems ({len(instances)}) as policies "
+            f"({len(policies)}), at least one."
+        )
+    _require_known(settings.keys() - _arguments())
+    plain = {
+        name: parameter.default
+        for name, parameter in inspect.signature(identify).parameters.items()
+    }
+    return _identified(policies, instances, {**plain, **settings}, stacked=True)
+
+
+def _identified(
+    policies: Sequence[Any], problems: Sequence[Any], asked: dict[str, Any], *, stacked: bool
+) -> list[Found]:
+    """The results of cells, by the arguments of `identify`."""
+    votes, rules, top = asked["votes"], tuple(asked["recommend"]), asked["top"]
+    for policy, problem in zip(policies, problems, strict=True):
+        require_policy(policy, "identify")
+        if not isinstance(problem, DuelingProblem):
+            raise InputError(
+                "identify: the problem must have arms that are compared in pairs, such as "
+                f"jaxduel.problems.load returns, not be of type {type(problem).__name__}."
+            )
+    num_arms = problems[0].num_arms
+    require_whole(votes, 1, "votes must be a whole number of at least 1")
+    if votes > MAX_HORIZON:
+        raise InputError(f"votes must be at most 2^31 - 1, not {votes}.")
+    if not rules:
+        raise InputError(f"recommend must name at least one of {', '.join(RULES)}.")
+    for rule in rules:
+        if rule not in RULES:
+            raise unknown_name("rule to recommend by", rule, RULES)
+    if asked["stop"] is not None and asked["stop"] not in STOPS:
+        raise unknown_name("rule to stop by", asked["stop"], STOPS)
+    if not 0 < asked["delta"] < 1:
+        raise InputError(f"delta must be a probability between 0 and 1, not {asked['delta']}.")
+    require_whole(top, 1, "top must be a whole number of at least 1")
+    if top is not None and top > num_arms:
+        raise InputError(f"top must be at most the number of arms, {num_arms}, not {top}.")
+    grid = times.resolve(asked["checkpoints"], int(votes))
+    start = _start(policies, asked["start"])
+    needed = None
+    if asked["stop"] is not None:
+        before = 0 if start is None else int((start + start.T).max())
+        needed = wins_needed(num_arms / asked["delta"], before + int(grid[-1]))
+    settings = Settings(
+        **{name: asked[name] for name in _SHARED},
+        regret="copeland",
+        poll=Poll(grid.astype(np.int32), start, needed),
+    )
+    horizons = [_horizon(policy, asked["horizon"], int(votes), start) for policy in policies]
+    also = {
+        **{name: asked[name] for name in ("target", "top", "stop", "delta")},
+        "recommend": list(rules),
+        "votes": grid.tolist(),
+        "start": None if start is None else start.tolist(),
+    }
+    truths = [truth_of(problem, asked["target"]) for problem in problems]
+
+    def collectors(prepared: Prepared) -> list[_Collector]:
+        cells = zip(prepared.checked, truths, strict=True)
+        return [_Collector(cell, prepared.settings, truth, also) for cell, truth in cells]
+
+    prepared = prepare(policies, problems, horizons, settings, stacked=stacked)
+    return run_collecting(prepared, collectors)
+
+
+class _Collector:
+    """Orders the arms of a cell's seeds block by block."""
+
+    def __init__(
+        self, cell: CheckedCell, settings: Settings, truth: Truth, also: dict[str, Any]
+    ) -> None:
+        assert cell.poll is not None
+        self._cell, self._settings, self._truth, self._also = cell, settings, truth, also
+        seeds, points = settings.num_seeds, len(cell.poll.checkpoints)
+        table, rules = (seeds, points), also["recommend"]
+        self._named = {rule: np.zeros(table, np.int32) for rule in rules}
+        self._tau = {rule: np.zeros(table, np.float32) for rule in rules}
+        self._top = {rule: np.zeros(table, bool) for rule in rules} if also["top"] else None
+        self._cast = np.zeros(seeds, np.int64)
+        self._stops = None
+        if cell.poll.needed is not None:
+            self._stops = Stops(np.zeros(seeds, np.int64), np.zeros(seeds, np.int32))
+        self._noise = _Noise(root_key(settings.seed, settings.prng), cell.problem.num_arms)
+
+    def keep(self, first: int, record: Recorded) -> None:
+        """Orders the arms of the block whose first seed is `first`."""
+        ballots, poll, num = record.ballots, self._cell.poll, self._cell.problem.num_arms
+        assert ballots is not None
+        assert poll is not None
+        rows = slice(first, min(first + len(ballots.votes), self._settings.num_seeds))
+        own = slice(0, rows.stop - first)
+        wins = np.cumsum(ballots.wins[own, :, :num, :num], axis=1, dtype=np.int64)
+        wins += 0 if poll.start is None else poll.start
+        self._cast[rows] = np.minimum(ballots.votes[own], poll.checkpoints[-1])
+        if self._stops is not None:
+            self._stops.votes[rows] = ballots.stopped[own]
+            self._stops.named[rows] = ballots.named[own]
+        noise = self._noise.of_seeds(self._settings.first_seed + first, rows.stop - first)
+        noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
+        for rule in self._named:
+            arms = order(rule, wins, noise)
+            self._named[rule][rows] = arms[..., 0]
+            self._tau[rule][rows] = kendall_tau(arms, self._truth.scores)
+            if self._top is not None:
+                self._top[rule][rows] = self._truth.are_best(arms[..., : self._also["top"]])
+
+    def result(self, done: int, lanes: int) -> Found:
+        """The result of the first `done` seeds."""
+        cell, settings, rows = self._cell, self._settings, slice(0, done)
+        assert cell.poll is not None
+        request = request_of(cell.policy, cell.problem, cell.horizon, settings, cell.grid)
+        return Found(
+            policy=request["policy"]["name"],
+            problem=cell.problem.name,
+            votes=np.asarray(cell.poll.checkpoints, np.int64),
+            truth=self._truth,
+            named={rule: named[rows] for rule, named in self._named.items()},
+            tau={rule: tau[rows] for rule, tau in self._tau.items()},
+            top=self._top and {rule: right[rows] for rule, right in self._top.items()},
+            cast=self._cast[rows],
+            stops=self._stops and Stops(*(values[rows] for values in self._stops)),
+            made_by=provenance({**request, **self._also}, lanes),
+        )
+
+
+class _Noise:
+    """Uniform numbers that break ties: a function of the root key and a seed's index."""
+
+    def __init__(self, root: jax.Array, num_arms: int) -> None:
+        words = np.asarray(jax.random.key_data(root)).ravel()
+        self._key = int.from_bytes(words.astype("<u4").tobytes(), "little")
+        self._num_arms = num_arms
+
+    def of_seeds(self, first: int, count: int) -> np.ndarray:
+        """(count, K) float64."""
+        streams = (
+            np.random.Philox(key=self._key, counter=seed << 128)
+            for seed in range(first, first + count)
+        )
+        return np.stack([np.random.Generator(s).random(self._num_arms) for s in streams])
+
+
+def _start(policies: Sequence[Any], start: Votes | ArrayLike | None) -> np.ndarray | None:
+    """The (K, K) wins to start from, as int32."""
+    if start is None:
+        return None
+    wins = start.wins if isinstance(start, Votes) else start
+    return checked_start(policies[0], wins).astype(np.int32)
+
+
+def _horizon(policy: Any, asked: int | None, votes: int, start: np.ndarray | None) -> int:
+    """Most comparisons of a seed."""
+    own, before = getattr(policy, "horizon", None), 0 if start is None else int(start.sum())
+    if asked is None and own is None:
+        skips = isinstance(policy, SupportsSkip)
+        return MAX_HORIZON - before if skips else min(_COMPARISONS_PER_VOTE * votes, MAX_HORIZON)
+    most = MAX_HORIZON if own is None else int(own)
+    if most <= before:
+        raise InputError(
+            f"identify: the policy was made for {most:,} comparisons, and there are {before:,} "
+            "votes to start from."
+        )
+    return most - before if asked is None else asked
+
+
+_SHARED = (
+    "num_seeds",
+    "seed",
+    "shuffle_arms",
+    "delay",
+    "ties",
+    "first_seed",
+    "skip_quiet",
+    "lanes",
+    "memory_budget",
+    "devices",
+    "prng",
+    "progress",
+)
+"""Arguments that go to the simulator as they are."""
+_MEANT = {"T": "horizon", "seeds": "num_seeds", "runs": "num_seeds", "rules": "recommend"}
+
+
+def _arguments() -> list[str]:
+    return [name for name in inspect.signature(identify).parameters if name != "unknown"]
+
+
+def _require_known(unknown: Iterable[str]) -> None:
+    """Raises InputError if there are names that are no arguments of `identify`."""
+    for name in sorted(unknown):
+        raise unknown_name("argument of identify", name, _arguments(), _MEANT.get(name))
