@@ -72,8 +72,8 @@ class BoundsReport:
         if self.identification is None:
             return [title, *table(self.bounds)]
         votes = (
-            f"  to name the Condorcet winner, error probability {_DELTA}: at least "
-            f"{self.identification:,.0f} expected votes (Kaufmann et al. 2016, Lemma 1)"
+            f"  mean votes to name the winner, delta = {_DELTA}: at least "
+            f"{self.identification:,.0f} (Kaufmann et al.)"
         )
         return [title, votes, *table(self.bounds)]
 

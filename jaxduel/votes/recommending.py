@@ -153,7 +153,7 @@ def votes_needed(
     estimate = isotonic_regression(successes.astype(float)).x / runs
     still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0
     return (
-        _crossing(times, estimate, target, np.flatnonzero(estimate >= target - 1e-12)),
+        _crossing(times, estimate, target, np.flatnonzero(estimate >= target)),
         _crossing(times, upper, target, np.flatnonzero(upper >= target)),
         _crossing(times, lower, target, still_below[-1:]),
     )

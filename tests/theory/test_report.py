@@ -71,8 +71,7 @@ def test_the_text():
     votes = jd.theory.identification_lower_bound(jd.problems.load("arxiv"), 0.05)
     assert report.identification == votes
     assert at[1] == (
-        f"  to name the Condorcet winner, error probability 0.05: at least {votes:,.0f} expected "
-        "votes (Kaufmann et al. 2016, Lemma 1)"
+        f"  mean votes to name the winner, delta = 0.05: at least {votes:,.0f} (Kaufmann et al.)"
     )
     title, *_ = jd.theory.bounds(jd.problems.load("copeland500")).lines()
     assert "C = 3 Copeland winners (arms 0, 1, 2)" in title
