@@ -200,7 +200,9 @@ def _identified(
         regret="copeland",
         poll=Poll(grid.astype(np.int32), start, needed),
     )
-    horizons = [_horizon(policy, asked["horizon"], int(votes), start) for policy in policies]
+    horizons = [
+        most_comparisons(policy, asked["horizon"], int(votes), start) for policy in policies
+    ]
     also = {
         **{name: asked[name] for name in ("target", "top", "stop", "delta")},
         "recommend": list(rules),
@@ -209,15 +211,15 @@ def _identified(
     }
     truths = [truth_of(problem, asked["target"]) for problem in problems]
 
-    def collectors(prepared: Prepared) -> list[_Collector]:
+    def collectors(prepared: Prepared) -> list[FoundCollector]:
         cells = zip(prepared.checked, truths, strict=True)
-        return [_Collector(cell, prepared.settings, truth, also) for cell, truth in cells]
+        return [FoundCollector(cell, prepared.settings, truth, also) for cell, truth in cells]
 
     prepared = prepare(policies, problems, horizons, settings, stacked=stacked)
     return run_collecting(prepared, collectors)
 
 
-class _Collector:
+class FoundCollector:
     """Orders the arms of a cell's seeds block by block."""
 
     def __init__(
@@ -247,8 +249,9 @@ class _Collector:
         wins += 0 if poll.start is None else poll.start
         self._cast[rows] = np.minimum(ballots.votes[own], poll.checkpoints[-1])
         if self._stops is not None:
-            self._stops.votes[rows] = ballots.stopped[own]
-            self._stops.named[rows] = ballots.named[own]
+            late = ballots.stopped[own] > poll.checkpoints[-1]  # a chunk went on beyond it
+            self._stops.votes[rows] = np.where(late, -1, ballots.stopped[own])
+            self._stops.named[rows] = np.where(late, -1, ballots.named[own])
         noise = self._noise.of_seeds(self._settings.first_seed + first, rows.stop - first)
         noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
         for rule in self._named:
@@ -302,7 +305,7 @@ def _start(policies: Sequence[Any], start: Votes | ArrayLike | None) -> np.ndarr
     return checked_start(policies[0], wins).astype(np.int32)
 
 
-def _horizon(policy: Any, asked: int | None, votes: int, start: np.ndarray | None) -> int:
+def most_comparisons(policy: Any, asked: int | None, votes: int, start: np.ndarray | None) -> int:
     """Most comparisons of a seed."""
     own, before = getattr(policy, "horizon", None), 0 if start is None else int(start.sum())
     if asked is None and own is None:

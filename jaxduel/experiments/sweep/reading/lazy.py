@@ -17,6 +17,7 @@ from jaxduel.errors import warn_caller
 from jaxduel.experiments.sweep.reading.dataset import (
     CELL,
     DIMENSIONS,
+    LAZY,
     StoredBlock,
     StoredGroup,
     stamp_of,
@@ -72,7 +73,7 @@ class LazyVariable(BackendArray):
     """A variable with a value per seed, or a mean over seeds, in the files of blocks.
 
     Args:
-      name: one of `LAZY`.
+      name: one of those in `LAZY`.
       sizes: the length of each dimension.
       groups: the cells, with their blocks.
     """
@@ -133,8 +134,8 @@ class LazyVariable(BackendArray):
             if stored is None:
                 return None
             for name, index, size in zip(dimensions, asked, stored.shape[1:], strict=True):
-                if name == "definition":
-                    both = np.intersect1d(index, group.definitions, return_indices=True)
+                if name in LAZY:
+                    both = np.intersect1d(index, group.measures, return_indices=True)
                     _, target, source = both
                 else:
                     first = block.first if name == "seed" else 0
