@@ -17,12 +17,14 @@ class PlainState(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class PlainDTS:
-    """Algorithm 1 of Wu and Liu (NIPS 2016), line by line; with `plus`, section 4.3."""
+    """Algorithm 1 of Wu and Liu (NIPS 2016), line by line; with `plus`, section 4.3; without
+    `self_duels`, the second arm is the best of the others."""
 
     num_arms: int = field(metadata={"static": True})
     active_arms: Any
     alpha: Any = 0.51
     plus: bool = field(default=False, metadata={"static": True})
+    self_duels: bool = field(default=True, metadata={"static": True})
     assumes = ()
 
     def init(self, key):
@@ -54,7 +56,8 @@ class PlainDTS:
         left = jnp.argmax(jnp.where(tied, order, -1.0)).astype(jnp.int32)
         fresh = jax.random.beta(second, wins[:, left] + 1, wins[left] + 1)
         fresh = jnp.where(own[left], 0.5, fresh)
-        right = jnp.argmax(jnp.where(lower[:, left] <= 0.5, fresh, -1.0)).astype(jnp.int32)
+        among = (lower[:, left] <= 0.5) & (self.self_duels | ~own[left])
+        right = jnp.argmax(jnp.where(among, fresh, -1.0)).astype(jnp.int32)
         return Duel(left, right)
 
     def update(self, state, plan, outcome, key):

@@ -297,7 +297,7 @@ class SupportsWarmStart(Protocol):
       >>> import jaxduel as jd
       >>> isinstance(jd.policies.make("dts", num_arms=3), jd.policies.SupportsWarmStart)
       True
-      >>> isinstance(jd.policies.make("rucb", num_arms=3), jd.policies.SupportsWarmStart)
+      >>> isinstance(jd.policies.make("sparring", num_arms=3), jd.policies.SupportsWarmStart)
       False
     """
 
@@ -305,8 +305,9 @@ class SupportsWarmStart(Protocol):
         """The state after exactly the comparisons counted in `wins`, its clock at their number.
 
         Counts tell neither sides nor order, so this is for policies whose next comparisons have the
-        same law whatever these were. A list that is worked through pass by pass is the exception: a
-        new pass begins. No comparisons give the state of `init`. Works under jit and vmap.
+        same law whatever these were, or would, but for a memory that begins anew, as if the
+        algorithm were started with these counts: a list that is worked through pass by pass, RUCB's
+        hypothesis. No comparisons give the state of `init`. Works under jit and vmap.
 
         Args:
           wins: (K, K) int32, wins of i over j; 0 on the diagonal (an arm against itself is not

@@ -18,9 +18,10 @@ from jaxduel.policies.checks import MAX_HORIZON, require_policy
 def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any:
     """The state of a policy that has made exactly the comparisons counted in `wins`.
 
-    Checks the counts and calls `policy.from_wins` (`SupportsWarmStart`), a method of policies whose
-    next comparisons depend on counts alone, not on their order and sides. CW-RMED, ECW-RMED, RMED1
-    and RMED2 begin a new pass over their list.
+    Checks the counts and calls `policy.from_wins` (`SupportsWarmStart`), a method of policies that
+    depend on counts, not on their order and sides. What some remember beside counts begins anew:
+    the pass over a list of CW-RMED, ECW-RMED, RMED1 and RMED2, the hypotheses of RUCB and CCB, the
+    champions of RCS.
 
     Args:
       policy: a policy with the method `from_wins`.

@@ -1,7 +1,8 @@
 """Bounds of an instance, computed without playing it: lower, upper, and optimal allocations.
 
 Constants are factors of log T, natural logarithms, and times are counted in comparisons; the
-bounds of batched policies depend on T and the number of batches as a whole.
+bounds of batched policies depend on T and the number of batches as a whole, that of identification
+on the probability of an error.
 
 Bounds that are a single number take a problem, and give a float computed in float64; or a (K, K)
 array of preferences, and give a JAX scalar of its dtype (float32 at least) that can be jitted,
@@ -38,6 +39,9 @@ from jaxduel.theory.condorcet import rmed1_constant as rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation as ecw_allocation
 from jaxduel.theory.ecw import ecw_constant as ecw_constant
 from jaxduel.theory.exploration import CopelandBound as CopelandBound
+from jaxduel.theory.identification import (
+    identification_lower_bound as identification_lower_bound,
+)
 from jaxduel.theory.lai_robbins import lai_robbins_constant as lai_robbins_constant
 from jaxduel.theory.lower_bound import copeland_lower_bound as copeland_lower_bound
 from jaxduel.theory.lower_bound import lower_bound_constant as lower_bound_constant

@@ -14,6 +14,7 @@ from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
 from jaxduel.theory.batched_bounds import pcomp_bound, require_rounds, scomp2_order, scomp_order
 from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation
+from jaxduel.theory.identification import identification_lower_bound
 from jaxduel.theory.lower_bound import copeland_lower_bound
 from jaxduel.theory.table import ORDER, Bound, Theorem, shown, table
 from jaxduel.theory.upper_bounds import (
@@ -28,6 +29,7 @@ _RMED = "Komiyama et al. 2015, Theorem"
 _ZOGHI = "Zoghi et al. 2015, Theorem"
 _WU = "Wu and Liu 2016,"
 _AGARWAL = "Agarwal et al. 2022, Theorem"
+_DELTA = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +57,9 @@ class BoundsReport:
     """The least |p_ij - 1/2| over all pairs; 0 if two arms are tied."""
     bounds: tuple[Bound, ...]
     """The bounds, those that apply and those that do not."""
+    identification: float | None
+    """Expected votes needed to name the Condorcet winner with error probability 0.05, at least
+    (`identification_lower_bound`); None without such a winner."""
 
     def lines(self) -> list[str]:
         """The report as text."""
@@ -64,7 +69,13 @@ class BoundsReport:
             f"({shown(self.copeland_winners)}), "
             f"L_1 = {self.fewest_losses}, smallest gap {self.smallest_gap:.4g}"
         )
-        return [title, *table(self.bounds)]
+        if self.identification is None:
+            return [title, *table(self.bounds)]
+        votes = (
+            f"  mean votes to name the winner, delta = {_DELTA}: at least "
+            f"{self.identification:,.0f} (Kaufmann et al.)"
+        )
+        return [title, votes, *table(self.bounds)]
 
 
 @overload
@@ -119,6 +130,11 @@ def bounds(
         bounds=(
             *(theorem.of(problem) for theorem in _CONSTANTS),
             *_batched(problem, horizon, num_batches),
+        ),
+        identification=(
+            None
+            if problem.condorcet_winner is None
+            else identification_lower_bound(problem, _DELTA)
         ),
     )
 

@@ -70,12 +70,12 @@ def btl_strengths(wins: np.ndarray) -> np.ndarray:
     """Strengths of a Bradley-Terry-Luce model with prior N(0, 2^2), at the mode of the posterior.
 
     The model of `jaxduel.problems.strengths`, for many small problems at once: Newton's method, all
-    problems of a part together. No step evaluates the likelihood to see whether it gains. Along a
-    step s of squared decrement D the log-posterior f has slope D and curvature -D at t = 0, and a
-    third derivative of at most R |f''|, R = max s - min s (Bach, "Self-concordant analysis for
-    logistic regression", 2010, Lemma 1). Hence f'(t) >= D (1 - (exp(R t) - 1) / R), so that the
-    full step gains at least D (1 - (exp(R) - 1 - R) / R^2), more than D / 4 up to R = 1; and up to
-    t = log(1 + R) / R, the step taken beyond, the slope is positive.
+    problems of a part together. No step needs the likelihood to see whether it gains. Along a step
+    s of squared decrement D the log-posterior f has slope D and curvature -D at t = 0, and a third
+    derivative of at most R |f''|, R = max s - min s (Bach, "Self-concordant analysis for logistic
+    regression", 2010). Hence f'(t) >= D (1 - (exp(R t) - 1) / R): a full step, taken up to R = 1,
+    gains at least D (1 - (exp(R) - 1 - R) / R^2) > D / 4; and beyond, the step ends where this
+    bound of the slope is 0, at t = log(1 + R) / R.
 
     Args:
       wins: (..., K, K) integers.
@@ -159,7 +159,7 @@ def votes_for(
     estimate = isotonic_regression(successes.astype(float)).x / runs
     still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0
     return (
-        _crossing(times, estimate, target, np.flatnonzero(estimate >= target - 1e-12)),
+        _crossing(times, estimate, target, np.flatnonzero(estimate >= target)),
         _crossing(times, upper, target, np.flatnonzero(upper >= target)),
         _crossing(times, lower, target, still_below[-1:]),
     )

@@ -49,12 +49,12 @@ def log_evidence(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:
     """
     from scipy.special import betaincc, betaln, hyp2f1
 
-    w, l = np.broadcast_arrays(np.float64(wins), np.float64(losses))  # noqa: E741
-    tail = betaincc(w + 1, l + 1, 0.5)
+    w, lost = np.broadcast_arrays(np.asarray(wins, np.float64), np.asarray(losses, np.float64))
+    tail = betaincc(w + 1, lost + 1, 0.5)
     far = tail < _SMALLEST_TAIL
-    log_e = np.asarray((w + l + 1) * np.log(2) + betaln(w + 1, l + 1))
+    log_e = np.asarray((w + lost + 1) * np.log(2) + betaln(w + 1, lost + 1))
     log_e += np.log(np.where(far, 1, tail))
-    log_e[far] = np.log(hyp2f1(-w[far], 1, l[far] + 2, -1) / (l[far] + 1))
+    log_e[far] = np.log(hyp2f1(-w[far], 1, lost[far] + 2, -1) / (lost[far] + 1))
     return log_e
 
 

@@ -90,6 +90,7 @@ CLEAR: dict[str, Callable[..., SequentialOracle]] = {
     "dts": lambda K, rng: DTS(K, rng=rng),
     "dts+": lambda K, rng: DTSPlus(K, rng=rng),
     "dts+ over candidates": lambda K, rng: DTSPlus(K, over_candidates=True, rng=rng),
+    "dts without self-duels": lambda K, rng: DTS(K, self_duels=False, rng=rng),
     "pure-dts": lambda K, rng: PureDTS(K, rng=rng),
     "rcs": lambda K, rng: RCS(K, rng=rng),
     "rcs fallback": lambda K, rng: RCS(K, count="fallback", rng=rng),

@@ -26,6 +26,7 @@ CONDORCET = {
     "condorcet, copeland": lambda p: theory.condorcet_lower_bound(p, "copeland"),
     "rmed1": theory.rmed1_constant,
     "rmed1, copeland": lambda p: theory.rmed1_constant(p, "copeland"),
+    "identification": lambda p: theory.identification_lower_bound(p, 0.05),
     "pcomp": lambda p: theory.pcomp_bound(p, 1000, 5),
     "scomp": lambda p: theory.scomp_order(p, 1000, 5),
     "scomp2": lambda p: theory.scomp2_order(p, 1000, 5),

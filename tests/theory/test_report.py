@@ -65,8 +65,14 @@ def test_the_text():
     assert "1252.51" in rows[1]
     assert others == ("  not for this problem (no Condorcet winner): lower bound, Condorcet; RMED1")
     assert unknown == "  add --horizon T --batches B for: PCOMP; SCOMP; SCOMP2"
-    at = jd.theory.bounds(jd.problems.load("arxiv"), 10_000, 8).lines()
+    report = jd.theory.bounds(jd.problems.load("arxiv"), 10_000, 8)
+    at = report.lines()
     assert "  average regret, at T = 10,000, B = 8:" in at
+    votes = jd.theory.identification_lower_bound(jd.problems.load("arxiv"), 0.05)
+    assert report.identification == votes
+    assert at[1] == (
+        f"  mean votes to name the winner, delta = 0.05: at least {votes:,.0f} (Kaufmann et al.)"
+    )
     title, *_ = jd.theory.bounds(jd.problems.load("copeland500")).lines()
     assert "C = 3 Copeland winners (arms 0, 1, 2)" in title
 

@@ -120,6 +120,14 @@ def test_strengths_converge_on_any_counts(num_arms, seed, digits):
     np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-9)
 
 
+def test_steps_are_shortened_where_full_ones_diverge():
+    """Arm 1 beat 0 four times in all, and 3 a hundred million times."""
+    wins = np.zeros((4, 4), np.int64)
+    wins[0, 2:], wins[1, 0], wins[1, 3], wins[2, 1] = (2_073_682, 170_097), 4, 105_480_347, 448
+    fitted = fit_strengths("btl", wins, np.zeros_like(wins), 2.0)
+    np.testing.assert_allclose(btl_strengths(wins), fitted.mode, atol=2e-5)
+
+
 def test_many_problems_are_worked_on_in_parts():
     rng = np.random.default_rng(5)
     wins = counts(rng, (700,), 20, 9)

@@ -55,6 +55,8 @@ class RUCB:
         gives 2; 1 is what the library of RMED's authors uses, probably also in the batched
         paper. They differ visibly from K = 16 on.
 
+    Started from win counts, B is empty, as at the start: it depends on the order of comparisons.
+
     `act` reads three uniform numbers of its key: the coin for B, the choice of c, the tie break of
     d.
 
@@ -86,6 +88,16 @@ class RUCB:
             doubt=jnp.zeros(num, jnp.float32),
             best=jnp.int32(-1),
             t=jnp.int32(0),
+        )
+
+    def from_wins(self, wins: jax.Array, key: Key) -> RUCBState:
+        """The comparisons counted in `wins`; no hypothesis."""
+        del key
+        return RUCBState(
+            wins=wins,
+            doubt=jnp.max(_evidence(wins, wins.T), axis=1),
+            best=jnp.int32(-1),
+            t=jnp.sum(wins, dtype=jnp.int32),
         )
 
     def act(self, state: RUCBState, key: Key) -> Duel:

@@ -83,7 +83,8 @@ class CCB:
     In line 13, u_jc is below u_cc = 1/2 if it is decided that c beats j.
 
     `update` does line 9 for the comparison to come, before the first of which it does nothing. With
-    delayed feedback, the update after `learn` does line 9.
+    delayed feedback, the update after `learn` does line 9. Started from win counts, lines 1 to 4
+    are done with these counts, and line 9 of the next comparison.
 
     Attributes:
       num_arms: K; in the formulas, the number of active arms.
@@ -123,6 +124,12 @@ class CCB:
             t=jnp.int32(0),
         )
 
+    def from_wins(self, wins: jax.Array, key: Key) -> CCBState:
+        """The comparisons counted in `wins`, then lines 1 to 4 and 9."""
+        start, t = self.init(key), jnp.sum(wins, dtype=jnp.int32)
+        verdicts = anew(start.verdicts, wins, log_bound(self.alpha, t + 1))
+        return self._with_line_9(start._replace(wins=wins, verdicts=verdicts, t=t), key)
+
     def act(self, state: CCBState, key: Key) -> Duel:
         """Lines 7, 8 and 10 to 13."""
         first, second = random_words(words_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
@@ -137,7 +144,6 @@ class CCB:
 
     def update(self, state: CCBState, plan: Duel, outcome: jax.Array, key: Key) -> CCBState:
         """Counts the outcome, then line 9 of the next comparison."""
-        active = self._active
         learnt = duel_result(plan, outcome)
         i, j = learnt.winner, learnt.loser
         wins = add_result(state.wins, learnt)
@@ -145,16 +151,7 @@ class CCB:
         bound = log_bound(self.alpha, state.t + 1)
         verdicts = with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
         verdicts = compacted_cond(anew, bound >= verdicts.until, verdicts, wins, bound)
-        hypotheses, exact = line_9(state.hypotheses, verdicts, active)
-        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
-        rivals = compacted_cond(
-            _cut, excess, hypotheses.rivals, hypotheses.losses + 1, words_of(key)
-        )
-        return state._replace(
-            verdicts=verdicts,
-            candidates=candidates_of(verdicts, active),
-            hypotheses=hypotheses._replace(rivals=rivals),
-        )
+        return self._with_line_9(state._replace(verdicts=verdicts), key)
 
     def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
         """Takes in withheld outcomes; the next update does line 9."""
@@ -226,6 +223,20 @@ class CCB:
             of_candidates=candidates & ~(awake & known),
             weights=weights,
             sleeps=sleeps,
+        )
+
+    def _with_line_9(self, state: CCBState, key: Key) -> CCBState:
+        """The state after line 9 by its verdicts."""
+        active, verdicts = self._active, state.verdicts
+        hypotheses, exact = line_9(state.hypotheses, verdicts, active)
+        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
+        rivals = compacted_cond(
+            _cut, excess, hypotheses.rivals, hypotheses.losses + 1, words_of(key)
+        )
+        return state._replace(
+            verdicts=verdicts,
+            candidates=candidates_of(verdicts, active),
+            hypotheses=hypotheses._replace(rivals=rivals),
         )
 
     def _opponent(

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxduel.numerics import masked_choice
 from jaxduel.numerics.threefry import words_of
@@ -15,7 +16,7 @@ from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
-from jaxduel.policies.thompson.quiet import confident_run
+from jaxduel.policies.thompson.quiet import confident_run, no_run
 from jaxduel.policies.thompson.sampling import ThompsonState
 from jaxduel.pytrees import register_dataclass
 
@@ -37,10 +38,19 @@ class DTS:
     drawn for those arms alone that exceed 1/2 when several do: the law of the algorithm with fewer
     numbers (`jaxduel.policies.thompson.sampling`). A step costs O(K^2): a coin for each pair.
 
+    With `self_duels=False` no arm meets itself, for those who pay for every comparison and want the
+    best arm named: the second arm is the best, in the sample, of the others with
+    l_i,first <= 1/2, of which there always is one. The Prompt Duel Optimizer
+    (meta-llama/prompt-ops) has this rule, with alpha = 1.2, log max(t, 2) for log t, and a t that
+    stands still within a round of 25 or 50 comparisons, whose outcomes arrive together; here
+    `delay` withholds outcomes, but t goes on. Before any outcome both take a uniformly random pair.
+    There are no quiet runs, and strong and average regret grow linearly.
+
     Attributes:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
       alpha: width of the confidence bounds, > 1/2 in theory; 0.51 in the paper's experiments.
+      self_duels: whether an arm may meet itself, as in the paper.
 
     Example:
       >>> import jaxduel as jd
@@ -53,6 +63,7 @@ class DTS:
     num_arms: int = field(metadata={"static": True})
     active_arms: jax.Array
     alpha: float | jax.Array = 0.51
+    self_duels: bool = field(default=True, metadata={"static": True})
 
     assumes: ClassVar[tuple[str, ...]] = ()
     tells_which: ClassVar[bool] = True
@@ -83,6 +94,9 @@ class DTS:
         if decided is not None:
             left = jnp.where(decided.first < 0, elected, decided.first)
         eligible = sampling.undecided_opponents(state, left, bound, active)
+        if not self.self_duels:
+            others = sampling.replies_of_others(seed, state, left, eligible)
+            return Duel(left, lax.argmax(others, 0, jnp.int32))
         return Duel(left, sampling.best_reply(seed, state, left, eligible))
 
     def update(
@@ -101,6 +115,8 @@ class DTS:
         set. The step after it is one that ends such a run: a decisive vote falls on its unlikely
         side, or somebody replies (`jaxduel.policies.thompson.quiet`).
         """
+        if not self.self_duels:
+            return no_run(state)
         active = jnp.asarray(self.active_arms)
         return confident_run(state, self.alpha, active, limit, key)
 
@@ -110,6 +126,8 @@ class DTS:
         """As `quiet`, but several arms of `among`, (K,) bool, may have most votes. The votes that
         are still open decide which of them meets itself (`jaxduel.policies.thompson.leaders`).
         """
+        if not self.self_duels:
+            return no_run(state)
         active = jnp.asarray(self.active_arms)
         return confident_run(
             state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.bernoulli import divergence_from_half
@@ -19,7 +20,7 @@ from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
-from jaxduel.policies.thompson.quiet import confident_run
+from jaxduel.policies.thompson.quiet import confident_run, no_run
 from jaxduel.policies.thompson.sampling import ThompsonState
 from jaxduel.pytrees import register_dataclass
 
@@ -44,19 +45,21 @@ class DTSPlus:
       active_arms: (K,) bool, the arms that exist.
       alpha: width of the confidence bounds, > 1/2 in theory; 0.51 in the paper's experiments.
       over_candidates: whether zeta* is the largest among the candidates (the program's) or of all.
+      self_duels: whether an arm may meet itself, as in the paper; else as with D-TS.
 
     Example:
       >>> import jaxduel as jd
       >>> jd.policies.make("dts+", num_arms=6, over_candidates=True)  # as the authors' program
       DTSPlus(num_arms=6, over_candidates=True)
       >>> jd.policies.parameters("dts+")
-      {'alpha': 0.51, 'over_candidates': False}
+      {'alpha': 0.51, 'over_candidates': False, 'self_duels': True}
     """
 
     num_arms: int = field(metadata={"static": True})
     active_arms: jax.Array
     alpha: float | jax.Array = 0.51
     over_candidates: bool = field(default=False, metadata={"static": True})
+    self_duels: bool = field(default=True, metadata={"static": True})
 
     assumes: ClassVar[tuple[str, ...]] = ()
     tells_which: ClassVar[bool] = False
@@ -88,6 +91,9 @@ class DTSPlus:
         lowest = jnp.min(jnp.where(tied, regret, jnp.inf))
         left = masked_choice(tied & (regret == lowest), sampling.tie_break(seed))
         eligible = sampling.undecided_opponents(state, left, bound, active)
+        if not self.self_duels:
+            others = sampling.replies_of_others(seed, state, left, eligible)
+            return Duel(left, lax.argmax(others, 0, jnp.int32))
         return Duel(left, sampling.best_reply(seed, state, left, eligible))
 
     def update(
@@ -105,6 +111,8 @@ class DTSPlus:
         Hence there are no runs of several Copeland winners (but see `quiet_among`). The theta_ij of
         a tie in the step after a run are drawn given the votes, however these fell.
         """
+        if not self.self_duels:
+            return no_run(state)
         active = jnp.asarray(self.active_arms)
         return confident_run(state, self.alpha, active, limit, key)
 
@@ -114,6 +122,8 @@ class DTSPlus:
         """As `quiet`, but several arms of `among`, (K,) bool, may have most votes; the run does not
         tell which of them meets itself (`jaxduel.policies.SupportsSharedSkip`).
         """
+        if not self.self_duels:
+            return no_run(state)
         active = jnp.asarray(self.active_arms)
         return confident_run(
             state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which

@@ -126,6 +126,11 @@ def confident_run(
     return _later(state, run), Quiet(lax.argmax(weights, 0, jnp.int32), run.n, weights)
 
 
+def no_run(state: ThompsonState) -> tuple[ThompsonState, Quiet]:
+    """The run of a policy whose arms never meet themselves: none."""
+    return state, Quiet(jnp.int32(0), jnp.int32(0))
+
+
 def champion_run(
     state: ThompsonState,
     arm: jax.Array,

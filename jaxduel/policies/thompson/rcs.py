@@ -45,7 +45,7 @@ class RCS:
 
     The votes are tossed as coins (`jaxduel.policies.thompson.sampling`). Of a pair never compared,
     u = 2, the paper's "x / 0 := 1" applied to both fractions. A step costs O(K^2): a coin for each
-    pair.
+    pair. Started from win counts, no arm was champion yet.
 
     Attributes:
       num_arms: K.
@@ -81,6 +81,11 @@ class RCS:
         del key
         record = sampling.no_comparisons(self.num_arms)
         return RCSState(record, jnp.zeros(self.num_arms, jnp.int32))
+
+    def from_wins(self, wins: jax.Array, key: Key) -> RCSState:
+        """The comparisons counted in `wins`, no champions."""
+        del key
+        return RCSState(sampling.after_wins(wins), jnp.zeros(self.num_arms, jnp.int32))
 
     def act(self, state: RCSState, key: Key) -> Duel:
         """The champion and the challenger."""

@@ -155,6 +155,30 @@ def replies(
     return jnp.where(above, jnp.where(several, drawn, 1.0), jnp.where(itself, 0.0, -1.0))
 
 
+def replies_of_others(
+    seed: KeyWords, state: ThompsonState, left: jax.Array, eligible: jax.Array
+) -> jax.Array:
+    """As `replies`, but without `left` itself.
+
+    Others are eligible: an arm of the largest upper score has one that is not surely better. If no
+    coin says that theta exceeds 1/2, the values are drawn given that they do not, that is, those of
+    theta_left,i given that it does.
+
+    Returns:
+      (K,) float32: the logit where it is drawn, 0 where there is no other to compare it with, else
+      minus infinity.
+    """
+    arms = jnp.arange(len(eligible), dtype=jnp.int32)
+    among = eligible & (arms != left)
+    above = among & bernoulli_from_tail(seed, arms, REPLIES, -state.tail[left])
+    some = jnp.any(above)
+    rivals = jnp.where(some, above, among)
+    won, lost = state.wins[:, left], state.wins[left]
+    counts = jnp.where(some, won, lost), jnp.where(some, lost, won)
+    drawn = logits_above_half(seed, OPPONENTS, rivals & (count_true(rivals) > 1), *counts)
+    return jnp.where(rivals, jnp.where(some, drawn, -drawn), -jnp.inf)
+
+
 def best_reply(
     seed: KeyWords, state: ThompsonState, left: jax.Array, eligible: jax.Array
 ) -> jax.Array:

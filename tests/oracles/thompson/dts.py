@@ -30,12 +30,19 @@ class DTS(SequentialOracle):
     Args:
       num_arms: K.
       alpha: the exploration rate of the confidence bounds.
+      self_duels: whether an arm may meet itself; else `choose` follows the Prompt Duel Optimizer.
       rng: see `Oracle`.
     """
 
-    def __init__(self, num_arms: int, alpha: float = 0.51, rng: np.random.Generator | None = None):
+    def __init__(
+        self,
+        num_arms: int,
+        alpha: float = 0.51,
+        self_duels: bool = True,
+        rng: np.random.Generator | None = None,
+    ):
         super().__init__(num_arms, rng)
-        self.alpha = alpha
+        self.alpha, self.self_duels = alpha, self_duels
         self.theta1: np.ndarray | None = None
         self.theta2: np.ndarray | None = None
 
@@ -109,6 +116,10 @@ class DTS(SequentialOracle):
         # 13: theta2_i,a1, and 1/2 for a1 itself; 14: a2 = argmax of the eligible ones
         sample = {i: 0.5 if i == first else float(theta2[i, first]) for i in range(self.K)}
         eligible = self.eligible(first, choices)
+        if not self.self_duels:
+            # k != first with l_k,first <= 1/2; if there are none, all k != first
+            others = [k for k in range(self.K) if k != first]
+            eligible = [k for k in others if k in eligible] or others
         top = max(sample[i] for i in eligible)
         second = choices.any_of([i for i in eligible if sample[i] == top])
         # 16: compare (a1, a2)
@@ -123,6 +134,7 @@ class DTSPlus(DTS):
       alpha: the exploration rate of the confidence bounds.
       over_candidates: take the maximal Copeland score over C, as the authors' program does,
         instead of over all arms.
+      self_duels: as in `DTS`.
       rng: see `Oracle`.
     """
 
@@ -131,9 +143,10 @@ class DTSPlus(DTS):
         num_arms: int,
         alpha: float = 0.51,
         over_candidates: bool = False,
+        self_duels: bool = True,
         rng: np.random.Generator | None = None,
     ):
-        super().__init__(num_arms, alpha, rng)
+        super().__init__(num_arms, alpha, self_duels, rng)
         self.over_candidates = over_candidates
 
     def first_of_tied(

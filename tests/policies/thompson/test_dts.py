@@ -1,12 +1,16 @@
-"""D-TS: the oracle by hand."""
+"""D-TS: the oracle by hand, no arm against itself."""
 
 from __future__ import annotations
 
 import math
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxduel as jd
+from tests.choice import some
 from tests.oracles.choices import Choices, every_outcome
 from tests.oracles.divergence import kl_half
 from tests.oracles.thompson.dts import DTS, DTSPlus, PureDTS, divergence_from_half, posterior_sample
@@ -63,6 +67,34 @@ def test_dts_does_not_take_a_sure_superior_as_second():
         oracle = make(3)
         seen(oracle, wins, 61)  # l_20 = 1 - .324 > 1/2
         assert oracle.allowed(best_is_0, theta2) == {(0, second)}
+
+
+def test_dts_without_self_duels_takes_the_best_of_the_others():
+    wins = [[0, 20, 0], [0, 0, 20], [20, 0, 0]]
+    best_is_0 = samples({(0, 1): 0.9, (0, 2): 0.9, (1, 2): 0.5}, 3)
+    theta2 = np.array([[0, 0, 0], [0.1, 0, 0], [0.9, 0, 0]])
+    for make in (DTS, DTSPlus):
+        oracle = make(3, self_duels=False)
+        assert oracle.allowed(best_is_0, theta2) == {(0, 2)}
+        seen(oracle, wins, 61)  # l_20 = 1 - .324 > 1/2
+        assert oracle.allowed(best_is_0, theta2) == {(0, 1)}
+
+
+@pytest.mark.usefixtures("quick_compilation")
+@pytest.mark.parametrize("name", some(["dts", "dts+"], ["dts"]))
+def test_without_self_duels_there_are_no_quiet_runs(name):
+    policy = jd.policies.make(name, num_arms=3, self_duels=False)
+    state = jd.policies.state_from_wins(policy, [[0, 900, 900], [100, 0, 500], [100, 500, 0]])
+    everybody, key = np.ones(3, bool), jax.random.key(0)
+    for after, run in (
+        policy.quiet(state, jnp.int32(1_000), key),
+        policy.quiet_among(state, jnp.int32(1_000), key, everybody),
+    ):
+        assert int(run.n) == 0
+        assert after is state
+    left, right = jax.jit(jax.vmap(policy.act, (None, 0)))(state, jax.random.split(key, 200))
+    assert set(np.asarray(left).tolist()) == {0}
+    assert set(np.asarray(right).tolist()) == {1, 2}
 
 
 def test_dts_bounds_are_strict_above_and_not_below():

@@ -48,7 +48,10 @@ def _histories(policy, preferences, keys, steps, policy_class):
             eligible = active
             if policy_class is not jd.policies.PureDTS:
                 eligible = sampling.undecided_opponents(record, duel.left, bound, active)
-            reply = sampling.replies(seed, record, duel.left, eligible)
+            if getattr(policy, "self_duels", True):
+                reply = sampling.replies(seed, record, duel.left, eligible)
+            else:
+                reply = sampling.replies_of_others(seed, record, duel.left, eligible)
             u = jax.random.uniform(jax.random.fold_in(here, 99), (), jnp.float32)
             won = u < p[duel.left, duel.right]
             outcome = jnp.where(won, 1, -1).astype(jnp.int32)
@@ -64,13 +67,15 @@ CASES = {
     "dts": ("dts", DTS, {}),
     "dts+": ("dts+", DTSPlus, {}),
     "dts+ over candidates": ("dts+", DTSPlus, {"over_candidates": True}),
+    "dts without self-duels": ("dts", DTS, {"self_duels": False}),
+    "dts+ without self-duels": ("dts+", DTSPlus, {"self_duels": False}),
     "pure-dts": ("pure-dts", PureDTS, {}),
     "rcs": ("rcs", RCS, {}),
     "rcs fallback": ("rcs", RCS, {"counted": "fallback"}),
 }
 SIZES = {2: (150, 40), 5: (250, 60)}
 """Histories and steps, by number of arms."""
-VARIANTS = ("dts+ over candidates", "rcs fallback")
+VARIANTS = ("dts+ over candidates", "dts+ without self-duels", "rcs fallback")
 
 
 @pytest.mark.parametrize(
@@ -113,12 +118,15 @@ STATES = [
 
 
 @pytest.mark.usefixtures("full_compilation")
-@pytest.mark.parametrize("plus", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_pairs_have_the_law_of_the_straightforward_program(plus):
+@pytest.mark.parametrize(
+    ("plus", "self_duels"),
+    [(False, True), (False, False), pytest.param(True, True, marks=pytest.mark.slow)],
+)
+def test_pairs_have_the_law_of_the_straightforward_program(plus, self_duels):
     """The frequency of every pair, from several states, beside D-TS with `jax.random.beta`."""
     num = 40_000
-    ours = jd.policies.make("dts+" if plus else "dts", num_arms=4)
-    plain = PlainDTS(num_arms=4, active_arms=np.ones(4, bool), plus=plus)
+    ours = jd.policies.make("dts+" if plus else "dts", num_arms=4, self_duels=self_duels)
+    plain = PlainDTS(num_arms=4, active_arms=np.ones(4, bool), plus=plus, self_duels=self_duels)
     wins = jnp.array([wins for wins, _ in STATES], jnp.int32)
     t = jnp.array([t for _, t in STATES], jnp.int32) - 1
     start = ours.init(jax.random.key(0))
@@ -137,6 +145,11 @@ def test_pairs_have_the_law_of_the_straightforward_program(plus):
     error = np.sqrt((one * (1 - one) + two * (1 - two)) / num)
     assert (np.abs(one - two) <= 4.5 * error).all()
     assert (one > 0.005).sum() > 30
+    own = one.reshape(len(STATES), 4, 4).trace(axis1=1, axis2=2)
+    assert (own[-1] > 0.1) == self_duels
+    assert self_duels or not own.any()
+    if not self_duels:  # nothing is known: any pair of different arms
+        assert np.abs(one[0][one[0] > 0] - 1 / 12).max() <= 4.5 * np.sqrt(11 / 144 / num)
 
 
 def _feedback(wins):

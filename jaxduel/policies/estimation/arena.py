@@ -1,0 +1,216 @@
+"""The active sampling rule of Chatbot Arena."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.numerics import count_true
+from jaxduel.numerics.sums import sum_in_order
+from jaxduel.numerics.threefry import uniforms
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.checks import require
+from jaxduel.policies.counts import add_result, duel_result
+from jaxduel.policies.estimation import weighted_outcomes
+from jaxduel.policies.estimation.uniform import uniform_pair
+from jaxduel.policies.estimation.weighted_choice import weighted_choice
+from jaxduel.policies.estimation.weighted_outcomes import WeightedOutcomes
+from jaxduel.policies.registry import register
+from jaxduel.pytrees import register_dataclass
+
+VARIANCES = ("plug-in", "ipw")
+
+
+class PairSums(NamedTuple):
+    """Sums over the pairs of each arm."""
+
+    unmet: jax.Array  # (K,) float32: the number of pairs never compared
+    weights: jax.Array  # (K,) float32: the weights of the others
+
+
+class ArenaState(NamedTuple):
+    """One seed's state."""
+
+    wins: jax.Array  # (K, K) int32: wins of i over j
+    seen: PairSums | WeightedOutcomes  # for "plug-in", and for "ipw"
+
+
+@register("arena")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class Arena:
+    """The sampling rule of Chatbot Arena, Chiang et al. (ICML 2024), equation (9).
+
+    Pair a comes next with a probability in proportion to what one more comparison takes off the
+    width of its interval,
+
+        sqrt(Sigma_aa / n_a) - sqrt(Sigma_aa / (n_a + 1)),
+
+    n_a its comparisons so far and Sigma_aa a variance. The paper does not say what to do where n_a
+    or Sigma_aa is 0, and asks for probabilities bounded away from 0. Here pairs never compared come
+    first, uniformly at random; after that a pair is uniform with probability epsilon, else by the
+    rule. Sides are random.
+
+    - variances "plug-in": Sigma_aa = m (1 - m) with m = (w + 1) / (n_a + 2), w the wins of one arm,
+      never 0. Without the 1 and 2 a pair that stands 1 : 0 would not be compared again. In the long
+      run n_a is in proportion to (p (1 - p))^(1/5).
+    - variances "ipw": the estimate that the paper writes, equation (5), from the outcomes over
+      their probabilities P(a) (`jaxduel.policies.estimation.weighted_outcomes`). A pair that is
+      rarely chosen has a large one, so that the two differ by more than a factor; and it is not the
+      same for the other order of two arms. P(a) is not in win counts, hence it cannot start from
+      them; it counts outcomes that arrive late with the P(a) of the state that they find, which is
+      that of their comparisons if all since the last arrival were withheld.
+
+    In the paper a tie is an outcome of 1/2. No policy is told that here: a tie tossed as a coin has
+    the same mean and a larger variance; one that is dropped, like any withheld outcome, is not
+    counted in n_a, and a pair of which nothing is known comes first again.
+
+    With "plug-in" a comparison changes the weight of its own pair. The state carries the sum of
+    each arm's weights, of which two are added up anew: no drift. An arm is drawn by these sums, its
+    opponent by its own weights. A step costs O(K), or O(K^2) with "ipw", where all weights change.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      epsilon: probability of a uniformly random pair, in [0, 1]; positive for "ipw".
+      variances: "plug-in" or "ipw".
+
+    `act` reads three uniform numbers of its key: the coin for epsilon, and one for each arm.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("arena", num_arms=3)
+      >>> state = jd.policies.state_from_wins(policy, [[0, 9, 9], [0, 0, 0], [0, 0, 0]])
+      >>> left, right = policy.act(state, jax.random.key(0))
+      >>> sorted((int(left), int(right)))  # the pair never compared
+      [1, 2]
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    epsilon: float | jax.Array = 0.01
+    variances: str = field(default="plug-in", metadata={"static": True})
+
+    assumes: ClassVar[tuple[str, ...]] = ()
+
+    def validate(self) -> None:
+        """Raises InputError for parameters out of range."""
+        if self.variances not in VARIANCES:
+            raise unknown_name("variances", self.variances, VARIANCES)
+        require(self.epsilon, lambda x: (x >= 0) & (x <= 1), "arena: epsilon must be from 0 to 1")
+        if self.variances == "ipw":
+            require(self.epsilon, lambda x: x > 0, "arena: with ipw, epsilon must be above 0")
+
+    def init(self, key: Key) -> ArenaState:
+        """No comparisons."""
+        del key
+        wins = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
+        if self.variances == "ipw":
+            return ArenaState(wins, weighted_outcomes.no_outcomes(self.num_arms))
+        return self._after(wins)
+
+    def from_wins(self, wins: jax.Array, key: Key) -> ArenaState:
+        """The comparisons counted in `wins`.
+
+        Raises:
+          InputError: for "ipw".
+        """
+        del key
+        if self.variances == "ipw":
+            raise InputError(
+                'arena: with variances="ipw" it cannot start from win counts, which do not tell '
+                "the probabilities of the comparisons."
+            )
+        return self._after(wins)
+
+    def act(self, state: ArenaState, key: Key) -> Duel:
+        """A pair never compared, else one by the rule or, with probability epsilon, any."""
+        coin, u, v = uniforms(key, 3)
+        if isinstance(state.seen, WeightedOutcomes):
+            chances = self._chances(state.wins, state.seen)
+            left = weighted_choice(sum_in_order(chances, 0), u)
+            return Duel(left, weighted_choice(chances[left], v))
+        begins = jnp.any(state.seen.unmet > 0)
+        left = weighted_choice(jnp.where(begins, *state.seen), u)
+        right = weighted_choice(jnp.where(begins, *self._pairs_of(state.wins, left)), v)
+        explores = ~begins & (coin < self.epsilon)
+        anyone = uniform_pair(count_true(self.active_arms), u, v)
+        return Duel(
+            jnp.where(explores, anyone.left, left), jnp.where(explores, anyone.right, right)
+        )
+
+    def update(self, state: ArenaState, plan: Duel, outcome: jax.Array, key: Key) -> ArenaState:
+        """Counts the outcome."""
+        del key
+        learnt = duel_result(plan, outcome)
+        if isinstance(state.seen, WeightedOutcomes):
+            won = add_result(jnp.zeros_like(state.wins), learnt)
+            return self._weighed(state.wins, state.seen, won)
+        wins, (unmet, weights) = add_result(state.wins, learnt), state.seen
+        for arm in plan:
+            here = self._sums_of(wins, arm)
+            unmet = unmet.at[arm].set(here.unmet, mode="promise_in_bounds")
+            weights = weights.at[arm].set(here.weights, mode="promise_in_bounds")
+        return ArenaState(wins, PairSums(unmet, weights))
+
+    def learn(self, state: ArenaState, feedback: Feedback) -> ArenaState:
+        """Takes in withheld outcomes."""
+        if isinstance(state.seen, WeightedOutcomes):
+            return self._weighed(state.wins, state.seen, feedback.wins())
+        return self._after(state.wins + feedback.wins())
+
+    def _after(self, wins: jax.Array) -> ArenaState:
+        """The state after the comparisons counted in `wins`, for "plug-in"."""
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        unmet, weights = jax.vmap(self._sums_of, (None, 0))(wins, arms)
+        return ArenaState(wins, PairSums(jnp.where(self.active_arms, unmet, 0.0), weights))
+
+    def _sums_of(self, wins: jax.Array, arm: jax.Array) -> PairSums:
+        """The sums of one arm, () float32 each."""
+        return PairSums(*(sum_in_order(row, 0) for row in self._pairs_of(wins, arm)))
+
+    def _pairs_of(self, wins: jax.Array, arm: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Of the pairs of an arm, 1 where never compared, and the weights of the others, "plug-in":
+        (K,) float32 each, 0 at itself and inactive arms."""
+        won, lost = wins[arm], wins[:, arm]
+        others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)
+        n = won + lost
+        ours, theirs = (x.astype(jnp.float32) + 1.0 for x in (won, lost))
+        deviation = jnp.sqrt(ours * theirs) / (ours + theirs)  # the root of m (1 - m)
+        return (others & (n == 0)).astype(jnp.float32), deviation * _narrowing(n)
+
+    def _chances(self, wins: jax.Array, seen: WeightedOutcomes) -> jax.Array:
+        """P(a) of the next comparison, "ipw": (K, K) float32, symmetric."""
+        size, n = count_true(self.active_arms), wins + wins.T
+        exists = self.active_arms[:, None] & self.active_arms & ~jnp.eye(self.num_arms, dtype=bool)
+        number = (size * (size - 1) // 2).astype(jnp.float32)
+        variances = weighted_outcomes.variances_of(seen, jnp.sum(wins, dtype=jnp.int32))
+        weights = jnp.sqrt(variances) * _narrowing(n)
+        total = _total(weights)
+        rule = jnp.where(total > 0, weights / jnp.where(total > 0, total, 1.0), 1.0 / number)
+        mixed = self.epsilon / number + (1.0 - self.epsilon) * rule
+        unmet = exists & (n == 0)
+        begins = unmet / _total(unmet.astype(jnp.float32))
+        return jnp.where(jnp.any(unmet), begins, jnp.where(exists, mixed, 0.0))
+
+    def _weighed(self, wins: jax.Array, seen: WeightedOutcomes, more: jax.Array) -> ArenaState:
+        """The state after `more` wins, (K, K) int32, of comparisons that it chose, for "ipw"."""
+        seen = weighted_outcomes.with_wins(seen, more, self._chances(wins, seen))
+        return ArenaState(wins + more, seen)
+
+
+def _narrowing(n: jax.Array) -> jax.Array:
+    """1 / sqrt(n) - 1 / sqrt(n + 1), without cancellation; 0 where n = 0."""
+    met = jnp.maximum(n, 1).astype(jnp.float32)
+    one, other = jnp.sqrt(met), jnp.sqrt(met + 1.0)
+    return jnp.where(n > 0, 1.0 / (one * other * (one + other)), 0.0)
+
+
+def _total(pairs: jax.Array) -> jax.Array:
+    """The sum over pairs of a symmetric (K, K) table: () float32."""
+    return 0.5 * sum_in_order(sum_in_order(pairs, 0), 0)

@@ -1,0 +1,287 @@
+"""`plan`: how many more votes, by which policy, until the best arm is known?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxduel.errors import InputError
+from jaxduel.policies import registry
+from jaxduel.policies.checks import require_whole
+from jaxduel.problems.dueling import from_matrix
+from jaxduel.progress import Progress
+from jaxduel.simulation import checkpoints as times
+from jaxduel.simulation.keys import GENERATORS, root_key
+from jaxduel.simulation.lanes import MOST_LANES
+from jaxduel.stats import interval95, standard_error
+from jaxduel.votes.counts import Votes
+from jaxduel.votes.fitting import Fit, Model, fit
+from jaxduel.votes.found import truth_of
+from jaxduel.votes.identifying import identify_cells, noise_of
+from jaxduel.votes.recommending import crossings, order
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+BASELINE = "uniform"
+"""The policy that others are compared with."""
+_RESAMPLES = 2_000
+_WIDEST = 256
+"""Most lanes of a program, of all instances together."""
+
+
+class Needed(NamedTuple):
+    """A number of further votes, and its 95 % interval; inf where they are more than simulated."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """Simulated futures of a log of votes.
+
+    The instance is unknown: each of `draws` futures has one drawn from the posterior, and its best
+    arm is the one to be named. Intervals are over instances and seeds.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.from_counts([[0, 12, 14], [8, 0, 11], [6, 9, 0]])
+      >>> plan = jd.votes.plan(
+      ...   votes, ["uniform", "rucb"], max_votes=200, draws=20, seeds=4, checkpoints=[50, 200]
+      ... )
+      >>> plan.votes.tolist(), plan.correct["rucb"].shape  # further votes; draws x seeds x these
+      ([0, 50, 200], (20, 4, 3))
+      >>> bool(0 < plan.now <= 1)
+      True
+    """
+
+    fit: Fit
+    """The posterior that instances are drawn from."""
+    rule: str
+    """The rule that names the best arm, by all votes."""
+    votes: np.ndarray  # (M,) int64
+    """Checkpoints, in further votes, from 0."""
+    targets: tuple[float, ...]
+    """Probabilities to reach."""
+    correct: Mapping[str, np.ndarray]  # policy -> (draws, seeds, M) bool
+    """Whether the rule names a best arm."""
+    cast: Mapping[str, np.ndarray]  # policy -> (draws, seeds) int64
+    """Votes cast: fewer than asked for where a policy asked for no others."""
+
+    @property
+    def now(self) -> float:
+        """Probability that the arm named now is the best."""
+        return float(next(iter(self.correct.values()))[:, :, 0].mean())
+
+    def probability(self, policy: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Probability that the best arm is named, and the ends of its 95 % interval: (M,) each."""
+        correct = self.correct[policy]
+        draws, seeds, _ = correct.shape
+        values = correct.reshape(draws * seeds, -1).astype(float)
+        mean = values.mean(axis=0)
+        sem = standard_error(values, np.repeat(np.arange(draws), seeds))
+        low, high = interval95(mean, sem, draws)
+        return mean, np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+    def votes_needed(self, policy: str, target: float) -> Needed:
+        """Further votes until the best arm is named with probability `target`."""
+        return Needed(*crossings(self.votes, *self.probability(policy), target))
+
+    def saved(self, policy: str, target: float) -> Needed:
+        """Share of the votes of uniform sampling that a policy saves at a target, with an interval
+        by resampling instances; NaN where either does not reach it."""
+        return self._saved[policy, target]
+
+    @cached_property
+    def _saved(self) -> dict[tuple[str, float], Needed]:
+        rng = np.random.default_rng(0)
+        draws = len(next(iter(self.correct.values())))
+        chosen = rng.integers(draws, size=(_RESAMPLES, draws))
+        curves = {}
+        for policy, correct in self.correct.items():
+            each = correct.mean(axis=1)
+            curves[policy] = np.concatenate([each.mean(axis=0)[None], each[chosen].mean(axis=1)])
+        saved = {}
+        for target in self.targets:
+            needed = {
+                policy: np.array([crossings(self.votes, c, c, c, target)[0] for c in several])
+                for policy, several in curves.items()
+            }
+            for policy in curves:
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    share = 1 - needed[policy] / needed[BASELINE]
+                share[~np.isfinite(needed[policy]) | ~np.isfinite(needed[BASELINE])] = np.nan
+                ends = np.quantile(share[1:], [0.025, 0.975])
+                saved[policy, target] = Needed(float(share[0]), *map(float, ends))
+        return saved
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each policy and checkpoint: policy, rule, votes, probability, lower95,
+        upper95."""
+        import pandas
+
+        rows = []
+        for policy in self.correct:
+            mean, low, high = self.probability(policy)
+            columns = {"policy": policy, "rule": self.rule, "votes": self.votes}
+            columns |= {"probability": mean, "lower95": low, "upper95": high}
+            rows.append(pandas.DataFrame(columns))
+        return pandas.concat(rows, ignore_index=True)
+
+    def targets_frame(self) -> pandas.DataFrame:
+        """A row for each policy and target: votes_needed, and saved where `uniform` is among the
+        policies, each with the ends _low and _high of its interval."""
+        import pandas
+
+        rows = []
+        for policy in self.correct:
+            for target in self.targets:
+                row: dict[str, Any] = {"policy": policy, "target": target}
+                row |= _columns("votes_needed", self.votes_needed(policy, target))
+                if BASELINE in self.correct:
+                    row |= _columns("saved", self.saved(policy, target))
+                rows.append(row)
+        return pandas.DataFrame(rows)
+
+    def summary(self) -> list[str]:
+        """Lines of text: what is known now, and what each policy needs."""
+        votes, most = self.fit.votes, int(self.votes[-1])
+        named = votes.arms[int(np.argmax(self.fit.best))]
+        lines = [
+            f"{votes.name}: {votes.num_arms} arms, {votes.num_votes:,} votes; model "
+            f"{self.fit.model}, arms named by {self.rule}",
+            f"now: '{named}', which is the best with probability {self.fit.best.max():.3f}",
+        ]
+        for target in self.targets:
+            if self.fit.best.max() >= target:
+                lines.append(f"{target:g}: the votes that there are already decide it")
+            for policy in self.correct:
+                lines.append(f"{target:g}: {policy} needs {self._needs(policy, target, most)}")
+        for policy, cast in self.cast.items():
+            if (short := int((cast < most).sum())) > 0:
+                lines.append(f"{policy} asked for no more votes before {most:,} in {short:,} runs")
+        return lines
+
+    def _needs(self, policy: str, target: float, most: int) -> str:
+        value, low, high = self.votes_needed(policy, target)
+        if not np.isfinite(value):
+            at_least = f", at least {low:,.0f}" if np.isfinite(low) else ""
+            return f"more than {most:,} further votes{at_least}"
+        upper = f"{high:,.0f}" if np.isfinite(high) else f"more than {most:,}"
+        text = f"{value:,.0f} further votes [{low:,.0f}, {upper}]"
+        if policy == BASELINE or BASELINE not in self.correct:
+            return text
+        share = self.saved(policy, target)
+        if not np.isfinite(share.value):
+            return text
+        ends = f" [{share.low:.0%}, {share.high:.0%}]" if np.isfinite(share.low) else ""
+        return f"{text}: {share.value:.0%} saved{ends} against {BASELINE}"
+
+    def __repr__(self) -> str:
+        return "<Plan: " + "\n".join(self.summary()) + ">"
+
+    def plot(self) -> Figure:
+        """The probability of naming the best arm against further votes, a curve for each policy."""
+        from jaxduel.plotting.identification import Curve, curves_figure
+
+        curves = [Curve(policy, self.votes, *self.probability(policy)) for policy in self.correct]
+        return curves_figure(curves, title=self.fit.votes.name, targets=self.targets)
+
+
+def plan(
+    votes: Votes,
+    policies: Sequence[str] = (BASELINE, "arena", "dts", "rucb"),
+    *,
+    targets: Sequence[float] = (0.95,),
+    max_votes: int = 20_000,
+    model: Model = "btl",
+    rule: str | None = None,
+    draws: int = 200,
+    seeds: int = 20,
+    seed: int = 0,
+    checkpoints: Any = None,
+    progress: bool | None = None,
+) -> Plan:
+    """Simulates further votes of a log, by several policies.
+
+    Each of `draws` instances is drawn from the posterior, and is voted on `seeds` times from the
+    counts that there are. Instances and random numbers are the same for all policies.
+
+    Args:
+      votes: the log.
+      policies: names, of policies that can start from counts; those with a horizon get room for all
+        votes.
+      targets: probabilities of naming the best arm that are to be reached.
+      max_votes: most further votes.
+      model: of `jaxduel.votes.fit`.
+      rule: which names the best arm, of `jaxduel.votes.RULES`; by default "copeland" for the free
+        model and "btl" for the others.
+      draws: number of instances.
+      seeds: runs on each.
+      seed: root of all randomness.
+      checkpoints: numbers of further votes, increasing; about 30 evenly in their log if None.
+      progress: as in `jaxduel.simulate`.
+
+    Returns:
+      The plan. After Ctrl-C that of the policies that had finished.
+
+    Raises:
+      InputError: for arguments out of range, an unknown policy or one that cannot start from
+        counts.
+      KeyboardInterrupt: after Ctrl-C if no policy had finished.
+    """
+    if not policies:
+        raise InputError("plan needs at least one policy.")
+    if len(set(policies)) < len(policies):
+        raise InputError("plan: a policy is named twice.")
+    for target in targets:
+        if not 0 < target < 1:
+            raise InputError(f"targets are probabilities between 0 and 1, not {target}.")
+    for name, value in (("max_votes", max_votes), ("draws", draws), ("seeds", seeds)):
+        require_whole(value, 1, f"{name} must be a whole number of at least 1")
+    if draws < 2:
+        raise InputError("draws must be at least 2: intervals are over instances.")
+    fitted = fit(votes, model)
+    rule = rule or ("copeland" if model == "free" else "btl")
+    grid = times.log_times(max_votes, 30) if checkpoints is None else checkpoints
+    grid = times.resolve(grid, max_votes)
+    horizon = votes.num_votes + max_votes
+    made = {
+        name: registry.make(name, num_arms=votes.num_arms, horizon=horizon) for name in policies
+    }
+    root = root_key(seed, GENERATORS[0])
+    of_draws, of_runs = jax.random.split(root)
+    drawn = [from_matrix(p, name=votes.name) for p in fitted.sample(of_draws, draws)]
+    roots = list(jax.random.split(of_runs, draws))
+    settings = {
+        "votes": max_votes,
+        "num_seeds": seeds,
+        "checkpoints": grid,
+        "recommend": (rule,),
+        "start": votes,
+        "lanes": lanes_for(seeds),
+        "progress": False,
+    }
+    now = _correct_now(votes, rule, drawn, roots)
+    correct, cast = {}, {}
+    with Progress("plan", len(made) * draws * seeds * max_votes, "votes", progress):
+        for name, policy in made.items():
+            try:
+                cells = identify_cells(policy, drawn, roots, settings, part=seeds * max_votes)
+            except KeyboardInterrupt:
+                if not correct:
+                    raise
+                break
+            later = np.stack([found.correct[rule] for found in cells])
+            first = np.broadcast_to(now[:, None, None], (draws, seeds, 1))
+            correct[name] = np.concatenate([first, later], axis=2)
+            cast[name] = np.stack([found.cast for found in cells])
+    return Plan(fitted, rule, np.append(0, grid), tuple(targets), correct, cast)

@@ -1,0 +1,233 @@
+"""Identification against histories of `simulate`, and its laws."""
+
+import itertools
+
+import jax
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+from jaxduel.simulation import blocks, skip_heuristic
+from jaxduel.simulation.keys import root_key
+from jaxduel.votes.identifying import _Noise
+from jaxduel.votes.recommending import RULES, order
+from jaxduel.votes.stopping import log_evidence
+
+SEEDS, HORIZON = 6, 240
+GRID = [1, 2, 5, 11, 30, 70, 90]
+TIED = jd.problems.from_matrix(
+    [[0.5, 0.6, 0.7, 0.8], [0.4, 0.5, 0.6, 0.7], [0.3, 0.4, 0.5, 0.6], [0.2, 0.3, 0.4, 0.5]],
+    ties=0.4 * (1 - np.eye(4)),
+)
+WAYS = {
+    "dts": {},
+    "dts later": {"delay": 7},
+    "rucb without ties": {"ties": "drop"},
+    "sparring": {},
+}
+
+
+def made(name, problem, **parameters):
+    return jd.policies.make(name, num_arms=problem.num_arms, horizon=HORIZON, **parameters)
+
+
+def history(policy, problem, **settings):
+    """Votes and wins after each comparison: (S, T), (S, T, K, K)."""
+    result = jd.simulate(
+        policy,
+        problem,
+        HORIZON,
+        num_seeds=SEEDS,
+        checkpoints=range(1, HORIZON + 1),
+        record_pairs=True,
+        record_outcomes=True,
+        skip_quiet=False,
+        **settings,
+    )
+    selves = np.trace(result.pairs, axis1=2, axis2=3)
+    return result.pairs.sum(axis=(2, 3)) - selves, result.outcomes
+
+
+def named_by_hand(rule, votes, wins, grid):
+    """The arm that a rule names after so many votes: (S, M); of a seed with fewer, at its end."""
+    noise = _Noise(root_key(0), wins.shape[-1]).of_seeds(0, SEEDS)
+    named = np.empty((SEEDS, len(grid)), int)
+    for seed, (at, number) in itertools.product(range(SEEDS), enumerate(grid)):
+        when = min(np.searchsorted(votes[seed], number), HORIZON - 1)
+        named[seed, at] = order(rule, wins[seed, when], noise[seed])[0]
+    return named
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_arms_named_are_those_of_the_votes_in_a_history(way):
+    policy, settings = made(way.split()[0], TIED), WAYS[way]
+    votes, wins = history(policy, TIED, **settings)
+    settings = {**settings, "horizon": HORIZON, "skip_quiet": False}
+    found = jd.identify(policy, TIED, GRID[-1], SEEDS, checkpoints=GRID, **settings)
+    assert np.array_equal(found.cast, np.minimum(votes[:, -1], GRID[-1]))
+    for rule in RULES:
+        assert np.array_equal(found.named[rule], named_by_hand(rule, votes, wins, GRID))
+
+
+def test_policies_with_batches_know_the_outcomes_of_one_at_its_end():
+    policy = made("pcomp", TIED, num_batches=3)
+    found = jd.identify(policy, TIED, 72, SEEDS, checkpoints=[35, 36, 37, 71, 72])
+    result = jd.simulate(policy, TIED, HORIZON, SEEDS, checkpoints=[36, 37], record_outcomes=True)
+    noise = _Noise(root_key(0), 4).of_seeds(0, SEEDS)
+    nothing = np.zeros((SEEDS, 4, 4), int)
+    first = result.outcomes[:, 1]  # q = 6.2: a first round of 6 votes for each of 6 pairs
+    assert first.sum() == SEEDS * 36
+    for rule in RULES:
+        assert np.array_equal(found.named[rule][:, 0], order(rule, nothing, noise)[:, 0])
+        assert np.array_equal(found.named[rule][:, 1], order(rule, first, noise)[:, 0])
+        assert np.array_equal(found.named[rule][:, 1], found.named[rule][:, 2])
+
+
+@pytest.mark.parametrize("name", ["dts", "rucb", "savage"])
+def test_votes_at_the_start_are_as_if_they_had_been_played(name):
+    start = np.array([[0, 9, 8, 7], [6, 0, 5, 9], [4, 4, 0, 3], [5, 6, 7, 0]])
+    policy = made(name, TIED)
+    if not isinstance(policy, jd.policies.SupportsWarmStart):
+        with pytest.raises(InputError, match="cannot start from win counts"):
+            jd.identify(policy, TIED, 40, 2, start=start)
+        return
+    grid = [1, 10, 40]
+    found = jd.identify(policy, TIED, 40, 1, checkpoints=grid, start=start, shuffle_arms=False)
+    noise = _Noise(root_key(0), 4).of_seeds(0, 1)[0]
+    wins, votes = _played(policy, jd.policies.state_from_wins(policy, start), start, 40)
+    for at, number in enumerate(grid):
+        for rule in RULES:
+            assert found.named[rule][0, at] == order(rule, wins[votes.index(number)], noise)[0]
+
+
+def _played(policy, state, start, votes):
+    """Wins and votes after each comparison of seed 0, one by one."""
+    seed = jax.random.fold_in(root_key(0), 0)
+    environment, of_policy = (jax.random.fold_in(seed, stream) for stream in (0, 1))
+    table, wins, cast = start.copy(), [], []
+    while sum(cast[-1:]) < votes:
+        key = jax.random.fold_in(of_policy, len(cast) + 1)
+        plan = policy.act(state, key)
+        noise = jd.simulation.instances._coins(
+            jax.random.fold_in(environment, len(cast) + 1)[None]
+        )[0]
+        left, right = int(plan.left), int(plan.right)
+        left_wins = float(noise) < np.float32(TIED.preferences[left, right])
+        state = policy.update(state, plan, 1 if left_wins else -1, key)
+        if left != right:
+            table[(left, right) if left_wins else (right, left)] += 1
+        wins.append(table.copy())
+        cast.append(sum(cast[-1:]) + (left != right))
+    return wins, cast
+
+
+@pytest.mark.parametrize("name", ["dts", "rucb", "ecw-rmed"])
+def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monkeypatch):
+    problem = jd.problems.load("cyclic")
+    policy = jd.policies.make(name, num_arms=4)
+    settings = {"votes": 120, "num_seeds": 12, "horizon": 4_000, "stop": "condorcet"}
+    plain = jd.identify(policy, problem, **settings, skip_quiet=False)
+    several = jd.identify(policy, problem, **settings, skip_quiet=False, lanes=5)
+    monkeypatch.setattr(blocks, "STEPS_PER_CALL", 37)
+    monkeypatch.setattr(blocks, "FEWEST_STEPS", 5)
+    cut = jd.identify(policy, problem, **settings, skip_quiet=False)
+    others = [several, cut]
+    if name == "rucb":  # draws nothing for its quiet runs
+        monkeypatch.setattr(skip_heuristic, "WORTH", 0)
+        monkeypatch.setattr(skip_heuristic.SkipHeuristic, "_pays", lambda *_: True)
+        monkeypatch.setattr(skip_heuristic, "TRIAL", 16)
+        others.append(jd.identify(policy, problem, **settings))
+    for other in others:
+        assert np.array_equal(plain.cast, other.cast)
+        assert all(np.array_equal(*pair) for pair in zip(plain.stops, other.stops, strict=True))
+        for rule in RULES:
+            assert np.array_equal(plain.named[rule], other.named[rule])
+            assert np.array_equal(plain.tau[rule], other.tau[rule])
+
+
+def test_cells_of_one_program_are_those_on_their_own():
+    problems = [jd.problems.load("cyclic"), jd.problems.arithmetic(4, 0.1)]
+    policies = [jd.policies.make("rucb", num_arms=4, alpha=alpha) for alpha in (0.51, 0.9)]
+    settings = {"votes": 100, "num_seeds": 6, "stop": "condorcet", "top": 2, "lanes": 4}
+    together = jd.identify_many(policies, problems, **settings)
+    for found, policy, problem in zip(together, policies, problems, strict=True):
+        alone = jd.identify(policy, problem, **settings)
+        assert np.array_equal(found.cast, alone.cast)
+        assert np.array_equal(found.stops.votes, alone.stops.votes)
+        for rule in RULES:
+            assert np.array_equal(found.named[rule], alone.named[rule])
+            assert np.array_equal(found.top[rule], alone.top[rule])
+
+
+@pytest.mark.parametrize("start", [None, np.array([[0, 30, 4], [1, 0, 6], [1, 5, 0]])], ids=str)
+def test_the_rule_stops_at_the_first_vote_whose_evidence_is_enough(start):
+    problem = jd.problems.from_matrix([[0.5, 0.9, 0.95], [0.1, 0.5, 0.8], [0.05, 0.2, 0.5]])
+    policy = made("dts", problem)
+    found = jd.identify(
+        policy, problem, 60, SEEDS, start=start, stop="condorcet", delta=0.1, shuffle_arms=False
+    )
+    if start is not None:
+        wins, votes = _played(policy, jd.policies.state_from_wins(policy, start), start, 60)
+        histories = [(np.array(votes), np.array(wins))]
+    else:
+        every = history(policy, problem, shuffle_arms=False)
+        histories = list(zip(*every, strict=True))
+    stopped = 0
+    for seed, (votes, wins) in enumerate(histories):
+        evidence = log_evidence(wins, wins.swapaxes(1, 2))
+        evidence[:, range(3), range(3)] = np.inf
+        sure = (evidence >= np.log(3 / 0.1)).all(axis=2)
+        when = np.flatnonzero(sure.any(axis=1) & (votes <= 60))
+        if not len(when):
+            assert found.stops.votes[seed] == found.stops.named[seed] == -1
+            continue
+        stopped += 1
+        assert found.stops.votes[seed] == votes[when[0]]
+        assert found.stops.named[seed] == np.argmax(sure[when[0]])
+    assert stopped > 0
+
+
+def test_measures_are_those_of_the_arms_named():
+    problem = jd.problems.load("cyclic")
+    policy = jd.policies.make("rucb", num_arms=4)
+    found = jd.identify(policy, problem, 60, 20, target="borda", top=4, checkpoints=[1, 60])
+    assert np.array_equal(found.correct["btl"], np.isin(found.named["btl"], problem.borda_winners))
+    expected = problem.gaps("borda")[found.named["btl"]]
+    assert np.array_equal(found.simple_regret("btl"), expected)
+    assert all(right.all() for right in found.top.values())  # four of four arms
+    data, frame = found.to_xarray(), found.to_frame()
+    assert data["correct"].sel(rule="borda", votes=60).sum() == found.correct["borda"][:, 1].sum()
+    row = frame[(frame["rule"] == "borda") & (frame["votes"] == 60)].iloc[0]
+    assert row["probability"] == found.correct["borda"][:, 1].mean()
+    assert row["lower95"] < row["probability"] < row["upper95"]
+    with pytest.raises(InputError, match="rule 'elo'"):
+        found.probability("elo")
+
+
+BAD = {
+    "a problem's name": (("rucb", "cyclic"), {}, "must have arms that are compared"),
+    "no votes": ((), {"votes": 0}, "votes must be a whole number of at least 1, not 0"),
+    "too many votes": ((), {"votes": 2**31}, "votes must be at most"),
+    "an unknown rule": ((), {"recommend": ["elo"]}, "rule to recommend by 'elo'"),
+    "no rule": ((), {"recommend": []}, "recommend must name"),
+    "an unknown rule that stops": ((), {"stop": "borda"}, "rule to stop by 'borda'"),
+    "an error of 1": ((), {"delta": 1.0}, "delta must be a probability"),
+    "an unknown target": ((), {"target": "elo"}, "target 'elo'"),
+    "more arms than there are": ((), {"top": 5}, "top must be at most"),
+    "an unknown treatment of ties": ((), {"ties": "half"}, "value of ties 'half'"),
+    "checkpoints beyond": ((), {"checkpoints": [1, 101]}, "checkpoints must increase"),
+    "an unknown argument": ((), {"seeds": 3}, "num_seeds"),
+    "votes that are none": ((), {"start": [[0, -1], [1, 0]]}, "wins must have the shape"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused(case):
+    _, settings, message = BAD[case]
+    problem = jd.problems.load("cyclic")
+    policy = jd.policies.make("dts", num_arms=4)
+    if case == "a problem's name":
+        problem = "cyclic"
+    with pytest.raises(InputError, match=message):
+        jd.identify(policy, problem, **{"votes": 100, "num_seeds": 2, **settings})
