@@ -27,8 +27,8 @@ class CellRecord:
       parameters: the parameters that are set or vary, by name: numbers, truth values or text.
       delay: comparisons after which outcomes reach the policy.
       num_arms: the problem's arms, without padding.
-      checkpoints: (M,) increasing times, or votes; the last is the horizon. Where cells of a group have
-        fewer than others, their last columns in the group's blocks mean nothing.
+      checkpoints: (M,) increasing times, or votes; the last is the horizon. Where cells of a group
+        have fewer than others, their last columns in the group's blocks mean nothing.
     """
 
     index: int

@@ -25,10 +25,10 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
     """The cells of a grid: all combinations that can run.
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
-    fastest of all, horizons or votes. A cell that is described twice (its key is the same) is there once. A
-    policy that pulls arms has no cell on a preference matrix, one that compares them has none on
-    arms with rewards, and one that does not support delays has none with a delay above 1. Where arms
-    are identified, those that pull arms have none at all.
+    fastest of all, horizons or votes. A cell that is described twice (its key is the same) is there
+    once. A policy that pulls arms has no cell on a preference matrix, or where arms are identified,
+    one that compares them has none on arms with rewards, and one that does not support delays has
+    none with a delay above 1.
 
     Raises:
       InputError: parameters out of range for a cell, a problem that cannot be built, two problems

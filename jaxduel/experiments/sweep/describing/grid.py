@@ -91,8 +91,8 @@ class Grid:
       lanes: seeds side by side; None: a number that depends on the policy and its cells.
       keep: optional records, some of `KEPT`.
       ties: "coin" or "drop", as in `jaxduel.simulate`.
-      identify: whether cells are runs of `jaxduel.identify`, of policies that compare arms, in place
-        of measurements of regret.
+      identify: whether cells are runs of `jaxduel.identify`, of policies that compare arms, and
+        measure no regret.
       votes: with identify: votes per seed; several stand for cells of their own, as horizons do.
         Policies that are made for a horizon are made for as many comparisons.
       recommend: with identify: rules that name arms, "copeland", "borda", "btl".
@@ -214,8 +214,8 @@ class Grid:
 
 _MISPLACED = {
     True: "{} is for grids that identify arms: write identify = true, or leave it out.",
-    False: "{} is for regret, which a grid with identify = true does not measure: its runs end with "
-    "their votes, votes = 10_000.",
+    False: "{} is for regret, which a grid with identify = true does not measure: its runs "
+    "end with votes, such as votes = 10_000.",
 }
 """What is said of a key that is for the other kind of grid, by whether it is of votes."""
 
