@@ -63,6 +63,10 @@ STYLES = {
     "interleaved-filter": Style("#8C6D31", "--", "^"),
     "etc": Style("#C9B400", "-", "D"),
     "etc[grid=geometric]": Style("#8F7A00", "--", "X"),
+    # pairs sampled to estimate: slates, a magenta
+    "uniform": Style("#8C9BAB", "-", "o"),
+    "round-robin": Style("#5F7488", ":", "s"),
+    "arena": Style("#E7298A", "-.", "p"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

@@ -20,8 +20,8 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
 
     Checks the counts and calls `policy.from_wins` (`SupportsWarmStart`), a method of policies that
     depend on counts, not on their order and sides. What some remember beside counts begins anew:
-    the pass over a list of CW-RMED, ECW-RMED, RMED1 and RMED2, the hypotheses of RUCB and CCB, the
-    champions of RCS.
+    the pass over a list of CW-RMED, ECW-RMED, RMED1, RMED2 and RMED2FH (whose initial phase has all
+    these comparisons), the hypotheses of RUCB and CCB, the champions of RCS.
 
     Args:
       policy: a policy with the method `from_wins`.

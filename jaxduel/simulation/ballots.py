@@ -23,7 +23,7 @@ from jaxduel.simulation.tallies import of_pairs
 class Ballots(NamedTuple):
     """A seed's votes so far, of the policy's arms."""
 
-    votes: jax.Array  # () int32: votes cast, ties included
+    votes: jax.Array  # () int32: votes cast, ties included, up to the last checkpoint
     passed: jax.Array  # () int32: checkpoints that are reached
     wins: jax.Array  # (M, K, K) int32: wins of i over j, after checkpoint m - 1 and up to m
     tally: Any  # (K, K) int32: wins so far, those at the start included; None unless a rule stops
@@ -62,14 +62,14 @@ def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
 def cast(
     cell: Cell, ballots: Ballots, duel: Duel, outcome: jax.Array, counts: jax.Array | bool = True
 ) -> Ballots:
-    """The ballots after a comparison, if it counts. Those after the last checkpoint are lost."""
+    """The ballots after a comparison, if it counts. After the last checkpoint none does."""
     learnt, times = duel_result(duel, outcome), jnp.asarray(cell.poll.checkpoints)
     winner, loser = learnt.winner, learnt.loser
+    counts = counts & ~is_full(cell, ballots)
     amount = jnp.where(counts, learnt.amount, 0)
     is_vote = counts & (duel.left != duel.right)
     passed, votes = ballots.passed, ballots.votes + is_vote
-    upcoming = times[jnp.minimum(passed, times.shape[0] - 1)]
-    reached = is_vote & (passed < times.shape[0]) & (votes == upcoming)
+    reached = is_vote & (votes == times[jnp.minimum(passed, times.shape[0] - 1)])
     ballots = ballots._replace(
         votes=votes,
         passed=passed + reached,
@@ -88,15 +88,17 @@ def cast(
 
 def cast_batch(cell: Cell, ballots: Ballots, batch: Batch, outcome: jax.Array) -> Ballots:
     """The ballots after a round. Its outcomes are known at its end: they count from the first
-    checkpoint on that does not lie before it."""
+    checkpoint on that does not lie before it, and those of a round that ends after the last
+    checkpoint never."""
     times = jnp.asarray(cell.poll.checkpoints)
     selves = jnp.trace(batch.counts)
     votes = ballots.votes + jnp.sum(batch.counts, dtype=jnp.int32) - selves
-    at = jnp.searchsorted(times, votes, side="left")
+    votes = jnp.minimum(votes, times[-1] + 1)  # of rounds after the last checkpoint, too
+    outcome = jnp.where(votes <= times[-1], outcome, 0)
     ballots = ballots._replace(
         votes=votes,
         passed=jnp.searchsorted(times, votes, side="right").astype(jnp.int32),
-        wins=ballots.wins.at[at].add(outcome, mode="drop"),
+        wins=ballots.wins.at[jnp.searchsorted(times, votes)].add(outcome, mode="drop"),
     )
     if ballots.tally is None:
         return ballots

@@ -1,9 +1,9 @@
-"""Logs of pairwise votes: reading, counting and fitting them.
+"""Logs of pairwise votes: reading and fitting them, and what further votes would tell.
 
 `read` counts the votes of a file, `from_counts` takes counts, `arena` has those of the Chatbot
-Arena; `fit` gives a posterior distribution
-over instances, whose mean is a problem for `simulate`, sweeps and bounds. `identify` simulates how
-often the best arm is named after so many votes.
+Arena; `fit` gives a posterior distribution over instances, whose mean is a problem for `simulate`,
+sweeps and bounds. `identify` simulates how often the best arm is named after so many votes, and
+`plan` how many more votes of a log it takes.
 """
 
 from jaxduel.display import exported as _exported
@@ -18,6 +18,8 @@ from jaxduel.votes.identifying import identify as identify
 from jaxduel.votes.identifying import identify_many as identify_many
 from jaxduel.votes.misfit import Cycle as Cycle
 from jaxduel.votes.misfit import Misfit as Misfit
+from jaxduel.votes.planning import Plan as Plan
+from jaxduel.votes.planning import plan as plan
 from jaxduel.votes.reading import read as read
 from jaxduel.votes.recommending import RULES as RULES
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -33,6 +34,7 @@ STOPS = ("condorcet",)
 BLOCK_BYTES = 4 * 2**30
 """Most bytes for the votes of a block by default: the host orders the arms of all its seeds."""
 _COMPARISONS_PER_VOTE = 100
+_MANY_SEEDS = 2**20
 
 
 def identify(
@@ -161,10 +163,64 @@ def identify_many(
     return _identified(policies, instances, {**plain, **settings}, stacked=True)
 
 
-def _identified(
-    policies: Sequence[Any], problems: Sequence[Any], asked: dict[str, Any], *, stacked: bool
+def identify_cells(
+    policy: Any,
+    problems: Sequence[DuelingProblem],
+    roots: Sequence[jax.Array],
+    settings: Mapping[str, Any],
+    part: float,
 ) -> list[Found]:
-    """The results of cells, by the arguments of `identify`."""
+    """`identify` of one policy on many instances, a few at a time in one program.
+
+    Args:
+      policy: the policy.
+      problems: the instances, of one size.
+      roots: a () typed key for each, in place of the seed.
+      settings: other arguments of `identify`; without `lanes`.
+      part: amount of each instance in the `Progress` around it.
+
+    Raises:
+      InputError: as `identify`.
+      KeyboardInterrupt: after Ctrl-C.
+    """
+    devices = settings.get("devices") or jax.local_devices()
+    asked = {**_defaults(), **settings, "lanes": -(-settings["num_seeds"] // len(devices))}
+    many = {**asked, "lanes": None, "num_seeds": _MANY_SEEDS}
+    alone, _ = _prepared([policy], problems[:1], many, stacked=False)
+    most = max(alone.job.lanes // asked["lanes"], 1)
+    size = next(n for n in range(min(most, len(problems)), 0, -1) if len(problems) % n == 0)
+    found, stop = [], threading.Event()
+    for first in range(0, len(problems), size):
+        own = slice(first, first + size)
+        more = {"roots": roots[own], "part": part * size, "stop": stop}
+        found += _identified([policy] * size, problems[own], asked, stacked=True, **more)
+    return found
+
+
+def _identified(
+    policies: Sequence[Any],
+    problems: Sequence[Any],
+    asked: Mapping[str, Any],
+    *,
+    stacked: bool,
+    **more: Any,
+) -> list[Found]:
+    """The results of cells, by the arguments of `identify`; others as in `_prepared`."""
+    return run_collecting(*_prepared(policies, problems, asked, stacked=stacked, **more))
+
+
+def _prepared(
+    policies: Sequence[Any],
+    problems: Sequence[Any],
+    asked: Mapping[str, Any],
+    *,
+    stacked: bool,
+    roots: Sequence[jax.Array] | None = None,
+    part: float = 0.0,
+    stop: threading.Event | None = None,
+) -> tuple[Prepared, Callable[[Prepared], list[FoundCollector]]]:
+    """Prepared cells and their collectors, by the arguments of `identify`; `roots` as in `prepare`,
+    `part` and `stop` as in `Settings`."""
     votes, rules, top = asked["votes"], tuple(asked["recommend"]), asked["top"]
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
@@ -199,6 +255,8 @@ def _identified(
         **{name: asked[name] for name in _SHARED},
         regret="copeland",
         poll=Poll(grid.astype(np.int32), start, needed),
+        part=part,
+        stop=stop,
     )
     horizons = [
         most_comparisons(policy, asked["horizon"], int(votes), start) for policy in policies
@@ -211,19 +269,27 @@ def _identified(
     }
     truths = [truth_of(problem, asked["target"]) for problem in problems]
 
-    def collectors(prepared: Prepared) -> list[FoundCollector]:
-        cells = zip(prepared.checked, truths, strict=True)
-        return [FoundCollector(cell, prepared.settings, truth, also) for cell, truth in cells]
+    keys = roots or [root_key(asked["seed"], asked["prng"])] * len(problems)
 
-    prepared = prepare(policies, problems, horizons, settings, stacked=stacked)
-    return run_collecting(prepared, collectors)
+    def collectors(prepared: Prepared) -> list[FoundCollector]:
+        cells = zip(prepared.checked, truths, keys, strict=True)
+        settings = prepared.settings
+        return [FoundCollector(cell, settings, truth, key, also) for cell, truth, key in cells]
+
+    prepared = prepare(policies, problems, horizons, settings, stacked=stacked, roots=roots)
+    return prepared, collectors
 
 
 class FoundCollector:
     """Orders the arms of a cell's seeds block by block."""
 
     def __init__(
-        self, cell: CheckedCell, settings: Settings, truth: Truth, also: dict[str, Any]
+        self,
+        cell: CheckedCell,
+        settings: Settings,
+        truth: Truth,
+        root: jax.Array,
+        also: dict[str, Any],
     ) -> None:
         assert cell.poll is not None
         self._cell, self._settings, self._truth, self._also = cell, settings, truth, also
@@ -236,7 +302,7 @@ class FoundCollector:
         self._stops = None
         if cell.poll.needed is not None:
             self._stops = Stops(np.zeros(seeds, np.int64), np.zeros(seeds, np.int32))
-        self._noise = _Noise(root_key(settings.seed, settings.prng), cell.problem.num_arms)
+        self._root = root
 
     def keep(self, first: int, record: Recorded) -> None:
         """Orders the arms of the block whose first seed is `first`."""
@@ -252,7 +318,7 @@ class FoundCollector:
             late = ballots.stopped[own] > poll.checkpoints[-1]  # a chunk went on beyond it
             self._stops.votes[rows] = np.where(late, -1, ballots.stopped[own])
             self._stops.named[rows] = np.where(late, -1, ballots.named[own])
-        noise = self._noise.of_seeds(self._settings.first_seed + first, rows.stop - first)
+        noise = noise_of(self._root, self._settings.first_seed + first, rows.stop - first, num)
         noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
         for rule in self._named:
             arms = order(rule, wins, noise)
@@ -280,21 +346,13 @@ class FoundCollector:
         )
 
 
-class _Noise:
-    """Uniform numbers that break ties: a function of the root key and a seed's index."""
-
-    def __init__(self, root: jax.Array, num_arms: int) -> None:
-        words = np.asarray(jax.random.key_data(root)).ravel()
-        self._key = int.from_bytes(words.astype("<u4").tobytes(), "little")
-        self._num_arms = num_arms
-
-    def of_seeds(self, first: int, count: int) -> np.ndarray:
-        """(count, K) float64."""
-        streams = (
-            np.random.Philox(key=self._key, counter=seed << 128)
-            for seed in range(first, first + count)
-        )
-        return np.stack([np.random.Generator(s).random(self._num_arms) for s in streams])
+def noise_of(root: jax.Array, first: int, count: int, num_arms: int) -> np.ndarray:
+    """Uniform numbers that break ties: (count, K) float64, of seeds from number `first` on. They
+    are a function of the root key and the seed's number."""
+    words = np.asarray(jax.random.key_data(root)).ravel()
+    key = int.from_bytes(words.astype("<u4").tobytes(), "little")
+    streams = (np.random.Philox(key=key, counter=n << 128) for n in range(first, first + count))
+    return np.stack([np.random.Generator(stream).random(num_arms) for stream in streams])
 
 
 def _start(policies: Sequence[Any], start: Votes | ArrayLike | None) -> np.ndarray | None:
@@ -336,6 +394,11 @@ _SHARED = (
 )
 """Arguments that go to the simulator as they are."""
 _MEANT = {"T": "horizon", "seeds": "num_seeds", "runs": "num_seeds", "rules": "recommend"}
+
+
+def _defaults() -> dict[str, Any]:
+    """The arguments of `identify` at their defaults."""
+    return {name: x.default for name, x in inspect.signature(identify).parameters.items()}
 
 
 def _arguments() -> list[str]:

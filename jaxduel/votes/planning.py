@@ -17,7 +17,6 @@ from jaxduel.problems.dueling import from_matrix
 from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.keys import GENERATORS, root_key
-from jaxduel.simulation.lanes import MOST_LANES
 from jaxduel.stats import interval95, standard_error
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.fitting import Fit, Model, fit
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 BASELINE = "uniform"
 """The policy that others are compared with."""
 _RESAMPLES = 2_000
-_WIDEST = 256
-"""Most lanes of a program, of all instances together."""
 
 
 class Needed(NamedTuple):
@@ -262,15 +259,17 @@ def plan(
     drawn = [from_matrix(p, name=votes.name) for p in fitted.sample(of_draws, draws)]
     roots = list(jax.random.split(of_runs, draws))
     settings = {
-        "votes": max_votes,
+        "votes": int(max_votes),
         "num_seeds": seeds,
         "checkpoints": grid,
         "recommend": (rule,),
         "start": votes,
-        "lanes": lanes_for(seeds),
         "progress": False,
     }
-    now = _correct_now(votes, rule, drawn, roots)
+    bests = [truth_of(problem, "copeland").best for problem in drawn]
+    noise = noise_of(root, 0, draws, votes.num_arms)
+    first = order(rule, np.broadcast_to(votes.wins, (draws, *votes.wins.shape)), noise)[:, 0]
+    now = np.array([arm in best for arm, best in zip(first, bests, strict=True)])
     correct, cast = {}, {}
     with Progress("plan", len(made) * draws * seeds * max_votes, "votes", progress):
         for name, policy in made.items():
@@ -281,7 +280,11 @@ def plan(
                     raise
                 break
             later = np.stack([found.correct[rule] for found in cells])
-            first = np.broadcast_to(now[:, None, None], (draws, seeds, 1))
-            correct[name] = np.concatenate([first, later], axis=2)
+            before = np.broadcast_to(now[:, None, None], (draws, seeds, 1))
+            correct[name] = np.concatenate([before, later], axis=2)
             cast[name] = np.stack([found.cast for found in cells])
     return Plan(fitted, rule, np.append(0, grid), tuple(targets), correct, cast)
+
+
+def _columns(name: str, needed: Needed) -> dict[str, float]:
+    return {name: needed.value, f"{name}_low": needed.low, f"{name}_high": needed.high}

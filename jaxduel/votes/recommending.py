@@ -143,20 +143,20 @@ def votes_needed(
     Raises:
       InputError: a target that is no such probability.
     """
-    return votes_for(checkpoints, correct.sum(axis=0), len(correct), target)
-
-
-def votes_for(
-    checkpoints: ArrayLike, successes: np.ndarray, runs: int, target: float
-) -> tuple[float, float, float]:
-    """`votes_needed`, by the number of runs that are correct at each checkpoint: (M,) whole."""
-    from scipy.optimize import isotonic_regression
-
     if not 0 < target < 1:
         raise InputError(f"target must be a probability between 0 and 1, not {target}.")
+    share = correct.mean(axis=0)
+    return crossings(checkpoints, share, *wilson95(correct.sum(axis=0), len(correct)), target)
+
+
+def crossings(
+    checkpoints: ArrayLike, share: np.ndarray, lower: np.ndarray, upper: np.ndarray, target: float
+) -> tuple[float, float, float]:
+    """`votes_needed` of shares and the ends of their intervals, (M,) float64 each."""
+    from scipy.optimize import isotonic_regression
+
     times = np.log1p(np.asarray(checkpoints, dtype=np.float64))
-    lower, upper = wilson95(successes, runs)
-    estimate = isotonic_regression(successes.astype(float)).x / runs
+    estimate = isotonic_regression(share).x
     still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0
     return (
         _crossing(times, estimate, target, np.flatnonzero(estimate >= target)),

@@ -9,10 +9,10 @@ fraction x of it that is bet on i, always the same, at even odds:
 A vote multiplies a bettor's capital by 1 + x (2 p_ij - 1) in the mean, at most 1 if p_ij <= 1/2, by
 whatever rule the pair was chosen. So E is then a supermartingale (at p_ij = 1/2 a martingale) that
 starts at 1 and reaches c at some time with probability at most 1 / c (Ville). The rule names i when
-every E_ij >= (K - 1) / delta. With a Condorcet winner each of the K - 1 other arms has an opponent
-against which that takes luck of probability delta / (K - 1): a wrong arm is named with probability
-at most delta, whatever the policy and however long it runs. Where no arm beats all others, K arms
-may be named wrongly, some arm with probability at most delta K / (K - 1).
+every E_ij >= K / delta. Each arm that is no Condorcet winner has an opponent against which that
+takes luck of probability delta / K, and there are at most K such arms: a wrong arm is named with
+probability at most delta, whatever the policy, however long it runs, and whether or not there is a
+Condorcet winner. (With one there are K - 1 such arms, and (K - 1) / delta would do.)
 
 A vote for i raises E and a vote for j lowers it: the factors 1 + x and 1 - x are at least and at
 most 1. So E increases with w when n is fixed, and falls when i and j get a vote each, by factors
@@ -62,7 +62,7 @@ def wins_needed(threshold: float, most: int) -> np.ndarray:
     """The least number of wins among n votes of a pair with which E reaches the threshold.
 
     Args:
-      threshold: (K - 1) / delta, above 1.
+      threshold: K / delta, above 1.
       most: the largest n, below 2^31 - 1.
 
     Returns:

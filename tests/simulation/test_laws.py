@@ -103,7 +103,7 @@ def test_more_seeds_keep_the_seeds_there_were():
     assert not np.array_equal(few.plays, other.plays)
 
 
-SLOW_TO_DECIDE = {"pbr": 30_000, "savage": 30_000}
+SLOW_TO_DECIDE = {"pbr": 30_000, "round-robin": 607, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
 LONG = ("cw-rmed", "pbr")
 

@@ -10,7 +10,7 @@ import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.simulation import blocks, skip_heuristic
 from jaxduel.simulation.keys import root_key
-from jaxduel.votes.identifying import _Noise
+from jaxduel.votes.identifying import noise_of
 from jaxduel.votes.recommending import RULES, order
 from jaxduel.votes.stopping import log_evidence
 
@@ -51,7 +51,7 @@ def history(policy, problem, **settings):
 
 def named_by_hand(rule, votes, wins, grid):
     """The arm that a rule names after so many votes: (S, M); of a seed with fewer, at its end."""
-    noise = _Noise(root_key(0), wins.shape[-1]).of_seeds(0, SEEDS)
+    noise = noise_of(root_key(0), 0, SEEDS, wins.shape[-1])
     named = np.empty((SEEDS, len(grid)), int)
     for seed, (at, number) in itertools.product(range(SEEDS), enumerate(grid)):
         when = min(np.searchsorted(votes[seed], number), HORIZON - 1)
@@ -74,7 +74,7 @@ def test_policies_with_batches_know_the_outcomes_of_one_at_its_end():
     policy = made("pcomp", TIED, num_batches=3)
     found = jd.identify(policy, TIED, 72, SEEDS, checkpoints=[35, 36, 37, 71, 72])
     result = jd.simulate(policy, TIED, HORIZON, SEEDS, checkpoints=[36, 37], record_outcomes=True)
-    noise = _Noise(root_key(0), 4).of_seeds(0, SEEDS)
+    noise = noise_of(root_key(0), 0, SEEDS, 4)
     nothing = np.zeros((SEEDS, 4, 4), int)
     first = result.outcomes[:, 1]  # q = 6.2: a first round of 6 votes for each of 6 pairs
     assert first.sum() == SEEDS * 36
@@ -94,7 +94,7 @@ def test_votes_at_the_start_are_as_if_they_had_been_played(name):
         return
     grid = [1, 10, 40]
     found = jd.identify(policy, TIED, 40, 1, checkpoints=grid, start=start, shuffle_arms=False)
-    noise = _Noise(root_key(0), 4).of_seeds(0, 1)[0]
+    noise = noise_of(root_key(0), 0, 1, 4)[0]
     wins, votes = _played(policy, jd.policies.state_from_wins(policy, start), start, 40)
     for at, number in enumerate(grid):
         for rule in RULES:

@@ -14,6 +14,7 @@ from jaxduel.experiments.engine.cells import StudyCell
 from jaxduel.experiments.engine.groups import Group
 from jaxduel.experiments.engine.reducing import Seeds
 from jaxduel.simulation.checking import CheckedCell, Settings
+from jaxduel.simulation.keys import root_key
 from jaxduel.votes.found import Found, truth_of
 from jaxduel.votes.identifying import FoundCollector
 
@@ -88,7 +89,8 @@ def _found(
     assert question is not None
     asked = {**dataclasses.asdict(question), "recommend": cell.definitions, "top": None}
     truth = truth_of(checked.problem, question.target)
-    collector, first = FoundCollector(checked, settings, truth, asked), 0
+    root = root_key(cell.root, cell.prng)
+    collector, first = FoundCollector(checked, settings, truth, root, asked), 0
     for size, record in records:
         collector.keep(first, jax.tree.map(itemgetter(place), record))
         first += size

@@ -43,7 +43,7 @@ class ArenaState(NamedTuple):
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class Arena:
-    """The sampling rule of Chatbot Arena, Chiang et al. (ICML 2024), equation (9).
+    """Arena, Chiang et al. (ICML 2024), equation (9): the active sampling rule of Chatbot Arena.
 
     Pair a comes next with a probability in proportion to what one more comparison takes off the
     width of its interval,

@@ -25,12 +25,12 @@ class RoundRobinState(NamedTuple):
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class RoundRobin:
-    """Round robin: all pairs i < j in lexicographic order, again and again.
+    """Round robin: all pairs in turn.
 
-    Comparison t, from 0, is of pair number t mod K (K - 1) / 2, whatever was seen, so that the
-    numbers of comparisons of two pairs never differ by more than one; a withheld outcome is not
-    asked for again. Average regret grows as with `Uniform`, by the same amount in every full round.
-    A step costs O(1).
+    Pairs i < j are compared in lexicographic order: comparison t, from 0, is of pair number t mod
+    K (K - 1) / 2, whatever was seen. So the numbers of comparisons of two pairs never differ by
+    more than one; a withheld outcome is not asked for again. Average regret grows as with
+    `Uniform`, by the same amount in every full round. A step costs O(1).
 
     From win counts it goes on where their number says: after t comparisons, pair number t comes
     next, whichever pairs the counts are of.

@@ -26,11 +26,12 @@ class UniformState(NamedTuple):
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class Uniform:
-    """Uniform sampling: a pair of different arms at random, anew in every step.
+    """Uniform sampling of pairs.
 
-    All K (K - 1) / 2 pairs are equally likely, and so are their two sides, whatever was seen. It
-    learns nothing: the baseline for policies that choose their pairs. Its average regret is t times
-    the mean over all arms, the best one included, of their gaps to the best. A step costs O(1).
+    In every step all K (K - 1) / 2 pairs of different arms are equally likely, and so are their two
+    sides, whatever was seen. It learns nothing: the baseline for policies that choose their pairs.
+    Its average regret is t times the mean over all arms, the best one included, of their gaps to
+    the best. A step costs O(1).
 
     Attributes:
       num_arms: K; in the formulas, the number of active arms.

@@ -36,7 +36,8 @@ class RMED2FH:
     lexicographic order. From the estimates and i* at that moment b_l is computed for every l, and
     stays. Everything else is as in `RMED2`, without forced comparisons.
 
-    The state keeps those estimates and computes the b_l in use from them: O(K) a step.
+    The state keeps those estimates and computes the b_l in use from them: O(K) a step. Started from
+    win counts, the initial phase has all of these comparisons.
 
     Attributes:
       num_arms: K.
@@ -76,6 +77,13 @@ class RMED2FH:
         del key
         main = forced.begin(self)
         return RMED2FHState(main=main, early=main.wins, leader=jnp.int32(0))
+
+    def from_wins(self, wins: jax.Array, key: Key) -> RMED2FHState:
+        """The comparisons counted in `wins`, all of them of the initial phase; a pass over the
+        plausible arms begins."""
+        del key
+        main = forced.after_wins(self, wins, self._needed())
+        return RMED2FHState(main, wins, lists.leader(main.divergence, self.active_arms))
 
     def act(self, state: RMED2FHState, key: Key) -> Duel:
         """The next pair of the initial phase, or the next arm of the list and its opponent."""

@@ -56,6 +56,8 @@ class DTS:
       >>> import jaxduel as jd
       >>> jd.policies.make("dts", num_arms=6, alpha=0.6)
       DTS(num_arms=6, alpha=0.6)
+      >>> jd.policies.make("dts", num_arms=6, self_duels=False)
+      DTS(num_arms=6, self_duels=False)
       >>> jd.policies.describe("dts").can
       ('learn late (delay)', 'skip quiet runs', 'start from win counts (state_from_wins)')
     """

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxduel.errors import InputError
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at
 from jaxduel.experiments.tables import aligned, csv_text
 from jaxduel.stats import wilson95
-from jaxduel.votes.recommending import votes_for
+from jaxduel.votes.recommending import crossings
 
 if TYPE_CHECKING:
     import xarray
@@ -71,16 +72,13 @@ def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
       InputError: a target that is no such probability.
     """
     cells = cells[cells["num_seeds"] > 0]
-    points = values_at(dataset, cells, {"probability": "probability"})
+    if not 0 < target < 1:
+        raise InputError(f"target must be a probability between 0 and 1, not {target}.")
+    points = with_wilson95(values_at(dataset, cells, {"probability": "probability"}))
+    curve = ["t", "probability", *_ENDS]
     needed = {
-        index: votes_for(
-            some["t"].to_numpy(),
-            np.rint(some["probability"].to_numpy() * seeds),
-            int(seeds),
-            target,
-        )
+        index: crossings(*some[curve].to_numpy().T, target)
         for index, some in points.groupby(level=0)
-        for seeds in some["num_seeds"].iloc[:1]
     }
     columns = np.array([needed[index] for index in cells.index]).reshape(-1, 3)
     return cells.assign(needed=columns[:, 0], lower95=columns[:, 1], upper95=columns[:, 2])
@@ -106,20 +104,21 @@ def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
         row += [short(one["horizon"]), str(one["num_seeds"])]
         if one["num_seeds"]:
             ends = (f"{one[name]:.3f}" for name in _ENDS)
-            about = ", ".join(_votes(one[f"needed_{name}"]) for name in _ENDS)
             row.append(f"{one['probability']:.3f} [{', '.join(ends)}]")
-            row.append(f"{_votes(one['needed'])} [{about}]")
+            needed, *about = (
+                f"{one[name]:,.0f}" if math.isfinite(one[name]) else f">{one['horizon']:,}"
+                for name in ("needed", *(f"needed_{end}" for end in _ENDS))
+            )
+            row.append(f"{needed} [{', '.join(about)}]")
             shares = ("share_stopped", "share_wrong") if stops else ()
             row += [f"{one[name]:.1%}" for name in shares]
         else:
             row += [_NOT_RUN] * (len(header) - len(row))
         rows.append(row)
     explained = [
-        "P(best named): share of seeds for which the rule names one of the best arms after the last "
-        "vote, with",
-        f"its 95 % interval (Wilson). votes for {SHOWN_TARGET:g}: those after which it does with that "
-        "probability, and a",
-        "95 % interval; - is more than were cast.",
+        "P(best named): share of seeds for which the rule names one of the best arms after the",
+        f"last vote, with its 95 % interval (Wilson). votes for {SHOWN_TARGET:g}: those after which",
+        "it does with that probability, with a 95 % interval.",
     ]
     if stops:
         explained.append("stopped, wrongly: shares of seeds for which the rule that stops did.")
@@ -143,7 +142,3 @@ def _shown(dataset: xarray.Dataset, cells: Frame) -> Frame:
     last = last.join(needed.rename(columns={name: f"needed_{name}" for name in _ENDS}))
     order = cells.sort_values(["problem", "horizon"], kind="stable").index
     return last.assign(variant=cells["variant"]).loc[order]
-
-
-def _votes(value: float) -> str:
-    return _NOT_RUN if math.isinf(value) else f"{value:,.0f}"
