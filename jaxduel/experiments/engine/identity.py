@@ -58,7 +58,7 @@ def blocks_code(identifies: bool = False) -> str:
     """Digest of the code that determines the numbers of blocks, with that which names arms if the
     study identifies them: 16 hexadecimal digits."""
     naming = (found, identifying, recommending, stopping) if identifies else ()
-    return code_digest(work.__file__, *(module.__file__ for module in naming))
+    return code_digest(work.__file__, *(str(module.__file__) for module in naming))
 
 
 def git_revision(folder: Path) -> str | None:

@@ -13,6 +13,7 @@ import numpy as np
 from jaxduel.experiments.engine.cells import StudyCell
 from jaxduel.experiments.engine.groups import Group
 from jaxduel.experiments.engine.reducing import Seeds
+from jaxduel.problems import DuelingProblem
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.keys import root_key
 from jaxduel.votes.found import Found, truth_of
@@ -85,10 +86,11 @@ def _found(
     records: Sequence[Seeds],
 ) -> Found:
     """What was found in a cell; `place` is its own in the records."""
-    question = cell.question
+    question, problem = cell.question, checked.problem
     assert question is not None
+    assert isinstance(problem, DuelingProblem)
     asked = {**dataclasses.asdict(question), "recommend": cell.definitions, "top": None}
-    truth = truth_of(checked.problem, question.target)
+    truth = truth_of(problem, question.target)
     root = root_key(cell.root, cell.prng)
     collector, first = FoundCollector(checked, settings, truth, root, asked), 0
     for size, record in records:

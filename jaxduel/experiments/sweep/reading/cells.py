@@ -111,8 +111,8 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
       A row per cell and definition (or rule), policy by policy, with the columns variant
       ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition or rule,
       delay, the parameters by name (NaN or None where a policy has none of that name), num_seeds
-      and, where there are any, batches_mean. Labels are categories in the order of the grid. The index is the
-      place in a variable with the dimensions of `CELL` and "definition" ("rule").
+      and, where there are any, batches_mean. Labels are categories in the order of the grid. The
+      index is the place in a variable with the dimensions of `CELL` and "definition" ("rule").
     """
     import pandas
 

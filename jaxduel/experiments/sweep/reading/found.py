@@ -9,16 +9,16 @@ import numpy as np
 
 from jaxduel.experiments.engine.blocks import Block
 
+MEANS = ("probability", "simple_regret", "tau")
+"""Variables that all such sweeps have."""
+
 
 class Tallied(NamedTuple):
-    """Sums over the seeds of a block, of C cells, R rules and M checkpoints."""
+    """Sums over the seeds of a block, by the variable of which they make the mean: `MEANS`
+    (C, R, M), and share_stopped and share_wrong (C,) where a rule stops."""
 
     seeds: int
-    correct: np.ndarray  # (C, R, M) int64: seeds for which one of the best arms is named
-    simple_regret: np.ndarray  # (C, R, M) float64
-    tau: np.ndarray  # (C, R, M) float64
-    stopped: np.ndarray | None  # (C,) int64: seeds for which a rule stopped
-    wrong: np.ndarray | None  # (C,) int64: those for which it then named a wrong arm
+    sums: dict[str, np.ndarray]
 
 
 def tallied(block: Block) -> Tallied:
@@ -27,35 +27,24 @@ def tallied(block: Block) -> Tallied:
     named, best, stops = arrays["named"], arrays["best"], arrays.get("stopped_named")
     cells = np.arange(len(named))
     at = cells[:, None, None, None], named
-    stopped = wrong = None
+    sums = {
+        "probability": best[at].sum(axis=2),
+        "simple_regret": arrays["gaps"][at].sum(axis=2),
+        "tau": arrays["tau"].sum(axis=2, dtype=np.float64),
+    }
     if stops is not None:
-        stopped = (stops >= 0).sum(axis=1)
-        wrong = ((stops >= 0) & ~best[cells[:, None], stops]).sum(axis=1)
-    return Tallied(
-        seeds=block.seeds,
-        correct=best[at].sum(axis=2),
-        simple_regret=arrays["gaps"][at].sum(axis=2),
-        tau=arrays["tau"].sum(axis=2, dtype=np.float64),
-        stopped=stopped,
-        wrong=wrong,
-    )
+        stopped = stops >= 0
+        sums["share_stopped"] = stopped.sum(axis=1)
+        sums["share_wrong"] = (stopped & ~best[cells[:, None], stops]).sum(axis=1)
+    return Tallied(block.seeds, sums)
 
 
 def variables(blocks: Sequence[Any]) -> list[str]:
     """The variables of a data set with such blocks."""
-    stops = any(block.stopped is not None for block in blocks)
-    return ["probability", "simple_regret", "tau", *["share_stopped", "share_wrong"] * stops]
+    return list(dict.fromkeys([*MEANS, *(name for block in blocks for name in block.sums)]))
 
 
 def statistics(blocks: Sequence[Tallied]) -> dict[str, np.ndarray]:
     """Means over the seeds of several blocks of a group, by variable."""
     seeds = sum(block.seeds for block in blocks)
-    sums = {
-        "probability": sum(block.correct for block in blocks),
-        "simple_regret": sum(block.simple_regret for block in blocks),
-        "tau": sum(block.tau for block in blocks),
-    }
-    if blocks[0].stopped is not None:
-        sums["share_stopped"] = sum(block.stopped for block in blocks)
-        sums["share_wrong"] = sum(block.wrong for block in blocks)
-    return {name: np.asarray(some) / seeds for name, some in sums.items()}
+    return {name: np.sum([b.sums[name] for b in blocks], axis=0) / seeds for name in blocks[0].sums}

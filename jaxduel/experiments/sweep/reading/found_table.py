@@ -11,6 +11,7 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at
+from jaxduel.experiments.sweep.reading.found import MEANS
 from jaxduel.experiments.tables import aligned, csv_text
 from jaxduel.stats import wilson95
 from jaxduel.votes.recommending import crossings
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 SHOWN_TARGET = 0.95
 """The probability for which tables have the votes needed."""
-_MEANS = ("probability", "simple_regret", "tau")
 _OF_CELLS = ("share_stopped", "share_wrong", "batches_mean")
 _ENDS = ("lower95", "upper95")
 _NOT_RUN = "-"
@@ -34,10 +34,10 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
       cells: the rows of `cells_of` that are wanted.
       final: whether there are only rows at the last checkpoint.
     """
-    frame = with_wilson95(values_at(dataset, cells, {name: name for name in _MEANS}, last=final))
+    frame = with_wilson95(values_at(dataset, cells, {name: name for name in MEANS}, last=final))
     frame = frame.rename(columns={"t": "votes"})
     first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
-    columns = ["votes", "num_seeds", "probability", "lower95", "upper95", *_MEANS[1:]]
+    columns = ["votes", "num_seeds", "probability", "lower95", "upper95", *MEANS[1:]]
     for name in _OF_CELLS[:2]:
         if name in dataset:
             values = dataset[name].values.ravel()
@@ -75,11 +75,11 @@ def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
     if not 0 < target < 1:
         raise InputError(f"target must be a probability between 0 and 1, not {target}.")
     points = with_wilson95(values_at(dataset, cells, {"probability": "probability"}))
-    curve = ["t", "probability", *_ENDS]
-    needed = {
-        index: crossings(*some[curve].to_numpy().T, target)
-        for index, some in points.groupby(level=0)
-    }
+    needed = {}
+    for index, some in points.groupby(level=0):
+        times, *curves = some[["t", "probability", *_ENDS]].to_numpy().T
+        share, lower, upper = curves
+        needed[index] = crossings(times, share, lower, upper, target)
     columns = np.array([needed[index] for index in cells.index]).reshape(-1, 3)
     return cells.assign(needed=columns[:, 0], lower95=columns[:, 1], upper95=columns[:, 2])
 
@@ -117,8 +117,8 @@ def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
         rows.append(row)
     explained = [
         "P(best named): share of seeds for which the rule names one of the best arms after the",
-        f"last vote, with its 95 % interval (Wilson). votes for {SHOWN_TARGET:g}: those after which",
-        "it does with that probability, with a 95 % interval.",
+        f"last vote, with its 95 % interval (Wilson). votes for {SHOWN_TARGET:g}: those after",
+        "which it does with that probability, with a 95 % interval.",
     ]
     if stops:
         explained.append("stopped, wrongly: shares of seeds for which the rule that stops did.")
