@@ -34,15 +34,17 @@ class Cells:
     problem: Names = ()
     """of these problems, such as arxiv, or btl for all of a generator."""
     horizon: Times = ()
-    """with these horizons."""
+    """with these horizons, or votes of a run."""
     policy: Names = ()
     """of these policies, such as dts or dts[alpha=0.6]."""
     definition: Names = ()
     """under these definitions of regret."""
+    rule: Names = ()
+    """by these rules, where arms are identified."""
 
     def chosen(self) -> dict[str, Any]:
         """Arguments of functions that read sweeps."""
-        names = ("problems", "horizons", "policies", "definitions")
+        names = ("problems", "horizons", "policies", "definitions", "rules")
         return dict(zip(names, vars(self).values(), strict=True))
 
 

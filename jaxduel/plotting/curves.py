@@ -91,8 +91,8 @@ class Curve:
         q25, median, q75 = result.quantile(np.array([0.25, 0.5, 0.75]))
         lower, upper = interval95(result.mean, result.sem, result.num_seeds)
         return cls(
-            name=_name(result),
-            label=label or _label(result),
+            name=variant_of(result.policy, result.made_by),
+            label=label or label_of(result.policy, result.made_by),
             times=result.checkpoints,
             mean=result.mean,
             sem=result.sem,
@@ -106,19 +106,21 @@ class Curve:
         )
 
 
-def _changed(result: Result) -> dict[str, str]:
-    return {**changed_parameters(result.made_by), **changed_settings(result.made_by)}
+def variant_of(policy: str, made_by: Mapping[str, Any]) -> str:
+    """The policy of a result, with parameters and settings that are not at their defaults in
+    brackets."""
+    parts = ",".join(f"{name}={text}" for name, text in _changed(made_by).items())
+    return f"{policy}[{parts}]" if parts else policy
 
 
-def _name(result: Result) -> str:
-    """The policy, with parameters and settings that are not at their defaults in brackets."""
-    parts = ",".join(f"{name}={text}" for name, text in _changed(result).items())
-    return f"{result.policy}[{parts}]" if parts else result.policy
+def label_of(policy: str, made_by: Mapping[str, Any]) -> str:
+    """The same as text in a legend."""
+    parts = (f"{_SYMBOLS.get(name, name)} = {text}" for name, text in _changed(made_by).items())
+    return ", ".join([policy.upper(), *parts])
 
 
-def _label(result: Result) -> str:
-    parts = (f"{_SYMBOLS.get(name, name)} = {text}" for name, text in _changed(result).items())
-    return ", ".join([result.policy.upper(), *parts])
+def _changed(made_by: Mapping[str, Any]) -> dict[str, str]:
+    return {**changed_parameters(made_by), **changed_settings(made_by)}
 
 
 @dataclass(frozen=True)

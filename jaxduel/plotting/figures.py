@@ -53,7 +53,7 @@ def regret_figure(panels: Sequence[Panel]) -> Figure:
       ['two arms']
     """
     one = partial(draw, looks=looks_in(panels))
-    return _figure(panels, one, [panel.curves for panel in panels], "curve")
+    return panels_figure(panels, one, [panel.curves for panel in panels], "curve")
 
 
 def bars_figure(panels: Sequence[BarsPanel]) -> Figure:
@@ -71,7 +71,7 @@ def bars_figure(panels: Sequence[BarsPanel]) -> Figure:
       >>> [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
       ['arxiv', 'cyclic']
     """
-    return _figure(panels, draw_bars, [panel.bars for panel in panels], "bar")
+    return panels_figure(panels, draw_bars, [panel.bars for panel in panels], "bar")
 
 
 def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
@@ -88,7 +88,7 @@ def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
       >>> [text.get_text() for text in figure.axes[0].texts]
       ['round 1', 'round 2']
     """
-    return _figure(panels, draw_shares, [panel.stacks for panel in panels], "column")
+    return panels_figure(panels, draw_shares, [panel.stacks for panel in panels], "column")
 
 
 def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
@@ -111,7 +111,7 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
       ('batches', [2, 4, 8])
     """
     contents = [[*panel.curves, *panel.bounds] for panel in panels]
-    return _figure(panels, draw_sweep, contents, "curve", same_axis=False)
+    return panels_figure(panels, draw_sweep, contents, "curve", same_axis=False)
 
 
 def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
@@ -145,13 +145,22 @@ def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
     return figure
 
 
-def _figure(
+def panels_figure(
     panels: Sequence[Any],
     draw_panel: Callable[[Axes, Any], None],
     contents: Sequence[Sequence[Any]],
     what: str,
     same_axis: bool = True,
 ) -> Figure:
+    """Panels laid out as in `regret_figure`.
+
+    Args:
+      panels: at least one.
+      draw_panel: draws one of them.
+      contents: what is drawn in each: at least one thing, with a label for the legend.
+      what: its name in errors.
+      same_axis: whether the label of the horizontal axis is said in the lowest row only.
+    """
     if not panels or not all(contents):
         raise InputError(f"a figure needs at least one panel, and a panel at least one {what}.")
     alone = len(panels) == 1

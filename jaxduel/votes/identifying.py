@@ -221,7 +221,7 @@ def _prepared(
     roots: Sequence[jax.Array] | None = None,
     part: float = 0.0,
     stop: threading.Event | None = None,
-) -> tuple[Prepared, Callable[[Prepared], list[_Collector]]]:
+) -> tuple[Prepared, Callable[[Prepared], list[FoundCollector]]]:
     """Prepared cells and their collectors, by the arguments of `identify`; `roots` as in `prepare`,
     `part` and `stop` as in `Settings`."""
     votes, rules, top = asked["votes"], tuple(asked["recommend"]), asked["top"]
@@ -262,7 +262,9 @@ def _prepared(
         part=part,
         stop=stop,
     )
-    horizons = [_horizon(policy, asked["horizon"], int(votes), start) for policy in policies]
+    horizons = [
+        most_comparisons(policy, asked["horizon"], int(votes), start) for policy in policies
+    ]
     also = {
         **{name: asked[name] for name in ("target", "top", "stop", "delta", "afresh")},
         "recommend": list(rules),
@@ -273,16 +275,16 @@ def _prepared(
 
     keys = roots or [root_key(asked["seed"], asked["prng"])] * len(problems)
 
-    def collectors(prepared: Prepared) -> list[_Collector]:
+    def collectors(prepared: Prepared) -> list[FoundCollector]:
         cells = zip(prepared.checked, truths, keys, strict=True)
         settings = prepared.settings
-        return [_Collector(cell, settings, truth, key, also) for cell, truth, key in cells]
+        return [FoundCollector(cell, settings, truth, key, also) for cell, truth, key in cells]
 
     prepared = prepare(policies, problems, horizons, settings, stacked=stacked, roots=roots)
     return prepared, collectors
 
 
-class _Collector:
+class FoundCollector:
     """Orders the arms of a cell's seeds block by block."""
 
     def __init__(
@@ -317,8 +319,9 @@ class _Collector:
         wins += 0 if poll.before is None else poll.before
         self._cast[rows] = np.minimum(ballots.votes[own], poll.checkpoints[-1])
         if self._stops is not None:
-            self._stops.votes[rows] = ballots.stopped[own]
-            self._stops.named[rows] = ballots.named[own]
+            late = ballots.stopped[own] > poll.checkpoints[-1]  # a chunk went on beyond it
+            self._stops.votes[rows] = np.where(late, -1, ballots.stopped[own])
+            self._stops.named[rows] = np.where(late, -1, ballots.named[own])
         noise = noise_of(self._root, self._settings.first_seed + first, rows.stop - first, num)
         noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
         for rule in self._named:
@@ -366,7 +369,7 @@ def _counts(start: Votes | ArrayLike, num_arms: int) -> np.ndarray:
     return votes.wins.astype(np.int32)
 
 
-def _horizon(policy: Any, asked: int | None, votes: int, start: np.ndarray | None) -> int:
+def most_comparisons(policy: Any, asked: int | None, votes: int, start: np.ndarray | None) -> int:
     """Most comparisons of a seed."""
     own, before = getattr(policy, "horizon", None), 0 if start is None else int(start.sum())
     if asked is None and own is None:

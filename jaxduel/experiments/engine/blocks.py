@@ -27,9 +27,21 @@ LAYOUT: dict[str, tuple[tuple[str, ...], type]] = {
     "pairs_mean": (("cell", "checkpoint", "left", "right"), np.float64),
     "selves": (("cell", "seed", "arm"), np.int64),
     "batches": (("cell", "seed"), np.int64),
+    "named": (("cell", "rule", "seed", "checkpoint"), np.int32),
+    "tau": (("cell", "rule", "seed", "checkpoint"), np.float32),
+    "cast": (("cell", "seed"), np.int64),
+    "gaps": (("cell", "arm"), np.float64),
+    "best": (("cell", "arm"), np.bool_),
+    "stopped": (("cell", "seed"), np.int64),
+    "stopped_named": (("cell", "seed"), np.int64),
 }
 """Dimensions and type of every array a block may hold."""
+_REGRET = frozenset({"regret_count", "regret_mean", "regret_m2", "final_regret", "plays_mean"})
+_FOUND = frozenset({"named", "tau", "cast", "gaps", "best"})
+"""Arrays that a block has: the former, or the latter where arms are identified."""
 OPTIONAL = frozenset({"regret", "pairs_mean", "selves", "batches"})
+_STOPS = frozenset({"batches", "stopped", "stopped_named"})
+"""Further arrays that it may have in either case."""
 KEPT = ("seeds", "wins", "selves")
 """Optional records: the regret of every seed at all checkpoints; comparisons of every pair, means;
 comparisons of each arm with itself, of every seed."""
@@ -53,7 +65,10 @@ class Block:
         mean plays of each arm. Where asked for: regret (C, D, S, M) float64; pairs_mean
         (C, M, K, K) float64, mean plays of each ordered pair; selves (C, S, K) int64, comparisons
         of each arm with itself up to the last checkpoint. Of batched policies: batches (C, S)
-        int64.
+        int64. Where arms are identified, by R rules, others in their place: named (C, R, S, M)
+        int32, the arms; tau (C, R, S, M) float32, Kendall's tau; cast (C, S) int64, votes; gaps
+        (C, K) float64, and best (C, K) bool, of the problem's arms; where a rule stops, stopped and
+        stopped_named (C, S) int64, the votes then and the arm, -1 where it never did.
       attributes: anything else to keep, in plain JSON values, up to 60 kB, but for facts that
         differ from one run of the task to another (times, hosts): equal blocks have equal bytes.
 
@@ -70,18 +85,21 @@ class Block:
 
     def __post_init__(self) -> None:
         names = set(self.arrays)
-        if names - set(LAYOUT) or set(LAYOUT) - OPTIONAL - names:
+        needed, others = (_FOUND, _STOPS) if "named" in names else (_REGRET, OPTIONAL)
+        if names - needed - others or needed - names:
             raise ValueError(f"a block cannot hold exactly the arrays {sorted(names)}")
         if set(self.key) - set("0123456789abcdef") or not self.key:
             raise ValueError(f"the key '{self.key}' is not in hexadecimal digits")
         plain = {name: np.asarray(self.arrays[name], LAYOUT[name][1]) for name in sorted(names)}
         object.__setattr__(self, "arrays", plain)
-        if self.sizes["seed"] != self.seeds:
+        if "named" not in names and self.sizes["seed"] != self.seeds:
             raise ValueError(f"regret_count is {self.seeds}, not {self.sizes['seed']} as in arrays")
 
     @property
     def seeds(self) -> int:
         """S, the number of seeds."""
+        if "named" in self.arrays:
+            return self.arrays["cast"].shape[1]
         return int(self.arrays["regret_count"])
 
     @property
@@ -98,7 +116,7 @@ class Block:
         return sizes
 
 
-def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str]) -> bytes:
+def encode_block(block: Block, cells: Sequence[str], measures: Sequence[str]) -> bytes:
     """The bytes of a NetCDF 4 file with the block; equal for equal blocks.
 
     It is written with h5py, by the conventions of NetCDF 4 (every dimension is a dimension scale
@@ -107,14 +125,14 @@ def encode_block(block: Block, cells: Sequence[str], definitions: Sequence[str])
     Args:
       block: the block.
       cells: (C,) keys of the cells, its coordinate `cell`.
-      definitions: (D,) names, its coordinate `definition`.
+      measures: (D,) or (R,) names, its coordinate `definition` or `rule`.
     """
     import h5py
 
     image, text = io.BytesIO(), h5py.string_dtype()
     seeds = np.arange(block.first_seed, block.first_seed + block.seeds, dtype=np.int64)
-    labels = {"cell": np.array(cells, text), "definition": np.array(definitions, text)}
-    coordinates = {**labels, "seed": seeds}
+    names = np.array(measures, text)
+    coordinates = {"cell": np.array(cells, text), "definition": names, "rule": names, "seed": seeds}
     with h5py.File(image, "w", track_order=True) as file:
         scales = []
         for number, (name, length) in enumerate(block.sizes.items()):

@@ -12,10 +12,12 @@ import jax
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.engine.questions import Question
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
 from jaxduel.problems import Problem
 from jaxduel.simulation import blocks
+from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.identity import problem_digest
 
 HORIZON = "horizon"
@@ -50,10 +52,10 @@ class StudyCell:
       recipe: of the problem.
       digest: hash of the problem's numbers.
       num_arms: K, the problem's arms.
-      horizon: T.
-      checkpoints: times to record, increasing, the last is T.
+      horizon: T; with a question, the votes of a run, and the horizon that policies are made for.
+      checkpoints: times to record, or votes, increasing, the last is `horizon`.
       delay: outcomes reach the policy after so many comparisons.
-      definitions: the regrets to measure.
+      definitions: the regrets to measure; with a question, the rules that name arms.
       seed: root of all randomness: a whole number, or the words of a key.
       prng: random number generator.
       shuffle_arms: whether each seed has an order of the arms of its own.
@@ -62,6 +64,8 @@ class StudyCell:
       index: its place in the study, from 0; no result depends on it.
       padded_arms: arms of the policy; those beyond K are inactive. Set when planned; K before.
       lanes: seeds side by side. Set when planned; 0 before.
+      ties: as in `jaxduel.simulate`.
+      question: asked where arms are identified: votes are the clock then. None: regret is measured.
     """
 
     policy: str
@@ -81,6 +85,8 @@ class StudyCell:
     tags: Parameters = ()
     lanes: int = 0
     index: int = 0
+    ties: str = TIES[0]
+    question: Question | None = None
 
     @property
     def problem(self) -> str:
@@ -136,11 +142,16 @@ class StudyCell:
             "seed": self.seed,
             "lanes": self.lanes,
         }
+        if self.ties != TIES[0]:
+            determined["ties"] = self.ties
+        if self.question is not None:
+            determined["question"] = dataclasses.asdict(self.question)
         return digest_of_json(determined)
 
     def __str__(self) -> str:
         settings = f"({self.label})" if self.label else ""
-        return f"{self.policy}{settings} on {self.problem} up to {self.horizon}"
+        votes = "" if self.question is None else " votes"
+        return f"{self.policy}{settings} on {self.problem} up to {self.horizon}{votes}"
 
 
 def parameters_label(parameters: dict[str, Any], delay: int = 1) -> str:

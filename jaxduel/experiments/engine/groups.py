@@ -63,13 +63,18 @@ class Group:
         return needs_pairs(self.cells, self.keep)
 
     @property
+    def identifies(self) -> bool:
+        """True if arms are identified, and no regret is measured."""
+        return self.cells[0].question is not None
+
+    @property
     def stacked(self) -> tuple[StudyCell, ...]:
         """The cells that the program runs, `size` at a time, with those that fill up the last."""
         return (*self.cells, *(-len(self.cells) % self.size) * self.cells[-1:])
 
     @property
     def definitions(self) -> tuple[str, ...]:
-        """The regrets that any of the cells measures."""
+        """The regrets that any of the cells measures, or the rules that name arms."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.definitions))
 
     @cached_property
@@ -132,7 +137,7 @@ class Task:
 
     @property
     def amount(self) -> int:
-        """Number of comparisons or pulls."""
+        """Number of comparisons, pulls or votes."""
         return self.seeds * sum(cell.horizon for cell in self.group.cells)
 
     @cached_property

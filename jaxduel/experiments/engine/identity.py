@@ -16,6 +16,7 @@ from jaxduel.experiments.engine import work
 from jaxduel.experiments.engine.cells import digest_of_json
 from jaxduel.experiments.engine.same import ROUNDING
 from jaxduel.simulation.identity import code_digest, versions
+from jaxduel.votes import found, identifying, recommending, stopping
 
 
 def identity(environment: Mapping[str, Any]) -> str:
@@ -25,12 +26,13 @@ def identity(environment: Mapping[str, Any]) -> str:
     return digest_of_json([jaxduel.__version__, *fields])
 
 
-def environment(device_kind: str, prng: str) -> dict[str, Any]:
+def environment(device_kind: str, prng: str, *, identifies: bool = False) -> dict[str, Any]:
     """The environment of a study, as its manifest records it.
 
     Args:
       device_kind: the kind of device that simulates (`jax.Device.device_kind`).
       prng: name of the random number generator.
+      identifies: as for `blocks_code`.
 
     Returns:
       jax, jaxlib, numpy, scipy, python: versions; code: `blocks_code`; platform: operating system
@@ -41,7 +43,7 @@ def environment(device_kind: str, prng: str) -> dict[str, Any]:
     """
     return {
         **{name: found for name, found in versions().items() if name != "jaxduel"},
-        "code": blocks_code(),
+        "code": blocks_code(identifies),
         "platform": platform.platform(),
         "processor": platform.machine(),
         "x64": int(jax.config.jax_enable_x64),  # type: ignore[attr-defined]
@@ -52,9 +54,11 @@ def environment(device_kind: str, prng: str) -> dict[str, Any]:
     }
 
 
-def blocks_code() -> str:
-    """Digest of the code that determines the numbers of blocks: 16 hexadecimal digits."""
-    return code_digest(work.__file__)
+def blocks_code(identifies: bool = False) -> str:
+    """Digest of the code that determines the numbers of blocks, with that which names arms if the
+    study identifies them: 16 hexadecimal digits."""
+    naming = (found, identifying, recommending, stopping) if identifies else ()
+    return code_digest(work.__file__, *(str(module.__file__) for module in naming))
 
 
 def git_revision(folder: Path) -> str | None:

@@ -23,12 +23,12 @@ class CellRecord:
       key: hash of all that determines the cell's results.
       policy: the policy's name.
       problem: the problem's name.
-      horizon: T.
+      horizon: T; the votes of a run where arms are identified.
       parameters: the parameters that are set or vary, by name: numbers, truth values or text.
       delay: comparisons after which outcomes reach the policy.
       num_arms: the problem's arms, without padding.
-      checkpoints: (M,) increasing times; the last is the horizon. Where cells of a group have
-        fewer than others, their last columns in the group's blocks mean nothing.
+      checkpoints: (M,) increasing times, or votes; the last is the horizon. Where cells of a group
+        have fewer than others, their last columns in the group's blocks mean nothing.
     """
 
     index: int
@@ -56,7 +56,8 @@ class GroupRecord:
       key: the group's hash.
       policy: the policies' name.
       cells: C cells, in the order in which blocks hold them.
-      definitions: D names of regret definitions, in the order in which blocks hold them.
+      definitions: D names of regret definitions, or of rules that name arms, in the order in
+        which blocks hold them.
       block_seeds: seeds in a whole block: block n holds seeds n x block_seeds to
         (n + 1) x block_seeds - 1.
       seeds: seeds of each cell.

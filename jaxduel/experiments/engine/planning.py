@@ -16,6 +16,7 @@ from jaxduel.experiments.engine.widths import need_of, width_of
 from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, PullBatch, SupportsSkip
 from jaxduel.problems import ArmsProblem
+from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.devices import MEMORY_BYTES
 
 
@@ -33,7 +34,8 @@ def plan(
     Cells share a program if their policies are of one class with the same switches and the same
     parameters left at None, if their problems are of one kind, and their delays equal or both
     above 1; numbers of arms are padded where that pays (`padding`). They share a group if besides
-    they have one delay and, for policies that make one comparison at a time, one horizon. Batched
+    they have one delay and, for policies that make one comparison at a time, one horizon; where
+    arms are identified the checkpoints and, for a rule that stops, the number of arms. Batched
     policies are sorted by their number of batches and horizon, others by their problem, so that a
     group holds cells that take about as long. Groups of a program are of one size (`widths`) and
     stand together.
@@ -93,7 +95,11 @@ def family_of(cell: StudyCell) -> tuple[Any, ...]:
     problem = problem_of(cell)
     kind = problem.rewards if isinstance(problem, ArmsProblem) else "preferences"
     modes = cell.delay > 1, cell.shuffle_arms, bool(cell.skip_quiet), cell.prng
-    return cell.policy, tuple(structure), kind, *modes
+    more: tuple[Any, ...] = () if cell.ties == TIES[0] else (cell.ties,)
+    if cell.question is not None:  # whose votes make shapes
+        most = cell.question.stop and cell.horizon
+        more += "identify", cell.question.stop, most, len(cell.checkpoints)
+    return cell.policy, tuple(structure), kind, *modes, *more
 
 
 def _loads(cells: Iterable[StudyCell], batched: bool) -> dict[int, float]:
@@ -121,10 +127,15 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
     num_seeds, keep, asked, batched, platform, memory = wanted
     together: dict[Any, list[StudyCell]] = {}
     for cell in cells:
-        clock = () if batched else (cell.horizon, cell.checkpoints)
+        clock: tuple[Any, ...] = (cell.horizon, cell.checkpoints)
+        if cell.question is not None:
+            clock += (cell.question.stop and cell.num_arms,)
+        elif batched:
+            clock = ()
         together.setdefault((cell.delay, *clock), []).append(cell)
     num_checkpoints = max(len(cell.checkpoints) for cell in cells)
     policy, problem = policy_of(cells[0]), problem_of(cells[0])
+    asked_for, votes = cells[0].question, cells[0].checkpoints
     if isinstance(problem, ArmsProblem):
         keep = tuple(name for name in keep if name == "seeds")
     need = need_of(
@@ -134,6 +145,7 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
         batched=batched,
         pairs=needs_pairs(cells, keep),
         delayed=cells[0].delay > 1,
+        poll=None if asked_for is None else asked_for.poll(cells[0].num_arms, votes),
         platform=platform,
         memory=memory,
     )

@@ -1,4 +1,4 @@
-"""Progress of a study, whoever does the work: comparisons or pulls, cells and blocks."""
+"""Progress of a study, whoever does the work: comparisons, pulls or votes, cells and blocks."""
 
 from __future__ import annotations
 
@@ -56,6 +56,13 @@ class StudyProgress(Progress):
 
 
 def _unit(tasks: Iterable[Task]) -> str:
-    """Unit of the amounts: "comparisons", "pulls", or both."""
-    units = {"pulls" if "pulls" in task.group.definitions else "comparisons" for task in tasks}
+    """Unit of the amounts: "votes", "comparisons", "pulls", or the last two."""
+    units = {
+        "votes"
+        if task.group.identifies
+        else "pulls"
+        if "pulls" in task.group.definitions
+        else "comparisons"
+        for task in tasks
+    }
     return " and ".join(sorted(units))

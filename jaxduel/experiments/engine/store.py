@@ -191,7 +191,8 @@ class Store:
         if group is None:
             raise ValueError(f"no group {block.group} in the manifest")
         sizes = block.sizes
-        if (sizes["cell"], sizes["definition"]) != (len(group.cells), len(group.definitions)):
+        measures = sizes.get("definition", sizes.get("rule"))
+        if (sizes["cell"], measures) != (len(group.cells), len(group.definitions)):
             raise ValueError(f"the block's sizes {sizes} are not those of its group")
         most = group.block_seeds
         if block.first_seed != block.number * most or not 1 <= block.seeds <= most:

@@ -16,7 +16,7 @@ from jaxduel.policies import registry
 from jaxduel.policies.base import Policy, SupportsSkip
 from jaxduel.problems import Problem
 from jaxduel.simulation import rounds, steps
-from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.cells import Cell, Poll, Program
 from jaxduel.simulation.checkpoints import padded_size
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.lanes import NARROW_LANES, default_lanes
@@ -90,6 +90,7 @@ def need_of(
     batched: bool,
     pairs: bool,
     delayed: bool,
+    poll: Poll | None,
     platform: str,
     memory: int,
 ) -> Need:
@@ -102,6 +103,7 @@ def need_of(
       batched: whether the policy commits to batches.
       pairs: whether plays of pairs are recorded.
       delayed: whether feedback is delayed.
+      poll: where votes are the clock; the number of checkpoints is that of its own then.
       platform: "cpu", "gpu", ...
       memory: most bytes for a block.
 
@@ -113,6 +115,7 @@ def need_of(
         instance_of(problem, policy.num_arms),
         jax.ShapeDtypeStruct((num_checkpoints,), jnp.int32),
         jax.ShapeDtypeStruct((), jnp.int32),
+        poll=poll,
     )
     program = Program(
         policy_class=type(policy),
@@ -132,7 +135,7 @@ def need_of(
     shapes = jax.eval_shape(lane, cell)
     state = [leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes.state)]
     num = policy.num_arms
-    recorded = 8 * num_checkpoints * num * (1 + (num if pairs else 0))
+    recorded = 8 * num_checkpoints * num * (1 + (num if pairs or poll is not None else 0))
     total = sum(leaf.size * max(leaf.dtype.itemsize, 4) for leaf in jax.tree.leaves(shapes))
     total += recorded
     if total > memory:

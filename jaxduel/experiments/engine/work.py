@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable, Hashable
 from functools import lru_cache
+from typing import Any
 
 import jax
 import numpy as np
@@ -16,6 +17,7 @@ from jaxduel.errors import AssumptionWarning
 from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, Task
+from jaxduel.experiments.engine.naming import named_arrays_of
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
 from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.simulation.blocks import Recorded
@@ -23,6 +25,7 @@ from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.run import Prepared, compile_ahead, prepare, run_prepared
+from jaxduel.votes.identifying import most_comparisons
 
 _PREPARED = 32
 """Groups that are kept prepared, at most: a few for each device, of megabytes each."""
@@ -85,6 +88,13 @@ def simulated(
         slices.clear()
         gc.collect()  # the error's traceback and its frames, which hold arrays, refer to each other
 
+    def arrays() -> dict[str, Any]:
+        if not group.identifies:
+            return arrays_of(group, slices)
+        settings = _prepared(group, 0, lanes).settings
+        settings = dataclasses.replace(settings, first_seed=task.first_seed)
+        return named_arrays_of(group, slices, settings)
+
     def block() -> Block:
         with seconds.of("reduce"):
             return Block(
@@ -92,7 +102,7 @@ def simulated(
                 group=group.key,
                 number=task.number,
                 first_seed=task.first_seed,
-                arrays=arrays_of(group, slices),
+                arrays=arrays(),
                 attributes={"lanes": lanes},
             )
 
@@ -109,25 +119,33 @@ def compile_task(task: Task, device: Device) -> None:
 def _prepared(group: Group, start: int, lanes: int) -> Prepared:
     """`size` cells of a group, from number `start` on, checked and stacked for all blocks."""
     first, cells = group.cells[0], group.stacked[start : start + group.size]
+    policies = [policy_of(cell) for cell in cells]
+    horizons, times, poll = [cell.horizon for cell in cells], [c.checkpoints for c in cells], None
+    if first.question is not None:
+        horizons = [most_comparisons(policy, None, first.horizon, None) for policy in policies]
+        times = [(horizon,) for horizon in horizons]
+        poll = first.question.poll(first.num_arms, first.checkpoints)
     settings = Settings(
         seed=first.root,
         shuffle_arms=first.shuffle_arms,
         delay=first.delay,
+        ties=first.ties,
         record_pairs=group.pairs,
         skip_quiet=True if group.pairs else first.skip_quiet,
         lanes=lanes,
         prng=first.prng,
+        poll=poll,
     )
     differ = len({cell.seed for cell in cells}) > 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)  # said before the sweep begins
         return prepare(
-            [policy_of(cell) for cell in cells],
+            policies,
             [problem_of(cell) for cell in cells],
-            [cell.horizon for cell in cells],
+            horizons,
             settings,
             stacked=len(cells) > 1,
-            times=[np.array(cell.checkpoints) for cell in cells],
+            times=[np.array(some) for some in times],
             roots=[root_key(cell.root, cell.prng) for cell in cells] if differ else None,
             points=group.num_checkpoints,
         )

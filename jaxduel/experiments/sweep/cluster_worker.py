@@ -124,7 +124,8 @@ def _store(folder: str, manifest: str) -> Store:
             f"the worker on {host} does not see the sweep in '{folder}': give a folder that all "
             "workers share with this process, under the same path."
         )
-    code, here = store.manifest.environment.get("code"), blocks_code()
+    code = store.manifest.environment.get("code")
+    here = blocks_code("identify" in store.manifest.grid)
     if here != code:
         raise InputError(
             f"the worker on {host} has other simulating code (digest {here}) than the process that "

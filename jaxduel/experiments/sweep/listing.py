@@ -17,14 +17,16 @@ def summary(groups: Sequence[Group]) -> list[str]:
     programs = {group.program for group in groups}
     every = tasks_of(groups)
     steps = sum(task.amount for task in every)
+    identifies = groups[0].identifies
+    ends = ("number of votes", "numbers of votes") if identifies else ("horizon", "horizons")
     lines = [
         f"{len(cells):,} cells: {_count({c.policy for c in cells}, 'policy', 'policies')}, "
         f"{_count({c.problem for c in cells}, 'problem', 'problems')}, "
-        f"{_count({c.horizon for c in cells}, 'horizon', 'horizons')}",
+        f"{_count({c.horizon for c in cells}, *ends)}",
         f"{_count(groups, 'group', 'groups')} of cells that run together, "
         f"{_count(programs, 'program', 'programs')} to compile",
         f"{_count(every, 'block', 'blocks')} for {groups[0].num_seeds:,} seeds a cell: "
-        f"{steps:.4g} comparisons or pulls",
+        f"{steps:.4g} {'votes' if identifies else 'comparisons or pulls'}",
     ]
     for policy in dict.fromkeys(group.policy for group in groups):
         own = [group for group in groups if group.policy == policy]
@@ -46,12 +48,16 @@ def memory_line(groups: Sequence[Group], num_devices: int) -> str:
 
 
 def cell_lines(groups: Sequence[Group]) -> list[str]:
-    """Lines with all cells, in the order of the grid; cells that differ only in T share a line."""
+    """Lines with all cells, in the order of the grid; cells that differ only in T, or in votes,
+    share a line."""
+    clock = "votes" if groups[0].identifies else "T"
     horizons: dict[str, list[int]] = {}
     for cell in sorted((c for group in groups for c in group.cells), key=lambda cell: cell.index):
         settings = f"({cell.label})" if cell.label else ""
         horizons.setdefault(f"{cell.policy}{settings} on {cell.problem}", []).append(cell.horizon)
-    return [f"  {what}: T = {', '.join(f'{t:,}' for t in ts)}" for what, ts in horizons.items()]
+    return [
+        f"  {what}: {clock} = {', '.join(f'{t:,}' for t in ts)}" for what, ts in horizons.items()
+    ]
 
 
 def _count(things: Any, one: str, many: str) -> str:

@@ -186,7 +186,10 @@ def _opened(
         grid=grid.to_json(),
         groups=tuple(group.record() for group in groups),
         version=jaxduel.__version__,
-        environment={**environment(kind["device"], grid.prng), **there},
+        environment={
+            **environment(kind["device"], grid.prng, identifies=grid.identify),
+            **there,
+        },
     )
     store = Store.create_or_open(folder, manifest, extend=extend_seeds, locks=locks)
     return store, tasks_of(groups)

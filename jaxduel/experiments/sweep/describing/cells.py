@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import Parameters, StudyCell, plan_kind_of, policy_of
 from jaxduel.experiments.engine.groups import BATCHES
+from jaxduel.experiments.engine.questions import Question
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry
 from jaxduel.experiments.sweep.describing.fields import GridError
 from jaxduel.experiments.sweep.describing.grid import Grid
@@ -24,9 +25,10 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
     """The cells of a grid: all combinations that can run.
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
-    fastest of all, horizons. A cell that is described twice (its key is the same) is there once. A
-    policy that pulls arms has no cell on a preference matrix, one that compares them has none on
-    arms with rewards, and one that does not support delays has none with a delay above 1.
+    fastest of all, horizons or votes. A cell that is described twice (its key is the same) is there
+    once. A policy that pulls arms has no cell on a preference matrix, or where arms are identified,
+    one that compares them has none on arms with rewards, and one that does not support delays has
+    none with a delay above 1.
 
     Raises:
       InputError: parameters out of range for a cell, a problem that cannot be built, two problems
@@ -37,13 +39,14 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
     built = {spec: build(spec) for spec in specs}
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}
-    checkpoints = {horizon: grid.checkpoints_of(horizon) for horizon in grid.horizons}
+    checkpoints = {horizon: grid.checkpoints_of(horizon) for horizon in grid.ends}
+    question = Question(grid.target, grid.stop, grid.delta) if grid.identify else None
     cells: dict[str, StudyCell] = {}
     lonely = {spec.label for spec in specs}
     for entry in grid.policies:
         has_cell = False
         first = next(_combinations(entry, grid.batches))
-        kind = plan_kind_of(entry.name, first, grid.horizons[0])
+        kind = plan_kind_of(entry.name, first, grid.ends[0])
         pulls = kind in (Pull, PullBatch)
         learns_late = issubclass(entry.policy_class, SupportsDelay)
         for parameters, delay, spec in itertools.product(
@@ -51,8 +54,10 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
         ):
             if pulls != isinstance(built[spec], ArmsProblem) or (delay > 1 and not learns_late):
                 continue
+            if pulls and grid.identify:
+                continue
             lonely.discard(spec.label)
-            for horizon in grid.horizons:
+            for horizon in grid.ends:
                 cell = StudyCell(
                     policy=entry.name,
                     parameters=parameters,
@@ -67,6 +72,8 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
                     prng=grid.prng,
                     shuffle_arms=grid.shuffle_arms,
                     padded_arms=built[spec].num_arms,
+                    ties=grid.ties,
+                    question=question,
                 )
                 if cell.key not in cells:
                     policy_of(cell)
@@ -95,7 +102,10 @@ def _combinations(entry: PolicyEntry, batches: Sequence[int]) -> Iterator[Parame
 
 
 def _definitions(grid: Grid, spec: ProblemSpec, problem: Problem) -> tuple[str, ...]:
-    """The grid's definitions of regret that are defined for a problem."""
+    """The grid's definitions of regret that are defined for a problem, or its rules that name
+    arms."""
+    if grid.identify:
+        return grid.recommend
     if not grid.regret:
         return (default_of(problem),)
     found, reason = [], ""

@@ -91,6 +91,11 @@ class PolicyEntry:
                 hint = ", or the grid's batches" if key == BATCHES else ""
                 raise GridError(f"{self.name} needs the parameter '{key}'{hint}.", "name")
 
+    def require_comparisons(self, needed: bool) -> None:
+        """Raises GridError if comparisons of arms are needed and the policy pulls arms."""
+        if needed and self.policy_class.act.__annotations__.get("return") in ("Pull", "PullBatch"):
+            raise GridError(f"{self.name} pulls arms: identify is for those that compare.", "name")
+
 
 @sentences("key of a problem")
 @dataclass(frozen=True, kw_only=True, config=STRICT)

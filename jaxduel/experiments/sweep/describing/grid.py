@@ -1,4 +1,4 @@
-"""Grids: a study's policies, problems, horizons and numbers of seeds."""
+"""Grids: a study's policies, problems, horizons or votes, and numbers of seeds."""
 
 from __future__ import annotations
 
@@ -27,15 +27,30 @@ from jaxduel.experiments.sweep.describing.fields import (
 )
 from jaxduel.numerics import log_times
 from jaxduel.policies.checks import MAX_HORIZON
+from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.keys import GENERATORS as PRNGS
 from jaxduel.simulation.regret import DEFINITIONS
+from jaxduel.votes.found import TARGETS
+from jaxduel.votes.identifying import STOPS
+from jaxduel.votes.recommending import RULES
 
 KEPT = ("seeds", "wins")
 """Optional records besides statistics: the regret of every seed at all checkpoints, the comparisons
 of every pair."""
 
+OF_VOTES = ("votes", "recommend", "target", "stop", "delta")
+"""Fields of grids that identify arms, which measure no regret."""
+OF_REGRET = ("horizons", "regret", "keep")
+"""Fields of the others."""
+
 TABLES = ("policies", "problems")
 """The keys of the TOML file that are lists of tables."""
+
+
+def _is_probability(value: float) -> float:
+    if not 0 < value < 1:
+        raise ValueError("a probability between 0 and 1")
+    return value
 
 
 def _increasing(times: tuple[int, ...]) -> tuple[int, ...]:
@@ -52,18 +67,19 @@ _HOW_MANY = Discriminator(lambda value: ("one", "several")[isinstance(constant(v
 @sentences("key of the grid")
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Grid:
-    """Every policy on every problem that it can play, up to every horizon.
+    """Every policy on every problem that it can play, up to every horizon or number of votes.
 
     Whatever takes a tuple takes a list or a single value too.
 
     Attributes:
       policies: at least one.
       problems: at least one.
-      horizons: T, each from 1 to 2^31 - 1; whole floats such as 1e6 are accepted.
+      horizons: T, each from 1 to 2^31 - 1; whole floats such as 1e6 are accepted. At least one,
+        unless arms are identified.
       num_seeds: runs per cell.
       seed: root of all randomness, from 0 to 2^32 - 1.
-      checkpoints: approximate number of times to record, evenly in log t; or a tuple of increasing
-        times, of which a cell has those up to its horizon, and the horizon.
+      checkpoints: approximate number of times (or numbers of votes) to record, evenly in log t; or
+        a tuple of increasing times, of which a cell has those up to its horizon, and the horizon.
       regret: definitions ("average", "borda", "copeland", "pulls", "weak"), of which a problem has
         those that are defined for it; () stands for each problem's own, "copeland" or "pulls".
       delays: outcomes reach policies after so many comparisons; policies that do not support delays
@@ -74,6 +90,15 @@ class Grid:
       prng: as in `jaxduel.simulate`.
       lanes: seeds side by side; None: a number that depends on the policy and its cells.
       keep: optional records, some of `KEPT`.
+      ties: "coin" or "drop", as in `jaxduel.simulate`.
+      identify: whether cells are runs of `jaxduel.identify`, of policies that compare arms, and
+        measure no regret.
+      votes: with identify: votes per seed; several stand for cells of their own, as horizons do.
+        Policies that are made for a horizon are made for as many comparisons.
+      recommend: with identify: rules that name arms, "copeland", "borda", "btl".
+      target: with identify: the best arms, "copeland" or "borda".
+      stop: with identify: a rule that stops, "condorcet", or None.
+      delta: with identify: the probability with which that rule may name a wrong arm.
 
     Raises:
       GridError: an InputError, for an empty grid or a value out of range.
@@ -85,11 +110,13 @@ class Grid:
       >>> grid = Grid(policies=dts, problems=arxiv, horizons=[1e3, 1e5], checkpoints=(10, 5000))
       >>> grid.horizons, grid.checkpoints_of(1000)
       ((1000, 100000), (10, 1000))
+      >>> Grid(policies=dts, problems=arxiv, identify=True, votes=5000).recommend
+      ('copeland', 'borda', 'btl')
     """
 
     policies: Some[InstanceOf[PolicyEntry]]
     problems: Some[InstanceOf[ProblemEntry]]
-    horizons: Some[Count]
+    horizons: Some[Count] = ()
     num_seeds: Count = 100
     seed: Annotated[int, Field(ge=0, le=2**32 - 1), WHOLE] = 0
     checkpoints: Annotated[
@@ -102,13 +129,32 @@ class Grid:
     prng: Literal[PRNGS] = PRNGS[0]  # pyright: ignore[reportInvalidTypeForm]
     lanes: Count | None = None
     keep: Several[Literal[KEPT]] = ()  # pyright: ignore[reportInvalidTypeForm]
+    ties: Literal[TIES] = TIES[0]  # pyright: ignore[reportInvalidTypeForm]
+    identify: bool = False
+    votes: Some[Count] = ()
+    recommend: Some[Literal[RULES]] = RULES  # pyright: ignore[reportInvalidTypeForm]
+    target: Literal[TARGETS] = TARGETS[0]  # pyright: ignore[reportInvalidTypeForm]
+    stop: Literal[STOPS] | None = None  # pyright: ignore[reportInvalidTypeForm]
+    delta: Annotated[float, AfterValidator(_is_probability)] = 0.05
 
     def __post_init__(self) -> None:
+        for field in OF_REGRET if self.identify else OF_VOTES:
+            if getattr(self, field) != getattr(type(self), field):
+                raise GridError(_MISPLACED[field in OF_VOTES].format(field), field)
+        if not self.ends:
+            key = "votes" if self.identify else "horizons"
+            raise GridError(f"the grid needs the key '{key}'.", key)
         for number, entry in enumerate(self.policies):
             try:
                 entry.require_parameters(bool(self.batches))
+                entry.require_comparisons(self.identify)
             except GridError as error:
                 raise GridError(error, "policies", number, *error.place) from None
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The horizons, in comparisons or pulls, or in votes where arms are identified."""
+        return self.votes if self.identify else self.horizons
 
     def checkpoints_of(self, horizon: int) -> tuple[int, ...]:
         """The times at which a run up to a horizon is recorded: increasing, the last is the
@@ -118,10 +164,13 @@ class Grid:
         return (*(t for t in self.checkpoints if t < horizon), horizon)
 
     def to_json(self) -> dict[str, Any]:
-        """The grid as plain values under the keys of the TOML file, defaults filled in: equal grids
-        give equal values. (JSON text of an infinite parameter is Infinity.)"""
+        """The grid as plain values under the keys of the TOML file, defaults filled in but for keys
+        of the other kind of grid: equal grids give equal values. (JSON text of an infinite
+        parameter is Infinity.)"""
+        left_out = OF_REGRET if self.identify else (*OF_VOTES, "identify")
+        left_out += ("ties",) if self.ties == TIES[0] else ()
         document = {
-            **{KEYS.get(field, field): value for field, value in vars(self).items()},
+            **{KEYS.get(k, k): value for k, value in vars(self).items() if k not in left_out},
             "policies": [{"name": entry.name, **entry.parameters} for entry in self.policies],
             "problems": [
                 {key: value for key in PROBLEM_KEYS if (value := getattr(entry, key))}
@@ -150,8 +199,9 @@ class Grid:
             if key not in fields:
                 raise GridError(unknown_name("key of the grid", key, fields), key)
         has_batches = constant(given.get("batches", ())) != ()
+        identifies = given.get("identify") is True
         made: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
-            "policies": lambda table: _policies(table, has_batches),
+            "policies": lambda table: _policies(table, has_batches, identifies),
             "problems": lambda table: _problems(table, Path(folder or "")),
         }
         given |= {key: _entries(key, given[key], made[key]) for key in TABLES if key in given}
@@ -160,6 +210,14 @@ class Grid:
     def with_seeds(self, num_seeds: int) -> Grid:
         """The same grid with another number of seeds."""
         return dataclasses.replace(self, num_seeds=num_seeds)
+
+
+_MISPLACED = {
+    True: "{} is for grids that identify arms: write identify = true, or leave it out.",
+    False: "{} is for regret, which a grid with identify = true does not measure: its runs "
+    "end with votes, such as votes = 10_000.",
+}
+"""What is said of a key that is for the other kind of grid, by whether it is of votes."""
 
 
 def single_table(key: str) -> GridError:
@@ -184,7 +242,7 @@ def _entries(key: str, tables: Any, made: Callable[[dict[str, Any]], list[Any]])
     return entries
 
 
-def _policies(table: dict[str, Any], has_batches: bool) -> list[PolicyEntry]:
+def _policies(table: dict[str, Any], has_batches: bool, identifies: bool) -> list[PolicyEntry]:
     """The policies of a table, whose `name` may be a list of them."""
     given = {"name": table.pop("name")} if "name" in table else {}
     key = next(iter(table), "name")
@@ -199,6 +257,7 @@ def _policies(table: dict[str, Any], has_batches: bool) -> list[PolicyEntry]:
     entries = [PolicyEntry(**one, parameters=table) for one in _one_by_one(given)]
     for entry in entries:
         entry.require_parameters(has_batches)
+        entry.require_comparisons(identifies)
     return entries
 
 

@@ -21,7 +21,13 @@ from jaxduel.experiments.sweep.describing.entries import (
     policy_parameters,
 )
 from jaxduel.experiments.sweep.describing.fields import KEYS, GridError, table_of
-from jaxduel.experiments.sweep.describing.grid import TABLES, Grid, single_table
+from jaxduel.experiments.sweep.describing.grid import (
+    OF_REGRET,
+    OF_VOTES,
+    TABLES,
+    Grid,
+    single_table,
+)
 from jaxduel.experiments.sweep.describing.recipes import GENERATORS, KEY, parameters_of
 from jaxduel.policies import registry
 
@@ -53,6 +59,18 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
         prng = "threefry2x32"
         lanes = 64                    # seeds side by side; chosen if left out
         keep = ["seeds"]              # regret of each seed; "wins": comparisons of each pair
+        ties = "coin"                 # or "drop"
+
+    In place of horizons, regret and keep, to identify arms (`jaxduel.identify`):
+
+        identify = true
+        votes = 10_000                # or a list
+        recommend = ["copeland", "borda", "btl"]
+        target = "copeland"           # or "borda"
+        stop = "condorcet"            # none if left out
+        delta = 0.05
+
+    Then, in both cases:
 
         [[policies]]
         name = "dts"                  # or a list of names, without parameters
@@ -172,7 +190,7 @@ def schema() -> dict[str, Any]:
     Example:
       >>> from jaxduel.experiments.sweep import schema
       >>> schema()["required"]
-      ['policies', 'problems', 'horizons']
+      ['policies', 'problems']
     """
     found = TypeAdapter(Grid).json_schema()
     fields = {KEYS.get(key, key): _or_one(value) for key, value in found["properties"].items()}
@@ -185,6 +203,11 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A grid of jaxduel",
         **{key: found[key] for key in ("type", "required", "additionalProperties")},
+        "oneOf": [
+            {"required": [key], "not": {"anyOf": [{"required": [other]} for other in others]}}
+            for key, others in (("horizons", OF_VOTES), ("votes", OF_REGRET))
+        ],
+        "dependentRequired": {"votes": ["identify"]},
         "properties": fields,
     }
 

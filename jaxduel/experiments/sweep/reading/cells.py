@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,8 +22,26 @@ Frame: TypeAlias = Any
 SETTING = ["problem", "horizon", "definition"]
 """The columns that identify a setting, in which policies are compared."""
 _FULL = (*CELL, "definition")
+_MEANS = {"definition": "regret_mean", "rule": "probability"}
+"""The variable that is known where something has run, by what is measured."""
+_TABLED = {
+    "definition": ("final_regret", "regret_mean", "regret_std", "regret_sem"),
+    "rule": ("probability", "simple_regret", "tau"),
+}
+"""The variables that tables need, by what is measured."""
 _SMALL = 2**27
 """Bytes up to which regret of all seeds at the horizon is read at once."""
+
+
+def measure_of(dataset: xarray.Dataset) -> str:
+    """The dimension of what is measured: "definition" of regret, or "rule" that names arms."""
+    return "rule" if "rule" in dataset.coords else "definition"
+
+
+def require_regret(dataset: xarray.Dataset, what: str) -> None:
+    """Raises InputError for a sweep that identifies arms, where `what` is of regret."""
+    if measure_of(dataset) == "rule":
+        raise InputError(f"{what} regret, and the sweep has none: it identifies arms.")
 
 
 def choose(
@@ -33,6 +51,7 @@ def choose(
     horizons: Sequence[int] = (),
     policies: Sequence[str] = (),
     definitions: Sequence[str] = (),
+    rules: Sequence[str] = (),
 ) -> Frame:
     """The cells of a sweep that are chosen by name.
 
@@ -44,6 +63,7 @@ def choose(
       policies: those to keep; "dts" stands for all its combinations of parameters, and
         "dts[alpha=0.51]" for those with that value.
       definitions: definitions of regret to keep.
+      rules: those to keep of the rules that name arms.
 
     Returns:
       Some rows of `cells_of`.
@@ -51,8 +71,11 @@ def choose(
     Raises:
       InputError: if a name is not in the sweep, or no cell has all that is asked for.
     """
-    cells = cells_of(dataset)
-    known = {name: _labels(dataset, name) for name in SETTING}
+    cells, measure = cells_of(dataset), measure_of(dataset)
+    if (rules, definitions)[measure == "rule"]:
+        has = "regret, and has no rules" if rules else "no regret, and has no definitions of it"
+        raise InputError(f"the sweep measures {has}.")
+    known = {name: _labels(dataset, name) for name in ("problem", "horizon", measure)}
     chosen = {problem for name in problems for problem in _problems(name, known["problem"])}
     for horizon in horizons:
         if horizon not in known["horizon"]:
@@ -60,48 +83,51 @@ def choose(
             raise InputError(
                 f"the sweep has no horizon {short(horizon)}: its horizons are {there}."
             )
-    for name in definitions:
-        if name not in known["definition"]:
-            raise unknown_name("definition of regret", name, known["definition"])
+    what = "rule" if measure == "rule" else "definition of regret"
+    for name in (*definitions, *rules):
+        if name not in known[measure]:
+            raise unknown_name(what, name, known[measure])
     variants = [label for name in policies for label in find_variants(name, cells)]
     for column, kept in (
         ("problem", chosen),
         ("horizon", horizons),
-        ("definition", definitions),
+        (measure, (*definitions, *rules)),
         ("variant", variants),
     ):
         cells = cells[cells[column].isin(list(kept))] if kept else cells
     if cells.empty:
         raise InputError(
-            "the sweep has no cell with that policy, problem, horizon and definition of "
-            "regret together."
+            f"the sweep has no cell with that policy, problem, horizon and {what} together."
         )
     return cells
 
 
 def cells_of(dataset: xarray.Dataset) -> Frame:
     """All cells of the grid, run or not, under each definition of regret that they have; cells that
-    have not run get the definitions of others on the same problem, or else all.
+    have not run get the definitions of others on the same problem, or else all. Where arms are
+    identified rules that name them take the place of definitions.
 
     Returns:
-      A row per cell and definition, policy by policy, with the columns variant
-      ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition, delay, the
-      parameters by name (NaN or None where a policy has none of that name), num_seeds and, where
-      there are any, batches_mean. Labels are categories in the order of the grid. The index is the
-      place in a variable with the dimensions of `CELL` and "definition".
+      A row per cell and definition (or rule), policy by policy, with the columns variant
+      ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition or rule,
+      delay, the parameters by name (NaN or None where a policy has none of that name), num_seeds
+      and, where there are any, batches_mean. Labels are categories in the order of the grid. The
+      index is the place in a variable with the dimensions of `CELL` and "definition" ("rule").
     """
     import pandas
 
     times = _values(dataset, "t", (*CELL, "checkpoint"))
-    mean = _values(dataset, "regret_mean", (*_FULL, "checkpoint"))
+    measure = measure_of(dataset)
+    full = (*CELL, measure)
+    mean = _values(dataset, _MEANS[measure], (*full, "checkpoint"))
     measured: Any = np.isfinite(mean).any(axis=-1)
     of_problem = measured.any(axis=(0, 2, 3))  # (problem, definition)
     of_problem |= ~of_problem.any(axis=1, keepdims=True)
     has = measured | (~measured.any(axis=-1, keepdims=True) & of_problem[:, None, None])
     has &= np.isfinite(times).any(axis=-1, keepdims=True)
     index = np.flatnonzero(has)
-    at = dict(zip(_FULL, np.unravel_index(index, has.shape), strict=True))
-    labels = {name: _labels(dataset, name) for name in _FULL}
+    at = dict(zip(full, np.unravel_index(index, has.shape), strict=True))
+    labels = {name: _labels(dataset, name) for name in full}
     columns: dict[str, Any] = {
         "variant": [
             _variant(labels["policy"][a], labels["parameters"][d])
@@ -112,7 +138,7 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
         columns[name] = pandas.Categorical.from_codes(at[name], labels[name])
     columns["num_arms"] = np.array(_labels(dataset, "num_arms"))[at["problem"]]
     columns["horizon"] = np.array(labels["horizon"])[at["horizon"]]
-    columns["definition"] = pandas.Categorical.from_codes(at["definition"], labels["definition"])
+    columns[measure] = pandas.Categorical.from_codes(at[measure], labels[measure])
     columns["delay"] = 1
     for name in parameter_names(dataset):
         values = [None if value == "" else value for value in _labels(dataset, name)]
@@ -125,7 +151,7 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
 
 def parameter_names(dataset: xarray.Dataset) -> list[str]:
     """The names of the coordinates that hold parameters; "delay" is one where any is not 1."""
-    others = {*DIMENSIONS["regret"], *DIMENSIONS["pairs_mean"], "arm", "num_arms"}
+    others = {*DIMENSIONS["regret"], *DIMENSIONS["pairs_mean"], "arm", "num_arms", "rule"}
     names = {str(name): one.dims for name, one in dataset.coords.items() if name not in others}
     return [name for name, dims in names.items() if dims in (("parameters",), ())]
 
@@ -214,19 +240,28 @@ def at_checkpoints(dataset: xarray.Dataset, cells: Frame, last: bool = False) ->
     Returns:
       The cells, each repeated for its checkpoints, with t, mean, std, sem, lower95, upper95.
     """
-    width = dataset.sizes.get("checkpoint", 1)
+    columns = {name: f"regret_{name}" for name in ("mean", "std", "sem")}
+    return with_interval95(values_at(dataset, cells, columns, last))
+
+
+def values_at(
+    dataset: xarray.Dataset, cells: Frame, columns: Mapping[str, str], last: bool = False
+) -> Frame:
+    """Some cells, each repeated for its checkpoints, with t and further columns; arguments as for
+    `at_checkpoints`, and the variables in which the columns are."""
+    width, measure = dataset.sizes.get("checkpoint", 1), measure_of(dataset)
     rows = np.asarray(cells.index)
     times = _values(dataset, "t", (*CELL, "checkpoint")).reshape(-1, width)
-    t = times[rows // dataset.sizes.get("definition", 1)]
+    t = times[rows // dataset.sizes.get(measure, 1)]
     known = np.isfinite(t)
     if last:
         known &= np.cumsum(known, axis=1) == known.sum(axis=1, keepdims=True)
     row, at = np.nonzero(known)
     found = cells.iloc[row].assign(t=t[row, at].astype(np.int64))
-    for name in ("mean", "std", "sem"):
-        values = _values(dataset, f"regret_{name}", (*_FULL, "checkpoint")).reshape(-1, width)
+    for name, variable in columns.items():
+        values = _values(dataset, variable, (*CELL, measure, "checkpoint")).reshape(-1, width)
         found[name] = values[rows[row], at]
-    return with_interval95(found)
+    return found
 
 
 def with_interval95(frame: Frame) -> Frame:
@@ -244,11 +279,15 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
       chosen: the rows of `cells_of` that are wanted, all if left out.
       final: whether there are only rows at the horizon.
     """
-    needed = {*_FULL, "num_arms", "t", "num_seeds", "final_regret"}
-    for name in (*sorted(needed), "regret_mean", "regret_std", "regret_sem"):
+    measure = measure_of(dataset)
+    for name in (*CELL, measure, "num_arms", "t", "num_seeds", *_TABLED[measure]):
         if name not in dataset:
             raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
     cells: Frame = cells_of(dataset) if chosen is None else chosen
+    if measure == "rule":
+        from jaxduel.experiments.sweep.reading.found_table import found_frame
+
+        return found_frame(dataset, cells, final=final)
     statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
     last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
     if final:

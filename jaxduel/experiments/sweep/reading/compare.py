@@ -16,6 +16,7 @@ from jaxduel.experiments.sweep.reading.cells import (
     by_setting,
     choose,
     find_variants,
+    require_regret,
 )
 from jaxduel.experiments.tables import aligned, csv_text
 from jaxduel.stats import paired
@@ -113,10 +114,12 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
 
     Raises:
       InputError: if a name is not in the sweep, stands for several combinations of parameters that
-        the other does not have, or both stand for the same; or the two share no setting.
+        the other does not have, or both stand for the same; or the two share no setting; or the
+        sweep identifies arms.
     """
     import pandas
 
+    require_regret(dataset, "compare is of")
     cells = choose(dataset, **chosen)
     matches = _matches(a, b, cells)
     rows, waiting = [], 0

@@ -12,8 +12,11 @@ import numpy as np
 
 from jaxduel.errors import unknown_name, warn_caller
 from jaxduel.experiments.engine import block_folder
+from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.cells import parameters_label, text_of
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
+from jaxduel.experiments.sweep.reading import found
+from jaxduel.experiments.sweep.reading.found import Tallied
 from jaxduel.stats import Moments, merge
 
 if TYPE_CHECKING:
@@ -33,12 +36,26 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "plays_mean": (*CELL, "checkpoint", "arm"),
     "regret": (*CELL, "definition", "seed", "checkpoint"),
     "pairs_mean": (*CELL, "checkpoint", "left", "right"),
+    "probability": (*CELL, "rule", "checkpoint"),
+    "simple_regret": (*CELL, "rule", "checkpoint"),
+    "tau": (*CELL, "rule", "checkpoint"),
+    "share_stopped": CELL,
+    "share_wrong": CELL,
+    "named": (*CELL, "rule", "seed", "checkpoint"),
+    "cast": (*CELL, "seed"),
+    "stopped": (*CELL, "seed"),
 }
 """The dimensions of every variable."""
-LAZY = ("final_regret", "plays_mean", "regret", "pairs_mean")
-"""Variables that are read from blocks when they are used; the last two if blocks hold them."""
-_RARE = {"regret", "pairs_mean"}
+LAZY = {
+    "definition": ("final_regret", "plays_mean", "regret", "pairs_mean"),
+    "rule": ("named", "cast", "stopped"),
+}
+"""Variables that are read from blocks when they are used, where regret is measured and where arms
+are identified."""
+_RARE = {"regret", "pairs_mean", "stopped"}
+"""Those of them that there are only if blocks hold them."""
 _COLUMNS = {
+    *("rule", "votes", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
     *("mean", "std", "sem", "lower95", "upper95", "q25", "median", "q75", "mark", "variant", "row"),
     *("entry", "facet", "curve", "line", "level", "title", "K", "family"),
 }
@@ -72,6 +89,17 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
       - regret* (..., definition, seed, checkpoint) and pairs_mean* (..., checkpoint, left, right),
         the mean plays of ordered pairs, where the sweep keeps them.
 
+      Where arms are identified (`identify = true`) the dimension rule is in the place of
+      definition, horizon is the number of votes of a run, t is in votes, and instead of regret and
+      plays there are
+
+      - probability (..., rule, checkpoint): the share of seeds for which a rule names one of the
+        best arms; simple_regret and tau: means over seeds, as in `jaxduel.votes.Found`;
+      - share_stopped, share_wrong (policy, problem, horizon, parameters), where a rule stops: the
+        shares of seeds for which it did, and named a wrong arm;
+      - named* (..., rule, seed, checkpoint), the arm; cast* (..., seed), the votes of a run; and
+        stopped* (..., seed), the votes when a rule stopped, or -1.
+
       Attributes: grid (JSON), jaxduel, and the environment in which the sweep was begun.
 
     Raises:
@@ -102,6 +130,7 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
     )
 
     manifest = read_manifest(Path(folder))
+    measure = "rule" if manifest.grid.get("identify") else "definition"
     cells = sorted((c for group in manifest.groups for c in group.cells), key=lambda c: c.index)
     labels = _labels(cells, manifest)
     blocks = _read_blocks(Path(folder) / block_folder.FOLDER)
@@ -113,13 +142,15 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
         "checkpoint": max(len(cell.checkpoints) for cell in cells),
         **dict.fromkeys(("arm", "left", "right"), max(cell.num_arms for cell in cells)),
     }
+    sizes[measure] = sizes.pop("definition")
     variables: dict[str, Any] = _statistics(groups, sizes)
     held = {name for group in groups for b in group.blocks[:1] for name in names_in(b.path)}
-    for name in LAZY:
+    for name in LAZY[measure]:
         if name in held or name not in _RARE:
             variables[name] = lazily(LazyVariable(name, sizes, groups))
     variables = {name: variables[name] for name in variables if name not in drop_variables}
     coordinates = _coordinates(cells, labels)
+    coordinates[measure] = coordinates.pop("definition")
     for name in ("checkpoint", "seed", "arm", "left", "right"):
         if any(name in DIMENSIONS[variable] for variable in variables):
             coordinates[name] = pandas.RangeIndex(sizes[name])
@@ -173,7 +204,7 @@ class StoredBlock(NamedTuple):
     number: int
     first: int  # seed
     seeds: int
-    moments: Moments  # of regret, (C, D, M)
+    found: Moments | Tallied  # regret, (C, D, M), or what was found
     batches: np.ndarray | None  # (C,) sums over seeds
 
 
@@ -182,7 +213,7 @@ class StoredGroup(NamedTuple):
 
     Attributes:
       places: their indices along the dimensions `CELL`: four (C,) int64.
-      definitions: (D,) int64, the indices of the blocks' definitions of regret.
+      measures: (D,) int64, the indices of the blocks' definitions of regret, or of their rules.
       t: (C, M) float64, the checkpoints, NaN beyond a cell's last.
       num_arms: (C,) int64.
       seeds: of each cell, once all blocks are there.
@@ -190,7 +221,7 @@ class StoredGroup(NamedTuple):
     """
 
     places: tuple[np.ndarray, ...]
-    definitions: np.ndarray
+    measures: np.ndarray
     t: np.ndarray
     num_arms: np.ndarray
     seeds: int
@@ -208,7 +239,7 @@ def _stored(
     columns = zip(CELL, zip(*map(_place, group.cells), strict=True), strict=True)
     return StoredGroup(
         places=tuple(np.array([at[name][label] for label in some]) for name, some in columns),
-        definitions=np.array([at["definition"][name] for name in group.definitions]),
+        measures=np.array([at["definition"][name] for name in group.definitions]),
         t=t,
         num_arms=np.array([cell.num_arms for cell in group.cells]),
         seeds=group.seeds,
@@ -218,29 +249,45 @@ def _stored(
 
 def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[str, np.ndarray]:
     """The variables that are in memory."""
-    names = [name for name in DIMENSIONS if name not in LAZY]
-    if not any(block.batches is not None for group in groups for block in group.blocks):
-        names.remove("batches_mean")
+    every = [block for group in groups for block in group.blocks]
+    names = ["num_seeds", "planned_seeds", "t"]
+    if any(block.batches is not None for block in every):
+        names.append("batches_mean")
+    if "definition" in sizes:
+        names += ["regret_mean", "regret_std", "regret_sem"]
+    else:
+        names += found.variables([block.found for block in every])
     shapes = {name: tuple(sizes[dimension] for dimension in DIMENSIONS[name]) for name in names}
-    found = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+    values = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
     for name in ("num_seeds", "planned_seeds"):
-        found[name] = np.zeros(shapes[name], np.int64)
+        values[name] = np.zeros(shapes[name], np.int64)
     for group in groups:
         times = slice(group.t.shape[1])
-        found["t"][(*group.places, times)] = group.t
-        found["planned_seeds"][group.places] = group.seeds
+        values["t"][(*group.places, times)] = group.t
+        values["planned_seeds"][group.places] = group.seeds
         if not group.blocks:
             continue
-        regret = merge(block.moments for block in group.blocks)
-        found["num_seeds"][group.places] = regret.seeds
-        place = (*(at[:, None] for at in group.places), group.definitions, times)
-        for name, values in (("mean", regret.mean), ("std", regret.std), ("sem", regret.sem)):
+        seeds = sum(block.seeds for block in group.blocks)
+        values["num_seeds"][group.places] = seeds
+        for name, some in _of_seeds([block.found for block in group.blocks]).items():
+            if some.ndim == 1:
+                values[name][group.places] = some
+                continue
+            place = (*(at[:, None] for at in group.places), group.measures, times)
             outside = np.isnan(group.t)[:, None]
-            found[f"regret_{name}"][place] = np.where(outside, np.nan, values[..., times])
+            values[name][place] = np.where(outside, np.nan, some[..., times])
         batches = [block.batches for block in group.blocks if block.batches is not None]
         if batches:
-            found["batches_mean"][group.places] = sum(batches) / regret.seeds
-    return found
+            values["batches_mean"][group.places] = sum(batches) / seeds
+    return values
+
+
+def _of_seeds(blocks: list[Any]) -> dict[str, np.ndarray]:
+    """Statistics of the seeds of some blocks of a group, by variable: (C, D, M), or (C,)."""
+    if isinstance(blocks[0], Tallied):
+        return found.statistics(blocks)
+    regret = merge(blocks)
+    return {"regret_mean": regret.mean, "regret_std": regret.std, "regret_sem": regret.sem}
 
 
 def _read_blocks(folder: Path) -> list[StoredBlock]:
@@ -281,9 +328,13 @@ def _read_block(path: Path) -> StoredBlock:
         number=block.number,
         first=block.first_seed,
         seeds=block.seeds,
-        moments=Moments(block.seeds, block.arrays["regret_mean"], block.arrays["regret_m2"]),
+        found=found.tallied(block) if "named" in block.arrays else _moments(block),
         batches=None if batches is None else batches.sum(axis=1),
     )
+
+
+def _moments(block: Block) -> Moments:
+    return Moments(block.seeds, block.arrays["regret_mean"], block.arrays["regret_m2"])
 
 
 def stamp_of(path: Path) -> tuple[int, int]:

@@ -13,10 +13,11 @@ import xarray
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from jaxduel.errors import warn_caller
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.sweep.reading.dataset import (
     CELL,
     DIMENSIONS,
+    LAZY,
     StoredBlock,
     StoredGroup,
     stamp_of,
@@ -33,16 +34,21 @@ class SweepDataset(xarray.Dataset):
     __slots__ = ()
 
     def to_frame(self, *, final: bool = False) -> pandas.DataFrame:
-        """The results as a table with one row per cell, definition of regret and checkpoint.
+        """The results as a table with one row per cell, definition of regret (or rule that names
+        arms) and checkpoint.
 
         Columns: policy, parameters (the label), problem, num_arms, horizon, definition, delay, one
         per parameter (NaN where a policy has none of that name), t, num_seeds, mean, std, sem,
         lower95, upper95 (the 95 % interval of the mean), batches_mean (where policies are batched).
         NaN for cells that have not run. At the horizon they are statistics of `final_regret`, equal
-        to those of `jaxduel show` to the last bit.
+        to those of `jaxduel show` to the last bit. Where arms are identified, rule is in the place
+        of definition, and after delay and parameters come votes, num_seeds, probability, lower95,
+        upper95 (its 95 % interval, Wilson), simple_regret, tau (means over seeds) and, where a rule
+        stops, share_stopped and share_wrong.
 
         Args:
-          final: whether there are only rows at the horizon, with q25, median and q75 over seeds.
+          final: whether there are only rows at the horizon, with q25, median and q75 over seeds
+            where regret is measured.
 
         Raises:
           InputError: if a dimension or variable that it needs was dropped.
@@ -61,6 +67,42 @@ class SweepDataset(xarray.Dataset):
 
         return frame_of(self, final=final)
 
+    def votes_needed(self, target: float) -> pandas.DataFrame:
+        """Votes after which a rule names one of the best arms with probability `target`, of a sweep
+        that identifies arms: a row per cell and rule.
+
+        Columns: policy, parameters (the label), problem, num_arms, horizon (votes of a run), rule,
+        delay, one per parameter, num_seeds, needed, lower95, upper95 (a 95 % interval): inf where
+        the last checkpoint is not enough. There are no rows for cells that have not run.
+
+        Args:
+          target: a probability, strictly between 0 and 1.
+
+        Raises:
+          InputError: for a sweep that measures regret, or a target that is no such probability.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+          >>> rucb, cyclic = PolicyEntry("rucb"), ProblemEntry(name="cyclic")
+          >>> grid = Grid(policies=rucb, problems=cyclic, identify=True, votes=500, num_seeds=20)
+          >>> outcome = run_sweep(grid, "found")
+          >>> needed = jd.open_sweep("found").votes_needed(0.5)
+          >>> needed["rule"].tolist()
+          ['copeland', 'borda', 'btl']
+          >>> bool((needed["lower95"] <= needed["upper95"]).all())
+          True
+        """
+        from jaxduel.experiments.sweep.reading.cells import cells_of, measure_of
+        from jaxduel.experiments.sweep.reading.found_table import needed_frame
+
+        if measure_of(self) != "rule":
+            raise InputError("votes_needed: the sweep measures regret, and names no arms.")
+        cells = needed_frame(self, cells_of(self), target).drop(columns="variant")
+        last = ["num_seeds", "needed", "lower95", "upper95"]
+        first = [name for name in cells if name not in (*last, "batches_mean")]
+        return cells[[*first, *last]].reset_index(drop=True)
+
 
 def lazily(array: BackendArray) -> Any:
     """An array for a data set, which is kept once it was read as a whole."""
@@ -72,7 +114,7 @@ class LazyVariable(BackendArray):
     """A variable with a value per seed, or a mean over seeds, in the files of blocks.
 
     Args:
-      name: one of `LAZY`.
+      name: one of those in `LAZY`.
       sizes: the length of each dimension.
       groups: the cells, with their blocks.
     """
@@ -133,8 +175,8 @@ class LazyVariable(BackendArray):
             if stored is None:
                 return None
             for name, index, size in zip(dimensions, asked, stored.shape[1:], strict=True):
-                if name == "definition":
-                    both = np.intersect1d(index, group.definitions, return_indices=True)
+                if name in LAZY:
+                    both = np.intersect1d(index, group.measures, return_indices=True)
                     _, target, source = both
                 else:
                     first = block.first if name == "seed" else 0

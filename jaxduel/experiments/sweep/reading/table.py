@@ -15,8 +15,10 @@ from jaxduel.experiments.sweep.reading.cells import (
     at_horizon,
     by_setting,
     choose,
+    measure_of,
     parameter_names,
 )
+from jaxduel.experiments.sweep.reading.found_table import found_csv, found_lines
 from jaxduel.experiments.tables import aligned, csv_text
 from jaxduel.stats import paired, t95
 
@@ -39,7 +41,8 @@ _CSV += ["num_seeds", "mean", "sem", "lower95", "upper95", "mark"]
 def show_lines(
     dataset: xarray.Dataset, *, columns: Columns = "auto", width: int = 100, **chosen: Any
 ) -> list[str]:
-    """The results of a sweep so far, as text: regret at the horizon with its 95 % interval.
+    """The results of a sweep so far, as text: regret at the horizon with its 95 % interval, or the
+    probability that the best arm is named.
 
     Args:
       dataset: data set from `open_sweep`, of a finished sweep or not.
@@ -55,6 +58,8 @@ def show_lines(
     Raises:
       InputError: if a name is not in the sweep.
     """
+    if measure_of(dataset) == "rule":
+        return [progress_line(dataset), "", *found_lines(dataset, **chosen)]
     text = _Text(marked(dataset, choose(dataset, **chosen)), parameter_names(dataset))
     return [progress_line(dataset), "", *text.lines(columns, width)]
 
@@ -62,6 +67,8 @@ def show_lines(
 def show_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
     """The numbers of `show_lines` as CSV: one line per cell of the grid and definition, floats to
     the last bit; nan for cells that have not run."""
+    if measure_of(dataset) == "rule":
+        return found_csv(dataset, **chosen)
     frame = marked(dataset, choose(dataset, **chosen))[_CSV].rename(columns={"num_seeds": "seeds"})
     return csv_text(list(frame), frame.itertuples(index=False))
 

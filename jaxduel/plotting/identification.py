@@ -1,0 +1,177 @@
+"""The probability of naming the best arm against votes: curves with 95 % bands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from jaxduel.plotting.curves import label_of, marked, variant_of
+from jaxduel.plotting.figures import panels_figure
+from jaxduel.plotting.shades import variant_looks
+from jaxduel.plotting.styles import Style, dress
+
+if TYPE_CHECKING:
+    from jaxduel.votes import Found
+
+_LINES = ("-", (0.0, (5.0, 1.2)), (0.0, (1.2, 1.0)), (0.0, (4.0, 1.2, 1.0, 1.2)))
+"""Line styles of rules, in the order in which they come."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The probability that the best arm is named, against votes.
+
+    Attributes:
+      label: text in the legend, of the policy.
+      votes: (M,) increasing, from 0 or more.
+      probability, lower95, upper95: (M,) the probability and its 95 % interval.
+      name: the policy, which decides on the colour; the label if left out.
+      rule: the rule that names the arm, which decides on the line.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting.identification import Curve
+      >>> share = np.array([0.5, 0.9])
+      >>> Curve("D-TS", np.array([100, 1000]), share, share - 0.05, share + 0.05).rule
+      ''
+    """
+
+    label: str
+    votes: np.ndarray
+    probability: np.ndarray
+    lower95: np.ndarray
+    upper95: np.ndarray
+    name: str = ""
+    rule: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What decides on the colour."""
+        return self.name or self.label, self.label
+
+
+@dataclass(frozen=True)
+class VotesPanel:
+    """One set of axes: curves, a title, and probabilities at which there are lines."""
+
+    curves: Sequence[Curve]
+    title: str = ""
+    targets: Sequence[float] = ()
+
+
+def curves_figure(
+    curves: Sequence[Curve], title: str = "", targets: Sequence[float] = ()
+) -> Figure:
+    """Curves in one set of axes, with lines at the targets.
+
+    Raises:
+      InputError: if there is no curve.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting.identification import Curve, curves_figure
+      >>> votes, share = np.array([0, 100, 1000]), np.array([0.2, 0.5, 0.9])
+      >>> figure = curves_figure([Curve("dts", votes, share, share - 0.05, share + 0.05)])
+      >>> figure.axes[0].get_xlabel()
+      'votes'
+    """
+    return votes_figure([VotesPanel(curves, title, targets)])
+
+
+def votes_figure(panels: Sequence[VotesPanel]) -> Figure:
+    """Probability against votes, laid out as in `jaxduel.plotting.regret_figure`: a colour for each
+    policy, shades of it for its variants, and a line style for each rule.
+
+    Raises:
+      InputError: if there is no panel, or one without curves.
+    """
+    every = [curve for panel in panels for curve in panel.curves]
+    looks = variant_looks(curve.key for curve in every)
+    rules = list(dict.fromkeys(curve.rule for curve in every))
+    one = partial(_draw, looks=looks, rules=rules)
+    return panels_figure(panels, one, [panel.curves for panel in panels], "curve")
+
+
+def identification_figure(founds: Sequence[Found]) -> Figure:
+    """The probability of naming the best arm against votes: a set of axes for each problem, a curve
+    for each result and rule.
+
+    Raises:
+      InputError: if there is no result.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting.identification import identification_figure
+      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("rucb", num_arms=4)
+      >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, recommend=["borda", "btl"])
+      >>> figure = identification_figure([found])
+      >>> [text.get_text() for text in figure.legends[0].get_texts()]
+      ['RUCB', 'by borda', 'by btl']
+    """
+    panels: dict[str, list[Curve]] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for found in founds:
+        label = label_of(found.policy, found.made_by)
+        seen[found.problem, label] += 1
+        if (again := seen[found.problem, label]) > 1:
+            label = f"{label} ({again})"
+        for rule in found.named:
+            curve = Curve(label, found.votes, *found.probability(rule), rule=rule)
+            curve = replace(curve, name=variant_of(found.policy, found.made_by))
+            panels.setdefault(found.problem, []).append(curve)
+    return votes_figure([VotesPanel(curves, problem) for problem, curves in panels.items()])
+
+
+def _draw(
+    axes: Axes,
+    panel: VotesPanel,
+    *,
+    looks: Mapping[tuple[str, str], Style],
+    rules: Sequence[str],
+) -> None:
+    """Draws a panel; `looks` and `rules` are those of all panels."""
+    labelled: set[tuple[str, str]] = set()
+    for position, curve in enumerate(panel.curves):
+        look = looks[curve.key]
+        line: Any = look.line if len(rules) == 1 else _LINES[rules.index(curve.rule) % len(_LINES)]
+        axes.plot(
+            curve.votes,
+            curve.probability,
+            linestyle=line,
+            linewidth=1.2,
+            markevery=(0.03 + 0.03 * (position % 6), 0.19),
+            label=None if curve.key in labelled else curve.label,
+            zorder=3 + 0.01 * position,
+            **marked(look),
+        )
+        labelled.add(curve.key)
+        axes.fill_between(
+            curve.votes, curve.lower95, curve.upper95, color=look.color, alpha=0.13, linewidth=0
+        )
+    for target in panel.targets:
+        axes.axhline(target, color="0.4", linestyle=(0, (1, 1.5)), linewidth=0.8, zorder=2)
+    if len(rules) > 1:
+        for rule, line in zip(rules, _LINES * len(rules), strict=False):
+            axes.plot([], [], color="0.3", linestyle=line, linewidth=1.2, label=f"by {rule}")
+    votes = np.concatenate([curve.votes for curve in panel.curves])
+    first = votes[votes > 0].min(initial=votes.max())
+    if votes.min() == 0:  # up to the first checkpoint linear
+        axes.set_xscale("symlog", linthresh=first)
+    else:
+        axes.set_xscale("log")
+    axes.set_xlim(votes.min(), votes.max())
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("votes")
+    axes.set_ylabel("P(best arm named)" if len(rules) > 1 or not rules[0] else _by(rules[0]))
+    dress(axes, panel.title)
+
+
+def _by(rule: str) -> str:
+    return f"P(best arm named by {rule})"
