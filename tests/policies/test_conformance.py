@@ -38,7 +38,7 @@ def _cases():
         yield pytest.param(name, check, marks=marks, id=f"{name}-{check.__name__}")
 
 
-@pytest.mark.parametrize(("name", "check"), _cases())
+@pytest.mark.parametrize(("name", "check"), list(_cases()))
 def test_registered_policy_conforms(name, check):
     check(partial(jd.policies.make, name, **(NEEDED | NAMED_GRIDS).get(name, {})))
 
