@@ -18,6 +18,7 @@ from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
 from jaxduel.cli.lines import say
 from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
+from jaxduel.cli.plans import next_votes, plan
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, export, plot, show, sweep
@@ -40,6 +41,8 @@ COMMANDS = {
     "export": export,
     "worst-case": worst_case,
     "fit": fit,
+    "plan": plan,
+    "next": next_votes,
 }
 
 

@@ -49,9 +49,7 @@ def fit(
         raise InputError(
             f"--matrix takes a name that ends with .csv, not '{shorten(matrix.name)}'."
         )
-    counted = _votes(votes, columns)
-    if core is not None:
-        counted = counted.core(at_least=core)
+    counted = votes_of(votes, columns, core)
     fitted = jd.votes.fit(counted, model)
     for line in _lines(fitted):
         print(line)
@@ -62,13 +60,15 @@ def fit(
     return 0
 
 
-def _votes(path: Path, columns: Sequence[str]) -> Votes:
-    """The votes of a file, or, where no such file is, of the arena."""
+def votes_of(path: Path, columns: Sequence[str], core: int | None) -> Votes:
+    """The votes of a file, or, where no such file is, of the arena; or their core."""
     if str(path) != _ARENA or path.exists():
-        return jd.votes.read(path, **_columns(columns))
-    if columns:
+        votes = jd.votes.read(path, **_columns(columns))
+    elif columns:
         raise InputError(f"--column names a column of a file, and there is no file {_ARENA}.")
-    return jd.votes.arena()
+    else:
+        votes = jd.votes.arena()
+    return votes if core is None else votes.core(at_least=core)
 
 
 def _columns(settings: Sequence[str]) -> dict[str, str]:

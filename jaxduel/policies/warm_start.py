@@ -50,7 +50,7 @@ def state_from_wins(policy: Any, wins: Any, key: jax.Array | None = None) -> Any
 
 
 def checked_start(policy: Any, wins: Any) -> np.ndarray:
-    """The counts from which a policy is to start, as int64.
+    """The counts from which a policy is to start, as int32.
 
     Raises:
       InputError: if it cannot start from counts, or they are not counts of wins between its arms.
@@ -81,7 +81,7 @@ def _refusal(policy_class: type) -> str:
 
 
 def _checked(wins: Any, active: np.ndarray) -> np.ndarray:
-    """The counts as int64.
+    """The counts as int32.
 
     Raises:
       InputError: if they are not counts of wins between these arms.
@@ -108,4 +108,4 @@ def _checked(wins: Any, active: np.ndarray) -> np.ndarray:
         )
     if counts.sum() >= MAX_HORIZON:
         raise InputError(f"wins must sum to less than 2^31 - 1, not to {counts.sum():g}.")
-    return counts.astype(np.int64)
+    return counts.astype(np.int32)

@@ -54,8 +54,8 @@ def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
     if cell.poll.needed is None:
         return none
     tally = jnp.zeros((num, num), jnp.int32)
-    if cell.poll.start is not None:
-        tally = jnp.asarray(cell.poll.start)[arms[:, None], arms]
+    if cell.poll.before is not None:
+        tally = jnp.asarray(cell.poll.before)[arms[:, None], arms]
     return _judged(cell, none._replace(tally=tally, stopped=jnp.int32(-1), named=jnp.int32(-1)))
 
 

@@ -14,7 +14,10 @@ class Poll(NamedTuple):
     """Votes as a cell's clock: a run ends with the last checkpoint in votes, or at its horizon."""
 
     checkpoints: Any  # (M,) int32: increasing numbers of votes
-    start: Any = None  # (K, K) int32: wins before the run, of the problem's arms; None: none
+    start: Any = None
+    """(K, K) int32: wins of the problem's arms that the policy starts from; None: none."""
+    before: Any = None
+    """(K, K) int32: wins before the run that the rule counts; None: none."""
     needed: Any = None
     """(N + 1,) int32: the wins over an opponent among n votes between the two that make a rule name
     an arm, if it has them over every opponent; None: no rule."""

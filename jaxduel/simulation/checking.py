@@ -226,8 +226,9 @@ class CheckedCell:
         extra = self.policy.num_arms - len(self.among)
         shared = np.pad(self.among, (0, extra)) if among else None
         poll = self.poll
-        if poll is not None and poll.start is not None:
-            poll = poll._replace(start=np.pad(poll.start, (0, extra)))
+        if poll is not None:
+            start, before = (x if x is None else np.pad(x, (0, extra)) for x in poll[1:3])
+            poll = poll._replace(start=start, before=before)
         return Cell(policy, instance, grid, np.int32(len(self.grid)), shared, poll)
 
 

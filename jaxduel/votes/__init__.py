@@ -3,10 +3,11 @@
 `read` counts the votes of a file, `from_counts` takes counts, `arena` has those of the Chatbot
 Arena; `fit` gives a posterior distribution over instances, whose mean is a problem for `simulate`,
 sweeps and bounds. `identify` simulates how often the best arm is named after so many votes, and
-`plan` how many more votes of a log it takes.
+`plan` how many more votes of a log it takes; `next_pairs` says which come next.
 """
 
 from jaxduel.display import exported as _exported
+from jaxduel.votes.asking import next_pairs as next_pairs
 from jaxduel.votes.chatbot_arena import arena as arena
 from jaxduel.votes.counts import Votes as Votes
 from jaxduel.votes.counts import from_counts as from_counts

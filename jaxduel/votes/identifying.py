@@ -24,7 +24,7 @@ from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.simulation.run import Prepared, prepare, run_collecting
-from jaxduel.votes.counts import Votes
+from jaxduel.votes.counts import Votes, from_counts
 from jaxduel.votes.found import Found, Stops, Truth, truth_of
 from jaxduel.votes.recommending import RULES, kendall_tau, order
 from jaxduel.votes.stopping import wins_needed
@@ -51,6 +51,7 @@ def identify(
     stop: str | None = None,
     delta: float = 0.05,
     start: Votes | ArrayLike | None = None,
+    afresh: bool = False,
     horizon: int | None = None,
     shuffle_arms: bool = True,
     delay: int = 1,
@@ -89,6 +90,8 @@ def identify(
       delta: the probability with which the rule may name a wrong arm.
       start: votes, or their (K, K) wins, that there are already: the policy starts from them
         (`jaxduel.policies.state_from_wins`), rules count them, `votes` and checkpoints do not.
+      afresh: whether the policy begins without them nonetheless, and only rules count them: for
+        policies that cannot start from counts.
       horizon: most comparisons of a seed, those of arms with themselves included; by default the
         policy's own horizon, or 2^31 - 1 where quiet runs are skipped, or 100 per vote. A seed that
         reaches it keeps the votes that it has (`Found.cast`).
@@ -246,15 +249,16 @@ def _prepared(
     if top is not None and top > num_arms:
         raise InputError(f"top must be at most the number of arms, {num_arms}, not {top}.")
     grid = times.resolve(asked["checkpoints"], int(votes))
-    start = _start(policies, asked["start"])
+    before = None if asked["start"] is None else _counts(asked["start"], num_arms)
+    start = None if before is None or asked["afresh"] else checked_start(policies[0], before)
     needed = None
     if asked["stop"] is not None:
-        before = 0 if start is None else int((start + start.T).max())
-        needed = wins_needed(num_arms / asked["delta"], before + int(grid[-1]))
+        most = 0 if before is None else int((before + before.T).max())
+        needed = wins_needed(num_arms / asked["delta"], most + int(grid[-1]))
     settings = Settings(
         **{name: asked[name] for name in _SHARED},
         regret="copeland",
-        poll=Poll(grid.astype(np.int32), start, needed),
+        poll=Poll(grid.astype(np.int32), start, before, needed),
         part=part,
         stop=stop,
     )
@@ -262,10 +266,10 @@ def _prepared(
         most_comparisons(policy, asked["horizon"], int(votes), start) for policy in policies
     ]
     also = {
-        **{name: asked[name] for name in ("target", "top", "stop", "delta")},
+        **{name: asked[name] for name in ("target", "top", "stop", "delta", "afresh")},
         "recommend": list(rules),
         "votes": grid.tolist(),
-        "start": None if start is None else start.tolist(),
+        "start": None if before is None else before.tolist(),
     }
     truths = [truth_of(problem, asked["target"]) for problem in problems]
 
@@ -312,7 +316,7 @@ class FoundCollector:
         rows = slice(first, min(first + len(ballots.votes), self._settings.num_seeds))
         own = slice(0, rows.stop - first)
         wins = np.cumsum(ballots.wins[own, :, :num, :num], axis=1, dtype=np.int64)
-        wins += 0 if poll.start is None else poll.start
+        wins += 0 if poll.before is None else poll.before
         self._cast[rows] = np.minimum(ballots.votes[own], poll.checkpoints[-1])
         if self._stops is not None:
             late = ballots.stopped[own] > poll.checkpoints[-1]  # a chunk went on beyond it
@@ -355,12 +359,14 @@ def noise_of(root: jax.Array, first: int, count: int, num_arms: int) -> np.ndarr
     return np.stack([np.random.Generator(stream).random(num_arms) for stream in streams])
 
 
-def _start(policies: Sequence[Any], start: Votes | ArrayLike | None) -> np.ndarray | None:
-    """The (K, K) wins to start from, as int32."""
-    if start is None:
-        return None
-    wins = start.wins if isinstance(start, Votes) else start
-    return checked_start(policies[0], wins).astype(np.int32)
+def _counts(start: Votes | ArrayLike, num_arms: int) -> np.ndarray:
+    """The (K, K) wins that there are already, as int32."""
+    votes = start if isinstance(start, Votes) else from_counts(start, name="start")
+    if votes.num_arms != num_arms:
+        raise InputError(f"start has votes of {votes.num_arms} arms, and there are {num_arms}.")
+    if votes.wins.sum() >= MAX_HORIZON:
+        raise InputError(f"start has {votes.wins.sum():,} votes: fewer than 2^31 - 1 can be used.")
+    return votes.wins.astype(np.int32)
 
 
 def most_comparisons(policy: Any, asked: int | None, votes: int, start: np.ndarray | None) -> int:

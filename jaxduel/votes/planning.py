@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
+from jaxduel.policies.base import SupportsWarmStart
 from jaxduel.policies.checks import require_whole
 from jaxduel.problems.dueling import from_matrix
 from jaxduel.progress import Progress
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 BASELINE = "uniform"
 """The policy that others are compared with."""
 _RESAMPLES = 2_000
+_BATCHES = 8
 
 
 class Needed(NamedTuple):
@@ -72,6 +74,8 @@ class Plan:
     """Whether the rule names a best arm."""
     cast: Mapping[str, np.ndarray]  # policy -> (draws, seeds) int64
     """Votes cast: fewer than asked for where a policy asked for no others."""
+    afresh: tuple[str, ...] = ()
+    """Policies that began without the log, as they cannot start from counts."""
 
     @property
     def now(self) -> float:
@@ -162,6 +166,8 @@ class Plan:
                 lines.append(f"{target:g}: the votes that there are already decide it")
             for policy in self.correct:
                 lines.append(f"{target:g}: {policy} needs {self._needs(policy, target, most)}")
+        for policy in self.afresh:
+            lines.append(f"{policy} cannot start from counts: it began afresh")
         for policy, cast in self.cast.items():
             if (short := int((cast < most).sum())) > 0:
                 lines.append(f"{policy} asked for no more votes before {most:,} in {short:,} runs")
@@ -214,8 +220,8 @@ def plan(
 
     Args:
       votes: the log.
-      policies: names, of policies that can start from counts; those with a horizon get room for all
-        votes.
+      policies: names. One that cannot start from counts begins afresh with the further votes, and
+        only the rule counts the log (`Plan.afresh`).
       targets: probabilities of naming the best arm that are to be reached.
       max_votes: most further votes.
       model: of `jaxduel.votes.fit`.
@@ -250,10 +256,7 @@ def plan(
     rule = rule or ("copeland" if model == "free" else "btl")
     grid = times.log_times(max_votes, 30) if checkpoints is None else checkpoints
     grid = times.resolve(grid, max_votes)
-    horizon = votes.num_votes + max_votes
-    made = {
-        name: registry.make(name, num_arms=votes.num_arms, horizon=horizon) for name in policies
-    }
+    made = {name: _policy(name, votes, max_votes) for name in policies}
     root = root_key(seed, GENERATORS[0])
     of_draws, of_runs = jax.random.split(root)
     drawn = [from_matrix(p, name=votes.name) for p in fitted.sample(of_draws, draws)]
@@ -274,7 +277,8 @@ def plan(
     with Progress("plan", len(made) * draws * seeds * max_votes, "votes", progress):
         for name, policy in made.items():
             try:
-                cells = identify_cells(policy, drawn, roots, settings, part=seeds * max_votes)
+                how = {**settings, "afresh": not isinstance(policy, SupportsWarmStart)}
+                cells = identify_cells(policy, drawn, roots, how, part=seeds * max_votes)
             except KeyboardInterrupt:
                 if not correct:
                     raise
@@ -283,7 +287,17 @@ def plan(
             before = np.broadcast_to(now[:, None, None], (draws, seeds, 1))
             correct[name] = np.concatenate([before, later], axis=2)
             cast[name] = np.stack([found.cast for found in cells])
-    return Plan(fitted, rule, np.append(0, grid), tuple(targets), correct, cast)
+    afresh = tuple(name for name in correct if not isinstance(made[name], SupportsWarmStart))
+    return Plan(fitted, rule, np.append(0, grid), tuple(targets), correct, cast, afresh)
+
+
+def _policy(name: str, votes: Votes, more: int) -> Any:
+    """A policy for further votes; its horizon, if it has one, is all comparisons that it knows."""
+    known = int(votes.wins.sum())
+    able = issubclass(registry.policy_class(name), SupportsWarmStart)
+    parameters = {"num_batches": _BATCHES} if "num_batches" in registry.parameters(name) else {}
+    horizon = more + known if able else more
+    return registry.make(name, num_arms=votes.num_arms, horizon=horizon, **parameters)
 
 
 def _columns(name: str, needed: Needed) -> dict[str, float]:

@@ -1,0 +1,143 @@
+"""The commands `jaxduel plan` and `jaxduel next`: further votes of a log."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from tyro.conf import Positional, arg
+
+import jaxduel as jd
+from jaxduel import interrupts
+from jaxduel.cli.codes import INTERRUPTED
+from jaxduel.cli.numbers import Count, Whole, settings_of
+from jaxduel.cli.options import MaybeCount, MaybeFile, MaybeFolder, Name, Settings, Silent
+from jaxduel.cli.start import start_jax
+from jaxduel.cli.votes import votes_of
+from jaxduel.errors import warn_caller
+from jaxduel.files import require_writable_file, write_whole
+
+Log = Annotated[Positional[Path], arg(metavar="FILE")]
+Columns = Annotated[Settings, arg(name="column")]
+
+
+@interrupts.keeps_what_finished()
+def plan(
+    votes: Log,
+    policies: Annotated[tuple[str, ...], arg(metavar="NAME ...")] = ("uniform", "arena", "dts"),
+    target: Annotated[tuple[float, ...], arg(metavar="P ...")] = (0.95,),
+    max_votes: Count = 20_000,
+    model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
+    rule: Annotated[Literal["copeland", "borda", "btl"] | None, Silent] = None,
+    draws: Count = 200,
+    seeds: Count = 20,
+    seed: Whole = 0,
+    core: MaybeCount = None,
+    columns: Columns = (),
+    out: MaybeFolder = None,
+) -> int:
+    """Plan further votes: how many, by which policy, until the best arm is known.
+
+    Args:
+      votes: log of votes, as of `jaxduel fit`.
+      policies: names of policies (`jaxduel list policies`).
+      target: probabilities of naming the best arm to be reached.
+      max_votes: most further votes.
+      model: of the fit that instances are drawn from, as of `jaxduel fit`.
+      rule: which names the best arm; btl, or copeland with --model free, if left out.
+      draws: number of instances drawn.
+      seeds: runs on each.
+      seed: root of all randomness.
+      core: keep arms of which each pair has this many decisive votes.
+      columns: name of a column, such as winner=vote; may be repeated.
+      out: folder for curves, table, figure and text; none if left out.
+    """
+    from jaxduel.experiments.output import OutputFolder
+
+    start_jax()
+    folder = None if out is None else OutputFolder(out)
+    planned = jd.votes.plan(
+        votes_of(votes, columns, core),
+        policies,
+        targets=target,
+        max_votes=max_votes,
+        model=model,
+        rule=rule,
+        draws=draws,
+        seeds=seeds,
+        seed=seed,
+        progress=True,
+    )
+    lines = planned.summary()
+    for line in lines:
+        print(line)
+    if folder is not None:
+        _write(folder, planned, lines)
+        for path in folder.files:
+            print(f"written: {path}")
+    return 0 if len(planned.correct) == len(policies) else INTERRUPTED
+
+
+def next_votes(
+    votes: Log,
+    policy: Name = "dts",
+    num: Count = 20,
+    settings: Annotated[Settings, arg(name="set")] = (),
+    seed: Whole = 0,
+    core: MaybeCount = None,
+    columns: Columns = (),
+    out: MaybeFile = None,
+) -> int:
+    """Name the pairs to vote on next, as CSV.
+
+    Args:
+      votes: log of votes, as of `jaxduel fit`.
+      policy: name of the policy (`jaxduel list policies`).
+      num: number of pairs, put to people at once.
+      settings: a parameter of the policy; may be repeated.
+      seed: root of all randomness.
+      core: keep arms of which each pair has this many decisive votes.
+      columns: name of a column, such as winner=vote; may be repeated.
+      out: file for the pairs; printed if left out.
+    """
+    start_jax()
+    if out is not None:
+        require_writable_file(out)
+    log = votes_of(votes, columns, core)
+    horizon = int(log.wins.sum()) + num
+    chosen = jd.policies.make(
+        policy, num_arms=log.num_arms, horizon=horizon, **settings_of(policy, settings)
+    )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["left", "right"])
+    pairs = jd.votes.next_pairs(log, chosen, num, seed)
+    writer.writerows((log.arms[left], log.arms[right]) for left, right in pairs)
+    if out is None:
+        print(text.getvalue(), end="")
+    else:
+        print(f"written: {write_whole(out, text.getvalue())}")
+    if len(pairs) < num and not _is_batched(chosen):
+        warn_caller(f"{policy} asks for {len(pairs)} pairs: to it, the votes decide the rest.")
+    return 0
+
+
+def _is_batched(policy: Any) -> bool:
+    from jaxduel.policies.base import Batch
+    from jaxduel.simulation.blocks import plan_kind
+
+    return plan_kind(policy) is Batch
+
+
+def _write(folder: Any, planned: Any, lines: list[str]) -> None:
+    """Writes text, tables and figure of a plan."""
+    from jaxduel import plotting
+
+    folder.write("plan.txt", "\n".join([*lines, ""]))
+    folder.write("plan-curves.csv", planned.to_frame().to_csv(index=False))
+    folder.write("plan-votes-needed.csv", planned.targets_frame().to_csv(index=False))
+    figure = planned.plot()
+    folder.write("plan.png", plotting.png(figure))
+    folder.write("plan.pdf", plotting.pdf(figure))
