@@ -3,12 +3,10 @@ the probability that the best arm is named, or votes needed for one."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +16,6 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.groups import BATCHES
 from jaxduel.experiments.file_names import named_after
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import (
     Frame,
     at_checkpoints,
@@ -28,6 +25,7 @@ from jaxduel.experiments.sweep.reading.cells import (
     require_regret,
 )
 from jaxduel.experiments.sweep.reading.found_figures import draw_votes, found_points
+from jaxduel.experiments.sweep.reading.labels import family_of, labelled, ranks_of, require_few
 from jaxduel.experiments.tables import csv_text
 
 if TYPE_CHECKING:
@@ -38,7 +36,6 @@ Kind = Literal["curves", "heatmap"]
 
 MOST_CURVES = 20
 """Most curves in a facet: more could not be told apart."""
-MOST_FACETS = 48
 _LOG_FROM = 8.0
 """A quantity that varies by at least this factor has a logarithmic axis."""
 
@@ -208,22 +205,12 @@ def axis_name(name: str, parameters: Sequence[str]) -> str:
     raise unknown_name("axis of a figure", name, known)
 
 
-def family_of(problem: str) -> str:
-    """The name of a problem without its number of arms: "btl(instance=0)"."""
-    what, bracket, inside = problem.partition("(")
-    if not bracket:
-        return problem
-    parts = [part for part in re.split(r",\s*", inside.removesuffix(")")) if part]
-    rest = [part for part in parts if not part.startswith("num_arms=")]
-    return f"{what}({', '.join(rest)})" if rest else what
-
-
 def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Frame:
     """The cells with the facet, curve and line that each belongs to, in the order of the curves."""
     import pandas
 
     parts, axes = [], {x, "rule"} if x == "t" else {x}
-    for some in _labelled(cells, names, axes, facet):
+    for some in labelled(cells, names, axes, facet):
         keys = list(zip(some["curve"], some[x].isna() if x != "t" else some["curve"], strict=True))
         order = {key: i for i, key in enumerate(dict.fromkeys(keys))}
         if len(order) > MOST_CURVES:
@@ -247,80 +234,11 @@ def _maps(cells: Frame, names: Sequence[str], x: str, y: str, facet: str | None)
         raise InputError(f"no policy that has run has both '{x}' and '{y}'.")
     if cells["definition"].nunique() > 1:
         raise InputError("a heat map is of one definition of regret: choose one.")
-    found = pandas.concat(_labelled(cells, names, {x, y}, facet))
-    _require_few(len(found[["curve", "facet"]].drop_duplicates()))
-    found = found.assign(line=_ranks(found["curve"])).sort_values("line", kind="stable")
+    found = pandas.concat(labelled(cells, names, {x, y}, facet))
+    require_few(len(found[["curve", "facet"]].drop_duplicates()))
+    found = found.assign(line=ranks_of(found["curve"])).sort_values("line", kind="stable")
     pairs = zip(found["curve"], found["facet"], strict=True)
     return found.assign(facet=[", ".join(part for part in pair if part) for pair in pairs])
-
-
-def _labelled(
-    cells: Frame, names: Sequence[str], axes: Collection[str], facet: str | None
-) -> list[Frame]:
-    """The cells of each facet, in the order of its values, with its title and the label of each
-    cell's curve in the legend, "dts[alpha=0.6], T = 1e6".
-
-    Facets are for the values of the axis asked for, or else for problems and horizons that differ;
-    and for definitions of regret, if they differ. Labels have what distinguishes cells beside.
-    """
-    apart = [facet] if facet else [*_problem_axis(cells, axes), "horizon"]
-    apart += ["definition"] if facet != "definition" and "definition" in cells else []
-    apart = [a for a in apart if a not in axes and (a == facet or _varies(cells, a))]
-    used = {*axes, *apart}
-    ranks = [_ranks(cells[axis]) for axis in apart]
-    groups = [some for _, some in cells.groupby([*ranks, np.zeros(len(cells))])]
-    _require_few(len(groups))
-    others: set[str] = {"horizon"} if any(_varies(some, "horizon") for some in groups) else set()
-    if not {"problem", "family"} & used:
-        found = [(some, axis) for some in groups for axis in _problem_axis(some, used)]
-        others |= {axis for some, axis in found if _varies(some, axis)}
-    others |= {"rule"} if "rule" in cells and _varies(cells, "rule") else set()
-    beside = [name for name in ("problem", "family", "horizon", "rule") if name in others - used]
-    free = [name for name in names if name not in used and "parameters" not in used]
-    varied = [name for name in free if cells[name].nunique() > 1]
-    inside = {
-        policy: [name for name in free if name in varied or _varies(own, name)]
-        for policy, own in cells.groupby("policy", observed=True)
-    }
-
-    words = partial(_in_words, clock="votes" if "rule" in cells else "T")
-
-    def label(cell: dict[str, Any]) -> str:
-        known = [name for name in inside[cell["policy"]] if cell[name] is not None]
-        values = ", ".join(_in_words(name, cell[name]).replace(" = ", "=") for name in known)
-        policy = f"{cell['policy']}[{values}]" if values else cell["policy"]
-        return ", ".join([policy, *(words(axis, cell[axis]) for axis in beside)])
-
-    return [
-        some.assign(
-            facet=", ".join(words(axis, some[axis].iloc[0]) for axis in apart),
-            curve=[label(cell) for cell in some.to_dict("records")],
-        )
-        for some in groups
-    ]
-
-
-def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
-    """The axis that distinguishes problems: their names; where K is used, their names without it;
-    none if K alone distinguishes them and no name has several."""
-    if "K" not in used:
-        return ["problem"]
-    arms = cells.groupby("family")["K"]
-    if (arms.nunique() == 1).all() and cells["K"].nunique() == arms.ngroups:
-        return []
-    return ["family"]
-
-
-def _varies(cells: Frame, axis: str) -> bool:
-    return cells[axis].nunique(dropna=False) > 1
-
-
-def _ranks(column: Frame) -> list[int]:
-    """Ranks of values: numbers increasing, others as they come, None last."""
-    numbers = [value for value in column if isinstance(value, int | float)]
-    words = [value for value in column if isinstance(value, str)]
-    order = {v: i for i, v in enumerate(dict.fromkeys([*sorted(numbers), *words, None]))}
-    return [order[value] for value in column]
 
 
 def _numeric(axis: str, cells: Frame) -> str:
@@ -330,26 +248,6 @@ def _numeric(axis: str, cells: Frame) -> str:
             "parameters that are numbers are."
         )
     return axis
-
-
-def _require_few(count: int) -> None:
-    if count > MOST_FACETS:
-        raise InputError(
-            f"a figure would have {count} sets of axes, more than {MOST_FACETS}: choose policies, "
-            "problems or horizons, or another facet."
-        )
-
-
-def _in_words(axis: str, value: float | str | None, clock: str = "T") -> str:
-    """A value of an axis in a title: "K = 8", "T = 1e6", "arxiv", "alpha = 0.6"."""
-    if axis in ("problem", "family", "definition", "policy", "rule"):
-        return str(value)
-    if axis == "parameters":
-        return str(value) or "no parameters"
-    if value is None:
-        return f"without {axis}"
-    name = clock if axis == "horizon" else axis.removeprefix("parameter_")
-    return f"{name} = {value if isinstance(value, str) else short(value)}"
 
 
 def _axis_label(axis: str) -> str:
