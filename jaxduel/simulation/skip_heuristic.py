@@ -69,8 +69,9 @@ class SkipHeuristic:
         self._lanes = job.cell.points.size * job.lanes
         self._each = self._lanes * num_arms
         self._ahead, self._has_shown = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2), False
-        self._selves = self._votes = np.zeros(())
+        self._selves = np.zeros(())
         self._rests_until = 0
+        self._marks = [(0, np.zeros(())), (0, np.zeros(()))]
 
     @property
     def is_soon(self) -> bool:
@@ -112,13 +113,16 @@ class SkipHeuristic:
 
     def _left(self, lanes: StepLane, t: int) -> float:
         """Steps that the block has left; where votes are the clock, until its slowest seed has cast
-        them at the rate since the last look."""
+        them at its rate of late: since a time that is a quarter to a half of t."""
         cell, counted = self._job.cell, lanes.ballots
         if cell.poll is None or counted is None:
             return self._horizon - t
-        before, self._votes = self._votes, np.array(counted.votes)
-        looks = votes_left(cell, counted) / np.maximum(self._votes - before, 0.5)
-        return min(float(looks.max()) * TRIAL, self._horizon - t)
+        votes = np.array(counted.votes)
+        since, before = self._marks[0]
+        if t >= 2 * self._marks[1][0]:
+            self._marks = [self._marks[1], (t, votes)]
+        each = votes_left(cell, counted) * (t - since) / np.maximum(votes - before, 0.5)
+        return min(float(each.max()), self._horizon - t)
 
     def _tried(self, setups: Setup, lanes: StepLane, t: int) -> np.ndarray:
         """Turns per comparison of each seed in a trial: (lanes,) or (cells, lanes), at most 1."""

@@ -230,7 +230,8 @@ def plan(
       draws: number of instances.
       seeds: runs on each.
       seed: root of all randomness.
-      checkpoints: numbers of further votes, increasing; about 30 evenly in their log if None.
+      checkpoints: numbers of further votes, increasing; 30 evenly in their log, over the last two
+        decades and a bit, if None.
       progress: as in `jaxduel.simulate`.
 
     Returns:
@@ -254,8 +255,9 @@ def plan(
         raise InputError("draws must be at least 2: intervals are over instances.")
     fitted = fit(votes, model)
     rule = rule or ("copeland" if model == "free" else "btl")
-    grid = times.log_times(max_votes, 30) if checkpoints is None else checkpoints
-    grid = times.resolve(grid, max_votes)
+    if checkpoints is None:
+        checkpoints = np.unique(np.geomspace(max(max_votes // 200, 1), max_votes, 30).astype(int))
+    grid = times.resolve(checkpoints, max_votes)
     made = {name: _policy(name, votes, max_votes) for name in policies}
     root = root_key(seed, GENERATORS[0])
     of_draws, of_runs = jax.random.split(root)

@@ -1,19 +1,24 @@
 """Identification against histories of `simulate`, and its laws."""
 
+import dataclasses
 import itertools
+from typing import ClassVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.simulation import blocks, skip_heuristic
+from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import root_key
 from jaxduel.votes.identifying import noise_of
 from jaxduel.votes.recommending import RULES, order
 from jaxduel.votes.stopping import log_evidence
 
+thorough = pytest.mark.thorough
 SEEDS, HORIZON = 6, 240
 GRID = [1, 2, 5, 11, 30, 70, 90]
 TIED = jd.problems.from_matrix(
@@ -24,7 +29,6 @@ WAYS = {
     "dts": {},
     "dts later": {"delay": 7},
     "rucb without ties": {"ties": "drop"},
-    "sparring": {},
 }
 
 
@@ -59,9 +63,12 @@ def named_by_hand(rule, votes, wins, grid):
     return named
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [way if way == "sparring" else pytest.param(way, marks=pytest.mark.thorough) for way in WAYS],
+)
 def test_arms_named_are_those_of_the_votes_in_a_history(way):
-    policy, settings = made(way.split()[0], TIED), WAYS[way]
+    policy, settings = made(way.split()[0], TIED), WAYS.get(way, {})
     votes, wins = history(policy, TIED, **settings)
     settings = {**settings, "horizon": HORIZON, "skip_quiet": False}
     found = jd.identify(policy, TIED, GRID[-1], SEEDS, checkpoints=GRID, **settings)
@@ -84,44 +91,75 @@ def test_policies_with_batches_know_the_outcomes_of_one_at_its_end():
         assert np.array_equal(found.named[rule][:, 1], found.named[rule][:, 2])
 
 
-@pytest.mark.parametrize("name", ["dts", "rucb", "savage"])
+START = np.array([[0, 9, 8, 7], [6, 0, 5, 9], [4, 4, 0, 3], [5, 6, 7, 0]])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["dts", "rucb"])
 def test_votes_at_the_start_are_as_if_they_had_been_played(name):
-    start = np.array([[0, 9, 8, 7], [6, 0, 5, 9], [4, 4, 0, 3], [5, 6, 7, 0]])
-    policy = made(name, TIED)
-    if not isinstance(policy, jd.policies.SupportsWarmStart):
-        with pytest.raises(InputError, match="cannot start from win counts"):
-            jd.identify(policy, TIED, 40, 2, start=start)
-        return
-    grid = [1, 10, 40]
-    found = jd.identify(policy, TIED, 40, 1, checkpoints=grid, start=start, shuffle_arms=False)
+    policy = jd.policies.make(name, num_arms=4)
+    settings = {"checkpoints": [1, 10, 40], "horizon": HORIZON, "start": START, "delta": 0.9}
+    found = jd.identify(policy, TIED, 40, 1, **settings, stop="condorcet", shuffle_arms=False)
+    votes, wins = _played(policy, jd.policies.state_from_wins(policy, START))
     noise = noise_of(root_key(0), 0, 1, 4)[0]
-    wins, votes = _played(policy, jd.policies.state_from_wins(policy, start), start, 40)
-    for at, number in enumerate(grid):
+    for at, number in enumerate(found.votes):
+        when = min(np.searchsorted(votes, number), HORIZON - 1)
         for rule in RULES:
-            assert found.named[rule][0, at] == order(rule, wins[votes.index(number)], noise)[0]
+            assert found.named[rule][0, at] == order(rule, wins[when], noise)[0]
+    assert (found.stops.votes[0], found.stops.named[0]) == _stop(votes, wins, 40, 0.9)
 
 
-def _played(policy, state, start, votes):
-    """Wins and votes after each comparison of seed 0, one by one."""
+def test_rules_alone_count_the_start_of_a_policy_that_begins_afresh():
+    policy = made("savage", TIED)
+    with pytest.raises(InputError, match="cannot start from win counts"):
+        jd.identify(policy, TIED, 40, 2, start=START)
+    settings = {"votes": 40, "num_seeds": 4, "checkpoints": [1, 40]}
+    alone = jd.identify(policy, TIED, **settings)
+    none = jd.identify(policy, TIED, **settings, start=1 - np.eye(4), afresh=True)
+    assert np.array_equal(alone.cast, none.cast)  # level everywhere: Copeland's order is the same
+    assert np.array_equal(alone.named["copeland"][:, 1], none.named["copeland"][:, 1])
+    sure = 1000 * np.triu(np.ones((4, 4), int), 1)
+    settled = jd.identify(policy, TIED, **settings, start=sure, afresh=True, stop="condorcet")
+    assert all((arms == 0).all() for arms in settled.named.values())
+    assert (settled.stops.votes == 0).all()
+    assert (settled.stops.named == 0).all()
+
+
+def _played(policy, state):
+    """Votes and wins after each of so many comparisons of seed 0, one by one: (T,), (T, K, K)."""
     seed = jax.random.fold_in(root_key(0), 0)
     environment, of_policy = (jax.random.fold_in(seed, stream) for stream in (0, 1))
-    table, wins, cast = start.copy(), [], []
-    while sum(cast[-1:]) < votes:
-        key = jax.random.fold_in(of_policy, len(cast) + 1)
+    instance, arms = jax.tree.map(jnp.asarray, instance_of(TIED, 4)), jnp.arange(4)
+    wins, table, votes = [], START.copy(), []
+
+    @jax.jit
+    def step(state, number):
+        key = jax.random.fold_in(of_policy, number)
+        noise = instance.noise(jax.random.fold_in(environment, number)[None])[0]
         plan = policy.act(state, key)
-        noise = jd.simulation.instances._coins(
-            jax.random.fold_in(environment, len(cast) + 1)[None]
-        )[0]
-        left, right = int(plan.left), int(plan.right)
-        left_wins = float(noise) < np.float32(TIED.preferences[left, right])
-        state = policy.update(state, plan, 1 if left_wins else -1, key)
+        outcome = instance.sample(arms, plan, noise)
+        return policy.update(state, plan, outcome, key), plan, outcome
+
+    for number in range(1, HORIZON + 1):
+        state, (left, right), outcome = step(state, number)
         if left != right:
-            table[(left, right) if left_wins else (right, left)] += 1
+            table[(left, right) if outcome > 0 else (right, left)] += 1
+        votes.append((votes or [0])[-1] + int(left != right))
         wins.append(table.copy())
-        cast.append(sum(cast[-1:]) + (left != right))
-    return wins, cast
+    return np.array(votes), np.array(wins)
 
 
+def _stop(votes, wins, most, delta):
+    """Votes at the first vote whose evidence is enough, and the arm: -1 and -1 if none is."""
+    num = wins.shape[-1]
+    evidence = log_evidence(wins, wins.swapaxes(1, 2))
+    evidence[:, range(num), range(num)] = np.inf
+    sure = (evidence >= np.log(num / delta)).all(axis=2)
+    when = np.flatnonzero(sure.any(axis=1) & (votes <= most))
+    return (votes[when[0]], np.argmax(sure[when[0]])) if len(when) else (-1, -1)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["dts", "rucb", "ecw-rmed"])
 def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monkeypatch):
     problem = jd.problems.load("cyclic")
@@ -146,10 +184,12 @@ def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monke
             assert np.array_equal(plain.tau[rule], other.tau[rule])
 
 
+@pytest.mark.thorough
 def test_cells_of_one_program_are_those_on_their_own():
     problems = [jd.problems.load("cyclic"), jd.problems.arithmetic(4, 0.1)]
     policies = [jd.policies.make("rucb", num_arms=4, alpha=alpha) for alpha in (0.51, 0.9)]
     settings = {"votes": 100, "num_seeds": 6, "stop": "condorcet", "top": 2, "lanes": 4}
+    settings["horizon"] = 1_000
     together = jd.identify_many(policies, problems, **settings)
     for found, policy, problem in zip(together, policies, problems, strict=True):
         alone = jd.identify(policy, problem, **settings)
@@ -160,32 +200,15 @@ def test_cells_of_one_program_are_those_on_their_own():
             assert np.array_equal(found.top[rule], alone.top[rule])
 
 
-@pytest.mark.parametrize("start", [None, np.array([[0, 30, 4], [1, 0, 6], [1, 5, 0]])], ids=str)
-def test_the_rule_stops_at_the_first_vote_whose_evidence_is_enough(start):
-    problem = jd.problems.from_matrix([[0.5, 0.9, 0.95], [0.1, 0.5, 0.8], [0.05, 0.2, 0.5]])
-    policy = made("dts", problem)
-    found = jd.identify(
-        policy, problem, 60, SEEDS, start=start, stop="condorcet", delta=0.1, shuffle_arms=False
-    )
-    if start is not None:
-        wins, votes = _played(policy, jd.policies.state_from_wins(policy, start), start, 60)
-        histories = [(np.array(votes), np.array(wins))]
-    else:
-        every = history(policy, problem, shuffle_arms=False)
-        histories = list(zip(*every, strict=True))
-    stopped = 0
-    for seed, (votes, wins) in enumerate(histories):
-        evidence = log_evidence(wins, wins.swapaxes(1, 2))
-        evidence[:, range(3), range(3)] = np.inf
-        sure = (evidence >= np.log(3 / 0.1)).all(axis=2)
-        when = np.flatnonzero(sure.any(axis=1) & (votes <= 60))
-        if not len(when):
-            assert found.stops.votes[seed] == found.stops.named[seed] == -1
-            continue
-        stopped += 1
-        assert found.stops.votes[seed] == votes[when[0]]
-        assert found.stops.named[seed] == np.argmax(sure[when[0]])
-    assert stopped > 0
+@pytest.mark.thorough
+def test_the_rule_stops_at_the_first_vote_whose_evidence_is_enough():
+    easy = jd.problems.arithmetic(4, 0.16)
+    policy = made("dts", easy)
+    settings = {"horizon": HORIZON, "skip_quiet": False, "delta": 0.9}
+    found = jd.identify(policy, easy, 90, SEEDS, **settings, stop="condorcet")
+    expected = [_stop(*one, 90, 0.9) for one in zip(*history(policy, easy), strict=True)]
+    assert list(zip(found.stops.votes, found.stops.named, strict=True)) == expected
+    assert found.stops.votes.max() > -1
 
 
 def test_measures_are_those_of_the_arms_named():
@@ -218,7 +241,7 @@ BAD = {
     "an unknown treatment of ties": ((), {"ties": "half"}, "value of ties 'half'"),
     "checkpoints beyond": ((), {"checkpoints": [1, 101]}, "checkpoints must increase"),
     "an unknown argument": ((), {"seeds": 3}, "num_seeds"),
-    "votes that are none": ((), {"start": [[0, -1], [1, 0]]}, "wins must have the shape"),
+    "votes that are none": ((), {"start": [[0, -1], [1, 0]]}, "counts are from 0"),
 }
 
 
@@ -231,3 +254,39 @@ def test_bad_input_is_refused(case):
         problem = "cyclic"
     with pytest.raises(InputError, match=message):
         jd.identify(policy, problem, **{"votes": 100, "num_seeds": 2, **settings})
+
+
+@jd.policies.register("test-adversary")
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Adversary:
+    """Compares arm 1 with arm 2 until it leads by far, then with arm 0 for ever."""
+
+    num_arms: int = dataclasses.field(metadata={"static": True})
+    active_arms: jax.Array
+    assumes: ClassVar[tuple[str, ...]] = ()
+
+    def init(self, key):
+        return jnp.int32(0)  # the lead of arm 1 over arm 2
+
+    def act(self, state, key) -> jd.policies.Duel:
+        return jd.policies.Duel(jnp.int32(1), jnp.where(state < 20, 2, 0))
+
+    def update(self, state, plan, outcome, key):
+        return state + jnp.where(plan.right == 2, outcome, 0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("even", [True, False], ids=["no winner", "a winner"])
+def test_the_rule_names_a_wrong_arm_with_its_probability_whatever_is_compared(even):
+    p = 0.5 if even else 0.505
+    problem = jd.problems.from_matrix([[0.5, p, 0.6], [1 - p, 0.5, 0.95], [0.4, 0.05, 0.5]])
+    delta, runs = 0.3, 100_000
+    policy = jd.policies.make("test-adversary", num_arms=3)
+    settings = {"checkpoints": [1_000], "recommend": ["borda"], "shuffle_arms": False}
+    found = jd.identify(
+        policy, problem, 1_000, runs, **settings, stop="condorcet", delta=delta, lanes=512
+    )
+    assert set(found.stops.named) == {-1, 1}  # right is arm 0, or none
+    wrong = (found.stops.named == 1).mean()
+    assert 0.02 < wrong < delta / 3 + 4 * np.sqrt(delta / 3 / runs)
