@@ -57,7 +57,7 @@ def sweep(
     status: MaybeFolder = None,
     schema: Switch = False,
 ) -> int:
-    """Run a grid of policies, problems and horizons (or votes: identify = true), or resume it.
+    """Run a grid of policies, problems and horizons, or resume it.
 
     Args:
       grid: TOML file that describes the grid.
@@ -181,8 +181,7 @@ def show(
     columns: Literal["auto", "all", "best"] = "auto",
     csv: MaybeFile = None,
 ) -> int:
-    """Print the results of a sweep or a run: regret at T with its 95 % interval, or how often the
-    best arm is named.
+    """Print the results of a sweep or a run, with 95 % intervals.
 
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
@@ -213,8 +212,7 @@ def compare(
     definition: Names = (),
     csv: MaybeFile = None,
 ) -> int:
-    """Print differences of regret between two policies, paired seed by seed. Sweeps that identify
-    arms have no regret to compare.
+    """Print paired differences of regret between two policies.
 
     Args:
       folder: the sweep's folder, finished or not.
@@ -249,9 +247,7 @@ def plot(
     cells: Cells = EVERY_CELL,
     out: MaybeFolder = None,
 ) -> int:
-    """Draw a sweep, finished or not, or runs: PNG, PDF, and the numbers as CSV. Where arms are
-    identified: the probability that the best is named against votes, and votes needed for 0.9
-    against parameters that vary.
+    """Draw a sweep, finished or not, or runs: PNG, PDF and CSV.
 
     Args:
       results: the sweep's folder, or files of `jaxduel run --out`.

@@ -117,7 +117,7 @@ def identify(
       >>> found.correct["copeland"].shape  # seeds x checkpoints
       (50, 2)
       >>> share, low, high = found.probability("copeland")
-      >>> bool(low[-1] < share[-1] < high[-1])
+      >>> bool(low[-1] <= share[-1] <= high[-1])
       True
     """
     given = dict(locals())
@@ -319,9 +319,8 @@ class FoundCollector:
         wins += 0 if poll.before is None else poll.before
         self._cast[rows] = np.minimum(ballots.votes[own], poll.checkpoints[-1])
         if self._stops is not None:
-            late = ballots.stopped[own] > poll.checkpoints[-1]  # a chunk went on beyond it
-            self._stops.votes[rows] = np.where(late, -1, ballots.stopped[own])
-            self._stops.named[rows] = np.where(late, -1, ballots.named[own])
+            self._stops.votes[rows] = ballots.stopped[own]
+            self._stops.named[rows] = ballots.named[own]
         noise = noise_of(self._root, self._settings.first_seed + first, rows.stop - first, num)
         noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
         for rule in self._named:
