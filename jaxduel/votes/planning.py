@@ -19,10 +19,11 @@ from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.stats import interval95, standard_error
+from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.fitting import Fit, Model, fit
 from jaxduel.votes.found import truth_of
-from jaxduel.votes.identifying import identify_cells, noise_of
+from jaxduel.votes.identifying import identify_cells
 from jaxduel.votes.recommending import crossings, order
 
 if TYPE_CHECKING:

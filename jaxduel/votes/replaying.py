@@ -21,10 +21,10 @@ from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.lanes import set_up
 from jaxduel.simulation.provenance import provenance
 from jaxduel.simulation.replay import Log, replayed
+from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.fitting import fit
 from jaxduel.votes.found import Found, Truth
-from jaxduel.votes.identifying import noise_of
 from jaxduel.votes.recommending import RULES, kendall_tau, order
 
 ORDERS = ("logged", "random")

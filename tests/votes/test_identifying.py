@@ -14,7 +14,7 @@ from jaxduel.errors import InputError
 from jaxduel.simulation import blocks, skip_heuristic
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import root_key
-from jaxduel.votes.identifying import noise_of
+from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.recommending import RULES, order
 from jaxduel.votes.stopping import log_evidence
 

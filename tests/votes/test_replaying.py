@@ -10,7 +10,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.simulation.keys import root_key
-from jaxduel.votes.identifying import noise_of
+from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.recommending import order
 
 TOURNAMENT = Path(__file__).parents[2] / "notebooks" / "guide" / "tournament.csv"
