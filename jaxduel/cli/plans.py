@@ -39,7 +39,7 @@ def plan(
     columns: Columns = (),
     out: MaybeFolder = None,
 ) -> int:
-    """Plan further votes: how many, by which policy, until the best arm is known.
+    """Plan further votes of a log: how many, and by which policy.
 
     Args:
       votes: log of votes, as of `jaxduel fit`.

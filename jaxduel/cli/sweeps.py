@@ -181,7 +181,7 @@ def show(
     columns: Literal["auto", "all", "best"] = "auto",
     csv: MaybeFile = None,
 ) -> int:
-    """Print the results of a sweep or a run: regret at T with its 95 % interval.
+    """Print the results of a sweep or a run, with 95 % intervals.
 
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
@@ -212,7 +212,7 @@ def compare(
     definition: Names = (),
     csv: MaybeFile = None,
 ) -> int:
-    """Print differences of regret between two policies, paired seed by seed.
+    """Print paired differences of regret between two policies.
 
     Args:
       folder: the sweep's folder, finished or not.
@@ -247,13 +247,13 @@ def plot(
     cells: Cells = EVERY_CELL,
     out: MaybeFolder = None,
 ) -> int:
-    """Draw a sweep, finished or not, or runs: PNG, PDF, and the numbers as CSV.
+    """Draw a sweep, finished or not, or runs: PNG, PDF and CSV.
 
     Args:
       results: the sweep's folder, or files of `jaxduel run --out`.
       x: horizontal axis: t, horizon, K, batches, or a numeric parameter.
       y: vertical axis of a heat map.
-      facet: a set of axes for each value of it: problem, K, horizon, definition, policy,
+      facet: a set of axes for each value of it: problem, K, horizon, definition, rule, policy,
         parameters, or a parameter.
       kind: mean regret as curves with 95 % bands, or as a heat map.
       cells: those to draw; all of a sweep where nothing is named.
@@ -270,10 +270,12 @@ def plot(
     (folder,) = results
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.experiments.sweep import open_sweep
-    from jaxduel.experiments.sweep.reading.figures import sweep_figure
+    from jaxduel.experiments.sweep.reading.figures import sweep_figures
 
-    figure = sweep_figure(open_sweep(folder), x=x, y=y, facet=facet, kind=kind, **cells.chosen())
-    for path in figure.write(OutputFolder(folder / "figures" if out is None else out)):
+    asked = {"y": y, "facet": facet, "kind": kind, **cells.chosen()}
+    figures = sweep_figures(open_sweep(folder), x, **asked)
+    files = OutputFolder(folder / "figures" if out is None else out)
+    for path in (path for figure in figures for path in figure.write(files)):
         print(path)
     return 0
 

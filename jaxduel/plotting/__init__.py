@@ -32,6 +32,7 @@ from jaxduel.plotting.figures import sweep_figure as sweep_figure
 from jaxduel.plotting.heatmaps import HeatKind as HeatKind
 from jaxduel.plotting.heatmaps import HeatMap as HeatMap
 from jaxduel.plotting.heatmaps import HeatPanel as HeatPanel
+from jaxduel.plotting.identification import identification_figure as identification_figure
 from jaxduel.plotting.results import result_curves as result_curves
 from jaxduel.plotting.results import results_figure as results_figure
 from jaxduel.plotting.styles import FONT_SIZE as FONT_SIZE

@@ -13,6 +13,8 @@ are log-concave, so that Newton's method with halved steps finds the one mode.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -71,6 +73,15 @@ class Laplace:
 
     def mean_preferences(self) -> np.ndarray:
         """Posterior mean of the preferences: (K, K), p + p.T = 1."""
+        return coherent(self._mean(partial(preferences, self.model)))
+
+    def mean_ties(self) -> np.ndarray:
+        """Posterior mean of davidson's probabilities of a tie: (K, K), 0 on the diagonal."""
+        ties = self._mean(lambda d, log_nu: davidson(d, log_nu)[2])
+        return np.where(np.eye(len(ties), dtype=bool), 0, (ties + ties.T) / 2)
+
+    def _mean(self, of: Callable[[np.ndarray, float], np.ndarray]) -> np.ndarray:
+        """Posterior mean of a function of the differences and log nu: (K, K)."""
         num_arms = len(self.mode)
         covariance = self.covariance
         diagonal = np.diagonal(covariance)[:num_arms]
@@ -91,8 +102,8 @@ class Laplace:
         for weight, log_nu, centre, spread in outer:
             std = np.sqrt(np.maximum(spread, 0))
             for inner, node in zip(weights, nodes, strict=True):
-                mean += weight * inner * preferences(self.model, centre + std * node, log_nu)
-        return coherent(mean)
+                mean += weight * inner * of(centre + std * node, log_nu)
+        return mean
 
 
 def fit_strengths(model: str, wins: np.ndarray, ties: np.ndarray, prior_std: float) -> Laplace:

@@ -3,7 +3,8 @@
 `read` counts the votes of a file, `from_counts` takes counts, `arena` has those of the Chatbot
 Arena; `fit` gives a posterior distribution over instances, whose mean is a problem for `simulate`,
 sweeps and bounds. `identify` simulates how often the best arm is named after so many votes, and
-`plan` how many more votes of a log it takes; `next_pairs` says which come next.
+`plan` how many more votes of a log it takes; `next_pairs` says which come next, and
+`replay` how many of those of a log a policy would have needed.
 """
 
 from jaxduel.display import exported as _exported
@@ -23,6 +24,7 @@ from jaxduel.votes.planning import Plan as Plan
 from jaxduel.votes.planning import plan as plan
 from jaxduel.votes.reading import read as read
 from jaxduel.votes.recommending import RULES as RULES
+from jaxduel.votes.replaying import replay as replay
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import jax
@@ -17,6 +16,7 @@ from jaxduel.policies.base import WITHHELD, Batch, Duel, SupportsSkip
 from jaxduel.policies.checks import MAX_HORIZON, require_whole
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.simulation.blocks import plan_kind
+from jaxduel.simulation.compiling import compiled_once, shared
 from jaxduel.simulation.keys import root_key
 from jaxduel.votes.counts import Votes
 
@@ -72,14 +72,16 @@ def next_pairs(votes: Votes, policy: Any, num: int = 20, seed: int = 0) -> list[
     wins = checked_start(policy, votes.wins[np.ix_(arms, arms)])
     key = fold_in(root_key(seed), known)
     policy = registry.to_32_bits(policy)
-    ask = _batch if kind is Batch else _duels
-    left, right = map(np.asarray, ask(policy, jnp.asarray(wins), key, num, type(policy)))
+    if kind is Batch:
+        left, right = _batch(policy, jnp.asarray(wins), key)
+    else:
+        with shared(device := jax.local_devices()[0]):
+            given = jax.device_put((policy, wins, key), device)
+            left, right = map(np.asarray, _duels(*given, num=num, policy_class=type(policy)))
     return [(int(arms[i]), int(arms[j])) for i, j in zip(left, right, strict=True) if i != j]
 
 
-def _batch(
-    policy: Any, wins: jax.Array, key: jax.Array, _: int, __: type
-) -> tuple[np.ndarray, np.ndarray]:
+def _batch(policy: Any, wins: jax.Array, key: jax.Array) -> tuple[np.ndarray, np.ndarray]:
     """The arms of each comparison of the next round."""
     plan = policy.act(policy.from_wins(wins, fold_in(key, 0)), fold_in(key, 1))
     pairs = np.argwhere(np.asarray(plan.counts) > 0)
@@ -87,9 +89,9 @@ def _batch(
     return tuple(np.repeat(pairs, times, axis=0).T)  # type: ignore[return-value]
 
 
-@partial(jax.jit, static_argnames=("num", "policy_class"))
+@compiled_once(static_argnames=("num", "policy_class"))
 def _duels(
-    policy: Any, wins: jax.Array, key: jax.Array, num: int, policy_class: type
+    policy: Any, wins: jax.Array, key: jax.Array, *, num: int, policy_class: type
 ) -> tuple[jax.Array, jax.Array]:
     """The arms of the next comparisons of different arms: (num,) int32 each, 0 where none came."""
     del policy_class  # which JAX cannot tell by the policy alone

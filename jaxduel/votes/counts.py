@@ -36,6 +36,9 @@ class Votes:
     """`ties[i, j]` is the number of ties between arms i and j."""
     name: str = "votes"
     """The file's name, for messages and reports."""
+    history: np.ndarray | None = None  # (N, 3) int32
+    """The votes in their order, where the file has one a row: arms i and j, and 1 where i won, -1
+    where j won, 0 for a tie. None where only counts are known."""
 
     @property
     def num_arms(self) -> int:
@@ -104,7 +107,14 @@ class Votes:
     def _only(self, kept: np.ndarray) -> Votes:
         chosen = np.ix_(kept, kept)
         names = tuple(self.arms[arm] for arm in kept)
-        return dataclasses.replace(self, arms=names, wins=self.wins[chosen], ties=self.ties[chosen])
+        history = self.history
+        if history is not None:
+            number = np.full(self.num_arms, -1, np.int32)
+            number[kept] = np.arange(len(kept))
+            history = np.column_stack([number[history[:, :2]], history[:, 2]])
+            history = history[(history[:, :2] >= 0).all(axis=1)]
+        wins, ties = self.wins[chosen], self.ties[chosen]
+        return dataclasses.replace(self, arms=names, wins=wins, ties=ties, history=history)
 
     def __repr__(self) -> str:
         return (

@@ -61,14 +61,17 @@ class Fit:
     def problem(self) -> DuelingProblem:
         """The posterior mean of the preferences.
 
-        They are of decisive votes; davidson's count a tie as half a vote for either arm.
+        They are of decisive votes; davidson's count a tie as half a vote for either arm, and the
+        problem has its `ties`.
         """
+        ties = None
         if self.posterior is None:
             wins = self.votes.wins + 0.5
             mean = coherent(wins / (wins + wins.T))
         else:
             mean = self.posterior.mean_preferences()
-        return from_matrix(mean, name=f"{self.votes.name} ({self.model})")
+            ties = self.posterior.mean_ties() if self.model == "davidson" else None
+        return from_matrix(mean, name=f"{self.votes.name} ({self.model})", ties=ties)
 
     def sample(self, key: Array, n: int) -> np.ndarray:
         """Preferences drawn from the posterior.

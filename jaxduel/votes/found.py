@@ -144,8 +144,7 @@ class Found:
             )
         if (short := int((self.cast < self.votes[-1]).sum())) > 0:
             lines.append(
-                f"{short:,} runs ended before, with {int(self.cast.min()):,} votes or more: their "
-                "policy asked for no others"
+                f"{short:,} runs ended before that, with {int(self.cast.min()):,} votes or more"
             )
         if self.stops is not None:
             stopped = self.stops.votes >= 0

@@ -19,10 +19,11 @@ from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.stats import interval95, standard_error
+from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.fitting import Fit, Model, fit
 from jaxduel.votes.found import truth_of
-from jaxduel.votes.identifying import identify_cells, noise_of
+from jaxduel.votes.identifying import identify_cells
 from jaxduel.votes.recommending import crossings, order
 
 if TYPE_CHECKING:
@@ -245,6 +246,14 @@ def plan(
       InputError: for arguments out of range, an unknown policy or one that cannot start from
         counts.
       KeyboardInterrupt: after Ctrl-C if no policy had finished.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.from_counts([[0, 12, 14], [8, 0, 11], [6, 9, 0]])
+      >>> plan = jd.votes.plan(votes, ["uniform"], max_votes=500, draws=20, seeds=4)
+      >>> needed = plan.votes_needed("uniform", 0.9)
+      >>> bool(needed.low <= needed.value <= needed.high)
+      True
     """
     if not policies:
         raise InputError("plan needs at least one policy.")

@@ -8,8 +8,10 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
@@ -108,14 +110,14 @@ def read(
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError(f"{_file(path)} is not a regular file: a file of votes is needed.")
         with _opened(path, encoding) as file:
-            outcomes = _outcomes(path, file, named, encoding)
+            outcomes, order = _outcomes(path, file, named, encoding)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(f"{_file(path)} is damaged: it cannot be unpacked.") from None
     except (UnicodeError, LookupError):
         raise InputError(f"{_file(path)} is no text in {shorten(encoding)}.") from None
     except OSError as error:
         raise InputError(f"{_file(path)} cannot be read: {why(error)}.") from None
-    return _counted(path, outcomes)
+    return _counted(path, outcomes, order)
 
 
 @contextmanager
@@ -130,8 +132,8 @@ def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
 
 def _outcomes(
     path: Path, file: IO[str], named: Mapping[str, str], encoding: str
-) -> dict[Outcome, int]:
-    """Number of rows of each outcome."""
+) -> tuple[list[Outcome], np.ndarray]:
+    """The outcome of each different row, and (N,) the number of each row's in that list."""
     lines = _WholeLines(file)
     first = next(iter(lines), None)
     if first is None:
@@ -144,14 +146,15 @@ def _outcomes(
     take: Any = itemgetter(*places.values())  # of a row a tuple: layouts have 2 columns or more
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     rows: dict[tuple[str, ...], int] = {}
-    numbers: dict[tuple[str, ...], int] = {}
+    numbers: list[int] = []
+    order = array("i")
     limit, whole = csv.field_size_limit(_LONGEST_FIELD), 1
     try:
         for row in _rows(reader, len(header), take):
-            if row in rows:
-                rows[row] += 1
-            else:
-                rows[row], numbers[row] = 1, reader.line_num + 1
+            if row not in rows:
+                rows[row] = len(rows)
+                numbers.append(reader.line_num + 1)
+            order.append(rows[row])
             whole = reader.line_num + 1
     except ValueError as error:
         raise InputError(f"{_file(path)}, line {reader.line_num + 1}: {error}.") from None
@@ -168,21 +171,21 @@ def _outcomes(
             f"the last line of {_file(path)}, {reader.line_num + 2}, has no end and was left out: "
             "it may be half written."
         )
-    outcomes: dict[Outcome, int] = {}
-    for row, count in rows.items():
+    outcomes: list[Outcome] = []
+    for row, line in zip(rows, numbers, strict=True):
         try:
             said = _outcome({role: text.strip() for role, text in zip(places, row, strict=True)})
         except ValueError as error:
-            raise InputError(f"{_file(path)}, line {numbers[row]}: {error}.") from None
+            raise InputError(f"{_file(path)}, line {line}: {error}.") from None
         if any(each < " " or "\ud800" <= each <= "\udfff" for name in said[:2] for each in name):
             raise InputError(
-                f"{_file(path)}, line {numbers[row]}: a name is no text in {shorten(encoding)}, or "
+                f"{_file(path)}, line {line}: a name is no text in {shorten(encoding)}, or "
                 "has control characters."
             )
-        outcomes[said] = outcomes.get(said, 0) + count
+        outcomes.append(said)
     if not outcomes:
         raise InputError(f"{_file(path)} holds no votes: its header is the only line.")
-    return outcomes
+    return outcomes, np.frombuffer(order, np.int32)
 
 
 class _WholeLines:
@@ -292,7 +295,8 @@ def _count(text: str) -> int:
     return int(number)
 
 
-def _counted(path: Path, outcomes: Mapping[Outcome, int]) -> Votes:
+def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Votes:
+    """The votes of rows, whose outcomes have these numbers in a list."""
     found = {name for outcome in outcomes for name in outcome[:2]}
     require_arms(len(found), f"{_file(path)} has votes of")
     whole = all(name.isascii() and name.isdigit() for name in found)
@@ -300,13 +304,18 @@ def _counted(path: Path, outcomes: Mapping[Outcome, int]) -> Votes:
     number = {arm: place for place, arm in enumerate(arms)}
     wins = np.zeros((len(arms), len(arms)), np.int64)
     ties = np.zeros_like(wins)
-    for (left, right, won, lost, tied), count in outcomes.items():
-        i, j = number[left], number[right]
+    rows = np.zeros((len(outcomes), 3), np.int32)
+    each = np.bincount(order, minlength=len(outcomes))
+    for row, (left, right, won, lost, tied) in enumerate(outcomes):
+        i, j, count = number[left], number[right], int(each[row])
+        rows[row] = i, j, won - lost
         wins[i, j] += won * count
         wins[j, i] += lost * count
         ties[i, j] += tied * count
         ties[j, i] += tied * count
-    return from_counts(wins, ties, arms, path.name)
+    votes = from_counts(wins, ties, arms, path.name)
+    one_a_row = votes.num_votes == len(order) and all(sum(said[2:]) == 1 for said in outcomes)
+    return replace(votes, history=rows[order]) if one_a_row else votes
 
 
 def _file(path: Path) -> str:

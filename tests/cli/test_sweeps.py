@@ -108,6 +108,37 @@ def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
     assert "another grid, which differs in horizons" in error
 
 
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_sweep_that_identifies_arms_from_its_grid_to_its_figures(capsys, tmp_path, grid):
+    grid.write_text(GRID.replace("horizons = [60]", "identify = true\nvotes = 60"))
+    out = tmp_path / "results"
+    code, text, _ = outcome(capsys, "sweep", grid, "--dry-run", "--time", "--devices", 1)
+    assert code == 0
+    assert "rucb(alpha=0.51) on arxiv: votes = 60" in text
+    assert "3 blocks for 6 seeds a cell: 720 votes" in text
+    code, text, _ = outcome(capsys, "sweep", grid, "--out", out, "--devices", 1, "--shard", "1/2")
+    assert (code, text.split(":")[0]) == (0, f"2 of 3 blocks are stored in {out}; to go on")
+    code, text, _ = outcome(capsys, "sweep", grid, "--out", out, "--devices", 1)
+    assert (code, text) == (0, f"finished: 3 blocks in {out}\n")
+    code, text, _ = outcome(capsys, "show", out, "--rule", "btl")
+    assert code == 0
+    assert "votes for 0.95" in text
+    assert text.count("rucb[") == 2
+    code, text, _ = outcome(capsys, "export", out, "--policy", "rucb[alpha=1.0]")
+    assert (code, text) == (0, f"written: {out / 'table.csv'}\n")
+    assert (out / "table.csv").read_text().count("rucb") == 3 * 3  # rules, checkpoints
+    code, text, error = outcome(
+        capsys, "compare", out, "--policies", "rucb[alpha=0.51]", "rucb[alpha=1.0]"
+    )
+    assert (code, text) == (2, "")
+    assert error.splitlines() == [
+        "jaxduel: error: compare is of regret, and the sweep has none: it identifies arms."
+    ]
+    code, text, _ = outcome(capsys, "plot", out, "--rule", "btl")
+    assert code == 0
+    assert text.splitlines()[0].endswith("/named-votes-rule=btl.png")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -115,6 +146,7 @@ def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
         (('"rucb"', '"rucbb"'), "line 7.*rucbb.*did you mean 'rucb'"),
         (('"arxiv"', '"arxif"'), "line 10.*arxif.*did you mean 'arxiv'"),
         (("[60]", "[]"), "horizons is an empty list"),
+        (("[60]", "[60]\nidentify = true"), "line 4.*horizons is for regret"),
     ],
 )
 def test_a_wrong_grid_is_refused(capsys, tmp_path, grid, change, message):

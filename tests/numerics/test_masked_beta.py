@@ -48,7 +48,7 @@ def test_only_marked_entries_are_drawn():
     assert (nothing == 0).all()
 
 
-@pytest.mark.parametrize("entries", [5, 40])
+@pytest.mark.parametrize("entries", [5, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_lane_draws_the_same_alone_among_others_and_nested(entries):
     case = _case(48, entries)
     together = np.asarray(_draw_lanes(*case))

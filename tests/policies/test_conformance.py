@@ -2,6 +2,7 @@
 
 import dataclasses
 from functools import partial
+from itertools import product
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,6 @@ from jaxduel.policies import registry
 from jaxduel.policies.base import Duel
 from jaxduel.simulation import conformance
 from jaxduel.simulation.blocks import plan_kind
-from tests.choice import some
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -24,8 +24,21 @@ NAMED_GRIDS = {name: {"num_batches": 6} for name in ("base", "etc")}
 """What a grid with a name needs, and one of the user's own does not."""
 
 
-@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", some(jd.policies.names(), ("base", "pcomp", "rucb")))
+QUICK = ("base", "pcomp", "rucb")
+SLOW = ("cw-rmed", "dts+", "rcs", "rmed2", "rmed2fh")
+"""Policies whose quiet runs are like those of others of their family."""
+
+
+def _cases():
+    """A case for each policy and check, marked by what runs it."""
+    for name, check in product(jd.policies.names(), conformance.CHECKS):
+        marks = [] if name in QUICK else [pytest.mark.thorough]
+        if check is conformance.keeps_its_word_when_quiet and name in SLOW:
+            marks = [pytest.mark.slow]
+        yield pytest.param(name, check, marks=marks, id=f"{name}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("name", "check"), list(_cases()))
 def test_registered_policy_conforms(name, check):
     check(partial(jd.policies.make, name, **(NEEDED | NAMED_GRIDS).get(name, {})))
 

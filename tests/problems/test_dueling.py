@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from jaxduel.errors import InputError
 from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem, from_matrix
+from jaxduel.simulation.identity import problem_digest
 
 ROCK_PAPER = [[0.5, 0.9, 0.2], [0.1, 0.5, 0.7], [0.8, 0.3, 0.5]]
 RANKED = [[0.5, 0.6, 0.8, 0.7], [0.4, 0.5, 0.5, 0.9], [0.2, 0.5, 0.5, 0.6], [0.3, 0.1, 0.4, 0.5]]
@@ -257,3 +258,32 @@ def test_it_passes_through_transformations():
         dataclasses.replace(problem, preferences=jnp.array(RANKED))
     )
     assert gradient.preferences[0, 1] == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize(
+    ("ties", "message"),
+    [
+        ([[0, 0.7], [0.7, 0]], "leaves at most 0.6"),
+        ([[0, 0.1], [0.2, 0]], "symmetric"),
+        ([[0.1, 0.1], [0.1, 0]], "no ties"),
+        ([[0, -0.1], [-0.1, 0]], "probabilities"),
+        ([[0, np.nan], [np.nan, 0]], "finite"),
+        ([[0]], "has shape"),
+        ([["a"]], "real numbers"),
+    ],
+)
+def test_ties_that_cannot_be_are_refused(ties, message):
+    with pytest.raises(InputError, match=message):
+        from_matrix([[0.5, 0.7], [0.3, 0.5]], ties=ties)
+
+
+def test_ties_are_part_of_an_instance():
+    p, q = [[0.5, 0.7, 0.6], [0.3, 0.5, 0.5], [0.4, 0.5, 0.5]], 0.2 * (1 - np.eye(3))
+    problem = from_matrix(p, ties=q)
+    assert problem != from_matrix(p)
+    assert problem == from_matrix(p, ties=q)
+    assert from_matrix(p, ties=np.zeros((3, 3))) == from_matrix(p)
+    assert np.array_equal(problem.submatrix([0, 2]).ties, [[0, 0.2], [0.2, 0]])
+    assert problem_digest(problem) != problem_digest(from_matrix(p))
+    assert "ties up to 0.2" in repr(problem)
+    assert "ties up to 0.2" in problem._repr_html_()

@@ -207,6 +207,7 @@ def test_a_device_that_is_not_the_first_compiles_for_the_others(compiled):
     assert len(compiled) == times > 0
 
 
+@pytest.mark.slow
 def test_programs_that_cannot_be_shared_are_compiled_for_each_device(compiled, monkeypatch):
     def refuse(*_):
         raise RuntimeError("not with this version")

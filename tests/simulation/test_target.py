@@ -27,7 +27,13 @@ def for_gpu(monkeypatch):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("name", "skips"), [("dts", True), ("ccb", False), ("ecw-rmed", False), ("scb", False)]
+    ("name", "skips"),
+    [
+        ("dts", True),
+        ("ccb", False),
+        pytest.param("ecw-rmed", False, marks=pytest.mark.slow),
+        pytest.param("scb", False, marks=pytest.mark.slow),
+    ],
 )
 def test_a_gpu_s_code_gives_the_same_numbers(name, skips, for_gpu):
     problem = jd.problems.copeland_cycle(5, 0.3)

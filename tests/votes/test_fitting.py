@@ -10,6 +10,7 @@ from scipy import integrate, optimize, stats
 
 import jaxduel as jd
 from jaxduel.errors import InputError
+from jaxduel.problems.strengths import davidson
 from tests.votes.cases import NU, STRENGTHS, drawn, probabilities, relabelled
 
 STRONG = ("btl", "thurstone", "davidson")
@@ -301,3 +302,18 @@ def test_bad_models_and_numbers_get_a_sentence():
         jd.votes.fit(votes, "elo")
     with pytest.raises(InputError, match="n must be at least 1, not 0"):
         jd.votes.fit(votes).sample(jax.random.key(0), 0)
+
+
+def test_the_mean_instance_of_davidson_has_the_mean_ties():
+    votes = jd.votes.from_counts(
+        [[0, 12, 14], [8, 0, 11], [6, 9, 0]], ties=[[0, 5, 2], [5, 0, 3], [2, 3, 0]]
+    )
+    fit = jd.votes.fit(votes, "davidson")
+    normals = np.random.default_rng(0).standard_normal((20_000, 4))
+    strengths, log_nu = fit.posterior.draws(normals)
+    d = strengths[:, :, None] - strengths[:, None, :]
+    ties = davidson(d, log_nu[:, None, None])[2]
+    error = np.abs(fit.problem.ties - ties.mean(axis=0))[~np.eye(3, dtype=bool)]
+    sem = ties.std(axis=0)[~np.eye(3, dtype=bool)] / np.sqrt(20_000)
+    assert (error < 4 * sem).all()
+    assert jd.votes.fit(votes, "btl").problem.ties is None

@@ -16,7 +16,7 @@ from jaxduel.experiments.engine import work
 from jaxduel.experiments.engine.cells import digest_of_json
 from jaxduel.experiments.engine.same import ROUNDING
 from jaxduel.simulation.identity import code_digest, versions
-from jaxduel.votes import found, identifying, recommending, stopping
+from jaxduel.votes import collecting, found, identifying, recommending, stopping
 
 
 def identity(environment: Mapping[str, Any]) -> str:
@@ -57,7 +57,7 @@ def environment(device_kind: str, prng: str, *, identifies: bool = False) -> dic
 def blocks_code(identifies: bool = False) -> str:
     """Digest of the code that determines the numbers of blocks, with that which names arms if the
     study identifies them: 16 hexadecimal digits."""
-    naming = (found, identifying, recommending, stopping) if identifies else ()
+    naming = (collecting, found, identifying, recommending, stopping) if identifies else ()
     return code_digest(work.__file__, *(str(module.__file__) for module in naming))
 
 

@@ -16,8 +16,8 @@ from jaxduel.experiments.engine.reducing import Seeds
 from jaxduel.problems import DuelingProblem
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.keys import root_key
+from jaxduel.votes.collecting import FoundCollector
 from jaxduel.votes.found import Found, truth_of
-from jaxduel.votes.identifying import FoundCollector
 
 
 def named_arrays_of(

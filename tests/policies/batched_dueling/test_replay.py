@@ -81,7 +81,7 @@ def test_batches_follow_the_paper(case, num_arms, horizon, num_batches):
         assert int(last.remaining[run]) == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_batches_of_one_comparison_follow_the_paper():
     for name, oracle_class, (reading, *_) in BATCHED_READINGS:
         horizon = 40

@@ -192,7 +192,7 @@ def test_an_elimination_that_would_leave_nobody_is_not_made():
     assert keep_survivors(active, one).tolist() == [False, False, False, True]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_few_seeds_and_the_edges_of_horizon_and_batches_run():
     arithmetic = jd.problems.arithmetic
     with warnings.catch_warnings():

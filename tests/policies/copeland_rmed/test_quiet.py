@@ -65,6 +65,7 @@ def test_plays_are_the_same(name):
     check_all_plays(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["confident_until", "due_log_t"])
 def test_the_lists_of_ecw_rmed_change_at_the_comparison_at_which_they_do(what):
     def change(state, more):

@@ -153,6 +153,7 @@ def test_the_step_after_a_run_has_the_law_of_steps_that_end_runs(drawn):
 # ---- whole runs ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_have_the_same_law(turns, monkeypatch):
     """Seeds for 18 % of the mean regret to be 4.5 standard errors or more. Without skipping is,
     here, as if it never paid: the same program."""

@@ -183,6 +183,7 @@ def _next_after_runs(policy, state, alike, key):
     return n - 1, left, right
 
 
+@pytest.mark.slow
 @below_one_half
 def test_what_comes_after_a_run_of_any_winner_has_the_law_of_steps():
     policy, state = _policy()

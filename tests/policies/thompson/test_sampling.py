@@ -194,6 +194,7 @@ def test_late_outcomes_give_the_state_of_early_ones():
     assert np.array_equal(late.lead, state.lead)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 def test_two_arms_that_tie_are_played_for_ever_without_regret():
     problem = jd.problems.from_matrix([[0.5, 0.5], [0.5, 0.5]])

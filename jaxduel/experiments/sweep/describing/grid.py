@@ -116,7 +116,7 @@ class Grid:
 
     policies: Some[InstanceOf[PolicyEntry]]
     problems: Some[InstanceOf[ProblemEntry]]
-    horizons: Some[Count] = ()
+    horizons: Some[Count] | None = None
     num_seeds: Count = 100
     seed: Annotated[int, Field(ge=0, le=2**32 - 1), WHOLE] = 0
     checkpoints: Annotated[
@@ -131,7 +131,7 @@ class Grid:
     keep: Several[Literal[KEPT]] = ()  # pyright: ignore[reportInvalidTypeForm]
     ties: Literal[TIES] = TIES[0]  # pyright: ignore[reportInvalidTypeForm]
     identify: bool = False
-    votes: Some[Count] = ()
+    votes: Some[Count] | None = None
     recommend: Some[Literal[RULES]] = RULES  # pyright: ignore[reportInvalidTypeForm]
     target: Literal[TARGETS] = TARGETS[0]  # pyright: ignore[reportInvalidTypeForm]
     stop: Literal[STOPS] | None = None  # pyright: ignore[reportInvalidTypeForm]
@@ -154,7 +154,7 @@ class Grid:
     @property
     def ends(self) -> tuple[int, ...]:
         """The horizons, in comparisons or pulls, or in votes where arms are identified."""
-        return self.votes if self.identify else self.horizons
+        return (self.votes if self.identify else self.horizons) or ()
 
     def checkpoints_of(self, horizon: int) -> tuple[int, ...]:
         """The times at which a run up to a horizon is recorded: increasing, the last is the

@@ -257,4 +257,6 @@ def _table(
 def _or_one(value: dict[str, Any]) -> dict[str, Any]:
     """The schema of a field, where one value may stand for a list of one."""
     value = {key: part for key, part in value.items() if key != "title"}
+    if value.get("anyOf", [])[1:] == [{"type": "null"}]:  # TOML has no null
+        value = value["anyOf"][0]
     return {"anyOf": [value["items"], value]} if value.get("type") == "array" else value

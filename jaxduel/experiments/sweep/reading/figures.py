@@ -1,10 +1,11 @@
-"""Figures of a sweep: regret against time, or regret at the horizon against a varied quantity."""
+"""Figures of a sweep: regret against time, or regret at the horizon against a varied quantity; or
+the probability that the best arm is named, or votes needed for one."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,8 +16,16 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.groups import BATCHES
 from jaxduel.experiments.file_names import named_after
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.short_numbers import short
-from jaxduel.experiments.sweep.reading.cells import Frame, at_checkpoints, choose, parameter_names
+from jaxduel.experiments.sweep.reading.cells import (
+    Frame,
+    at_checkpoints,
+    choose,
+    measure_of,
+    parameter_names,
+    require_regret,
+)
+from jaxduel.experiments.sweep.reading.found_figures import draw_votes, found_points
+from jaxduel.experiments.sweep.reading.labels import family_of, labelled, ranks_of, require_few
 from jaxduel.experiments.tables import csv_text
 
 if TYPE_CHECKING:
@@ -27,7 +36,6 @@ Kind = Literal["curves", "heatmap"]
 
 MOST_CURVES = 20
 """Most curves in a facet: more could not be told apart."""
-MOST_FACETS = 48
 _LOG_FROM = 8.0
 """A quantity that varies by at least this factor has a logarithmic axis."""
 
@@ -41,10 +49,10 @@ _ALIASES = {
     "batches": BATCHES,
     "regret": "definition",
 }
-_OF_CELLS = ("problem", "family", "K", "horizon", "definition", "policy", "parameters")
+_OF_CELLS = ("problem", "family", "K", "horizon", "definition", "rule", "policy", "parameters")
 _WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$", "t": "comparisons $t$"}
 _CSV = ["facet", "curve", "x", "policy", "parameters", "problem", "num_arms", "horizon"]
-_CSV += ["definition", "t", "num_seeds", "mean", "sem", "lower95", "upper95"]
+_CSV += ["definition", "rule", "t", "num_seeds", "mean", "sem", "lower95", "upper95"]
 
 
 @dataclass(frozen=True)
@@ -67,12 +75,19 @@ class SweepFigure:
     def csv(self) -> str:
         """The numbers: one line per point, floats to the last bit."""
         x = ["" if np.isnan(value) else float(value) for value in self.points["x"]]
-        rows = self.points.assign(x=np.array(x, object))[_CSV].itertuples(index=False)
-        return csv_text(_CSV, rows)
+        columns = [name for name in _CSV if name in self.points]
+        rows = self.points.assign(x=np.array(x, object))[columns].itertuples(index=False)
+        return csv_text(columns, rows)
 
     def draw(self) -> Figure:
         """The figure."""
-        return _draw_curves(self) if self.y is None else _draw_maps(self)
+        if self.y is not None:
+            return _draw_maps(self)
+        return draw_votes(self.points) if self._is_of_votes else _draw_curves(self)
+
+    @property
+    def _is_of_votes(self) -> bool:
+        return self.x == "t" and "rule" in self.points
 
     def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
         """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
@@ -81,6 +96,21 @@ class SweepFigure:
         name, figure = name or self.name, self.draw()
         contents = {"png": png(figure), "pdf": pdf(figure), "csv": self.csv()}
         return [folder.write(f"{name}.{suffix}", data) for suffix, data in contents.items()]
+
+
+def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[SweepFigure]:
+    """The figure of `sweep_figure`; where arms are identified and x is "t" also those of the votes
+    needed against each parameter that is varied, as far as the best arm is named often enough."""
+    figures = [sweep_figure(dataset, x=x, **asked)]
+    if x != "t" or measure_of(dataset) == "definition":
+        return figures
+    cells = figures[0].points
+    for name in parameter_names(dataset):
+        values = cells[name].dropna()
+        if values.nunique() > 1 and not any(isinstance(value, str) for value in values):
+            with suppress(InputError):  # it is not
+                figures.append(sweep_figure(dataset, x=name, **asked))
+    return figures
 
 
 def sweep_figure(
@@ -97,7 +127,9 @@ def sweep_figure(
     Curves are policies, with their parameters, problems and horizons where those differ and are
     neither on an axis nor in facets; means over seeds, with 95 % bands. Policies without the
     parameter on the horizontal axis are levels. Maps are of one policy each, regret at the horizon
-    over x and y.
+    over x and y. Where arms are identified curves are of policies and rules: the probability that
+    the best arm is named against votes, or for another x the votes needed for 0.9; there are no
+    maps.
 
     Args:
       dataset: data set from `open_sweep`.
@@ -109,12 +141,14 @@ def sweep_figure(
         "parameters", or value of a parameter; by default for each problem and horizon, as far as
         they are on no axis. Definitions of regret always have axes of their own.
       kind: "curves" or "heatmap".
-      **chosen: the problems, horizons, policies and definitions to keep, as for `choose`.
+      **chosen: the problems, horizons, policies, definitions and rules to keep, as for `choose`.
 
     Raises:
       InputError: if a name is not in the sweep or cannot be drawn so, nothing has run yet, or
         there would be too much in one figure.
     """
+    if kind == "heatmap":
+        require_regret(dataset, "a heat map is of")
     cells = choose(dataset, **chosen)
     cells = cells[cells["num_seeds"] > 0]
     if cells.empty:
@@ -138,15 +172,21 @@ def sweep_figure(
     if by == "t" or (by and by in (x, y)):
         raise InputError(f"'{facet}' cannot be both an axis and the facet.")
     lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
-    points = at_checkpoints(dataset, lines, last=x != "t")
+    if identifies := "rule" in cells:
+        points = found_points(dataset, lines, x)
+    else:
+        points = at_checkpoints(dataset, lines, last=x != "t")
     points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
     stem = f"curves-{x}" if y is None else f"heatmap-{x}-{y}"
+    if identifies:
+        stem = "named-votes" if x == "t" else f"needed-{x}"
     name = named_after(
         stem + (f"-by-{by}" if by else ""),
         problem=chosen.get("problems", ()),
         T=chosen.get("horizons", ()),
         policy=chosen.get("policies", ()),
         regret=chosen.get("definitions", ()),
+        rule=chosen.get("rules", ()),
     )
     return SweepFigure(name, x, y, points)
 
@@ -165,22 +205,12 @@ def axis_name(name: str, parameters: Sequence[str]) -> str:
     raise unknown_name("axis of a figure", name, known)
 
 
-def family_of(problem: str) -> str:
-    """The name of a problem without its number of arms: "btl(instance=0)"."""
-    what, bracket, inside = problem.partition("(")
-    if not bracket:
-        return problem
-    parts = [part for part in re.split(r",\s*", inside.removesuffix(")")) if part]
-    rest = [part for part in parts if not part.startswith("num_arms=")]
-    return f"{what}({', '.join(rest)})" if rest else what
-
-
 def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Frame:
     """The cells with the facet, curve and line that each belongs to, in the order of the curves."""
     import pandas
 
-    parts = []
-    for some in _labelled(cells, names, {x}, facet):
+    parts, axes = [], {x, "rule"} if x == "t" else {x}
+    for some in labelled(cells, names, axes, facet):
         keys = list(zip(some["curve"], some[x].isna() if x != "t" else some["curve"], strict=True))
         order = {key: i for i, key in enumerate(dict.fromkeys(keys))}
         if len(order) > MOST_CURVES:
@@ -204,77 +234,11 @@ def _maps(cells: Frame, names: Sequence[str], x: str, y: str, facet: str | None)
         raise InputError(f"no policy that has run has both '{x}' and '{y}'.")
     if cells["definition"].nunique() > 1:
         raise InputError("a heat map is of one definition of regret: choose one.")
-    found = pandas.concat(_labelled(cells, names, {x, y}, facet))
-    _require_few(len(found[["curve", "facet"]].drop_duplicates()))
-    found = found.assign(line=_ranks(found["curve"])).sort_values("line", kind="stable")
+    found = pandas.concat(labelled(cells, names, {x, y}, facet))
+    require_few(len(found[["curve", "facet"]].drop_duplicates()))
+    found = found.assign(line=ranks_of(found["curve"])).sort_values("line", kind="stable")
     pairs = zip(found["curve"], found["facet"], strict=True)
     return found.assign(facet=[", ".join(part for part in pair if part) for pair in pairs])
-
-
-def _labelled(
-    cells: Frame, names: Sequence[str], axes: Collection[str], facet: str | None
-) -> list[Frame]:
-    """The cells of each facet, in the order of its values, with its title and the label of each
-    cell's curve in the legend, "dts[alpha=0.6], T = 1e6".
-
-    Facets are for the values of the axis asked for, or else for problems and horizons that differ;
-    and for definitions of regret, if they differ. Labels have what distinguishes cells beside.
-    """
-    apart = [facet] if facet else [*_problem_axis(cells, axes), "horizon"]
-    apart += ["definition"] if facet != "definition" else []
-    apart = [a for a in apart if a not in axes and (a == facet or _varies(cells, a))]
-    used = {*axes, *apart}
-    ranks = [_ranks(cells[axis]) for axis in apart]
-    groups = [some for _, some in cells.groupby([*ranks, np.zeros(len(cells))])]
-    _require_few(len(groups))
-    others: set[str] = {"horizon"} if any(_varies(some, "horizon") for some in groups) else set()
-    if not {"problem", "family"} & used:
-        found = [(some, axis) for some in groups for axis in _problem_axis(some, used)]
-        others |= {axis for some, axis in found if _varies(some, axis)}
-    beside = [name for name in ("problem", "family", "horizon") if name in others - used]
-    free = [name for name in names if name not in used and "parameters" not in used]
-    varied = [name for name in free if cells[name].nunique() > 1]
-    inside = {
-        policy: [name for name in free if name in varied or _varies(own, name)]
-        for policy, own in cells.groupby("policy", observed=True)
-    }
-
-    def label(cell: dict[str, Any]) -> str:
-        known = [name for name in inside[cell["policy"]] if cell[name] is not None]
-        values = ", ".join(_in_words(name, cell[name]).replace(" = ", "=") for name in known)
-        policy = f"{cell['policy']}[{values}]" if values else cell["policy"]
-        return ", ".join([policy, *(_in_words(axis, cell[axis]) for axis in beside)])
-
-    return [
-        some.assign(
-            facet=", ".join(_in_words(axis, some[axis].iloc[0]) for axis in apart),
-            curve=[label(cell) for cell in some.to_dict("records")],
-        )
-        for some in groups
-    ]
-
-
-def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
-    """The axis that distinguishes problems: their names; where K is used, their names without it;
-    none if K alone distinguishes them and no name has several."""
-    if "K" not in used:
-        return ["problem"]
-    arms = cells.groupby("family")["K"]
-    if (arms.nunique() == 1).all() and cells["K"].nunique() == arms.ngroups:
-        return []
-    return ["family"]
-
-
-def _varies(cells: Frame, axis: str) -> bool:
-    return cells[axis].nunique(dropna=False) > 1
-
-
-def _ranks(column: Frame) -> list[int]:
-    """Ranks of values: numbers increasing, others as they come, None last."""
-    numbers = [value for value in column if isinstance(value, int | float)]
-    words = [value for value in column if isinstance(value, str)]
-    order = {v: i for i, v in enumerate(dict.fromkeys([*sorted(numbers), *words, None]))}
-    return [order[value] for value in column]
 
 
 def _numeric(axis: str, cells: Frame) -> str:
@@ -284,26 +248,6 @@ def _numeric(axis: str, cells: Frame) -> str:
             "parameters that are numbers are."
         )
     return axis
-
-
-def _require_few(count: int) -> None:
-    if count > MOST_FACETS:
-        raise InputError(
-            f"a figure would have {count} sets of axes, more than {MOST_FACETS}: choose policies, "
-            "problems or horizons, or another facet."
-        )
-
-
-def _in_words(axis: str, value: float | str | None) -> str:
-    """A value of an axis in a title: "K = 8", "T = 1e6", "arxiv", "alpha = 0.6"."""
-    if axis in ("problem", "family", "definition", "policy"):
-        return str(value)
-    if axis == "parameters":
-        return str(value) or "no parameters"
-    if value is None:
-        return f"without {axis}"
-    name = "T" if axis == "horizon" else axis.removeprefix("parameter_")
-    return f"{name} = {value if isinstance(value, str) else short(value)}"
 
 
 def _axis_label(axis: str) -> str:
@@ -330,7 +274,8 @@ def _draw_curves(figure: SweepFigure) -> Figure:
         for _, line in some.groupby("line", sort=False):
             level = bool(line["x"].isna().all())
             mean, lower, upper = (
-                np.repeat(line[name].values, 1 + level) for name in ("mean", "lower95", "upper95")
+                np.repeat(np.where(np.isfinite(line[name]), line[name], np.nan), 1 + level)
+                for name in ("mean", "lower95", "upper95")
             )
             curves.append(
                 SweepCurve(
@@ -348,7 +293,7 @@ def _draw_curves(figure: SweepFigure) -> Figure:
             curves=curves,
             title=str(title),
             across=_axis_label(x),
-            up=_regret_label(some, x),
+            up=some["up"].iloc[0] if "up" in some else _regret_label(some, x),
             across_scale="log" if log else "linear",
         )
         drawn.append(facet)

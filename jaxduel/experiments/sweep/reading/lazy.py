@@ -188,6 +188,7 @@ class LazyVariable(BackendArray):
                 return None
             box = tuple(slice(source.min(), source.max() + 1) for source in sources)
             values = stored[box][np.ix_(*(source - source.min() for source in sources))]
+            values = values.astype(self.dtype, copy=False)
         limits = {name: group.num_arms for name in ("arm", "left", "right")}
         limits["checkpoint"] = np.isfinite(group.t).sum(axis=1)
         for axis, (name, source) in enumerate(zip(dimensions, sources[1:], strict=True), 1):

@@ -107,6 +107,29 @@ def test_keys_stay_what_they_are():
     assert cell.key == "4a5b8f0f36f6138b"
 
 
+def test_where_arms_are_identified_votes_are_the_horizons():
+    grid = Grid(
+        policies=(PolicyEntry("pcomp"), PolicyEntry("rucb")),
+        problems=(ARXIV,),
+        batches=4,
+        identify=True,
+        votes=(50, 100),
+        recommend=("btl",),
+        target="borda",
+    )
+    cells = expand(grid)
+    assert [(cell.policy, cell.horizon) for cell in cells] == [
+        ("pcomp", 50), ("pcomp", 100), ("rucb", 50), ("rucb", 100)
+    ]  # fmt: skip
+    assert {cell.definitions for cell in cells} == {("btl",)}
+    assert {cell.question.target for cell in cells} == {"borda"}
+    assert cells[0].all_parameters["horizon"] == 50
+    assert str(cells[2]) == "rucb on arxiv up to 50 votes"
+    arms = replace(grid, problems=(ProblemEntry(name="gaussian[0.6,0.5]"),))
+    with pytest.raises(InputError, match="has no cell in the grid"):
+        expand(arms)
+
+
 def test_an_explicit_default_is_the_default():
     explicit, implicit = (
         cells_of((PolicyEntry("dts", parameters),), (ARXIV,))[0]

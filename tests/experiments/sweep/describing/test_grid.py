@@ -119,6 +119,15 @@ def test_another_number_of_seeds_is_the_same_grid_otherwise():
         ({"prng": "rbg"}, ("prng",), "^unknown value of prng 'rbg': .*threefry2x32"),
         ({"shuffle_arms": 1}, ("shuffle_arms",), "true or false, not 1"),
         ({"sede": 1}, ("sede",), "^unknown key of the grid 'sede': .*did you mean 'seed'"),
+        ({"ties": "dropp"}, ("ties",), "^unknown value of ties 'dropp': .*'drop'"),
+        (
+            {"votes": 10},
+            ("votes",),
+            "^votes is for grids that identify arms: write ident",
+        ),
+        ({"delta": 0.1}, ("delta",), "^delta is for grids that identify arms"),
+        ({"identify": True}, ("horizons",), "^horizons is for regret, .*its runs end with votes"),
+        ({"identify": 1}, ("identify",), "^identify must be true or false, not 1"),
         (
             {"policies": (DTS, PolicyEntry("pcomp"))},
             ("policies", 1, "name"),
@@ -214,6 +223,56 @@ def test_errors_survive_pickling():
 def test_what_is_not_given_is_said():
     with pytest.raises(GridError, match=r"^the grid needs the key 'policies'"):
         Grid(problems=ARXIV, horizons=10)  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "message"),
+    [
+        ({"votes": ()}, ("votes",), "^votes is an empty list"),
+        ({"votes": 0}, ("votes", 0), "^votes must be at least 1, not 0"),
+        ({"horizons": 10}, ("horizons",), "^horizons is for regret"),
+        ({"regret": "average"}, ("regret",), "^regret is for regret"),
+        ({"keep": "seeds"}, ("keep",), "^keep is for regret"),
+        ({"recommend": ("bordo",)}, ("recommend", 0), "^unknown value of recommend .*'borda'"),
+        ({"recommend": ()}, ("recommend",), "^recommend is an empty list"),
+        ({"target": "btl"}, ("target",), "^unknown value of target 'btl': .*borda, copeland"),
+        ({"stop": "never"}, ("stop",), "^unknown value of stop 'never': .*condorcet"),
+        ({"delta": 0}, ("delta",), "^delta must be a probability between 0 and 1, not 0"),
+        ({"delta": "a"}, ("delta",), "^delta must be a number, not 'a'"),
+        (
+            {"policies": (DTS, PolicyEntry("thompson-gaussian"))},
+            ("policies", 1, "name"),
+            "^thompson-gaussian pulls arms: identify is for those that compare",
+        ),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(changes, place, message):
+    asked = {"policies": (DTS,), "problems": (ARXIV,), "identify": True, "votes": 10}
+    with pytest.raises(GridError, match=message) as caught:
+        Grid(**{**asked, **changes})
+    assert caught.value.place == place
+
+
+def test_a_grid_needs_an_end():
+    for identify, key in ((True, "votes"), (False, "horizons")):
+        with pytest.raises(GridError, match=f"^the grid needs the key '{key}'"):
+            Grid(policies=(DTS,), problems=(ARXIV,), identify=identify)
+
+
+def test_json_of_a_grid_has_the_keys_of_its_kind():
+    asked = {"recommend": ["btl"], "target": "borda", "stop": "condorcet", "delta": 0.1}
+    found = Grid(
+        policies=(DTS,), problems=(ARXIV,), identify=True, votes=[1e3, 2000], ties="drop", **asked
+    )
+    plain = found.to_json()
+    assert plain["votes"] == [1000, 2000]
+    assert plain["ties"] == "drop"
+    assert {key: plain[key] for key in asked} == asked
+    assert plain.keys().isdisjoint({"horizons", "regret", "keep"})
+    assert Grid.from_json(plain) == found
+    assert found.ends == (1000, 2000)
+    of_regret = grid().to_json()
+    assert of_regret.keys().isdisjoint({"identify", "votes", "recommend", "delta", "ties"})
 
 
 def test_grids_are_values():

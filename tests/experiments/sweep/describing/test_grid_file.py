@@ -90,6 +90,41 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, old, new, line, message):
         read_grid(path)
 
 
+FOUND = """\
+identify = true
+votes = 1_000
+recommend = ["borda", "btl"]
+delta = 0.1
+
+[[policies]]
+name = ["rucb", "dts"]
+
+[[problems]]
+name = "arxiv"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("1_000", "0", 2, "votes must be at least 1, not 0"),
+        ("1_000", "[]", 2, "votes is an empty list"),
+        ("votes = 1_000", "horizons = 1_000", 2, "horizons is for regret"),
+        ("identify = true", "horizons = 10", 2, "votes is for grids that identify arms"),
+        ('"btl"', '"bt"', 3, "unknown value of recommend 'bt': .*'btl'"),
+        ("0.1", "1.5", 4, "delta must be a probability between 0 and 1, not 1.5"),
+        ('"dts"', '"etc"', 7, "etc pulls arms: identify is for those that compare"),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_said_with_its_line(tmp_path, old, new, line, message):
+    assert read_grid(write(tmp_path, FOUND)).votes == (1000,)
+    assert not complaints(FOUND)
+    assert old in FOUND
+    path = write(tmp_path, FOUND.replace(old, new))
+    with pytest.raises(InputError, match=rf"grid\.toml', line {line}: .*{message}"):
+        read_grid(path)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -208,6 +243,9 @@ def test_the_schema_is_one_and_takes_what_is_right():
         ('"btl"', '"arithmetic"'),
         ("num_arms =", "numarms ="),
         ("[[problems]]", "[[problem]]"),
+        ("seed = 3", "votes = 3"),
+        ("seed = 3", "identify = true\nvotes = 3"),
+        ("horizons = [", "votes = ["),
     ],
 )
 def test_the_schema_refuses_what_is_wrong(old, new):

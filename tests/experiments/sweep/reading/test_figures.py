@@ -10,7 +10,8 @@ from scipy import stats
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.sweep.reading.figures import family_of, sweep_figure
+from jaxduel.experiments.sweep.reading.figures import sweep_figure
+from jaxduel.experiments.sweep.reading.labels import family_of
 from jaxduel.plotting import HeatMap, SweepCurve, SweepPanel, facet_maps, facets
 from jaxduel.plotting.facets import facet_figure
 from jaxduel.plotting.styles import STYLES

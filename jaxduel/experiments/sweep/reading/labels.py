@@ -1,0 +1,116 @@
+"""Labels of a sweep's cells in figures: the facet and the curve that each belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from jaxduel.errors import InputError
+from jaxduel.experiments.short_numbers import short
+from jaxduel.experiments.sweep.reading.cells import Frame
+
+MOST_FACETS = 48
+
+
+def family_of(problem: str) -> str:
+    """The name of a problem without its number of arms: "btl(instance=0)"."""
+    what, bracket, inside = problem.partition("(")
+    if not bracket:
+        return problem
+    parts = [part for part in re.split(r",\s*", inside.removesuffix(")")) if part]
+    rest = [part for part in parts if not part.startswith("num_arms=")]
+    return f"{what}({', '.join(rest)})" if rest else what
+
+
+def labelled(
+    cells: Frame, names: Sequence[str], axes: Collection[str], facet: str | None
+) -> list[Frame]:
+    """The cells of each facet, in the order of its values, with its title and the label of each
+    cell's curve in the legend, "dts[alpha=0.6], T = 1e6".
+
+    Facets are for the values of the axis asked for, or else for problems and horizons that differ;
+    and for definitions of regret, if they differ. Labels have what distinguishes cells beside.
+    """
+    apart = [facet] if facet else [*_problem_axis(cells, axes), "horizon"]
+    apart += ["definition"] if facet != "definition" and "definition" in cells else []
+    apart = [a for a in apart if a not in axes and (a == facet or _varies(cells, a))]
+    used = {*axes, *apart}
+    ranks = [ranks_of(cells[axis]) for axis in apart]
+    groups = [some for _, some in cells.groupby([*ranks, np.zeros(len(cells))])]
+    require_few(len(groups))
+    others: set[str] = {"horizon"} if any(_varies(some, "horizon") for some in groups) else set()
+    if not {"problem", "family"} & used:
+        found = [(some, axis) for some in groups for axis in _problem_axis(some, used)]
+        others |= {axis for some, axis in found if _varies(some, axis)}
+    others |= {"rule"} if "rule" in cells and _varies(cells, "rule") else set()
+    beside = [name for name in ("problem", "family", "horizon", "rule") if name in others - used]
+    free = [name for name in names if name not in used and "parameters" not in used]
+    varied = [name for name in free if cells[name].nunique() > 1]
+    inside = {
+        policy: [name for name in free if name in varied or _varies(own, name)]
+        for policy, own in cells.groupby("policy", observed=True)
+    }
+
+    words = partial(_in_words, clock="votes" if "rule" in cells else "T")
+
+    def label(cell: dict[str, Any]) -> str:
+        known = [name for name in inside[cell["policy"]] if cell[name] is not None]
+        values = ", ".join(_in_words(name, cell[name]).replace(" = ", "=") for name in known)
+        policy = f"{cell['policy']}[{values}]" if values else cell["policy"]
+        return ", ".join([policy, *(words(axis, cell[axis]) for axis in beside)])
+
+    return [
+        some.assign(
+            facet=", ".join(words(axis, some[axis].iloc[0]) for axis in apart),
+            curve=[label(cell) for cell in some.to_dict("records")],
+        )
+        for some in groups
+    ]
+
+
+def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
+    """The axis that distinguishes problems: their names; where K is used, their names without it;
+    none if K alone distinguishes them and no name has several."""
+    if "K" not in used:
+        return ["problem"]
+    arms = cells.groupby("family")["K"]
+    if (arms.nunique() == 1).all() and cells["K"].nunique() == arms.ngroups:
+        return []
+    return ["family"]
+
+
+def _varies(cells: Frame, axis: str) -> bool:
+    return cells[axis].nunique(dropna=False) > 1
+
+
+def ranks_of(column: Frame) -> list[int]:
+    """Ranks of values: numbers increasing, others as they come, None last."""
+    numbers = [value for value in column if isinstance(value, int | float)]
+    words = [value for value in column if isinstance(value, str)]
+    order = {v: i for i, v in enumerate(dict.fromkeys([*sorted(numbers), *words, None]))}
+    return [order[value] for value in column]
+
+
+def require_few(count: int) -> None:
+    """Raises InputError for more facets than a figure can have."""
+    if count > MOST_FACETS:
+        raise InputError(
+            f"a figure would have {count} sets of axes, more than {MOST_FACETS}: choose policies, "
+            "problems or horizons, or another facet."
+        )
+
+
+def _in_words(axis: str, value: float | str | None, clock: str = "T") -> str:
+    """A value of an axis in a title: "K = 8", "T = 1e6", "arxiv", "alpha = 0.6"."""
+    if axis in ("problem", "family", "definition", "policy", "rule"):
+        return str(value)
+    if axis == "parameters":
+        return str(value) or "no parameters"
+    if value is None:
+        return f"without {axis}"
+    name = clock if axis == "horizon" else axis.removeprefix("parameter_")
+    return f"{name} = {value if isinstance(value, str) else short(value)}"

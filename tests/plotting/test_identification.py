@@ -1,0 +1,82 @@
+"""The probability of naming the best arm against votes."""
+
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+from jaxduel.plotting import COLUMN_WIDTH, PAGE_WIDTH, png, style_of
+from jaxduel.plotting.identification import Curve, curves_figure, identification_figure
+
+VOTES = np.array([10, 100, 1000])
+
+
+def curve(label, level=0.0, votes=VOTES, **more):
+    share = np.linspace(0.2, 0.8, len(votes)) + level
+    return Curve(label, votes, share, share - 0.1, share + 0.1, **more)
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_curves_have_bands_and_lines_at_targets():
+    figure = curves_figure([curve("dts"), curve("rucb", 0.1)], "log", [0.9, 0.95])
+    (axes,) = figure.axes
+    assert (axes.get_title(), axes.get_xscale()) == ("log", "log")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("votes", "P(best arm named)")
+    dts, rucb, *targets = axes.lines
+    assert dts.get_color() == style_of("dts").color
+    assert rucb.get_color() == style_of("rucb").color
+    assert [float(line.get_ydata()[0]) for line in targets] == [0.9, 0.95]
+    ends = axes.collections[0].get_paths()[0].vertices[:, 1]
+    np.testing.assert_allclose([ends.min(), ends.max()], [0.1, 0.9])
+    assert texts(figure) == ["dts", "rucb"]
+    assert figure.get_figwidth() == COLUMN_WIDTH
+
+
+def test_votes_from_zero_on_are_all_drawn():
+    figure = curves_figure([curve("dts", votes=np.array([0, 10, 1000]))])
+    (axes,) = figure.axes
+    assert axes.get_xscale() == "symlog"
+    assert axes.get_xlim() == (0, 1000)
+
+
+def test_rules_differ_in_lines_and_policies_in_colours():
+    curves = [curve(one, rule=rule) for one in ("dts", "rucb") for rule in ("borda", "btl")]
+    figure = curves_figure(curves)
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata())]
+    assert len({line.get_color() for line in lines}) == 2
+    assert len({line.get_linestyle() for line in lines}) == 2
+    assert texts(figure) == ["dts", "rucb", "by borda", "by btl"]
+    alone = curves_figure([curve("dts", rule="btl")])
+    assert alone.axes[0].get_ylabel() == "P(best arm named by btl)"
+    assert texts(alone) == ["dts"]
+
+
+def test_results_have_axes_for_each_problem():
+    names, asked = ("cyclic", "strong-borda"), {"votes": 50, "num_seeds": 8, "recommend": ["btl"]}
+    founds = [
+        jd.identify(
+            jd.policies.make("round-robin", num_arms=problem.num_arms), problem, seed=seed, **asked
+        )
+        for problem in map(jd.problems.load, names)
+        for seed in (0, 1)
+    ]
+    figure = identification_figure(founds)
+    assert [axes.get_title() for axes in figure.axes] == list(names)
+    assert texts(figure) == ["ROUND-ROBIN", "ROUND-ROBIN (2)"]
+    assert figure.get_figwidth() == PAGE_WIDTH
+    assert len({line.get_color() for line in figure.axes[0].lines}) == 2
+    np.testing.assert_array_equal(
+        figure.axes[1].lines[0].get_ydata(), founds[2].probability("btl")[0]
+    )
+    assert png(figure) == png(identification_figure(founds))
+    assert founds[0].plot().axes[0].get_title() == "cyclic"
+
+
+def test_a_figure_of_nothing_is_refused():
+    with pytest.raises(InputError, match="at least one curve"):
+        curves_figure([])
+    with pytest.raises(InputError, match="at least one panel"):
+        identification_figure([])
