@@ -16,6 +16,7 @@ from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import WITHHELD, Batch
 from jaxduel.pytrees import register_dataclass
 from jaxduel.simulation.keys import root_key
+from jaxduel.simulation.memory_maps import forget_programs
 from jaxduel.votes import asking
 from tests.votes.cases import drawn
 
@@ -86,11 +87,11 @@ def test_pairs_are_those_of_the_policy_one_by_one(name, parameters, monkeypatch)
         """No policy's protocol: quiet runs are stepped through, not drawn."""
 
     monkeypatch.setattr(asking, "SupportsSkip", Unskipped)
-    asking._duels.clear_cache()
+    forget_programs()
     for votes in (VOTES, SURE):
         policy = jd.policies.make(name, num_arms=votes.num_arms, **parameters)
         assert jd.votes.next_pairs(votes, policy, num=12) == one_by_one(policy, votes, 12)
-    asking._duels.clear_cache()
+    forget_programs()
 
 
 @pytest.mark.thorough
@@ -99,7 +100,7 @@ def test_pairs_have_the_same_law_with_quiet_runs_skipped(monkeypatch):
     policy = jd.policies.make("dts", num_arms=3)
 
     def shares():
-        asking._duels.clear_cache()
+        forget_programs()
         firsts = [jd.votes.next_pairs(SURE, policy, 1, seed)[0] for seed in range(1_200)]
         times = unordered(firsts)
         return np.array([times[pair] for pair in ((0, 1), (0, 2), (1, 2))]) / 1_200
@@ -107,7 +108,7 @@ def test_pairs_have_the_same_law_with_quiet_runs_skipped(monkeypatch):
     skipped = shares()
     monkeypatch.setattr(asking, "SupportsSkip", type("Unskipped", (), {}))
     stepped = shares()
-    asking._duels.clear_cache()
+    forget_programs()
     middle = (skipped + stepped) / 2
     error = np.sqrt(2 * middle * (1 - middle) / 1_200)
     assert (np.abs(skipped - stepped) <= 4 * error).all()
