@@ -18,6 +18,7 @@ from jaxduel.cli.start import start_jax
 from jaxduel.cli.votes import votes_of
 from jaxduel.errors import warn_caller
 from jaxduel.files import require_writable_file, write_whole
+from jaxduel.votes.planning import BATCHES
 
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
 Columns = Annotated[Settings, arg(name="column")]
@@ -106,10 +107,11 @@ def next_votes(
     if out is not None:
         require_writable_file(out)
     log = votes_of(votes, columns, core)
+    parameters = settings_of(policy, settings)
+    if "num_batches" in jd.policies.parameters(policy):
+        parameters = {"num_batches": BATCHES, **parameters}
     horizon = int(log.wins.sum()) + num
-    chosen = jd.policies.make(
-        policy, num_arms=log.num_arms, horizon=horizon, **settings_of(policy, settings)
-    )
+    chosen = jd.policies.make(policy, num_arms=log.num_arms, horizon=horizon, **parameters)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["left", "right"])

@@ -83,7 +83,7 @@ def next_pairs(votes: Votes, policy: Any, num: int = 20, seed: int = 0) -> list[
 
 def _batch(policy: Any, wins: jax.Array, key: jax.Array) -> tuple[np.ndarray, np.ndarray]:
     """The arms of each comparison of the next round."""
-    plan = policy.act(policy.from_wins(wins, key), fold_in(key, 1))
+    plan = policy.act(policy.from_wins(wins, fold_in(key, 0)), fold_in(key, 1))
     pairs = np.argwhere(np.asarray(plan.counts) > 0)
     times = np.asarray(plan.counts)[tuple(pairs.T)]
     return tuple(np.repeat(pairs, times, axis=0).T)  # type: ignore[return-value]

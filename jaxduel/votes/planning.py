@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 BASELINE = "uniform"
 """The policy that others are compared with."""
+BATCHES = 8
+"""Batches of a policy that has to be told their number."""
 _RESAMPLES = 2_000
-_BATCHES = 8
 
 
 class Needed(NamedTuple):
@@ -99,31 +100,34 @@ class Plan:
 
     def saved(self, policy: str, target: float) -> Needed:
         """Share of the votes of uniform sampling that a policy saves at a target, with an interval
-        by resampling instances; NaN where either does not reach it."""
-        return self._saved[policy, target]
+        by resampling instances; NaN where either does not reach it.
+
+        Raises:
+          InputError: if `uniform` is not among the policies.
+        """
+        if BASELINE not in self.correct:
+            raise InputError(f"votes are saved against {BASELINE}, which this plan is without.")
+        needed, others = self._resampled(policy, target), self._resampled(BASELINE, target)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = 1 - needed / others
+        share[~np.isfinite(needed) | ~np.isfinite(others)] = np.nan
+        return Needed(float(share[0]), *map(float, np.quantile(share[1:], [0.025, 0.975])))
+
+    def _resampled(self, policy: str, target: float) -> np.ndarray:
+        """Votes needed, (1 + _RESAMPLES,): of all instances, then of resamples of them, which are
+        the same for all policies."""
+        if (policy, target) not in self._crossings:
+            each = self.correct[policy].mean(axis=1)
+            chosen = np.random.default_rng(0).integers(len(each), size=(_RESAMPLES, len(each)))
+            curves = np.concatenate([each.mean(axis=0)[None], each[chosen].mean(axis=1)])
+            needed = [crossings(self.votes, c, c, c, target)[0] for c in curves]
+            self._crossings[policy, target] = np.array(needed)
+        return self._crossings[policy, target]
 
     @cached_property
-    def _saved(self) -> dict[tuple[str, float], Needed]:
-        rng = np.random.default_rng(0)
-        draws = len(next(iter(self.correct.values())))
-        chosen = rng.integers(draws, size=(_RESAMPLES, draws))
-        curves = {}
-        for policy, correct in self.correct.items():
-            each = correct.mean(axis=1)
-            curves[policy] = np.concatenate([each.mean(axis=0)[None], each[chosen].mean(axis=1)])
-        saved = {}
-        for target in self.targets:
-            needed = {
-                policy: np.array([crossings(self.votes, c, c, c, target)[0] for c in several])
-                for policy, several in curves.items()
-            }
-            for policy in curves:
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    share = 1 - needed[policy] / needed[BASELINE]
-                share[~np.isfinite(needed[policy]) | ~np.isfinite(needed[BASELINE])] = np.nan
-                ends = np.quantile(share[1:], [0.025, 0.975])
-                saved[policy, target] = Needed(float(share[0]), *map(float, ends))
-        return saved
+    def _crossings(self) -> dict[tuple[str, float], np.ndarray]:
+        """Results of `_resampled`."""
+        return {}
 
     def to_frame(self) -> pandas.DataFrame:
         """A row for each policy and checkpoint: policy, rule, votes, probability, lower95,
@@ -306,7 +310,7 @@ def _policy(name: str, votes: Votes, more: int) -> Any:
     """A policy for further votes; its horizon, if it has one, is all comparisons that it knows."""
     known = int(votes.wins.sum())
     able = issubclass(registry.policy_class(name), SupportsWarmStart)
-    parameters = {"num_batches": _BATCHES} if "num_batches" in registry.parameters(name) else {}
+    parameters = {"num_batches": BATCHES} if "num_batches" in registry.parameters(name) else {}
     horizon = more + known if able else more
     return registry.make(name, num_arms=votes.num_arms, horizon=horizon, **parameters)
 
