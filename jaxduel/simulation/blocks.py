@@ -227,8 +227,10 @@ class Narrowing:
         return self._done
 
     def _keep(self, record: Recorded, shape: tuple[int, ...]) -> None:
-        """Enters the record of the lanes."""
-        record = record.fetched()
+        """Enters the record of the lanes: of the tallies, that at the horizon."""
+        first = (*(slice(None) for _ in shape), slice(1))
+        tallies = jax.tree.map(lambda x: x[first], record.tallies)
+        record = record._replace(tallies=tallies).fetched()
         if self._done is None:
             self._done = jax.tree.map(np.array, record)
             self._places = np.broadcast_to(np.arange(shape[-1]), shape)
