@@ -397,6 +397,7 @@ print(hashlib.sha256(result.plays.tobytes()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_processes_share_a_folder(tmp_path):
     command = [sys.executable, "-W", "error::UserWarning", "-c", RUN, str(tmp_path)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

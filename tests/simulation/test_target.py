@@ -30,7 +30,7 @@ def for_gpu(monkeypatch):
     ("name", "skips"),
     [
         ("dts", True),
-        ("ccb", False),
+        pytest.param("ccb", False, marks=pytest.mark.slow),
         pytest.param("ecw-rmed", False, marks=pytest.mark.slow),
         pytest.param("scb", False, marks=pytest.mark.slow),
     ],

@@ -120,7 +120,11 @@ STATES = [
 @pytest.mark.usefixtures("full_compilation")
 @pytest.mark.parametrize(
     ("plus", "self_duels"),
-    [(False, True), (False, False), pytest.param(True, True, marks=pytest.mark.slow)],
+    [
+        (False, True),
+        pytest.param(False, False, marks=pytest.mark.slow),
+        pytest.param(True, True, marks=pytest.mark.slow),
+    ],
 )
 def test_pairs_have_the_law_of_the_straightforward_program(plus, self_duels):
     """The frequency of every pair, from several states, beside D-TS with `jax.random.beta`."""
