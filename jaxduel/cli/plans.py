@@ -18,7 +18,6 @@ from jaxduel.cli.start import start_jax
 from jaxduel.cli.votes import votes_of
 from jaxduel.errors import warn_caller
 from jaxduel.files import require_writable_file, write_whole
-from jaxduel.votes.planning import BATCHES
 
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
 Columns = Annotated[Settings, arg(name="column")]
@@ -103,6 +102,8 @@ def next_votes(
       columns: name of a column, such as winner=vote; may be repeated.
       out: file for the pairs; printed if left out.
     """
+    from jaxduel.votes.planning import BATCHES
+
     start_jax()
     if out is not None:
         require_writable_file(out)

@@ -112,7 +112,7 @@ def is_full(cell: Cell, ballots: Ballots | None) -> jax.Array:
     return ballots.passed == cell.poll.checkpoints.shape[0]
 
 
-def votes_left(cell: Cell, ballots: Ballots) -> np.ndarray:
+def votes_left(cell: Cell, ballots: Any) -> np.ndarray:
     """Votes that each seed still has to cast, on the host: (lanes,) or (cells, lanes) int32."""
     last = np.asarray(cell.poll.checkpoints)[..., -1:]
     return np.maximum(last - np.asarray(ballots.votes), 0)

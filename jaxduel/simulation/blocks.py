@@ -28,6 +28,8 @@ from jaxduel.simulation.tallies import Tallies
 
 STEPS_PER_CALL = 4096
 FEWEST_STEPS = 64
+NARROWEST = 8
+"""Fewest lanes of a block that is halved as its seeds end."""
 CALL_SECONDS = 0.5
 """Longest time of a call of the step loop, about: a call cannot be interrupted."""
 BRIEF_SECONDS = 4.0
@@ -140,6 +142,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     first_ones: list[Tallies] = []
     settling, begin = SkipHeuristic(job), 0
     number, ticked = FEWEST_STEPS, 0
+    narrowing = Narrowing()
     if skips and settling.goes_ahead():
         ahead = job._replace(slots=job.lanes)
         record = _run_events(ahead, setups, lanes, 0, [], settling.has_shown)
@@ -154,6 +157,11 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             look = settling.following(begin) if skips else begin + STEPS_PER_CALL
             most = number
             if job.cell.poll is not None:
+                narrowed = narrowing.halved(job, setups, lanes)
+                if narrowed is not None:
+                    job, setups, lanes, order = narrowed
+                    cell = _timeless(job.cell)
+                    settling.narrow(job, order)
                 left = int(ballots.votes_left(job.cell, lanes.ballots).max())
                 if left == 0:
                     break
@@ -172,12 +180,64 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             job.tick(made - ticked)
             begin, ticked = end, made
             if skips and begin == look and settling.is_over(setups, lanes, begin):
-                return _run_events(job, setups, lanes, begin, first_ones)
+                return narrowing.whole(_run_events(job, setups, lanes, begin, first_ones))
         now = steps.recorded(setups, lanes, program=job.program)
         first_ones.append(jax.tree.map(np.asarray, now))
     axis = 2 if stacked else 1
     record = jax.tree.map(lambda *x: np.stack(x, axis), *first_ones)
-    return Recorded(record, None, _ballots_of(job, setups, lanes.ballots))
+    return narrowing.whole(Recorded(record, None, _ballots_of(job, setups, lanes.ballots)))
+
+
+class Narrowing:
+    """Halves a block on a CPU whenever half of its seeds have cast their votes, as a step costs
+    there what its lanes cost, and the slowest seeds may take many times as long as others."""
+
+    def __init__(self) -> None:
+        self._done: Recorded | None = None  # of all seeds, those that still run as they were
+        self._places = np.zeros(0, np.int64)  # of the lanes in it
+
+    def halved(
+        self, job: Job, setups: Setup, lanes: steps.StepLane
+    ) -> tuple[Job, Setup, steps.StepLane, np.ndarray] | None:
+        """The job, the setups and the lanes of the seeds that still run, and their places among
+        those before, if half of the lanes hold them; else None."""
+        runs = ballots.votes_left(job.cell, lanes.ballots) > 0
+        width = job.lanes // 2
+        fits = width >= NARROWEST and runs.sum(axis=-1).max() <= width and runs.any()
+        if not (fits and is_on_cpu(job.root)):
+            return None
+        tallies = steps.recorded(setups, lanes, program=job.program)
+        now = Recorded(
+            jax.tree.map(lambda x: np.expand_dims(x, runs.ndim), tallies),
+            None,
+            _ballots_of(job, setups, lanes.ballots),
+        )
+        self._keep(now, runs.shape)
+        order = np.argsort(~runs, axis=-1, kind="stable")[..., :width]
+        self._places = np.take_along_axis(self._places, order, axis=-1)
+        setups, lanes = steps.narrowed(setups, lanes, placed(order, job.root), program=job.program)
+        narrow = job._replace(lanes=width, slots=min(job.slots, width))
+        return narrow, setups, lanes, order
+
+    def whole(self, last: Recorded | None) -> Recorded | None:
+        """The record of all seeds of a block, from that of the lanes at its end."""
+        if self._done is None or last is None:
+            return last
+        self._keep(last, self._places.shape)
+        return self._done
+
+    def _keep(self, record: Recorded, shape: tuple[int, ...]) -> None:
+        """Enters the record of the lanes: of the tallies, that at the horizon."""
+        first = (*(slice(None) for _ in shape), slice(1))
+        tallies = jax.tree.map(lambda x: x[first], record.tallies)
+        record = record._replace(tallies=tallies).fetched()
+        if self._done is None:
+            self._done = jax.tree.map(np.array, record)
+            self._places = np.broadcast_to(np.arange(shape[-1]), shape)
+            return
+        before = np.indices(shape)[:-1]
+        for all_lanes, some in zip(*map(jax.tree.leaves, (self._done, record)), strict=True):
+            all_lanes[(*before, self._places)] = some
 
 
 def _run_events(

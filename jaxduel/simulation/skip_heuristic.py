@@ -73,6 +73,14 @@ class SkipHeuristic:
         self._rests_until = 0
         self._marks = [(0, np.zeros(())), (0, np.zeros(()))]
 
+    def narrow(self, job: Job, order: np.ndarray) -> None:
+        """Goes on with some lanes of the block, by their places, (S,) or (cells, S)."""
+        self._job, self._share = job, job.slots / job.lanes
+        self._lanes = job.cell.points.size * job.lanes
+        self._each = self._lanes * job.cell.policy.num_arms
+        self._selves = _taken(self._selves, order)
+        self._marks = [(t, _taken(votes, order)) for t, votes in self._marks]
+
     @property
     def is_soon(self) -> bool:
         """True if the arms are so few that most of the horizon may be skipped; where votes are the
@@ -151,3 +159,8 @@ class SkipHeuristic:
         """
         each = np.maximum(np.mean(turns, axis=-1), np.max(turns, axis=-1) * self._share)
         return float(np.max(each)) * self._cost < 1.0
+
+
+def _taken(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Some lanes of an array, unless it has none yet."""
+    return np.take_along_axis(values, order, axis=-1) if values.ndim else values

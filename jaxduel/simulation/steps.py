@@ -113,6 +113,19 @@ def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
     return each_lane(one, program)(None, setups, lanes)
 
 
+@compiled_once(static_argnames="program")
+def narrowed(
+    setups: Setup, lanes: StepLane, order: jax.Array, *, program: Program
+) -> tuple[Setup, StepLane]:
+    """Some of the lanes of a block; `order` is (S,) int, of each cell, their places."""
+
+    def take(x: jax.Array, order: jax.Array) -> jax.Array:
+        return x.at[order].get(mode="promise_in_bounds", unique_indices=True)
+
+    of_block = jax.vmap(take) if program.stacked else take
+    return jax.tree.map(lambda x: of_block(x, order), (setups, lanes))
+
+
 def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array, number: int) -> Drawn:
     """The keys and the noise of steps first + 1 .. first + number of one seed."""
     times = first + jnp.arange(1, number + 1, dtype=jnp.int32)

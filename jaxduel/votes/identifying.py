@@ -279,7 +279,9 @@ def _prepared(
         settings = prepared.settings
         return [FoundCollector(cell, settings, truth, key, also) for cell, truth, key in cells]
 
-    prepared = prepare(policies, problems, horizons, settings, stacked=stacked, roots=roots)
+    ends = [[horizon] for horizon in horizons]
+    cells = policies, problems, horizons
+    prepared = prepare(*cells, settings, stacked=stacked, times=ends, roots=roots)
     return prepared, collectors
 
 

@@ -56,9 +56,9 @@ class Plan:
       >>> import jaxduel as jd
       >>> votes = jd.votes.from_counts([[0, 12, 14], [8, 0, 11], [6, 9, 0]])
       >>> plan = jd.votes.plan(
-      ...   votes, ["uniform", "rucb"], max_votes=200, draws=20, seeds=4, checkpoints=[50, 200]
+      ...   votes, ["uniform"], max_votes=200, draws=20, seeds=4, checkpoints=[50, 200]
       ... )
-      >>> plan.votes.tolist(), plan.correct["rucb"].shape  # further votes; draws x seeds x these
+      >>> plan.votes.tolist(), plan.correct["uniform"].shape  # further votes; draws x seeds x these
       ([0, 50, 200], (20, 4, 3))
       >>> bool(0 < plan.now <= 1)
       True

@@ -24,6 +24,8 @@ _TIED_STRENGTHS = 1e-9
 _DECREMENT = 1e-12
 """Squared Newton decrement after whose step strengths are right to about 1e-11."""
 _MOST_STEPS = 200
+_ROUNDING = 1e-12
+"""Rounding of a share."""
 _PART = 2**16
 """Counts that are worked on at once: they fit into a processor's cache."""
 
@@ -159,7 +161,7 @@ def crossings(
     estimate = isotonic_regression(share).x
     still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0
     return (
-        _crossing(times, estimate, target, np.flatnonzero(estimate >= target)),
+        _crossing(times, estimate, target, np.flatnonzero(estimate >= target - _ROUNDING)),
         _crossing(times, upper, target, np.flatnonzero(upper >= target)),
         _crossing(times, lower, target, still_below[-1:]),
     )

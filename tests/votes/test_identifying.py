@@ -77,6 +77,7 @@ def test_arms_named_are_those_of_the_votes_in_a_history(way):
         assert np.array_equal(found.named[rule], named_by_hand(rule, votes, wins, GRID))
 
 
+@pytest.mark.thorough
 def test_policies_with_batches_know_the_outcomes_of_one_at_its_end():
     policy = made("pcomp", TIED, num_batches=3)
     found = jd.identify(policy, TIED, 72, SEEDS, checkpoints=[35, 36, 37, 71, 72])
@@ -256,7 +257,6 @@ def test_bad_input_is_refused(case):
         jd.identify(policy, problem, **{"votes": 100, "num_seeds": 2, **settings})
 
 
-@jd.policies.register("test-adversary")
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Adversary:
@@ -282,7 +282,7 @@ def test_the_rule_names_a_wrong_arm_with_its_probability_whatever_is_compared(ev
     p = 0.5 if even else 0.505
     problem = jd.problems.from_matrix([[0.5, p, 0.6], [1 - p, 0.5, 0.95], [0.4, 0.05, 0.5]])
     delta, runs = 0.3, 100_000
-    policy = jd.policies.make("test-adversary", num_arms=3)
+    policy = Adversary(num_arms=3, active_arms=np.ones(3, bool))
     settings = {"checkpoints": [1_000], "recommend": ["borda"], "shuffle_arms": False}
     found = jd.identify(
         policy, problem, 1_000, runs, **settings, stop="condorcet", delta=delta, lanes=512

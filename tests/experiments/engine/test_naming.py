@@ -74,6 +74,7 @@ def assert_found(groups, grid, make):
                 assert own["stopped"].max() <= cell.horizon
 
 
+@pytest.mark.thorough
 def test_blocks_hold_what_identify_finds():
     groups, grid = one(stop="condorcet", delta=0.4, seed=3)
     assert len(groups) == 1
@@ -94,6 +95,7 @@ def test_policies_made_for_a_horizon_are_made_for_the_votes():
     assert (block.arrays["batches"] <= 4).all()
 
 
+@pytest.mark.thorough
 def test_padded_cells_share_a_program_and_know_their_own_arms():
     problems = ProblemEntry(name="cyclic"), ProblemEntry(name="arxiv[1,2,3]")
     groups, grid = one(policies=PolicyEntry(name="rucb"), problems=problems)
@@ -118,6 +120,7 @@ class Tied:
         return jd.problems.from_matrix([[0.5, 0.6], [0.4, 0.5]], ties=ties)
 
 
+@pytest.mark.thorough
 def test_ties_may_be_dropped():
     (group,), grid = one(policies=PolicyEntry(name="rucb"), ties="drop")
     digest = problem_digest(Tied().build())

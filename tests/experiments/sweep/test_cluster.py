@@ -298,7 +298,7 @@ def test_the_version_is_the_one_that_workers_have(address, monkeypatch):
 
 
 def test_other_code_is_refused_before_anything_is_stored(store, every, address, monkeypatch):
-    monkeypatch.setattr(cluster_worker, "blocks_code", lambda: "0" * 16)
+    monkeypatch.setattr(cluster_worker, "blocks_code", lambda *_: "0" * 16)
     with pytest.raises(InputError, match=r"has other simulating code \(digest 0{16}\) than") as e:
         run(store, every, address)
     assert "\n" not in str(e.value)
