@@ -15,6 +15,8 @@ from nbclient import NotebookClient
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.py"))
 SMALL = tomllib.loads((NOTEBOOKS / "small.toml").read_text())
+WITH_DATA = ("6_arena",)
+"""Those that need files which the package does not ship."""
 
 notebooks = pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
 
@@ -51,8 +53,9 @@ def test_it_ends_with_a_finding_that_is_checked(path):
 
 @pytest.mark.thorough
 @notebooks
-def test_it_runs(path, tmp_path, monkeypatch):
+def test_it_runs(path, tmp_path, monkeypatch, request):
     """In its small sizes; programs are compiled with few optimisations, since they run briefly."""
+    skip_without_data(path, request)
     monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
     notebook = with_sizes(jupytext.read(path), SMALL[path.stem])
     run(notebook, tmp_path, timeout=900)
@@ -60,8 +63,14 @@ def test_it_runs(path, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @notebooks
-def test_it_runs_as_written(path, tmp_path):
+def test_it_runs_as_written(path, tmp_path, request):
+    skip_without_data(path, request)
     run(jupytext.read(path), tmp_path, timeout=3600)
+
+
+def skip_without_data(path, request):
+    if path.stem in WITH_DATA:
+        request.getfixturevalue("data_folder")
 
 
 def is_parameters(cell):
