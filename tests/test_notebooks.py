@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.py"))
 SMALL = tomllib.loads((NOTEBOOKS / "small.toml").read_text())
+LONG = ("3_worst_instances", "6_arena")
 WITH_DATA = ("6_arena",)
 """Those that need files which the package does not ship."""
 
@@ -52,7 +53,11 @@ def test_it_ends_with_a_finding_that_is_checked(path):
 
 
 @pytest.mark.thorough
-@notebooks
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow) if path.stem in LONG else path for path in PATHS],
+    ids=[path.stem for path in PATHS],
+)
 def test_it_runs(path, tmp_path, monkeypatch, request):
     """In its small sizes; programs are compiled with few optimisations, since they run briefly."""
     skip_without_data(path, request)

@@ -161,7 +161,7 @@ def _stop(votes, wins, most, delta):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["dts", "rucb", "ecw-rmed"])
+@pytest.mark.parametrize("name", ["dts", "rucb", pytest.param("ecw-rmed", marks=pytest.mark.slow)])
 def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monkeypatch):
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make(name, num_arms=4)
@@ -277,7 +277,9 @@ class Adversary:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("even", [True, False], ids=["no winner", "a winner"])
+@pytest.mark.parametrize(
+    "even", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["no winner", "a winner"]
+)
 def test_the_rule_names_a_wrong_arm_with_its_probability_whatever_is_compared(even):
     p = 0.5 if even else 0.505
     problem = jd.problems.from_matrix([[0.5, p, 0.6], [1 - p, 0.5, 0.95], [0.4, 0.05, 0.5]])
