@@ -312,6 +312,7 @@ def test_a_full_disk_is_one_warning_and_leaves_no_parts(tmp_path, monkeypatch):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_jax_s_own_cache_is_left_alone(tmp_path):
     plain = run("pcomp")
     jd.use_compilation_cache(tmp_path / "ours")

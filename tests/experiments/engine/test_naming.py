@@ -120,7 +120,7 @@ class Tied:
         return jd.problems.from_matrix([[0.5, 0.6], [0.4, 0.5]], ties=ties)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_ties_may_be_dropped():
     (group,), grid = one(policies=PolicyEntry(name="rucb"), ties="drop")
     digest = problem_digest(Tied().build())

@@ -103,7 +103,7 @@ def test_the_best_grid_and_how_sure_it_is():
     assert not study.Choice(choice.best, choice.ratio, 0.4 * ratio, 0.6 * ratio).sure.any()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.usefixtures("small", "made_up_runs")
 def test_maps_and_tables_have_the_cells(tmp_path):
     report = PAPER.reproduce("s1", out=tmp_path, runs=100)

@@ -253,7 +253,7 @@ def core(data_folder):
     return np.where(np.eye(31, dtype=bool), 0.5, wins / np.maximum(wins + wins.T, 1))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_intervals_are_narrower_than_those_of_uniform_sampling(core):
     """Widths 3.92 sqrt(p (1 - p) / n), mean and largest over pairs, after 5,000, 10,000 and 20,000
     votes, as measured with another program (20 runs, pairs never seen first, epsilon 0).
