@@ -53,7 +53,7 @@ class Curve:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What decides on the colour."""
+        """Policy and label, which decide on the colour."""
         return self.name or self.label, self.label
 
 

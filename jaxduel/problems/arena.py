@@ -14,12 +14,10 @@ import numpy as np
 
 from jaxduel.problems.core import complete_core
 from jaxduel.problems.downloads import arena_file
-from jaxduel.problems.strengths import coherent, fit_strengths, preferences
+from jaxduel.problems.strengths import PRIOR_STD, coherent, fit_strengths, preferences
 
 _AT_LEAST = 100
 """Decisive votes of every pair of the core."""
-_PRIOR_STD = 2.0
-"""Of strengths, as in `jaxduel.votes.fit`."""
 
 
 class Counts(NamedTuple):
@@ -63,5 +61,5 @@ def btl_preferences() -> np.ndarray:
     bits.
     """
     wins = counts().wins
-    strengths = fit_strengths("btl", wins, np.zeros_like(wins), _PRIOR_STD).mode.round(6)
+    strengths = fit_strengths("btl", wins, np.zeros_like(wins), PRIOR_STD).mode.round(6)
     return coherent(preferences("btl", strengths[:, None] - strengths, np.nan).round(10))

@@ -193,9 +193,7 @@ class DuelingProblem:
         if self.name != other.name:
             return False
         if self._is_concrete() and other._is_concrete():
-            if (self.ties is None) != (other.ties is None):
-                return False
-            same_ties = self.ties is None or np.array_equal(self.ties, other.ties)
+            same_ties = np.array_equal(self.ties, other.ties)  # of None, too
             return same_ties and np.array_equal(self._host(), other._host())
         return self.preferences is other.preferences
 
@@ -275,8 +273,8 @@ def from_matrix(
 
 def _ties(ties: Any, name: str, matrix: np.ndarray) -> np.ndarray | None:
     """Validated probabilities of ties; None if all are 0."""
-    tied = _numbers(ties, f"{name}, ties")
     where = f"{name}, ties"
+    tied = _numbers(ties, where)
     if tied.shape != matrix.shape:
         raise InputError(f"matrix '{where}' has shape {tied.shape}, and p has {matrix.shape}.")
     _refuse(where, tied, ~np.isfinite(tied), "entries must be finite probabilities")

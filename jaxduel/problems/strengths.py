@@ -21,6 +21,8 @@ import numpy as np
 
 from jaxduel.errors import SolverError
 
+PRIOR_STD = 2.0
+"""Standard deviation of the prior, unless another is asked for."""
 _NODES, _NODES_OF_NU = 32, 16
 """Nodes of Gauss-Hermite quadrature over a difference and over log nu: means of preferences are
 right to 5e-5 without votes, and closer with them."""

@@ -131,6 +131,11 @@ def recorded(setups: Setup, ballots: Ballots, *, program: Program) -> Ballots:
     return each_lane(one, program)(None, setups.arms, ballots)
 
 
+def recorded_if_any(setups: Setup, ballots: Ballots | None, program: Program) -> Ballots | None:
+    """`recorded`; None where comparisons are the clock."""
+    return None if ballots is None else recorded(setups, ballots, program=program)
+
+
 def _judged(cell: Cell, ballots: Ballots) -> Ballots:
     """The ballots after the rule has looked at all arms."""
     arms = jnp.arange(ballots.wins.shape[-1], dtype=jnp.int32)

@@ -17,19 +17,18 @@ from jaxduel.errors import InputError
 from jaxduel.interrupts import Workers
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.simulation import ballots, events, rounds, steps
-from jaxduel.simulation.ballots import Ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
 from jaxduel.simulation.devices import Device, is_on_cpu, placed
+from jaxduel.simulation.jobs import Job, Recorded
 from jaxduel.simulation.lanes import Setup, set_up
+from jaxduel.simulation.narrowing import Narrowing
 from jaxduel.simulation.skip_heuristic import SkipHeuristic
 from jaxduel.simulation.tallies import Tallies
 
 STEPS_PER_CALL = 4096
 FEWEST_STEPS = 64
-NARROWEST = 8
-"""Fewest lanes of a block that is halved as its seeds end."""
 CALL_SECONDS = 0.5
 """Longest time of a call of the step loop, about: a call cannot be interrupted."""
 BRIEF_SECONDS = 4.0
@@ -43,42 +42,6 @@ TAIL_TURNS = 2**17
 fewer slots takes about as long. Where regret has a heavy tail, one seed runs ten times as long as
 others."""
 _KINDS = {kind.__name__: kind for kind in (Duel, Pull, Batch, PullBatch)}
-
-
-class Recorded(NamedTuple):
-    """Records of a finished block, computed, maybe still on the device. With stacked cells, each
-    array has the cells in front."""
-
-    tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms
-    batches: Any  # (lanes,) int32, batched policies only; else None
-    ballots: Ballots | None = None  # of the problem's arms, (lanes, ...), where votes are the clock
-
-    def fetched(self) -> Recorded:
-        """The record as NumPy's arrays."""
-        return jax.tree.map(np.asarray, self)
-
-
-class Job(NamedTuple):
-    """Data, settings and callbacks that all blocks of a run share."""
-
-    cell: Cell
-    program: Program
-    root: jax.Array
-    first_seed: int
-    lanes: int
-    delay: int
-    slots: int
-    tick: Callable[[int], Any]
-    compiles: Callable[[], Any]
-    stop: threading.Event
-
-    @property
-    def amount(self) -> int:
-        """Comparisons, pulls or, where these are the clock, votes of a seed; of several cells, the
-        most."""
-        poll = self.cell.poll
-        times = self.cell.checkpoints if poll is None else poll.checkpoints
-        return int(np.max(np.asarray(times)))
 
 
 class Runner(NamedTuple):
@@ -142,10 +105,10 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     first_ones: list[Tallies] = []
     settling, begin = SkipHeuristic(job), 0
     number, ticked = FEWEST_STEPS, 0
-    narrowing = Narrowing()
+    narrowing = Narrowing(job)
     if skips and settling.goes_ahead():
         ahead = job._replace(slots=job.lanes)
-        record = _run_events(ahead, setups, lanes, 0, [], settling.has_shown)
+        record = _run_events(ahead, setups, lanes, 0, 0, [], settling.has_shown)
         if record is not None:
             return record
         job.compiles()
@@ -176,68 +139,18 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             _brief_seconds[job.program] += seconds if brief else 0.0
             slow = seconds > CALL_SECONDS
             number = max(number // 2, FEWEST_STEPS) if slow else min(2 * number, STEPS_PER_CALL)
-            made = end if job.cell.poll is None else _votes_made(job, lanes.ballots)
+            made = end if job.cell.poll is None else narrowing.votes_made(job, lanes)
             job.tick(made - ticked)
             begin, ticked = end, made
             if skips and begin == look and settling.is_over(setups, lanes, begin):
-                return narrowing.whole(_run_events(job, setups, lanes, begin, first_ones))
+                record = _run_events(job, setups, lanes, begin, made, first_ones)
+                return narrowing.whole(record)
         now = steps.recorded(setups, lanes, program=job.program)
         first_ones.append(jax.tree.map(np.asarray, now))
     axis = 2 if stacked else 1
     record = jax.tree.map(lambda *x: np.stack(x, axis), *first_ones)
-    return narrowing.whole(Recorded(record, None, _ballots_of(job, setups, lanes.ballots)))
-
-
-class Narrowing:
-    """Halves a block on a CPU whenever half of its seeds have cast their votes, as a step costs
-    there what its lanes cost, and the slowest seeds may take many times as long as others."""
-
-    def __init__(self) -> None:
-        self._done: Recorded | None = None  # of all seeds, those that still run as they were
-        self._places = np.zeros(0, np.int64)  # of the lanes in it
-
-    def halved(
-        self, job: Job, setups: Setup, lanes: steps.StepLane
-    ) -> tuple[Job, Setup, steps.StepLane, np.ndarray] | None:
-        """The job, the setups and the lanes of the seeds that still run, and their places among
-        those before, if half of the lanes hold them; else None."""
-        runs = ballots.votes_left(job.cell, lanes.ballots) > 0
-        width = job.lanes // 2
-        fits = width >= NARROWEST and runs.sum(axis=-1).max() <= width and runs.any()
-        if not (fits and is_on_cpu(job.root)):
-            return None
-        tallies = steps.recorded(setups, lanes, program=job.program)
-        now = Recorded(
-            jax.tree.map(lambda x: np.expand_dims(x, runs.ndim), tallies),
-            None,
-            _ballots_of(job, setups, lanes.ballots),
-        )
-        self._keep(now, runs.shape)
-        order = np.argsort(~runs, axis=-1, kind="stable")[..., :width]
-        self._places = np.take_along_axis(self._places, order, axis=-1)
-        setups, lanes = steps.narrowed(setups, lanes, placed(order, job.root), program=job.program)
-        narrow = job._replace(lanes=width, slots=min(job.slots, width))
-        return narrow, setups, lanes, order
-
-    def whole(self, last: Recorded | None) -> Recorded | None:
-        """The record of all seeds of a block, from that of the lanes at its end."""
-        if self._done is None or last is None:
-            return last
-        self._keep(last, self._places.shape)
-        return self._done
-
-    def _keep(self, record: Recorded, shape: tuple[int, ...]) -> None:
-        """Enters the record of the lanes: of the tallies, that at the horizon."""
-        first = (*(slice(None) for _ in shape), slice(1))
-        tallies = jax.tree.map(lambda x: x[first], record.tallies)
-        record = record._replace(tallies=tallies).fetched()
-        if self._done is None:
-            self._done = jax.tree.map(np.array, record)
-            self._places = np.broadcast_to(np.arange(shape[-1]), shape)
-            return
-        before = np.indices(shape)[:-1]
-        for all_lanes, some in zip(*map(jax.tree.leaves, (self._done, record)), strict=True):
-            all_lanes[(*before, self._places)] = some
+    counted = ballots.recorded_if_any(setups, lanes.ballots, job.program)
+    return narrowing.whole(Recorded(record, None, counted))
 
 
 def _run_events(
@@ -245,11 +158,13 @@ def _run_events(
     setups: Setup,
     lanes: steps.StepLane,
     begin: int,
+    made: int,
     first_ones: Sequence[Tallies],
     pays: Callable[[events.EventLane], bool] = lambda _: True,
 ) -> Recorded | None:
-    """Runs the rest of a block, from time `begin` on, with quiet runs skipped; `first_ones` are the
-    records up to then. None if the run is stopped, or once `pays` of the seeds in slots is False.
+    """Runs the rest of a block, from time `begin` on, with quiet runs skipped; `made` is the amount
+    of each seed and `first_ones` the records up to then. None if the run is stopped, or once `pays`
+    of the seeds in slots is False.
     """
     cell, program, stacked = job.cell, job.program, job.program.stacked
     at = np.int32(begin), np.int32(len(first_ones)), np.bool_(False)
@@ -264,7 +179,6 @@ def _run_events(
         slots = events.occupy(block, first, number=number, program=program)
     following = np.full(len(cell.checkpoints) if stacked else (), number, np.int32)
     following = placed(following, job.root)
-    made = begin if cell.poll is None else _votes_made(job, lanes.ballots)
     total, ticked, waited = job.amount - made, 0, 0
     while True:
         if job.stop.is_set():
@@ -296,7 +210,8 @@ def _run_events(
     for number, tallies in enumerate(first_ones):
         for all_times, values in zip(*map(jax.tree.leaves, (record, tallies)), strict=True):
             all_times[(*before, number)] = values
-    return Recorded(record, None, _ballots_of(job, setups, seen.step.ballots))
+    counted = ballots.recorded_if_any(setups, seen.step.ballots, program)
+    return Recorded(record, None, counted)
 
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:
@@ -316,20 +231,8 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
             )
     job.tick(job.amount)
     record = rounds.recorded(setups, lanes, program=job.program)
-    counted = _ballots_of(job, setups, lanes.ballots)
+    counted = ballots.recorded_if_any(setups, lanes.ballots, job.program)
     return jax.block_until_ready(Recorded(record, lanes.batches, counted))
-
-
-def _votes_made(job: Job, counted: Any) -> int:
-    """Mean votes of the seeds of a block."""
-    return job.amount - int(np.mean(ballots.votes_left(job.cell, counted)))
-
-
-def _ballots_of(job: Job, setups: Setup, counted: Ballots | None) -> Ballots | None:
-    """The ballots of a block, of the problem's arms."""
-    if counted is None:
-        return None
-    return ballots.recorded(setups, counted, program=job.program)
 
 
 def _compile_steps(job: Job) -> None:

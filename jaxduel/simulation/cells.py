@@ -49,17 +49,17 @@ class Program(NamedTuple):
     """
 
     policy_class: type
-    stacked: bool
+    stacked: bool = False
     """True if there are several cells."""
-    shuffle: bool
+    shuffle: bool = True
     """True if each seed has its own order of the arms."""
-    pairs: bool
+    pairs: bool = False
     """True if plays of pairs are recorded."""
-    outcomes: bool
+    outcomes: bool = False
     """True if outcomes are recorded."""
-    delayed: bool
+    delayed: bool = False
     """True if feedback is delayed."""
-    skips: bool
+    skips: bool = False
     """True if quiet runs are skipped."""
     among: bool = False
     """True if several arms may share a quiet run (`jaxduel.policies.SupportsSharedSkip`)."""

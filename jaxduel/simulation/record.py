@@ -10,9 +10,9 @@ from jaxduel.errors import InputError
 from jaxduel.policies.registry import name_of
 from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret
-from jaxduel.simulation.blocks import Recorded
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.instances import sums_of
+from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.simulation.result import Result, Totals
 from jaxduel.stats import merge, moments_of

@@ -27,6 +27,7 @@ from jaxduel.simulation.devices import (
     memory_text,
     warn_if_idle,
 )
+from jaxduel.simulation.jobs import Job, Recorded
 from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.lanes import NARROW_LANES, default_lanes, most_lanes
 from jaxduel.simulation.memory_maps import CompileCacheGuard
@@ -44,7 +45,7 @@ def job_of(
     stacked: bool,
     roots: Sequence[jax.Array] | None = None,
     points: int = 1,
-) -> blocks.Job:
+) -> Job:
     """The job of simulating cells, with its number of lanes; arguments as in `prepare`."""
     points = checkpoints.padded_size(max(points, *(len(c.grid) for c in checked)))
     runner = blocks.runner_for(checked[0].kind)
@@ -53,7 +54,7 @@ def job_of(
     among = any(c.among.sum() > 1 for c in checked)
     drop_ties = any(c.drops_ties for c in checked)
     cells = [c.to_cell(points, among, drop_ties) for c in checked]
-    job = blocks.Job(
+    job = Job(
         cell=_stack(cells, runner) if stacked else cells[0],
         first_seed=settings.first_seed,
         program=Program(
@@ -87,7 +88,7 @@ def job_of(
     return _with_lanes(job, lanes, platform)
 
 
-def _with_lanes(job: blocks.Job, lanes: int, platform: str) -> blocks.Job:
+def _with_lanes(job: Job, lanes: int, platform: str) -> Job:
     """The job in blocks of so many lanes."""
     return job._replace(lanes=lanes, slots=events.slots_for(lanes, platform))
 
@@ -101,7 +102,7 @@ class Prepared(NamedTuple):
     """Checked cells, and the job that simulates them, for any number of runs."""
 
     checked: tuple[CheckedCell, ...]
-    job: blocks.Job
+    job: Job
     settings: Settings
 
 
@@ -142,7 +143,7 @@ def prepare(
 
 
 def run_prepared(
-    prepared: Prepared, settings: Settings, keep: Callable[[int, blocks.Recorded], None]
+    prepared: Prepared, settings: Settings, keep: Callable[[int, Recorded], None]
 ) -> int:
     """Simulates prepared cells.
 
@@ -192,9 +193,9 @@ def compile_ahead(prepared: Prepared, device: Device) -> None:
 
 
 class Collector(Protocol):
-    """What becomes of the blocks of a cell."""
+    """Interface of what a cell's blocks are gathered in."""
 
-    def keep(self, first: int, record: blocks.Recorded) -> None:
+    def keep(self, first: int, record: Recorded) -> None:
         """Takes the record of a block, on the host, padding included; `first` is its first seed's
         number, from 0."""
         ...
@@ -260,7 +261,7 @@ def _run_whole(prepared: Prepared, collectors: Sequence[Collector]) -> list[Any]
     """The results of prepared cells; None if a device has too little memory for a block."""
     stacked = prepared.job.program.stacked
 
-    def keep(first: int, block: blocks.Recorded) -> None:
+    def keep(first: int, block: Recorded) -> None:
         block = block.fetched()
         for i, collector in enumerate(collectors):
             collector.keep(first, jax.tree.map(itemgetter(i), block) if stacked else block)

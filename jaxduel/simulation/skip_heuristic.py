@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jaxduel.simulation import events
 from jaxduel.simulation.ballots import votes_left
 from jaxduel.simulation.devices import placed
+from jaxduel.simulation.events import EventLane
+from jaxduel.simulation.jobs import Job
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane
-
-if TYPE_CHECKING:
-    from jaxduel.simulation.blocks import Job
-    from jaxduel.simulation.events import EventLane
 
 TURN_COST = 3.0
 """Approximate cost of a turn of the event loop, in steps of as many lanes: measured on a CPU, 1.5

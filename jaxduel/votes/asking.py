@@ -1,4 +1,4 @@
-"""`next_pairs`: which pairs to vote on next, by a policy that starts from a log."""
+"""`next_pairs`: the pairs that a policy compares next, started from a log."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxduel.simulation.blocks import Recorded
 from jaxduel.simulation.checking import CheckedCell, Settings
+from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.votes.found import Found, Stops, Truth
 from jaxduel.votes.recommending import kendall_tau, order

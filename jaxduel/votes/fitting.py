@@ -12,7 +12,13 @@ import numpy as np
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name, warn_caller
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
-from jaxduel.problems.strengths import Laplace, coherent, fit_strengths, preferences
+from jaxduel.problems.strengths import (
+    PRIOR_STD,
+    Laplace,
+    coherent,
+    fit_strengths,
+    preferences,
+)
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.misfit import Misfit, misfit_of
 
@@ -183,7 +189,7 @@ class Fit:
         )
 
 
-def fit(votes: Votes, model: Model = "btl", *, prior_std: float = 2.0) -> Fit:
+def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> Fit:
     """Fits a model to votes.
 
     - "free": p_ij ~ Beta(w_ij + 1/2, w_ji + 1/2), pairs independent: nothing is assumed;

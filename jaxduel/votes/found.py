@@ -27,7 +27,7 @@ TARGETS = ("copeland", "borda")
 
 
 class Truth(NamedTuple):
-    """What the arms of an instance are worth."""
+    """Worth of an instance's arms."""
 
     target: str
     scores: np.ndarray  # (K,) float64, the larger the better
@@ -41,7 +41,7 @@ class Truth(NamedTuple):
 
 
 class Stops(NamedTuple):
-    """When a rule stopped, and what it named."""
+    """Votes at which a rule stopped, and the arms that it named."""
 
     votes: np.ndarray  # (S,) int64: votes cast then; -1 where it never stopped
     named: np.ndarray  # (S,) int32: the arm; -1 where it never stopped
@@ -83,7 +83,7 @@ class Found:
     votes: np.ndarray  # (M,) int64
     """The checkpoints, in votes."""
     truth: Truth
-    """What the arms are worth."""
+    """Worth of the arms."""
     named: Mapping[str, np.ndarray]  # rule -> (num_seeds, M) int32
     """The arm that each rule names."""
     tau: Mapping[str, np.ndarray]  # rule -> (num_seeds, M) float32
@@ -93,7 +93,7 @@ class Found:
     cast: np.ndarray  # (num_seeds,) int64
     """Votes cast: those of the last checkpoint, or fewer where a seed ended before."""
     stops: Stops | None
-    """When the rule that stops did; None unless asked for."""
+    """Stops of the rule that was asked for, if any."""
     made_by: Mapping[str, Any] = field(default_factory=dict)
     """Provenance, as of `jaxduel.Result`, with the arguments of `jaxduel.identify`."""
 

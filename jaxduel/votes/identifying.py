@@ -1,4 +1,4 @@
-"""`identify`: how often is the best arm named after so many votes?"""
+"""`identify`: simulated votes, and the arms that rules name by them."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def identify(
       afresh: whether the policy begins without them nonetheless, and only rules count them: for
         policies that cannot start from counts.
       horizon: most comparisons of a seed, those of arms with themselves included; by default the
-        policy's own horizon, or 2^31 - 1 where quiet runs are skipped, or 100 per vote. A seed that
-        reaches it keeps the votes that it has (`Found.cast`).
+        policy's own horizon, or 2^31 - 1 for policies whose quiet runs can be skipped, or 100 per
+        vote. A seed that reaches it keeps the votes that it has (`Found.cast`).
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
       ties: as in `jaxduel.simulate`; "drop": a tie costs a vote.
       memory_budget: most bytes for the votes and states of the seeds that run at once on a device.
@@ -158,11 +158,7 @@ def identify_many(
             f"({len(policies)}), at least one."
         )
     _require_known(settings.keys() - _arguments())
-    plain = {
-        name: parameter.default
-        for name, parameter in inspect.signature(identify).parameters.items()
-    }
-    return _identified(policies, instances, {**plain, **settings}, stacked=True)
+    return _identified(policies, instances, {**_defaults(), **settings}, stacked=True)
 
 
 def identify_cells(
@@ -271,7 +267,6 @@ def _prepared(
         "start": None if before is None else before.tolist(),
     }
     truths = [truth_of(problem, asked["target"]) for problem in problems]
-
     keys = roots or [root_key(asked["seed"], asked["prng"])] * len(problems)
 
     def collectors(prepared: Prepared) -> list[FoundCollector]:
@@ -296,7 +291,11 @@ def _counts(start: Votes | ArrayLike, num_arms: int) -> np.ndarray:
 
 
 def most_comparisons(policy: Any, asked: int | None, votes: int, start: np.ndarray | None) -> int:
-    """Most comparisons of a seed."""
+    """Most comparisons of a seed, as documented at `identify`.
+
+    Raises:
+      InputError: if the policy was made for fewer comparisons than there are to start from.
+    """
     own, before = getattr(policy, "horizon", None), 0 if start is None else int(start.sum())
     if asked is None and own is None:
         skips = isinstance(policy, SupportsSkip)

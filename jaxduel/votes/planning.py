@@ -1,4 +1,4 @@
-"""`plan`: how many more votes, by which policy, until the best arm is known?"""
+"""`plan`: further votes of a log, simulated by several policies."""
 
 from __future__ import annotations
 
@@ -235,16 +235,15 @@ def plan(
       draws: number of instances.
       seeds: runs on each.
       seed: root of all randomness.
-      checkpoints: numbers of further votes, increasing; 30 evenly in their log, over the last two
-        decades and a bit, if None.
+      checkpoints: numbers of further votes, increasing; about 30 evenly in their log, from
+        `max_votes` / 200 on, if None.
       progress: as in `jaxduel.simulate`.
 
     Returns:
       The plan. After Ctrl-C that of the policies that had finished.
 
     Raises:
-      InputError: for arguments out of range, an unknown policy or one that cannot start from
-        counts.
+      InputError: for arguments out of range, or a policy that is unknown or pulls arms.
       KeyboardInterrupt: after Ctrl-C if no policy had finished.
 
     Example:

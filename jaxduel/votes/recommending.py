@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxduel.errors import InputError, SolverError, unknown_name
+from jaxduel.problems.strengths import PRIOR_STD
 from jaxduel.stats import wilson95
 
 RULES = ("copeland", "borda", "btl")
 """Names of the rules that read an order of the arms off win counts."""
 
-_PRIOR_STD = 2.0
 _TIED_BORDA = 1e-12
 """Scores of equal rationals differ by less, by rounding."""
 _TIED_STRENGTHS = 1e-9
@@ -211,9 +211,9 @@ def _newton(wins: np.ndarray) -> np.ndarray:
         weight = np.exp(now)
         lose = weight[:, None, :] / (weight[:, :, None] + weight[:, None, :])
         surprise = wins * lose
-        gradient = surprise.sum(axis=2) - surprise.sum(axis=1) - now / _PRIOR_STD**2
+        gradient = surprise.sum(axis=2) - surprise.sum(axis=1) - now / PRIOR_STD**2
         hessian = -compared * lose * np.swapaxes(lose, 1, 2)
-        np.einsum("nii->ni", hessian)[:] += _PRIOR_STD**-2 - hessian.sum(axis=2)
+        np.einsum("nii->ni", hessian)[:] += PRIOR_STD**-2 - hessian.sum(axis=2)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         reach = np.ptp(step, axis=1)
         length = np.where(reach > 1, np.log1p(reach) / np.maximum(reach, 1), 1.0)

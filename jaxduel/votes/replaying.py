@@ -1,4 +1,4 @@
-"""`replay`: how many of the logged votes would a policy have needed?"""
+"""`replay`: a policy that is fed with the votes of a log."""
 
 from __future__ import annotations
 
@@ -100,15 +100,7 @@ def replay(
     poll = Poll(grid.astype(np.int32))
     num, root = votes.num_arms, root_key(seed)
     policy = registry.to_32_bits(policy)
-    program = Program(
-        policy_class=type(policy),
-        stacked=False,
-        shuffle=True,
-        pairs=False,
-        outcomes=False,
-        delayed=False,
-        skips=isinstance(policy, SupportsSkip),
-    )
+    program = Program(type(policy), skips=isinstance(policy, SupportsSkip))
     cell = Cell(policy, None, None, None, poll=poll)  # type: ignore[arg-type]
     log = _log(votes, in_order=votes.history is not None and votes_in != "random")
     truth = _truth(votes, rule)

@@ -85,7 +85,7 @@ def _found(
     place: int,
     records: Sequence[Seeds],
 ) -> Found:
-    """What was found in a cell; `place` is its own in the records."""
+    """The result of a cell; `place` is its own in the records."""
     question, problem = cell.question, checked.problem
     assert question is not None
     assert isinstance(problem, DuelingProblem)

@@ -1,4 +1,4 @@
-"""Questions to the votes of a cell's runs: is the best arm named after so many of them?"""
+"""Questions to the votes of a cell's runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jaxduel.votes.stopping import wins_needed
 
 @dataclass(frozen=True)
 class Question:
-    """What `jaxduel.identify` is asked besides its rules, its votes and its checkpoints.
+    """Arguments of `jaxduel.identify` besides its rules, votes and checkpoints.
 
     Attributes:
       target, stop, delta: as there.

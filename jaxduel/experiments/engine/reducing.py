@@ -9,8 +9,8 @@ import numpy as np
 
 from jaxduel.experiments.engine.groups import Group
 from jaxduel.simulation import regret
-from jaxduel.simulation.blocks import Recorded
 from jaxduel.simulation.checking import CheckedCell
+from jaxduel.simulation.jobs import Recorded
 
 _CACHE_BYTES = 2**19
 """Bytes of plays that are reduced at once: they stay in a core's cache."""

@@ -117,15 +117,8 @@ def need_of(
         jax.ShapeDtypeStruct((), jnp.int32),
         poll=poll,
     )
-    program = Program(
-        policy_class=type(policy),
-        stacked=False,
-        shuffle=True,
-        pairs=pairs,
-        outcomes=False,
-        delayed=delayed,
-        skips=isinstance(policy, SupportsSkip),
-    )
+    skips = isinstance(policy, SupportsSkip)
+    program = Program(type(policy), pairs=pairs, delayed=delayed, skips=skips)
     start: Any = rounds.start if batched else steps.start
 
     def lane(cell: Cell) -> Any:

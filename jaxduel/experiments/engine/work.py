@@ -20,9 +20,9 @@ from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.naming import named_arrays_of
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
 from jaxduel.experiments.engine.seconds import Seconds
-from jaxduel.simulation.blocks import Recorded
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
+from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.run import Prepared, compile_ahead, prepare, run_prepared
 from jaxduel.votes.identifying import most_comparisons

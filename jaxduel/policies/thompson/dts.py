@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.numerics import masked_choice
 from jaxduel.numerics.threefry import words_of
@@ -96,10 +95,8 @@ class DTS:
         if decided is not None:
             left = jnp.where(decided.first < 0, elected, decided.first)
         eligible = sampling.undecided_opponents(state, left, bound, active)
-        if not self.self_duels:
-            others = sampling.replies_of_others(seed, state, left, eligible)
-            return Duel(left, lax.argmax(others, 0, jnp.int32))
-        return Duel(left, sampling.best_reply(seed, state, left, eligible))
+        right = sampling.best_reply(seed, state, left, eligible, self.self_duels)
+        return Duel(left, right)
 
     def update(
         self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key

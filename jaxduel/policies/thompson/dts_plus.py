@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.bernoulli import divergence_from_half
@@ -91,10 +90,8 @@ class DTSPlus:
         lowest = jnp.min(jnp.where(tied, regret, jnp.inf))
         left = masked_choice(tied & (regret == lowest), sampling.tie_break(seed))
         eligible = sampling.undecided_opponents(state, left, bound, active)
-        if not self.self_duels:
-            others = sampling.replies_of_others(seed, state, left, eligible)
-            return Duel(left, lax.argmax(others, 0, jnp.int32))
-        return Duel(left, sampling.best_reply(seed, state, left, eligible))
+        right = sampling.best_reply(seed, state, left, eligible, self.self_duels)
+        return Duel(left, right)
 
     def update(
         self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key

@@ -180,10 +180,16 @@ def replies_of_others(
 
 
 def best_reply(
-    seed: KeyWords, state: ThompsonState, left: jax.Array, eligible: jax.Array
+    seed: KeyWords,
+    state: ThompsonState,
+    left: jax.Array,
+    eligible: jax.Array,
+    self_duels: bool = True,
 ) -> jax.Array:
-    """argmax of theta_i,left over eligible i and `left` itself, freshly sampled: () int32."""
-    return lax.argmax(replies(seed, state, left, eligible), 0, jnp.int32)
+    """argmax of theta_i,left over eligible i, freshly sampled, and, with `self_duels`, `left`
+    itself: () int32."""
+    sampled = replies if self_duels else replies_of_others
+    return lax.argmax(sampled(seed, state, left, eligible), 0, jnp.int32)
 
 
 def tie_break(seed: KeyWords, number: int = 0) -> jax.Array:

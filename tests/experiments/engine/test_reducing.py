@@ -8,7 +8,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
-from jaxduel.simulation.blocks import Recorded
+from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.regret import regret_from_pairs, regret_from_plays
 from jaxduel.simulation.tallies import Tallies
 

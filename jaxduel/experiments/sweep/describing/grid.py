@@ -217,7 +217,7 @@ _MISPLACED = {
     False: "{} is for regret, which a grid with identify = true does not measure: its runs "
     "end with votes, such as votes = 10_000.",
 }
-"""What is said of a key that is for the other kind of grid, by whether it is of votes."""
+"""Sentences on a key that is for the other kind of grid, by whether the key is one of votes."""
 
 
 def single_table(key: str) -> GridError:

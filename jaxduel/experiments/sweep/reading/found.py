@@ -1,4 +1,4 @@
-"""What was found in the blocks of a sweep that identifies arms."""
+"""Sums over the seeds in the blocks of a sweep that identifies arms."""
 
 from __future__ import annotations
 

@@ -1,0 +1,50 @@
+"""Jobs: data and settings that the blocks of a run share; and the record of a block."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxduel.simulation.ballots import Ballots
+from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.tallies import Tallies
+
+
+class Recorded(NamedTuple):
+    """Records of a finished block, computed, maybe still on the device. With stacked cells, each
+    array has the cells in front."""
+
+    tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms
+    batches: Any  # (lanes,) int32, batched policies only; else None
+    ballots: Ballots | None = None  # of the problem's arms, (lanes, ...), where votes are the clock
+
+    def fetched(self) -> Recorded:
+        """The record as NumPy's arrays."""
+        return jax.tree.map(np.asarray, self)
+
+
+class Job(NamedTuple):
+    """Data, settings and callbacks that all blocks of a run share."""
+
+    cell: Cell
+    program: Program
+    root: jax.Array
+    first_seed: int
+    lanes: int
+    delay: int
+    slots: int
+    tick: Callable[[int], Any]
+    compiles: Callable[[], Any]
+    stop: threading.Event
+
+    @property
+    def amount(self) -> int:
+        """Comparisons, pulls or, where these are the clock, votes of a seed; of several cells, the
+        most."""
+        poll = self.cell.poll
+        times = self.cell.checkpoints if poll is None else poll.checkpoints
+        return int(np.max(np.asarray(times)))

@@ -1,0 +1,73 @@
+"""Narrowing of a block as its seeds end, where votes are the clock."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+
+from jaxduel.simulation.ballots import recorded_if_any, votes_left
+from jaxduel.simulation.devices import is_on_cpu, placed
+from jaxduel.simulation.jobs import Job, Recorded
+from jaxduel.simulation.lanes import Setup
+from jaxduel.simulation.steps import StepLane, narrowed, recorded
+
+NARROWEST = 8
+"""Fewest lanes of a block that is halved."""
+
+
+class Narrowing:
+    """Halves a block on a CPU whenever half of its seeds have cast their votes, as a step costs
+    there what its lanes cost, and the slowest seeds may take many times as long as others."""
+
+    def __init__(self, job: Job) -> None:
+        self._seeds = job.lanes
+        self._done: Recorded | None = None  # of all seeds, those that still run as they were
+        self._places = np.zeros(0, np.int64)  # of the lanes in it
+
+    def votes_made(self, job: Job, lanes: StepLane) -> int:
+        """Mean votes of all seeds of the block, by the lanes of those that still run."""
+        left = votes_left(job.cell, lanes.ballots)
+        return job.amount - int(left.sum() / (left.size // left.shape[-1] * self._seeds))
+
+    def halved(
+        self, job: Job, setups: Setup, lanes: StepLane
+    ) -> tuple[Job, Setup, StepLane, np.ndarray] | None:
+        """The job, the setups and the lanes of the seeds that still run, and their places among
+        those before, if half of the lanes hold them; else None."""
+        runs = votes_left(job.cell, lanes.ballots) > 0
+        width = job.lanes // 2
+        fits = width >= NARROWEST and runs.sum(axis=-1).max() <= width and runs.any()
+        if not (fits and is_on_cpu(job.root)):
+            return None
+        tallies = recorded(setups, lanes, program=job.program)
+        now = Recorded(
+            jax.tree.map(lambda x: np.expand_dims(x, runs.ndim), tallies),
+            None,
+            recorded_if_any(setups, lanes.ballots, job.program),
+        )
+        self._keep(now, runs.shape)
+        order = np.argsort(~runs, axis=-1, kind="stable")[..., :width]
+        self._places = np.take_along_axis(self._places, order, axis=-1)
+        setups, lanes = narrowed(setups, lanes, placed(order, job.root), program=job.program)
+        narrow = job._replace(lanes=width, slots=min(job.slots, width))
+        return narrow, setups, lanes, order
+
+    def whole(self, last: Recorded | None) -> Recorded | None:
+        """The record of all seeds of a block, from that of the lanes at its end."""
+        if self._done is None or last is None:
+            return last
+        self._keep(last, self._places.shape)
+        return self._done
+
+    def _keep(self, record: Recorded, shape: tuple[int, ...]) -> None:
+        """Enters the record of the lanes: of the tallies, that at the horizon."""
+        first = (*(slice(None) for _ in shape), slice(1))
+        tallies = jax.tree.map(lambda x: x[first], record.tallies)
+        record = record._replace(tallies=tallies).fetched()
+        if self._done is None:
+            self._done = jax.tree.map(np.array, record)
+            self._places = np.broadcast_to(np.arange(shape[-1]), shape)
+            return
+        before = np.indices(shape)[:-1]
+        for all_lanes, some in zip(*map(jax.tree.leaves, (self._done, record)), strict=True):
+            all_lanes[(*before, self._places)] = some
