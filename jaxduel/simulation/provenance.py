@@ -34,15 +34,9 @@ def request_of(
       `parameters` by name, and which of these are `changed` from their defaults), `problem` (its
       name, `digest` and number of arms), and the arguments of `jaxduel.simulate` by their names.
     """
-    parameters, changed = _parameters(registry.to_32_bits(policy))
     times = settings.checkpoints if times is None else times
     return {
-        "policy": {
-            "name": registry.name_of(policy),
-            "num_arms": int(policy.num_arms),
-            "parameters": parameters,
-            "changed": changed,
-        },
+        "policy": policy_record(policy),
         "problem": {
             "name": problem.name,
             "digest": problem_digest(problem),
@@ -62,6 +56,17 @@ def request_of(
         "record_pairs": settings.record_pairs,
         "record_outcomes": settings.record_outcomes,
         "lanes": None if settings.lanes is None else int(settings.lanes),
+    }
+
+
+def policy_record(policy: Any) -> dict[str, Any]:
+    """The policy of a request: name, num_arms, parameters, and the names of those changed."""
+    parameters, changed = _parameters(registry.to_32_bits(policy))
+    return {
+        "name": registry.name_of(policy),
+        "num_arms": int(policy.num_arms),
+        "parameters": parameters,
+        "changed": changed,
     }
 
 
@@ -88,6 +93,12 @@ def changed_parameters(made: Mapping[str, Any]) -> dict[str, str]:
     """The policy's parameters that are not at their defaults, as text."""
     policy = made.get("policy", {})
     return {name: text_of(policy["parameters"][name]) for name in policy.get("changed", ())}
+
+
+def policy_text(policy: str, made: Mapping[str, Any]) -> str:
+    """A policy with its parameters that are not at their defaults: pcomp[num_batches=8]."""
+    parts = ",".join(f"{name}={text}" for name, text in changed_parameters(made).items())
+    return f"{policy}[{parts}]" if parts else policy
 
 
 def changed_settings(made: Mapping[str, Any]) -> dict[str, str]:

@@ -66,8 +66,9 @@ def replayed(
 
     def compare(cell: Cell, setup: Setup, lane: ReplayLane) -> ReplayLane:
         later = _compare(cell, setup, lane, log, horizon)
-        on = goes_on(cell, setup, lane)
-        return jax.tree.map(lambda new, old: jnp.where(on, new, old), later, lane)
+        stays = later.over | ~goes_on(cell, setup, lane)
+        kept = jax.tree.map(lambda new, old: jnp.where(stays, old, new), later, lane)
+        return kept._replace(over=later.over)
 
     some, one = each_lane(goes_on, program), each_lane(compare, program)
     return lax.while_loop(
@@ -80,7 +81,7 @@ def replayed(
 def _compare(
     cell: Cell, setup: Setup, lane: ReplayLane, log: Log, horizon: jax.Array
 ) -> ReplayLane:
-    """One comparison, with the quiet run before it."""
+    """One comparison, with the quiet run before it; it means nothing where the lane is over."""
     policy, state, t = cell.policy, lane.state, lane.t
     if isinstance(cell.policy, SupportsSkip):
         state, run = cell.policy.quiet(state, horizon - 1 - t, fold_in(setup.quiet, t))
@@ -100,7 +101,7 @@ def _compare(
     coin = jnp.where(noise < 0.5, 1, -1)
     outcome = jnp.where(i == j, coin, outcome).astype(jnp.int32)
     asks, is_tie = i != j, (i != j) & (outcome == 0)
-    later = ReplayLane(
+    return ReplayLane(
         state=policy.update(state, plan, outcome, key),
         t=t + 1,
         wins=lane.wins.at[i, j]
@@ -112,7 +113,5 @@ def _compare(
         .at[j, i]
         .add(-is_tie.astype(jnp.int32)),
         ballots=cast(cell, lane.ballots, plan, outcome),
-        over=lane.over,
+        over=lane.over | (asks & (left == 0)),
     )
-    ends = lane._replace(over=jnp.bool_(True))
-    return jax.tree.map(lambda a, b: jnp.where(asks & (left == 0), a, b), ends, later)

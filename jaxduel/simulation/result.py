@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jaxduel.display import html_table
-from jaxduel.simulation.provenance import changed_parameters, changed_settings
+from jaxduel.simulation.provenance import changed_settings, policy_text
 from jaxduel.stats import Moments, interval95, moments_of
 
 if TYPE_CHECKING:
@@ -141,8 +141,7 @@ class Result:
     @property
     def variant(self) -> str:
         """The policy with its parameters that are not at their defaults: pcomp[num_batches=8]."""
-        parts = [f"{name}={text}" for name, text in changed_parameters(self.made_by).items()]
-        return f"{self.policy}[{','.join(parts)}]" if parts else self.policy
+        return policy_text(self.policy, self.made_by)
 
     def summary(self) -> list[str]:
         """Lines of text: the run, with all that is not at its default, and regret at T."""

@@ -7,11 +7,83 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxduel.simulation.ballots import Ballots
+from jaxduel.simulation.cells import Poll
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.votes.found import Found, Stops, Truth
 from jaxduel.votes.recommending import kendall_tau, order
+
+
+class Orders:
+    """Orders of the arms by each rule, for many seeds.
+
+    Args:
+      poll: the checkpoints, the wins before the run, and whether a rule stops.
+      truth: the worth of the K arms.
+      rules: the rules that order them.
+      num_seeds: number of seeds.
+      root: the root key of the noise that breaks ties.
+      first_seed: the number of the first seed.
+      top: as in `jaxduel.identify`.
+    """
+
+    def __init__(
+        self,
+        poll: Poll,
+        truth: Truth,
+        rules: list[str],
+        num_seeds: int,
+        root: jax.Array,
+        first_seed: int = 0,
+        top: int | None = None,
+    ) -> None:
+        self._poll, self._truth, self._root = poll, truth, root
+        self._first_seed, self._how_many = first_seed, top
+        table = (num_seeds, len(poll.checkpoints))
+        self._named = {rule: np.zeros(table, np.int32) for rule in rules}
+        self._tau = {rule: np.zeros(table, np.float32) for rule in rules}
+        self._top = {rule: np.zeros(table, bool) for rule in rules} if top else None
+        self._cast, self._stops = np.zeros(num_seeds, np.int64), None
+        if poll.needed is not None:
+            self._stops = Stops(np.zeros(num_seeds, np.int64), np.zeros(num_seeds, np.int32))
+
+    def keep(self, first: int, ballots: Ballots) -> None:
+        """Orders the arms of a block whose first seed has this number, from 0, by its ballots on
+        the host, padding included."""
+        rows = slice(first, min(first + len(ballots.votes), len(self._cast)))
+        own, num = slice(0, rows.stop - first), len(self._truth.scores)
+        wins = np.cumsum(ballots.wins[own, :, :num, :num], axis=1, dtype=np.int64)
+        wins += 0 if self._poll.before is None else self._poll.before
+        self._cast[rows] = np.minimum(ballots.votes[own], self._poll.checkpoints[-1])
+        if self._stops is not None:
+            self._stops.votes[rows] = ballots.stopped[own]
+            self._stops.named[rows] = ballots.named[own]
+        noise = noise_of(self._root, self._first_seed + first, rows.stop - first, num)
+        noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
+        for rule in self._named:
+            arms = order(rule, wins, noise)
+            self._named[rule][rows] = arms[..., 0]
+            self._tau[rule][rows] = kendall_tau(arms, self._truth.scores)
+            if self._top is not None:
+                self._top[rule][rows] = self._truth.are_best(arms[..., : self._how_many])
+
+    def found(self, done: int, policy: str, problem: str, made_by: dict[str, Any]) -> Found:
+        """The result of the first `done` seeds."""
+        rows = slice(0, done)
+        return Found(
+            policy=policy,
+            problem=problem,
+            votes=np.asarray(self._poll.checkpoints, np.int64),
+            truth=self._truth,
+            named={rule: named[rows] for rule, named in self._named.items()},
+            tau={rule: tau[rows] for rule, tau in self._tau.items()},
+            top=self._top and {rule: right[rows] for rule, right in self._top.items()},
+            cast=self._cast[rows],
+            stops=self._stops and Stops(*(values[rows] for values in self._stops)),
+            made_by=made_by,
+        )
 
 
 class FoundCollector:
@@ -26,57 +98,21 @@ class FoundCollector:
         also: dict[str, Any],
     ) -> None:
         assert cell.poll is not None
-        self._cell, self._settings, self._truth, self._also = cell, settings, truth, also
-        seeds, points = settings.num_seeds, len(cell.poll.checkpoints)
-        table, rules = (seeds, points), also["recommend"]
-        self._named = {rule: np.zeros(table, np.int32) for rule in rules}
-        self._tau = {rule: np.zeros(table, np.float32) for rule in rules}
-        self._top = {rule: np.zeros(table, bool) for rule in rules} if also["top"] else None
-        self._cast = np.zeros(seeds, np.int64)
-        self._stops = None
-        if cell.poll.needed is not None:
-            self._stops = Stops(np.zeros(seeds, np.int64), np.zeros(seeds, np.int32))
-        self._root = root
+        self._cell, self._settings, self._also = cell, settings, also
+        seeds = settings.num_seeds, root, settings.first_seed
+        self._orders = Orders(cell.poll, truth, also["recommend"], *seeds, also["top"])
 
     def keep(self, first: int, record: Recorded) -> None:
         """Orders the arms of the block whose first seed is `first`."""
-        ballots, poll, num = record.ballots, self._cell.poll, self._cell.problem.num_arms
-        assert ballots is not None
-        assert poll is not None
-        rows = slice(first, min(first + len(ballots.votes), self._settings.num_seeds))
-        own = slice(0, rows.stop - first)
-        wins = np.cumsum(ballots.wins[own, :, :num, :num], axis=1, dtype=np.int64)
-        wins += 0 if poll.before is None else poll.before
-        self._cast[rows] = np.minimum(ballots.votes[own], poll.checkpoints[-1])
-        if self._stops is not None:
-            self._stops.votes[rows] = ballots.stopped[own]
-            self._stops.named[rows] = ballots.named[own]
-        noise = noise_of(self._root, self._settings.first_seed + first, rows.stop - first, num)
-        noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
-        for rule in self._named:
-            arms = order(rule, wins, noise)
-            self._named[rule][rows] = arms[..., 0]
-            self._tau[rule][rows] = kendall_tau(arms, self._truth.scores)
-            if self._top is not None:
-                self._top[rule][rows] = self._truth.are_best(arms[..., : self._also["top"]])
+        assert record.ballots is not None
+        self._orders.keep(first, record.ballots)
 
     def result(self, done: int, lanes: int) -> Found:
         """The result of the first `done` seeds."""
-        cell, settings, rows = self._cell, self._settings, slice(0, done)
-        assert cell.poll is not None
-        request = request_of(cell.policy, cell.problem, cell.horizon, settings, cell.grid)
-        return Found(
-            policy=request["policy"]["name"],
-            problem=cell.problem.name,
-            votes=np.asarray(cell.poll.checkpoints, np.int64),
-            truth=self._truth,
-            named={rule: named[rows] for rule, named in self._named.items()},
-            tau={rule: tau[rows] for rule, tau in self._tau.items()},
-            top=self._top and {rule: right[rows] for rule, right in self._top.items()},
-            cast=self._cast[rows],
-            stops=self._stops and Stops(*(values[rows] for values in self._stops)),
-            made_by=provenance({**request, **self._also}, lanes),
-        )
+        cell = self._cell
+        request = request_of(cell.policy, cell.problem, cell.horizon, self._settings, cell.grid)
+        made_by = provenance({**request, **self._also}, lanes)
+        return self._orders.found(done, request["policy"]["name"], cell.problem.name, made_by)
 
 
 def noise_of(root: jax.Array, first: int, count: int, num_arms: int) -> np.ndarray:

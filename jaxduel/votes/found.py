@@ -13,7 +13,7 @@ import numpy as np
 from jaxduel.display import html_table
 from jaxduel.errors import unknown_name
 from jaxduel.problems import DuelingProblem
-from jaxduel.simulation.provenance import changed_parameters, changed_settings
+from jaxduel.simulation.provenance import changed_parameters, changed_settings, policy_text
 from jaxduel.stats import wilson95
 from jaxduel.votes.recommending import votes_needed
 
@@ -130,8 +130,7 @@ class Found:
     @property
     def variant(self) -> str:
         """The policy with its parameters that are not at their defaults."""
-        parts = [f"{name}={text}" for name, text in changed_parameters(self.made_by).items()]
-        return f"{self.policy}[{','.join(parts)}]" if parts else self.policy
+        return policy_text(self.policy, self.made_by)
 
     def summary(self) -> list[str]:
         """Lines of text: the run, each rule after the last vote, and what stopped."""

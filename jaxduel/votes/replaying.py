@@ -12,20 +12,20 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel, SupportsSkip
 from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
-from jaxduel.simulation import ballots as voting
 from jaxduel.simulation import checkpoints as times
+from jaxduel.simulation.ballots import recorded
 from jaxduel.simulation.blocks import plan_kind
 from jaxduel.simulation.cells import Cell, Poll, Program
 from jaxduel.simulation.compiling import shared
 from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.lanes import set_up
-from jaxduel.simulation.provenance import provenance
+from jaxduel.simulation.provenance import policy_record, provenance
 from jaxduel.simulation.replay import Log, replayed
-from jaxduel.votes.collecting import noise_of
+from jaxduel.votes.collecting import Orders
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.fitting import fit
 from jaxduel.votes.found import Found, Truth
-from jaxduel.votes.recommending import RULES, kendall_tau, order
+from jaxduel.votes.recommending import RULES, order
 
 ORDERS = ("logged", "random")
 """Orders in which the votes of a pair come."""
@@ -103,41 +103,23 @@ def replay(
     program = Program(type(policy), skips=isinstance(policy, SupportsSkip))
     cell = Cell(policy, None, None, None, poll=poll)  # type: ignore[arg-type]
     log = _log(votes, in_order=votes.history is not None and votes_in != "random")
-    truth = _truth(votes, rule)
     lanes = max(min(_MOST_LANES, num_seeds, _BLOCK_BYTES // (4 * len(grid) * num**2)), 1)
-    named, tau = np.zeros((num_seeds, len(grid)), np.int32), np.zeros((num_seeds, len(grid)))
-    cast = np.zeros(num_seeds, np.int64)
+    orders = Orders(poll, _truth(votes, rule), [rule], num_seeds, root)
     with shared(device := jax.local_devices()[0]):
         cell, log = jax.device_put((jax.tree.map(jnp.asarray, cell), log), device)
         for first in range(0, num_seeds, lanes):
             indices = np.arange(first, first + lanes, dtype=np.int32)
             setups, keys = set_up(root, indices, np.ones(num, bool), True)
             lane = replayed(cell, log, setups, keys, jnp.int32(horizon), program=program)
-            counted = voting.recorded(setups, lane.ballots, program=program)
-            rows = slice(first, min(first + lanes, num_seeds))
-            own = slice(0, rows.stop - first)
-            wins = np.cumsum(np.asarray(counted.wins)[own], axis=1, dtype=np.int64)
-            noise = noise_of(root, first, rows.stop - first, num)
-            arms = order(rule, wins, np.broadcast_to(noise[:, None], wins.shape[:-1]))
-            named[rows], tau[rows] = arms[..., 0], kendall_tau(arms, truth.scores)
-            cast[rows] = np.asarray(counted.votes)[own]
+            counted = recorded(setups, lane.ballots, program=program)
+            orders.keep(first, jax.tree.map(np.asarray, counted))
     asked = {
-        "policy": {"name": registry.name_of(policy), "parameters": {}, "changed": []},
+        "policy": policy_record(policy),
         **{"num_seeds": num_seeds, "seed": seed, "rule": rule, "votes": grid.tolist()},
         "votes_in": ORDERS[log.outcomes is None],
     }
-    return Found(
-        policy=registry.name_of(policy),
-        problem=votes.name,
-        votes=grid,
-        truth=truth,
-        named={rule: named},
-        tau={rule: tau.astype(np.float32)},
-        top=None,
-        cast=cast,
-        stops=None,
-        made_by=provenance(asked, lanes),
-    )
+    name = asked["policy"]["name"]
+    return orders.found(num_seeds, name, votes.name, provenance(asked, lanes))
 
 
 def _log(votes: Votes, in_order: bool) -> Log:

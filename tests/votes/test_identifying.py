@@ -11,14 +11,14 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.simulation import blocks, skip_heuristic
+from jaxduel.simulation import blocks, narrowing, skip_heuristic
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import root_key
+from jaxduel.simulation.progress import Simulating
 from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.recommending import RULES, order
 from jaxduel.votes.stopping import log_evidence
 
-thorough = pytest.mark.thorough
 SEEDS, HORIZON = 6, 240
 GRID = [1, 2, 5, 11, 30, 70, 90]
 TIED = jd.problems.from_matrix(
@@ -168,10 +168,12 @@ def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monke
     settings = {"votes": 120, "num_seeds": 12, "horizon": 4_000, "stop": "condorcet"}
     plain = jd.identify(policy, problem, **settings, skip_quiet=False)
     several = jd.identify(policy, problem, **settings, skip_quiet=False, lanes=5)
+    monkeypatch.setattr(narrowing, "NARROWEST", 1_000)
+    whole = jd.identify(policy, problem, **settings, skip_quiet=False)
     monkeypatch.setattr(blocks, "STEPS_PER_CALL", 37)
     monkeypatch.setattr(blocks, "FEWEST_STEPS", 5)
     cut = jd.identify(policy, problem, **settings, skip_quiet=False)
-    others = [several, cut]
+    others = [several, whole, cut]
     if name == "rucb":  # draws nothing for its quiet runs
         monkeypatch.setattr(skip_heuristic, "WORTH", 0)
         monkeypatch.setattr(skip_heuristic.SkipHeuristic, "_pays", lambda *_: True)
@@ -183,6 +185,16 @@ def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monke
         for rule in RULES:
             assert np.array_equal(plain.named[rule], other.named[rule])
             assert np.array_equal(plain.tau[rule], other.tau[rule])
+
+
+@pytest.mark.thorough
+def test_progress_of_a_block_that_is_halved_goes_forward_to_its_end(monkeypatch):
+    shares = []
+    monkeypatch.setattr(Simulating, "tick", lambda _, share: shares.append(share))
+    policy = jd.policies.make("rucb", num_arms=4)
+    jd.identify(policy, jd.problems.load("cyclic"), votes=300, num_seeds=32, horizon=10_000)
+    assert min(shares) >= 0
+    assert sum(shares) == pytest.approx(1)
 
 
 @pytest.mark.thorough

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxduel.experiments.engine.cells import StudyCell
 from jaxduel.experiments.engine.groups import Group
-from jaxduel.experiments.engine.reducing import Seeds
+from jaxduel.experiments.engine.reducing import Seeds, by_cell
 from jaxduel.problems import DuelingProblem
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.keys import root_key
@@ -32,12 +32,7 @@ def named_arrays_of(
       slices: as for `jaxduel.experiments.engine.reducing.arrays_of`.
       settings: of the simulation, with the first seed of the block.
     """
-    parts = [
-        (place, checked, fetched)
-        for several, records in slices
-        for fetched in [[Seeds(number, record.fetched()) for number, record in records]]
-        for place, checked in enumerate(several)
-    ]
+    parts = by_cell(slices)
     first = parts[0][-1]
     cells, rules, points = len(group.cells), group.definitions, group.num_checkpoints
     seeds = sum(part.number for part in first)

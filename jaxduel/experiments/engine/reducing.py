@@ -41,12 +41,7 @@ def arrays_of(
       slices: its cells in order, as they ran side by side, with the records of their seeds; cells
         that fill up the last slice are left out.
     """
-    parts = [
-        (place, checked, fetched)
-        for several, records in slices
-        for fetched in [[Seeds(number, record.fetched()) for number, record in records]]
-        for place, checked in enumerate(several)
-    ]
+    parts = by_cell(slices)
     first = parts[0][-1]
     cells, seeds = len(group.cells), sum(part.number for part in first)
     points, num = group.num_checkpoints, group.num_arms
@@ -70,6 +65,19 @@ def arrays_of(
     if "seeds" in group.keep:
         arrays["regret"] = values
     return arrays
+
+
+def by_cell(
+    slices: Iterable[tuple[Sequence[CheckedCell], Sequence[Seeds]]],
+) -> list[tuple[int, CheckedCell, list[Seeds]]]:
+    """Of each cell of `slices` its place among those that ran with it, and their records, on the
+    host."""
+    return [
+        (place, checked, fetched)
+        for several, records in slices
+        for fetched in [[Seeds(number, record.fetched()) for number, record in records]]
+        for place, checked in enumerate(several)
+    ]
 
 
 def _enter(

@@ -1,7 +1,6 @@
 """The rule of Chatbot Arena: its oracle by hand, probabilities of pairs, widths of intervals."""
 
 import itertools
-import json
 from functools import partial
 
 import jax
@@ -238,23 +237,9 @@ def test_in_the_long_run_pairs_are_compared_as_their_deviations_to_the_two_fifth
     assert (error < 2e-3).all()
 
 
-@pytest.fixture
-def core(data_folder):
-    """Preferences of the 31 models of the arena of which all pairs have 100 decisive votes."""
-    path = data_folder / "chatbotarena_20240814.json"
-    if not path.exists():
-        pytest.skip("the votes of the arena are not in $JAXDUEL_DATA")
-    log = json.loads(path.read_text())
-    wins = np.zeros((len(log["models"]),) * 2, int)
-    for (a, b), (won, lost, *_) in zip(log["X"], log["Y"], strict=True):
-        wins[a, b] += won
-        wins[b, a] += lost
-    wins = jd.votes.from_counts(wins).core(at_least=100).wins
-    return np.where(np.eye(31, dtype=bool), 0.5, wins / np.maximum(wins + wins.T, 1))
-
-
 @pytest.mark.slow
-def test_intervals_are_narrower_than_those_of_uniform_sampling(core):
+@pytest.mark.usefixtures("data_folder")
+def test_intervals_are_narrower_than_those_of_uniform_sampling():
     """Widths 3.92 sqrt(p (1 - p) / n), mean and largest over pairs, after 5,000, 10,000 and 20,000
     votes, as measured with another program (20 runs, pairs never seen first, epsilon 0).
     """
@@ -262,6 +247,7 @@ def test_intervals_are_narrower_than_those_of_uniform_sampling(core):
         "uniform": ([0.5937, 0.4106, 0.2875], [1.33, 0.65, 0.39]),
         "arena": ([0.5755, 0.4049, 0.2856], [0.76, 0.50, 0.33]),
     }
+    core = jd.problems.load("arena31").preferences
     pairs, runs, means = np.triu_indices(31, 1), 64, {}
     for name, (mean, largest) in others.items():
         fields = {"epsilon": 0.0} if name == "arena" else {}
