@@ -334,13 +334,18 @@ ways = {
     for label in STEADY
     for how in ("drop", "coin")
 }
-for (label, how), runs in ways.items():
+
+
+def compare(what, runs, label, others):
+    """Prints the votes needed by btl, and their ratio to those of the same policy before."""
     for target in TARGETS[:2]:
-        print(
-            f"{label:16} ties as {how}, {target:.0%} by btl: "
-            f"{text(runs.votes_needed('btl', target), ',.0f')} votes, "
-            f"{text(ratio(runs, found[label], target))} times those without ties"
-        )
+        needed = text(runs.votes_needed("btl", target), ",.0f")
+        times = text(ratio(runs, found[label], target))
+        print(f"{label:16} {what}, {target:.0%} by btl: {needed} votes, {times} times {others}")
+
+
+for (label, how), runs in ways.items():
+    compare(f"ties as {how}", runs, label, "those without ties")
 
 # %% [markdown]
 # ## Batches
@@ -356,12 +361,7 @@ later = {
     for delay in DELAYS
 }
 for (label, delay), runs in later.items():
-    for target in TARGETS[:2]:
-        print(
-            f"{label:16} batches of {delay:5,}, {target:.0%} by btl: "
-            f"{text(runs.votes_needed('btl', target), ',.0f')} votes, "
-            f"{text(ratio(runs, found[label], target))} times those one by one"
-        )
+    compare(f"batches of {delay:5,}", runs, label, "those one by one")
 
 # %% [markdown]
 # ## Fewer models

@@ -122,16 +122,9 @@ def next_votes(
         print(text.getvalue(), end="")
     else:
         print(f"written: {write_whole(out, text.getvalue())}")
-    if len(pairs) < num and not _is_batched(chosen):
+    if len(pairs) < num:
         warn_caller(f"{policy} asks for {len(pairs)} pairs: to it, the votes decide the rest.")
     return 0
-
-
-def _is_batched(policy: Any) -> bool:
-    from jaxduel.policies.base import Batch
-    from jaxduel.simulation.blocks import plan_kind
-
-    return plan_kind(policy) is Batch
 
 
 def _write(folder: Any, planned: Any, lines: list[str]) -> None:
