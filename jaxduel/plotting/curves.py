@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
 
 from jaxduel.plotting.shades import variant_looks
 from jaxduel.plotting.styles import Style, dress, marker_size
+from jaxduel.policies import title
 from jaxduel.simulation import Result
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import interval95
@@ -116,7 +117,7 @@ def variant_of(policy: str, made_by: Mapping[str, Any]) -> str:
 def label_of(policy: str, made_by: Mapping[str, Any]) -> str:
     """The same as text in a legend."""
     parts = (f"{_SYMBOLS.get(name, name)} = {text}" for name, text in _changed(made_by).items())
-    return ", ".join([policy.upper(), *parts])
+    return ", ".join([title(policy), *parts])
 
 
 def _changed(made_by: Mapping[str, Any]) -> dict[str, str]:
@@ -158,7 +159,7 @@ class Panel:
       ...     definition=result.definition,
       ... )
       >>> panel.curves[0].label, panel.definition, panel.regret_scale
-      ('SPARRING', 'copeland', 'log')
+      ('Sparring', 'copeland', 'log')
     """
 
     curves: Sequence[Curve]

@@ -48,6 +48,7 @@ from jaxduel.policies.registry import make as make
 from jaxduel.policies.registry import names as names
 from jaxduel.policies.registry import parameters as parameters
 from jaxduel.policies.registry import register as register
+from jaxduel.policies.registry import title as title
 from jaxduel.policies.report import PolicyReport as PolicyReport
 from jaxduel.policies.report import describe as describe
 from jaxduel.policies.rmed.rmed1 import RMED1 as RMED1
