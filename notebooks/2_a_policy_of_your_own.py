@@ -183,7 +183,7 @@ for name, betas in (*((name, [None]) for name in PAPERS), ("med-duel", BETAS)):
         for beta in betas
         for _ in problems
     ]
-    labels = [jd.policies.title(name) if beta is None else f"MED, β = {beta:g}" for beta in betas]
+    labels = [jd.policies.label(name) if beta is None else f"MED, β = {beta:g}" for beta in betas]
     cells = [(label, title) for label in labels for title in problems]
     found = jd.simulate_many(policies, list(problems.values()) * len(betas), HORIZON, **settings)
     results |= dict(zip(cells, found, strict=True))

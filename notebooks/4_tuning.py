@@ -253,7 +253,7 @@ for axes, (name, problems, results, default, others, values, symbol) in zip(
     axes.tick_params(labelsize=7, which="both")
     axes.set_xlabel("smallest margin $\\epsilon$")
     axes.set_title(
-        f"{jd.policies.title(name)}, against ${symbol}={values[default]:.3g}$", fontsize=9
+        f"{jd.policies.label(name)}, against ${symbol}={values[default]:.3g}$", fontsize=9
     )
     axes.legend(frameon=False, fontsize=7)
 figure.axes[0].set_ylabel("regret / that of the paper's value", fontsize=8)

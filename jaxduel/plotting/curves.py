@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
 
+from jaxduel import policies
 from jaxduel.plotting.shades import variant_looks
 from jaxduel.plotting.styles import Style, dress, marker_size
-from jaxduel.policies import title
 from jaxduel.simulation import Result
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import interval95
@@ -117,7 +117,7 @@ def variant_of(policy: str, made_by: Mapping[str, Any]) -> str:
 def label_of(policy: str, made_by: Mapping[str, Any]) -> str:
     """The same as text in a legend."""
     parts = (f"{_SYMBOLS.get(name, name)} = {text}" for name, text in _changed(made_by).items())
-    return ", ".join([title(policy), *parts])
+    return ", ".join([policies.label(policy), *parts])
 
 
 def _changed(made_by: Mapping[str, Any]) -> dict[str, str]:

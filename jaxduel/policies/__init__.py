@@ -44,11 +44,11 @@ from jaxduel.policies.copeland_rmed.ecw_rmed import ECWRMED as ECWRMED
 from jaxduel.policies.estimation.arena import Arena as Arena
 from jaxduel.policies.estimation.round_robin import RoundRobin as RoundRobin
 from jaxduel.policies.estimation.uniform import Uniform as Uniform
+from jaxduel.policies.registry import label as label
 from jaxduel.policies.registry import make as make
 from jaxduel.policies.registry import names as names
 from jaxduel.policies.registry import parameters as parameters
 from jaxduel.policies.registry import register as register
-from jaxduel.policies.registry import title as title
 from jaxduel.policies.report import PolicyReport as PolicyReport
 from jaxduel.policies.report import describe as describe
 from jaxduel.policies.rmed.rmed1 import RMED1 as RMED1
