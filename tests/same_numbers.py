@@ -20,12 +20,10 @@ import numpy as np
 import jaxduel as jd
 from jaxduel.policies.base import SupportsDelay, SupportsSkip
 from jaxduel.problems import Problem
+from tests.registered import PULLS, arms_for, needed
 
 HORIZONS = {"cw-rmed": 300}
 USUAL_HORIZON, NUM_SEEDS = 3_000, 20
-MORE = {name: {"num_batches": 6} for name in ("pcomp", "scomp", "scomp2", "base", "etc")}
-"""Parameters without a default."""
-PULLS = ("base", "etc", "successive-elimination", "thompson-gaussian", "ucb1")
 
 
 def digests(names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -33,7 +31,7 @@ def digests(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     for name in names:
         for problem in _problems(name):
             horizon = HORIZONS.get(name, USUAL_HORIZON)
-            values = {"num_arms": problem.num_arms, "horizon": horizon, **MORE.get(name, {})}
+            values = {"num_arms": problem.num_arms, "horizon": horizon, **needed(name)}
             policy = jd.policies.make(name, **values)
             ways = {"plain": {"skip_quiet": False}}
             if isinstance(policy, SupportsSkip):
@@ -50,7 +48,7 @@ def digests(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _problems(name: str) -> list[Problem]:
     """One with a single winner and one with several."""
     if name in PULLS:
-        return [jd.problems.gaussian([0.6, 0.5, 0.4])]
+        return [jd.problems.gaussian([0.6, 0.5, 0.4][: arms_for(name, 3)])]
     single = jd.problems.random_condorcet(jax.random.key(0), 6)
     return [single, jd.problems.copeland_cycle(5, 0.3)]
 

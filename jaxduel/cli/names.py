@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Literal
@@ -21,6 +22,8 @@ _LAWS = {
     "bernoulli[0.6,0.5]": "arms with rewards 0 and 1 of those means",
 }
 """Examples of problems outside the catalogue, with descriptions."""
+_NAMES_WIDTH = 24
+"""Longest row of names of policies, a paper's."""
 
 
 def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]] = "all") -> int:
@@ -95,10 +98,14 @@ def _policies() -> Iterator[str]:
 
     for kind, papers in report.by_paper().items():
         yield f"policies, {kind}:"
-        rows = {", ".join(names): paper for paper, names in papers.items()}
-        width = max(map(len, rows))
-        for names, paper in rows.items():
-            yield f"  {names:<{width}}  {paper}"
+        rows = [
+            (textwrap.wrap(", ".join(names), _NAMES_WIDTH, break_on_hyphens=False), paper)
+            for paper, names in papers.items()
+        ]
+        width = max(len(names[-1]) for names, _ in rows)
+        for (*before, last), paper in rows:
+            yield from (f"  {names}" for names in before)
+            yield f"  {last:<{width}}  {paper}"
 
 
 def _problems() -> Iterator[str]:

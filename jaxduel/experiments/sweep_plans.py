@@ -28,7 +28,7 @@ class FinalSetting(Setting):
 class SweepPoint(NamedTuple):
     """One point of a line: the parameter's value `at`, the data set and the competitor."""
 
-    at: int
+    at: float
     data: DataSet
     competitor: Competitor
 
@@ -73,6 +73,7 @@ class SweepPlan:
       axis: the parameter.
       lines_of: a line per policy.
       per_pull: whether regret is divided by the horizon.
+      regret_scale: scale of the axis of regret.
       listed: whether the report lists the final regrets.
     """
 
@@ -81,6 +82,7 @@ class SweepPlan:
     axis: Axis
     lines_of: tuple[SweepLine, ...]
     per_pull: bool = False
+    regret_scale: plotting.Scale = "linear"
     listed: bool = True
 
     @property
@@ -116,6 +118,7 @@ class SweepPlan:
             across=self.axis.label,
             up=PER_PULL if self.per_pull else plotting.regret_label(setting.definition, final=True),
             across_scale=self.axis.scale,
+            up_scale=self.regret_scale,
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:

@@ -63,6 +63,13 @@ STYLES = {
     "interleaved-filter": Style("#8C6D31", "--", "^"),
     "etc": Style("#C9B400", "-", "D"),
     "etc[grid=geometric]": Style("#8F7A00", "--", "X"),
+    "detc": Style("#F2C14E", "-", "o"),
+    "detc-known-gap": Style("#6B4E16", "--", "P"),
+    "detc-minimax": Style("#B5835A", ":", "<"),
+    "detc-batched": Style("#D98E04", _LONG_DASH, "p"),
+    "detc-batched-known-gap": Style("#A0522D", _DASH_DOT_DOT, "d"),
+    "detc-anytime": Style("#E3D26F", "-.", ">"),
+    "detc-arms": Style("#5C4033", ":", "*"),
     # pairs sampled to estimate: slates, a magenta
     "uniform": Style("#8C9BAB", "-", "o"),
     "round-robin": Style("#5F7488", ":", "s"),

@@ -9,6 +9,15 @@ from pkgutil import walk_packages as _walk_packages
 
 from jaxduel.display import exported as _exported
 from jaxduel.policies.arms.base import BaSE as BaSE
+from jaxduel.policies.arms.double_etc.anytime import DETCAnytime as DETCAnytime
+from jaxduel.policies.arms.double_etc.batched import DETCBatched as DETCBatched
+from jaxduel.policies.arms.double_etc.batched_known_gap import (
+    DETCBatchedKnownGap as DETCBatchedKnownGap,
+)
+from jaxduel.policies.arms.double_etc.known_gap import DETCKnownGap as DETCKnownGap
+from jaxduel.policies.arms.double_etc.many_arms import DETCArms as DETCArms
+from jaxduel.policies.arms.double_etc.minimax import DETCMinimax as DETCMinimax
+from jaxduel.policies.arms.double_etc.unknown_gap import DETC as DETC
 from jaxduel.policies.arms.etc import ETC as ETC
 from jaxduel.policies.arms.successive_elimination import (
     SuccessiveElimination as SuccessiveElimination,

@@ -129,6 +129,8 @@ right."""
 class Policy(Protocol):
     """Interface that the simulation needs of a policy.
 
+    A policy for a few arms says how many in a class attribute `max_arms`: with more it is refused.
+
     Example:
       >>> import jax
       >>> import jaxduel as jd

@@ -213,8 +213,11 @@ def validate(policy: Any) -> None:
     """Lets a policy that can check its parameters do so.
 
     Raises:
-      InputError: from the policy's `validate`.
+      InputError: for more arms than its class takes, or from the policy's `validate`.
     """
+    most = getattr(policy, "max_arms", None)
+    if most is not None and (arms := np.max(np.sum(policy.active_arms, axis=-1))) > most:
+        raise InputError(f"{name_of(policy)} is for {most} arms, not {arms}.")
     check = getattr(policy, "validate", None)
     if check is not None:
         check()

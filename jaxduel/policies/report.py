@@ -39,7 +39,7 @@ _REFUSALS = (
 )
 _IMPOSSIBLE = {"int": -1, "float": float("nan")}
 """A value that every parameter of a kind refuses; for other kinds a text stands for it."""
-_EXAMPLE = {"num_arms": 3, "horizon": 1_000, "num_batches": 2}
+_EXAMPLE = {"num_arms": 2, "horizon": 1_000, "num_batches": 2, "gap": 0.5}
 """Parameters of a small example of any policy."""
 
 

@@ -84,7 +84,10 @@ def is_frozen_pytree(make: Make) -> None:
     )
     _expect(isinstance(policy.num_arms, int), "num_arms must be a static int")
     _expect(
-        any(np.shape(leaf) == (_ARMS,) and np.asarray(leaf).dtype == bool for leaf in leaves),
+        any(
+            np.shape(leaf) == (policy.num_arms,) and np.asarray(leaf).dtype == bool
+            for leaf in leaves
+        ),
         "active_arms must be a (K,) bool leaf",
     )
 
@@ -185,7 +188,8 @@ def plays_only_arms_that_exist(make: Make) -> None:
 
     A batched plan fits the budget; counts of pairs are an upper triangle.
     """
-    for size, padding in ((2, 0), (_ARMS, 0), (3, 2), (2, 3)):
+    most = _most_arms(make)
+    for size, padding in dict.fromkeys(((2, 0), (most, 0), (min(3, most), 2), (2, 3))):
         mask = np.arange(size + padding) < size
         policy = to_32_bits(make(num_arms=size + padding, horizon=_HORIZON, active_arms=mask))
         result = _simulate(policy, size)
@@ -212,8 +216,8 @@ def repeats_itself(make: Make) -> None:
     """
     policy = _policy(make)
     for settings in ({"prng": "threefry2x32"}, _with_philox(policy)):
-        few = _simulate(policy, _ARMS, num_seeds=2, **settings)
-        many = _simulate(policy, _ARMS, num_seeds=7, **settings)
+        few = _simulate(policy, policy.num_arms, num_seeds=2, **settings)
+        many = _simulate(policy, policy.num_arms, num_seeds=7, **settings)
         _expect(
             np.array_equal(few.plays, many.plays[:2]),
             f"seeds 0 and 1 differ between 2 and 7 seeds ({settings['prng']})",
@@ -225,7 +229,7 @@ def learns_late(make: Make) -> None:
     policy = _policy(make)
     if not _can_be_told_late(policy):
         return
-    result = _simulate(policy, _ARMS, **_with_philox(policy))
+    result = _simulate(policy, policy.num_arms, **_with_philox(policy))
     _expect(
         bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
         "with delayed feedback, plays of existing arms do not sum to 2 T",
@@ -238,12 +242,13 @@ def starts_from_wins(make: Make) -> None:
     With 32 bits, whether or not x64 is on.
     """
     policy = _policy(make)
-    init = policy.init
+    init, num_arms = policy.init, policy.num_arms
     if not isinstance(policy, SupportsWarmStart):
         return
     for x64 in (False, True):
         with jax.enable_x64(x64):
-            key, wins = jax.random.key(0), jax.ShapeDtypeStruct((2, _ARMS, _ARMS), jnp.int32)
+            shape = 2, num_arms, num_arms
+            key, wins = jax.random.key(0), jax.ShapeDtypeStruct(shape, jnp.int32)
             both = jax.eval_shape(jax.vmap(policy.from_wins, in_axes=(0, None)), wins, key)
             one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), both)
             before = jax.eval_shape(init, key)
@@ -255,12 +260,13 @@ def keeps_its_word_when_quiet(make: Make) -> None:
 
     Bit for bit where runs draw nothing; where they are drawn, comparisons of every ordered pair
     within 5 standard errors, over 2,048 seeds. If it has `learn`, the same must hold where
-    `learn` is told the outcomes of each run, after the comparison that follows. One of the five
-    arms is padding. All this also holds for `quiet_among`, if it tells which arms meet themselves.
+    `learn` is told the outcomes of each run, after the comparison that follows. One of five arms
+    at least is padding. All this also holds for `quiet_among`, if it tells which arms meet
+    themselves.
     """
     if not isinstance(_policy(make), SupportsSkip):
         return
-    mask = np.arange(_ARMS) < _ARMS - 1
+    mask = np.arange(_ARMS) < min(_ARMS - 1, _most_arms(make))
     policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
     for method in conformance_quiet.methods_of(policy):
         for x64 in (False, True):
@@ -285,7 +291,13 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
 
 
 def _policy(make: Make) -> Any:
-    return to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=None))
+    return to_32_bits(make(num_arms=_most_arms(make), horizon=_HORIZON, active_arms=None))
+
+
+def _most_arms(make: Make) -> int:
+    """Five, or as many as the policy's class takes."""
+    policy = make(num_arms=2, horizon=_HORIZON, active_arms=None)
+    return min(_ARMS, getattr(policy, "max_arms", _ARMS))
 
 
 def _first_plan(policy: Any) -> Plan:

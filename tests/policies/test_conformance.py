@@ -15,13 +15,12 @@ from jaxduel.policies import registry
 from jaxduel.policies.base import Duel
 from jaxduel.simulation import conformance
 from jaxduel.simulation.blocks import plan_kind
+from tests.registered import arms_for, needed
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
-NEEDED = {name: {"num_batches": 6} for name in ("pcomp", "scomp", "scomp2")}
-"""Parameters without a default."""
-NAMED_GRIDS = {name: {"num_batches": 6} for name in ("base", "etc")}
-"""What a grid with a name needs, and one of the user's own does not."""
+NAMED_GRIDS = ("base", "etc")
+"""Policies that need `num_batches` for a grid with a name, and not for one of the user's own."""
 
 
 QUICK = ("base", "pcomp", "rucb")
@@ -40,13 +39,12 @@ def _cases():
 
 @pytest.mark.parametrize(("name", "check"), list(_cases()))
 def test_registered_policy_conforms(name, check):
-    check(partial(jd.policies.make, name, **(NEEDED | NAMED_GRIDS).get(name, {})))
+    check(partial(jd.policies.make, name, **needed(name)))
 
 
 @pytest.mark.parametrize("name", jd.policies.names())
 def test_registered_policy_says_what_it_plans(name):
-    needed = (NEEDED | NAMED_GRIDS).get(name, {})
-    policy = jd.policies.make(name, num_arms=3, horizon=100, **needed)
+    policy = jd.policies.make(name, num_arms=arms_for(name, 3), horizon=100, **needed(name))
 
     def plan(key):
         return policy.act(policy.init(key), key)
@@ -58,7 +56,7 @@ def test_needed_parameters_are_listed_for_every_registered_policy():
     for name in jd.policies.names():
         defaults = jd.policies.parameters(name)
         missing = {k for k, v in defaults.items() if v is dataclasses.MISSING} - {"horizon"}
-        assert missing == set(NEEDED.get(name, {}))
+        assert missing == (set() if name in NAMED_GRIDS else set(needed(name)))
 
 
 @jax.tree_util.register_dataclass

@@ -11,22 +11,24 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies import registry
+from tests.registered import arms_for
 
 NAMES = jd.policies.names()
-NEEDED = {"horizon": 1000, "num_batches": 4}
+NEEDED = {"horizon": 1000, "num_batches": 4, "gap": 0.5}
 
 
 def made(name, **values):
     known = jd.policies.parameters(name)
     needed = {key: value for key, value in NEEDED.items() if key in known}
-    return jd.policies.make(name, num_arms=6, **{**needed, **values})
+    return jd.policies.make(name, num_arms=arms_for(name, 6), **{**needed, **values})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_policy_at_its_defaults_shows_what_had_to_be_given(name):
     policy = made(name)
     given = [f"{key}={NEEDED[key]}" for key in jd.policies.parameters(name) if key in NEEDED]
-    assert repr(policy) == f"{type(policy).__name__}({', '.join(['num_arms=6', *given])})"
+    fields = [f"num_arms={policy.num_arms}", *given]
+    assert repr(policy) == f"{type(policy).__name__}({', '.join(fields)})"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,8 +57,8 @@ def test_policies_that_are_traced_stacked_or_taken_apart_have_reprs(name):
     jax.eval_shape(trace, policy)
     jax.vmap(trace)(jax.tree.map(lambda leaf: np.stack([leaf, leaf]), policy))
     for text, table in seen:
-        assert "active_arms=bool[6]" in text
-        assert "active bool[6]" in table
+        assert f"active_arms=bool[{policy.num_arms}]" in text
+        assert f"active bool[{policy.num_arms}]" in table
     stacked = jax.tree.map(lambda leaf: jnp.stack([leaf] * 9), policy)
     for leaf, other in zip(*map(jax.tree.leaves, (policy, stacked)), strict=True):
         if np.ndim(leaf) == 0:

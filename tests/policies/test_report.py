@@ -8,6 +8,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies import registry, report
+from tests.registered import arms_for, needed
 
 PLANS = {
     jd.policies.Duel: "one comparison at a time",
@@ -41,8 +42,8 @@ class Bare:
 
 
 def example(name):
-    values = {"num_batches": 2} if "num_batches" in jd.policies.parameters(name) else {}
-    return jd.policies.make(name, num_arms=3, horizon=100, **values)
+    values = needed(name, num_batches=2)
+    return jd.policies.make(name, num_arms=arms_for(name, 3), horizon=100, **values)
 
 
 @pytest.mark.parametrize("name", jd.policies.names())

@@ -13,6 +13,7 @@ from tests.oracles.condorcet.rucb import RUCB
 from tests.oracles.copeland.ccb import CCB
 from tests.policies.histories import KEY
 from tests.policies.oracle_runs import seen
+from tests.registered import arms_for, needed
 
 pytestmark = pytest.mark.thorough
 
@@ -26,6 +27,13 @@ ABLE = sorted((*BY_COUNTS, *ANEW, "rcs", *IN_PASSES))
 REFUSED = (
     "base",
     "btm",
+    "detc",
+    "detc-anytime",
+    "detc-arms",
+    "detc-batched",
+    "detc-batched-known-gap",
+    "detc-known-gap",
+    "detc-minimax",
     "etc",
     "interleaved-filter",
     "multisbm",
@@ -44,10 +52,10 @@ ARMS, PADDING, COMPARISONS = 4, 1, 60
 
 
 def make(name, num_arms=ARMS, padding=PADDING):
-    needed = {"num_batches": 3} if "num_batches" in jd.policies.parameters(name) else {}
-    mask = np.arange(num_arms + padding) < num_arms
+    mask = np.arange(num_arms + padding) < arms_for(name, num_arms)
+    values = needed(name, num_batches=3)
     return jd.policies.make(
-        name, num_arms=num_arms + padding, horizon=1000, active_arms=mask, **needed
+        name, num_arms=num_arms + padding, horizon=1000, active_arms=mask, **values
     )
 
 

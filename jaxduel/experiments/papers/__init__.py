@@ -22,6 +22,7 @@ TITLES = {
         "Computationally Efficient Algorithm (Komiyama, Honda and Nakagawa, ICML 2016)"
     ),
     "batched-mab": "Batched Multi-armed Bandits Problem (Gao, Han, Ren and Zhou, NeurIPS 2019)",
+    "double-etc": "Double Explore-then-Commit (Jin, Xu, Xiao and Gu, COLT 2021)",
 }
 """Titles by the papers' names on the command line, for listings that import no paper; folders have
 underscores for hyphens."""

@@ -6,4 +6,5 @@
 - `ucb1`: Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem"
   (2002).
 - `thompson-gaussian`: Thompson sampling with Gaussian rewards.
+- `double_etc`: double explore-then-commit, Jin, Xu, Xiao and Gu (COLT 2021), seven algorithms.
 """

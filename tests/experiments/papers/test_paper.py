@@ -46,7 +46,7 @@ def test_papers_are_known_by_name():
 def test_policies_take_the_parameters_of_the_paper(name):
     groups = [group for panel in papers.load(name).panels for group in panel.groups]
     for c in {c.name: c for group in groups for c in group.competitors}.values():
-        jd.policies.make(c.policy, num_arms=5, horizon=100, **c.parameters)
+        jd.policies.make(c.policy, num_arms=2, horizon=100, **c.parameters)
 
 
 @pytest.mark.parametrize(

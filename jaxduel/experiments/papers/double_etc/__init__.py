@@ -1,0 +1,1 @@
+"""Jin, Xu, Xiao and Gu, "Double Explore-then-Commit" (COLT 2021)."""

@@ -1,0 +1,30 @@
+"""What tests of all registered policies need to know of each: parameters, plays, number of arms."""
+
+from typing import Any
+
+import jaxduel as jd
+from jaxduel.policies.base import Pull, PullBatch
+from jaxduel.policies.registry import policy_class
+from jaxduel.simulation.blocks import plan_kind
+
+
+def needed(name: str, num_batches: int = 6) -> dict[str, Any]:
+    """Values of the parameters without a default, the horizon aside."""
+    known = jd.policies.parameters(name)
+    usual = {"num_batches": num_batches, "gap": 0.5}
+    return {key: value for key, value in usual.items() if key in known}
+
+
+def arms_for(name: str, num_arms: int) -> int:
+    """So many arms, or as many as the policy takes."""
+    return min(num_arms, getattr(policy_class(name), "max_arms", num_arms))
+
+
+def pulls(name: str) -> bool:
+    """True if the policy pulls arms with rewards."""
+    made = jd.policies.make(name, num_arms=2, horizon=1_000, **needed(name))
+    return plan_kind(made) in (Pull, PullBatch)
+
+
+PULLS = tuple(filter(pulls, jd.policies.names()))
+"""Policies that pull arms with rewards."""
