@@ -69,6 +69,7 @@ STYLES = {
     "arena": Style("#E7298A", "-.", "p"),
     # the winner stays: ochres
     "ws-w": Style("#A6761D", "-", "d"),
+    "ws-s": Style("#D9A441", "--", "P"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

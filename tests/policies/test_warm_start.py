@@ -39,6 +39,7 @@ REFUSED = (
     "successive-elimination",
     "thompson-gaussian",
     "ucb1",
+    "ws-s",
     "ws-w",
 )
 ARMS, PADDING, COMPARISONS = 4, 1, 60
