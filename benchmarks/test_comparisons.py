@@ -21,7 +21,7 @@ WARM_UP = 2048
 ROUND_STEPS, ROUND_SECONDS = 2**19, 2.0
 NAMES = (
     "dts", "dts+", "pure-dts", "rcs", "rucb", "rmed1", "rmed2", "rmed2fh", "btm", "savage",
-    "sparring", "multisbm", "interleaved-filter", "pbr", "ccb", "scb", "ecw-rmed", "ws-w",
+    "sparring", "multisbm", "interleaved-filter", "pbr", "ccb", "scb", "ecw-rmed",
     "ucb1", "thompson-gaussian",
 )  # fmt: skip
 
