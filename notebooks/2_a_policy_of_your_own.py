@@ -183,7 +183,7 @@ for name, betas in (*((name, [None]) for name in PAPERS), ("med-duel", BETAS)):
         for beta in betas
         for _ in problems
     ]
-    labels = [name.upper() if beta is None else f"MED, β = {beta:g}" for beta in betas]
+    labels = [jd.policies.label(name) if beta is None else f"MED, β = {beta:g}" for beta in betas]
     cells = [(label, title) for label in labels for title in problems]
     found = jd.simulate_many(policies, list(problems.values()) * len(betas), HORIZON, **settings)
     results |= dict(zip(cells, found, strict=True))
@@ -298,8 +298,8 @@ display(Image(png(figure, dpi=180)))
 LOG_G = {
     ("RMED1", "mslr5-condorcet"): (4.926, 0.010),
     ("RMED1", "arithmetic"): (4.854, 0.009),
-    ("DTS", "mslr5-condorcet"): (4.374, 0.012),
-    ("DTS", "arithmetic"): (4.399, 0.010),
+    ("D-TS", "mslr5-condorcet"): (4.374, 0.012),
+    ("D-TS", "arithmetic"): (4.399, 0.010),
     ("MED, β = 0.5", "mslr5-condorcet"): (4.869, 0.007),
     ("MED, β = 0.5", "arithmetic"): (4.900, 0.007),
     ("MED, β = 0.75", "mslr5-condorcet"): (4.524, 0.010),

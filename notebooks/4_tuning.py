@@ -252,7 +252,9 @@ for axes, (name, problems, results, default, others, values, symbol) in zip(
     axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.tick_params(labelsize=7, which="both")
     axes.set_xlabel("smallest margin $\\epsilon$")
-    axes.set_title(f"{name.upper()}, against ${symbol}={values[default]:.3g}$", fontsize=9)
+    axes.set_title(
+        f"{jd.policies.label(name)}, against ${symbol}={values[default]:.3g}$", fontsize=9
+    )
     axes.legend(frameon=False, fontsize=7)
 figure.axes[0].set_ylabel("regret / that of the paper's value", fontsize=8)
 display(Image(png(figure, dpi=180)))

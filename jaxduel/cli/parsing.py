@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tyro import _errors as events
+from tyro.conf import Positional
 
 from jaxduel.cli.options import Cells
 from jaxduel.errors import InputError, shorten
@@ -52,11 +53,13 @@ def in_one_sentence(
 def _options(command: Callable[..., int]) -> list[str]:
     """The options of a command, as written on the command line."""
     names: list[str] = []
-    for name, parameter in inspect.signature(command).parameters.items():
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        marks = getattr(parameter.annotation, "__metadata__", ())
         if isinstance(parameter.default, Cells):
             names += vars(parameter.default)
-        else:
-            names.append("set" if name == "settings" else name)
+        elif Positional not in marks:
+            own = (written for mark in marks if (written := getattr(mark, "name", None)))
+            names.append(next(own, name))
     return ["--help", NO_CACHE, *(f"--{name.replace('_', '-')}" for name in names)]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
 
+from jaxduel import policies
 from jaxduel.plotting.shades import variant_looks
 from jaxduel.plotting.styles import Style, dress, marker_size
 from jaxduel.simulation import Result
@@ -118,7 +119,7 @@ def variant_of(policy: str, made_by: Mapping[str, Any]) -> str:
 def label_of(policy: str, made_by: Mapping[str, Any]) -> str:
     """The same as text in a legend."""
     parts = (f"{_SYMBOLS.get(name, name)} = {text}" for name, text in _changed(made_by).items())
-    return ", ".join([policy.upper(), *parts])
+    return ", ".join([policies.label(policy), *parts])
 
 
 def _changed(made_by: Mapping[str, Any]) -> dict[str, str]:
@@ -160,7 +161,7 @@ class Panel:
       ...     definition=result.definition,
       ... )
       >>> panel.curves[0].label, panel.definition, panel.regret_scale
-      ('SPARRING', 'copeland', 'log')
+      ('Sparring', 'copeland', 'log')
     """
 
     curves: Sequence[Curve]

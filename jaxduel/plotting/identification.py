@@ -109,11 +109,11 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
     Example:
       >>> import jaxduel as jd
       >>> from jaxduel.plotting.identification import identification_figure
-      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("rucb", num_arms=4)
+      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("uniform", num_arms=4)
       >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, recommend=["borda", "btl"])
       >>> figure = identification_figure([found])
       >>> [text.get_text() for text in figure.legends[0].get_texts()]
-      ['RUCB', 'by borda', 'by btl']
+      ['uniform', 'by borda', 'by btl']
     """
     panels: dict[str, list[Curve]] = {}
     seen: Counter[tuple[str, str]] = Counter()

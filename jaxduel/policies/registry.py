@@ -16,11 +16,12 @@ from jaxduel.policies.base import Policy
 _Class = TypeVar("_Class", bound=type)
 
 _REGISTRY: dict[str, type] = {}
+_LABELS: dict[str, str] = {}
 _MEANT = {"K": "num_arms", "arms": "num_arms", "T": "horizon", "B": "num_batches"}
 """Other names that people use for parameters."""
 
 
-def register(name: str) -> Callable[[_Class], _Class]:
+def register(name: str, label: str | None = None) -> Callable[[_Class], _Class]:
     """Class decorator: adds a policy to the registry, so that `make`, the command line and the
     conformance suite know it.
 
@@ -32,6 +33,7 @@ def register(name: str) -> Callable[[_Class], _Class]:
 
     Args:
       name: lower case, as users will write it.
+      label: as papers write it, for figures; the name in capitals if None.
 
     Returns:
       A function that registers the class it is given, and returns it. It raises InputError for a
@@ -65,6 +67,7 @@ def register(name: str) -> Callable[[_Class], _Class]:
             raise InputError(f"the policy name '{name}' is taken by {there.__qualname__}.")
         display.install(policy_class)
         _REGISTRY[name] = policy_class
+        _LABELS[name] = label or name.upper()
         return policy_class
 
     return add
@@ -99,6 +102,17 @@ def policy_class(name: str) -> type:
 def registered_name(policy_class: type) -> str | None:
     """The name under which a class is registered, or None."""
     return next((name for name, known in _REGISTRY.items() if known is policy_class), None)
+
+
+def label(name: str) -> str:
+    """A policy's name as papers write it; the name itself if no policy is registered under it.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.policies.label("dts"), jd.policies.label("rucb")
+      ('D-TS', 'RUCB')
+    """
+    return _LABELS.get(name, name)
 
 
 def name_of(policy: Any) -> str:

@@ -67,7 +67,7 @@ class Found:
 
     Example:
       >>> import jaxduel as jd
-      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("rucb", num_arms=4)
+      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("uniform", num_arms=4)
       >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, checkpoints=[100, 500])
       >>> found.named["btl"].shape, found.simple_regret("btl").shape  # seeds x checkpoints
       ((50, 2), (50, 2))

@@ -129,6 +129,8 @@ def test_next_says_where_a_policy_asks_for_no_more(capsys, tmp_path):
     [
         (["plan", "none.csv"], "cannot be read: No such file"),
         (["plan", TOURNAMENT, "--policies", "dtz"], "did you mean 'dts'?"),
+        (["plan", TOURNAMENT, "--votes", "9"], "'--votes'; did you mean '--max-votes'?"),
+        (["plan", TOURNAMENT, "--columns", "a=b"], "'--columns'; did you mean '--column'?"),
         (["plan", TOURNAMENT, "--policies", "ucb1"], "pulls arms"),
         (["plan", TOURNAMENT, "--policies", *2 * ["uniform"]], "a policy is named twice"),
         (["plan", TOURNAMENT, "--target", "1"], "probabilities between 0 and 1, not 1.0"),

@@ -65,7 +65,7 @@ def test_results_have_axes_for_each_problem():
     ]
     figure = identification_figure(founds)
     assert [axes.get_title() for axes in figure.axes] == list(names)
-    assert texts(figure) == ["ROUND-ROBIN", "ROUND-ROBIN (2)"]
+    assert texts(figure) == ["round robin", "round robin (2)"]
     assert figure.get_figwidth() == PAGE_WIDTH
     assert len({line.get_color() for line in figure.axes[0].lines}) == 2
     np.testing.assert_array_equal(

@@ -32,7 +32,7 @@ class BaSEState(NamedTuple):
     batch: jax.Array  # () int32: m of the batch that comes next, from 1
 
 
-@register("base")
+@register("base", label="BaSE")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class BaSE(GridSettings):

@@ -30,7 +30,7 @@ class SuccessiveEliminationState(NamedTuple):
     rewards: Rewards
 
 
-@register("successive-elimination")
+@register("successive-elimination", label="successive elimination")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SuccessiveElimination:

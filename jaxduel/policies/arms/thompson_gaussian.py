@@ -28,7 +28,7 @@ class ThompsonGaussianState(NamedTuple):
     carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
 
 
-@register("thompson-gaussian")
+@register("thompson-gaussian", label="Thompson sampling")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class ThompsonGaussian:

@@ -30,7 +30,7 @@ class InterleavedFilterState(NamedTuple):
     won: jax.Array  # (K,) int32: number of them that b won
 
 
-@register("interleaved-filter")
+@register("interleaved-filter", label="Interleaved Filter")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class InterleavedFilter:

@@ -28,7 +28,7 @@ class MultiSBMState(NamedTuple):
     left: jax.Array  # () int32: x of the next comparison
 
 
-@register("multisbm")
+@register("multisbm", label="MultiSBM")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class MultiSBM:

@@ -24,7 +24,7 @@ class SparringState(NamedTuple):
     t: jax.Array  # () int32: comparisons made, hence the plays of either machine
 
 
-@register("sparring")
+@register("sparring", label="Sparring")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class Sparring:

@@ -39,7 +39,7 @@ class ArenaState(NamedTuple):
     seen: PairSums | WeightedOutcomes  # for "plug-in", and for "ipw"
 
 
-@register("arena")
+@register("arena", label="arena's rule")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class Arena:

@@ -21,7 +21,7 @@ class RoundRobinState(NamedTuple):
     right: jax.Array  # () int32
 
 
-@register("round-robin")
+@register("round-robin", label="round robin")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class RoundRobin:

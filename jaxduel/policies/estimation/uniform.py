@@ -22,7 +22,7 @@ class UniformState(NamedTuple):
     t: jax.Array  # () int32: comparisons made; they change nothing
 
 
-@register("uniform")
+@register("uniform", label="uniform")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class Uniform:

@@ -20,7 +20,7 @@ from jaxduel.policies.thompson.sampling import ThompsonState
 from jaxduel.pytrees import register_dataclass
 
 
-@register("dts")
+@register("dts", label="D-TS")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DTS:

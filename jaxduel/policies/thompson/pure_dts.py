@@ -17,7 +17,7 @@ from jaxduel.policies.thompson.sampling import ThompsonState
 from jaxduel.pytrees import register_dataclass
 
 
-@register("pure-dts")
+@register("pure-dts", label="pure D-TS")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class PureDTS:
