@@ -29,7 +29,7 @@ class BeatTheWinnerState(NamedTuple):
     round: jax.Array  # () int32: l, from 1
 
 
-@register("beat-the-winner")
+@register("beat-the-winner", "Beat the Winner")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class BeatTheWinner:
