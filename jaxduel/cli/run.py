@@ -27,7 +27,9 @@ def run(
     seeds: Count = 100,
     seed: Whole = 0,
     regret: Annotated[
-        Literal["copeland", "average", "borda", "weak", "pulls"] | None, Silent
+        Literal["copeland", "average", "borda", "weak", "binary weak", "binary strong", "pulls"]
+        | None,
+        Silent,
     ] = None,
     settings: Annotated[Settings, tyro.conf.arg(name="set")] = (),
     delay: Count = 1,

@@ -28,7 +28,10 @@ def worst_case(
     against: MaybeName = None,
     against_set: Settings = (),
     settings: Annotated[Settings, tyro.conf.arg(name="set")] = (),
-    regret: Annotated[Literal["average", "copeland", "borda", "weak"] | None, Silent] = None,
+    regret: Annotated[
+        Literal["average", "copeland", "borda", "weak", "binary weak", "binary strong"] | None,
+        Silent,
+    ] = None,
     min_gap: float = 0.02,
     most: float = 0.95,
     starts: Count = 4,
@@ -71,8 +74,10 @@ def worst_case(
     folder = None if out is None else OutputFolder(out)
     if against is not None and objective != "regret":
         raise InputError("--against compares regrets: leave out --objective.")
-    if family == "cycle" and regret == "average":
-        raise InputError("--regret average needs a Condorcet winner, and --family cycle has none.")
+    if family == "cycle" and regret not in (None, "copeland", "borda"):
+        raise InputError(
+            f"--regret {regret} needs a Condorcet winner, and --family cycle has none."
+        )
     space = jd.gradients.space(family, num_arms, min_gap=min_gap, most=most)
     chosen = jd.policies.make(
         policy, num_arms=num_arms, horizon=horizon, **settings_of(policy, settings)

@@ -124,7 +124,8 @@ def regret_gradient(
     the score of checkpoints in it.
 
     Where the instance's winners change, expected regret jumps or has a kink; the gradient holds the
-    winners at `params` fixed. "copeland" regret counts arms, so that its first term is zero.
+    winners at `params` fixed. "copeland" and binary regrets count arms, so that their first term is
+    zero.
 
     Args:
       policy: the policy.
@@ -194,7 +195,8 @@ def regret_gradient(
     def counts(rows: slice) -> np.ndarray:
         if result.pairs is None:
             return regrets.counts_from_plays(definition, result.plays[rows])
-        return regrets.counts_from_pairs(at.problem.gaps(definition), result.pairs[rows])
+        gaps = at.problem.gaps(definition)
+        return regrets.counts_from_pairs(definition, gaps, result.pairs[rows])
 
     gradient, sem = _gradient(value, scores, counts, gap_slopes(at, definition), causal)
     of_seeds = moments_of(value)

@@ -26,11 +26,13 @@ REGRET_LABELS = {
     "copeland": "Copeland regret $R(t)$, normalised",
     "2 copeland": r"regret $\sum\,2\,\mathrm{cpld}_1-\mathrm{cpld}_i-\mathrm{cpld}_j$",
     "borda": "Borda regret $R(t)$",
+    "binary weak": r"weak regret $R(t)=\sum\,\mathbf{1}[w\notin\{i,j\}]$",
+    "binary strong": r"strong regret $R(t)=\sum\,\mathbf{1}[(i,j)\neq(w,w)]$",
     "pulls": "regret $R(t)$",
     "weak": r"weak regret $R(t)=\sum\,\min(\epsilon_i,\epsilon_j)$",
 }
 """Labels of the vertical axis, by definition of regret (behind a factor, where a paper's has one);
-cumulative, in units of the gap."""
+cumulative, in units of the gap; of binary ones, in comparisons."""
 
 _SYMBOLS = {
     "num_batches": "B",

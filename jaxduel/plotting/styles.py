@@ -74,6 +74,10 @@ STYLES = {
     "uniform": Style("#8C9BAB", "-", "o"),
     "round-robin": Style("#5F7488", ":", "s"),
     "arena": Style("#E7298A", "-.", "p"),
+    # the winner stays: ochres
+    "ws-w": Style("#A6761D", "-", "d"),
+    "ws-s": Style("#D9A441", "--", "P"),
+    "beat-the-winner": Style("#6B4E16", ":", "h"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

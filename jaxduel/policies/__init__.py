@@ -68,6 +68,9 @@ from jaxduel.policies.thompson.dts_plus import DTSPlus as DTSPlus
 from jaxduel.policies.thompson.pure_dts import PureDTS as PureDTS
 from jaxduel.policies.thompson.rcs import RCS as RCS
 from jaxduel.policies.warm_start import state_from_wins as state_from_wins
+from jaxduel.policies.winner_stays.beat_the_winner import BeatTheWinner as BeatTheWinner
+from jaxduel.policies.winner_stays.ws_s import WSS as WSS
+from jaxduel.policies.winner_stays.ws_w import WSW as WSW
 
 for _found in _walk_packages(__path__, f"{__name__}."):
     _import_module(_found.name)

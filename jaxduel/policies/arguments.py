@@ -93,7 +93,9 @@ def require_value(field: dataclasses.Field[Any], value: Any, where: str) -> Any:
     elif kind.startswith("float"):
         wanted = "a number"
         if _is_number(value) and _fits(value):  # 1 and 1.0 are the same program
-            return float(value) if isinstance(value, int | np.integer) else value
+            static = field.metadata.get("static", False)
+            plain = static or isinstance(value, int | np.integer)
+            return float(np.asarray(value)) if plain else value
         if _is_number(value):
             raise InputError(
                 f"{where}: {field.name} must be a number that fits 32 bits, not {_said(value)}."

@@ -14,9 +14,10 @@ from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.pytrees import register_dataclass
 
-GAP_KINDS = ("average", "weak", "copeland", "borda")
+GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary strong")
 """The kinds of gap that `DuelingProblem.gaps` knows, named after the regrets that they measure."""
 
+_OF_CONDORCET_WINNER = ("average", "weak", "binary weak", "binary strong")
 _TOLERANCE = 1e-6
 _BORDA_TIE = 1e-12
 _SHOWN_ARMS = 10
@@ -93,10 +94,11 @@ class DuelingProblem:
         """The gap of each arm, in the unit of a kind of regret.
 
         Args:
-          kind: "average" and "weak", the two regrets against the Condorcet winner w, share the gaps
-            p_wj - 1/2; "copeland" is (largest score - score_j) / (K - 1); "borda" is (largest Borda
-            score - Borda score_j). A pair's regret is half the sum of its arms' gaps, or for "weak"
-            the smaller one.
+          kind: "average" and "weak", two regrets against the Condorcet winner w, share the gaps
+            p_wj - 1/2; "binary weak" and "binary strong" have 0 for w and 1 for all others;
+            "copeland" is (largest score - score_j) / (K - 1); "borda" is (largest Borda score -
+            Borda score_j). A pair's regret is half the sum of its arms' gaps, but for "weak" and
+            "binary weak" the smaller one, for "binary strong" the larger one.
 
         Returns:
           (K,) float64, not negative, zero for the winners.
@@ -104,13 +106,15 @@ class DuelingProblem:
         Raises:
           InputError: the kind is unknown, or needs a Condorcet winner where there is none.
         """
-        if kind in ("average", "weak"):
+        if kind in _OF_CONDORCET_WINNER:
             winner = self.condorcet_winner
             if winner is None:
                 raise InputError(
                     f"'{self.name}' has no Condorcet winner, which '{kind}' gaps need: "
                     "use 'copeland'."
                 )
+            if kind.startswith("binary"):
+                return (np.arange(self.num_arms) != winner).astype(np.float64)
             return self._host()[winner] - 0.5
         if kind == "copeland":
             scores = self.copeland_scores

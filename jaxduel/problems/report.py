@@ -70,7 +70,8 @@ class MatrixReport:
     """The worst violation of the stochastic triangle inequality, or None."""
     random_regret: dict[str, float]
     """Regret per comparison of two different arms drawn uniformly, for each kind that is defined:
-    half the sum of the two arms' gaps, for "weak" the smaller of the two."""
+    half the sum of the two arms' gaps, for "weak" the smaller of the two. The binary kinds, which
+    are 1 - 2 / K and 1 on every instance, are left out."""
 
     def lines(self) -> list[str]:
         """The report as text, one fact per line."""
@@ -225,7 +226,7 @@ def _of_matrix(problem: DuelingProblem) -> MatrixReport:
         random_regret={
             kind: _random_regret(problem.gaps(kind), kind)
             for kind in GAP_KINDS
-            if winner is not None or kind in ("copeland", "borda")
+            if kind in ("copeland", "borda") or (winner is not None and "binary" not in kind)
         },
     )
 

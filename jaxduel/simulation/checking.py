@@ -118,7 +118,7 @@ class Settings:
     @property
     def counts_pairs(self) -> bool:
         """True if plays of pairs are counted: they are asked for, or the regret needs them."""
-        return self.record_pairs or self.regret == "weak"
+        return self.record_pairs or self.regret in regret.OF_PAIRS
 
 
 class CheckedCell:

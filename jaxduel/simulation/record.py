@@ -77,7 +77,8 @@ class Record:
             return plays, regret.regret_from_plays(cell.problem, cell.definition, plays)
         pairs = record.tallies.pairs
         assert pairs is not None
-        return plays, regret.regret_from_pairs(cell.problem, pairs[own, :points, :num, :num])
+        own_pairs = pairs[own, :points, :num, :num]
+        return plays, regret.regret_from_pairs(cell.problem, cell.definition, own_pairs)
 
     def _enter_others(self, first: int, record: Recorded) -> None:
         """Enters pairs, outcomes and batches of a block."""

@@ -1,8 +1,8 @@
 """Pseudo-regret from integer plays: the sum over arms of the arm's gap times how often it counts.
 
-By every definition for comparisons but the weak one a play counts half: each comparison plays two
-arms (one arm twice, if it meets itself) and costs the mean of their two gaps. By the weak one a
-comparison counts for the better of its arms. A pull counts whole.
+By most definitions for comparisons a play counts half: each comparison plays two arms (one arm
+twice, if it meets itself) and costs the mean of their two gaps. By those of `OF_PAIRS` a comparison
+counts for one of its arms, the better ("weak") or the worse ("strong"). A pull counts whole.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import numpy as np
 from jaxduel.errors import unknown_name
 from jaxduel.problems import ArmsProblem, Problem
 
-DEFINITIONS = ("average", "borda", "copeland", "pulls", "weak")
+OF_PAIRS = {"binary strong": np.greater_equal, "binary weak": np.less_equal, "weak": np.less_equal}
+"""The definitions that need plays of pairs: a pair (i, j) counts for i if the gap of i is as large,
+or as small, as that of j, else for j."""
+DEFINITIONS = tuple(sorted(("average", "borda", "copeland", "pulls", *OF_PAIRS)))
 
 
 def default_of(problem: Problem) -> str:
@@ -21,18 +24,19 @@ def default_of(problem: Problem) -> str:
 
 
 def needs_pairs(definition: str) -> bool:
-    """True if the regret needs plays of pairs, as the weak one does; else plays of arms suffice.
+    """True if the regret needs plays of pairs; else plays of arms suffice.
 
     Raises:
       InputError: for an unknown definition.
     """
     if definition not in DEFINITIONS:
         raise unknown_name("regret", definition, DEFINITIONS)
-    return definition == "weak"
+    return definition in OF_PAIRS
 
 
 def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> np.ndarray:
-    """Cumulative regret by any definition but the weak one: (...) float64 from (..., K) plays.
+    """Cumulative regret by a definition that plays of arms suffice for: (...) float64 from (..., K)
+    plays.
 
     "average": (e_i + e_j) / 2 a comparison, e_i = p_wi - 1/2, w the Condorcet winner (Yue and
     Joachims 2009; the batched paper). "copeland": normalised scores, zeta* - (zeta_i + zeta_j) / 2
@@ -43,24 +47,28 @@ def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> n
     return weighed if definition == "pulls" else 0.5 * weighed  # exact: a power of 2
 
 
-def regret_from_pairs(problem: Problem, pairs: np.ndarray) -> np.ndarray:
-    """Weak regret min(e_i, e_j) a comparison, from (..., K, K) plays of ordered pairs: (...)
-    float64."""
-    gaps = problem.gaps("weak")
-    return counts_from_pairs(gaps, pairs) @ gaps
+def regret_from_pairs(problem: Problem, definition: str, pairs: np.ndarray) -> np.ndarray:
+    """Cumulative regret by one of `OF_PAIRS`: (...) float64 from (..., K, K) plays of ordered
+    pairs.
+
+    "weak": min(e_i, e_j) a comparison. With w the Condorcet winner (Chen and Frazier 2017), "binary
+    weak": 1 a comparison without w; "binary strong": 1 a comparison but for that of w with itself.
+    """
+    gaps = problem.gaps(definition)
+    return counts_from_pairs(definition, gaps, pairs) @ gaps
 
 
 def counts_from_plays(definition: str, plays: np.ndarray) -> np.ndarray:
-    """Number of times each arm's gap counts, by any definition but the weak one: (..., K) float64
-    from (..., K) plays."""
+    """Number of times each arm's gap counts, where plays of arms suffice: (..., K) float64 from
+    (..., K) plays."""
     return plays.astype(np.float64) * (1.0 if definition == "pulls" else 0.5)
 
 
-def counts_from_pairs(gaps: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Number of times each arm is the one with the smaller gap, of two equal ones the first:
-    (..., K) float64 from (K,) gaps and (..., K, K) plays of ordered pairs."""
+def counts_from_pairs(definition: str, gaps: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Number of times each arm's gap counts, by one of `OF_PAIRS`: (..., K) float64 from (K,) gaps
+    and (..., K, K) plays of ordered pairs."""
     num = len(gaps)
     i, j = np.indices((num, num)).reshape(2, -1)
-    better = np.where(gaps[i] <= gaps[j], i, j)
-    rows = pairs.reshape(-1, num**2).astype(np.float64) @ np.eye(num)[better]
+    counting = np.where(OF_PAIRS[definition](gaps[i], gaps[j]), i, j)
+    rows = pairs.reshape(-1, num**2).astype(np.float64) @ np.eye(num)[counting]
     return rows.reshape(*pairs.shape[:-2], num)

@@ -58,6 +58,7 @@ def test_the_option_that_keeps_no_programs_is_one_of_all_commands(capsys):
     assert "did you mean '--no-cache'?" in error
 
 
+CYCLE = ("run", "--policy", "rucb", "--problem", "noncondorcet-cyclic", "--horizon", "1e2")
 BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
 
 
@@ -84,6 +85,7 @@ BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
         ((*BASE, "--problem", "gaussian[1,0]", "--set", "grid=minmax"), "mean 'minimax'"),
         ((*BASE, "--problem", "gaussian[1,0]", "--set", "gamma=0"), "gamma must be positive"),
         ((*BASE, "--problem", "gaussian[1,0]", "--regret", "weak"), "unknown kind of gap"),
+        ((*CYCLE, "--regret", "binary weak"), "no Condorcet winner, which 'binary weak' gaps need"),
         (("check", "missing.csv"), "does not exist"),
         (("bounds", "--problem", "arxv"), "mean 'arxiv'"),
         (("bounds", "--problem", "gap", "--horizon", "1e5"), "the number of batches"),

@@ -12,10 +12,11 @@ import jaxduel as jd
 from tests.cli.command_line import RUN, SCOMP2, outcome
 
 
-def test_run_prints_and_writes_what_simulate_returns(capsys, tmp_path):
+@pytest.mark.parametrize("regret", ["average", "binary weak"])
+def test_run_prints_and_writes_what_simulate_returns(capsys, tmp_path, regret):
     file = tmp_path / "r.nc"
     code, text, errors = outcome(
-        capsys, *RUN, "--seed", 3, "--regret", "average", "--set", "scale=0.4", "--lanes", 2,
+        capsys, *RUN, "--seed", 3, "--regret", regret, "--set", "scale=0.4", "--lanes", 2,
         "--checkpoints", 5, "--no-shuffle", "--out", file,
     )  # fmt: skip
     assert code == 0
@@ -23,12 +24,12 @@ def test_run_prints_and_writes_what_simulate_returns(capsys, tmp_path):
     policy = jd.policies.make("rmed1", num_arms=6, scale=0.4)
     with xarray.open_dataset(file, engine="h5netcdf") as data:
         result = jd.simulate(
-            policy, jd.problems.load("arxiv"), 100, 2, 3, data.checkpoint.values, "average",
+            policy, jd.problems.load("arxiv"), 100, 2, 3, data.checkpoint.values, regret,
             shuffle_arms=False, lanes=2,
         )  # fmt: skip
         np.testing.assert_array_equal(data.regret.values, result.regret)
         np.testing.assert_array_equal(data.plays.values, result.plays)
-    assert f"average regret {result.mean[-1]:.6g}, 95 % interval [" in text
+    assert f"{regret} regret {result.mean[-1]:.6g}, 95 % interval [" in text
     assert list(tmp_path.iterdir()) == [file]
 
 

@@ -10,8 +10,10 @@ from jaxduel.errors import InputError
 from jaxduel.gradients import families
 from jaxduel.gradients.instances import gap_slopes, parametrised
 from jaxduel.simulation.regret import (
+    DEFINITIONS,
     counts_from_pairs,
     counts_from_plays,
+    needs_pairs,
     regret_from_pairs,
     regret_from_plays,
 )
@@ -87,7 +89,7 @@ def test_a_tournament_has_a_magnitude_for_each_pair():
         families.tournament(CYCLE, np.zeros(3))
 
 
-@pytest.mark.parametrize("definition", ["average", "borda", "weak", "copeland"])
+@pytest.mark.parametrize("definition", [name for name in DEFINITIONS if name != "pulls"])
 def test_regret_at_fixed_plays_moves_as_its_slopes_say(definition):
     params = np.array([0.8, -0.1, 0.3, -0.6])
     rng = np.random.default_rng(3)
@@ -96,15 +98,15 @@ def test_regret_at_fixed_plays_moves_as_its_slopes_say(definition):
     at = parametrised(families.btl, params)
     assert gap_slopes(at, definition).shape == (4, 4)
     counts = counts_from_plays(definition, plays)
-    if definition == "weak":
-        counts = counts_from_pairs(at.problem.gaps(definition), pairs)
+    if needs_pairs(definition):
+        counts = counts_from_pairs(definition, at.problem.gaps(definition), pairs)
     slopes = counts @ gap_slopes(at, definition)
 
     def regret(x):
         with jax.enable_x64(True):
             problem = jd.problems.from_matrix(np.asarray(families.btl(jnp.asarray(x))))
-        if definition == "weak":
-            return regret_from_pairs(problem, pairs)
+        if needs_pairs(definition):
+            return regret_from_pairs(problem, definition, pairs)
         return regret_from_plays(problem, definition, plays)
 
     step = 1e-5

@@ -26,6 +26,9 @@ from tests.oracles.rmed.rmed2 import RMED2, RMED2FH
 from tests.oracles.sequential import SequentialOracle
 from tests.oracles.thompson.dts import DTS, DTSPlus, PureDTS
 from tests.oracles.thompson.rcs import RCS
+from tests.oracles.winner_stays.beat_the_winner import BeatTheWinner
+from tests.oracles.winner_stays.ws_s import WSS
+from tests.oracles.winner_stays.ws_w import WSW
 from tests.policies.oracle_runs import Recorded
 
 
@@ -102,6 +105,9 @@ CLEAR: dict[str, Callable[..., SequentialOracle]] = {
     "multisbm global": lambda K, rng: MultiSBM(K, clock="global", unplayed=1.0, rng=rng),
     "interleaved-filter": lambda K, rng: InterleavedFilter(K, 1, rng=rng),
     "interleaved-filter if1": lambda K, rng: InterleavedFilter(K, 1, "if1", rng=rng),
+    "beat-the-winner": lambda K, rng: BeatTheWinner(K, rng=rng),
+    "ws-w": lambda K, rng: WSW(K, rng=rng),
+    "ws-s": lambda K, rng: WSS(K, rng=rng),
     "rmed2": lambda K, rng: RMED2(K, rng=rng),
     "rmed2fh": lambda K, rng: RMED2FH(K, 150, rng=rng),
 }

@@ -26,6 +26,7 @@ IN_PASSES = ("cw-rmed", "ecw-rmed", "rmed1", "rmed2", "rmed2fh")
 ABLE = sorted((*BY_COUNTS, *ANEW, "rcs", *IN_PASSES))
 REFUSED = (
     "base",
+    "beat-the-winner",
     "btm",
     "detc",
     "detc-anytime",
@@ -47,6 +48,8 @@ REFUSED = (
     "successive-elimination",
     "thompson-gaussian",
     "ucb1",
+    "ws-s",
+    "ws-w",
 )
 ARMS, PADDING, COMPARISONS = 4, 1, 60
 

@@ -37,6 +37,8 @@ def test_winners_and_scores_of_a_matrix_with_a_condorcet_winner_and_a_tie():
     assert problem.borda_winners == (0,)
     np.testing.assert_allclose(problem.gaps("average"), [0, 0.1, 0.3, 0.2])
     np.testing.assert_array_equal(problem.gaps("weak"), problem.gaps("average"))
+    for kind in ("binary weak", "binary strong"):
+        np.testing.assert_array_equal(problem.gaps(kind), [0, 1, 1, 1])
     np.testing.assert_allclose(problem.gaps("copeland"), [0, 2 / 3, 2 / 3, 1])
     np.testing.assert_allclose(problem.gaps("borda"), [0, 0.1, 0.8 / 3, 1.3 / 3])
 
@@ -56,7 +58,7 @@ def test_a_tie_with_the_best_arm_prevents_a_condorcet_winner():
 
 
 def test_average_gaps_without_a_condorcet_winner_say_what_to_use():
-    for kind in ("average", "weak"):
+    for kind in ("average", "weak", "binary weak", "binary strong"):
         with pytest.raises(InputError, match=r"'rps' has no Condorcet winner.*use 'copeland'"):
             from_matrix(ROCK_PAPER, name="rps").gaps(kind)
 
@@ -148,7 +150,7 @@ def test_relabelling_arms_relabels_everything(matrix, random):
 def test_gaps_are_zero_for_the_winners_only(matrix):
     problem = from_matrix(matrix)
     for kind in GAP_KINDS:
-        if kind in ("average", "weak") and problem.condorcet_winner is None:
+        if kind not in ("copeland", "borda") and problem.condorcet_winner is None:
             continue
         gaps = problem.gaps(kind)
         assert gaps.shape == (problem.num_arms,)

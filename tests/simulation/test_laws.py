@@ -146,32 +146,41 @@ def test_plays_add_up_and_relabelling_arms_relabels_results(name):
 
 
 def test_definitions_of_regret_have_the_papers_factors():
-    pairs = ((0, 1), (1, 2), (2, 2))
+    pairs = ((0, 1), (1, 2), (2, 2), (0, 0))
     policy = Cycle(active_arms=ALL, pairs=pairs)
     problem = jd.problems.from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 0.5]])
     expected = {
         "average": [0.1 / 2, (0.1 + 0.4) / 2, 0.4],
         "copeland": [0.5 / 2, (0.5 + 1.0) / 2, 1.0],
         "weak": [0.0, 0.1, 0.4],
+        "binary weak": [0, 1, 1],
+        "binary strong": [1, 1, 1],
         "borda": [(0.75 - 0.55) / 2, (0.75 - 0.55) / 2 + (0.75 - 0.2) / 2, 0.75 - 0.2],
     }
     for definition, steps in expected.items():
         result = jd.simulate(
-            policy, problem, 3, 2, checkpoints=[1, 2, 3], regret=definition, shuffle_arms=False
+            policy, problem, 4, 2, checkpoints=[1, 2, 3, 4], regret=definition, shuffle_arms=False
         )
-        assert np.allclose(result.regret, np.cumsum(steps), atol=1e-12), definition
+        assert np.allclose(result.regret, np.cumsum([*steps, 0]), atol=1e-12), definition
 
 
-def test_weak_regret_of_batches_counts_pairs():
+@pytest.mark.parametrize(
+    ("regret", "steps"),
+    [
+        ("weak", [0, 0, 0, 0.1, 0.1, 0.1, 0.4, 0, 0, 0]),
+        ("binary weak", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0]),
+        ("binary strong", [1] * 10),
+    ],
+)
+def test_regret_of_pairs_counts_pairs_of_batches(regret, steps):
     counts = np.array([[0, 2, 1], [0, 0, 3], [0, 0, 1]], np.int32)
     policy = Rounds(active_arms=ALL, horizon=10, counts=counts)
     problem = jd.problems.from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 0.5]])
     times = np.arange(1, 11)
     result = jd.simulate(
-        policy, problem, 10, 3, checkpoints=times, regret="weak", shuffle_arms=False
+        policy, problem, 10, 3, checkpoints=times, regret=regret, shuffle_arms=False
     )
-    weak = [0, 0, 0, 0.1, 0.1, 0.1, 0.4, 0, 0, 0]
-    assert np.allclose(result.regret, np.cumsum(weak), atol=1e-12)
+    assert np.allclose(result.regret, np.cumsum(steps), atol=1e-12)
 
 
 def test_checkpoints_inside_a_round_follow_the_lexicographic_plan():

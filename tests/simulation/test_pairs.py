@@ -48,10 +48,11 @@ def test_pairs_change_no_other_number():
     np.testing.assert_array_equal(together[1].pairs, with_pairs.pairs)
 
 
-@pytest.mark.parametrize("regret", ["weak", "copeland"])
+@pytest.mark.parametrize("regret", ["weak", "binary strong", "copeland"])
 def test_pairs_open_in_xarray_whatever_the_regret(regret):
     policy = Cycle(active_arms=ALL, pairs=((1, 0), (2, 2)))
     result = jd.simulate(policy, PROBLEM, 6, checkpoints=[6], regret=regret, **SETTINGS)
     data = result.to_xarray()
     assert data["pairs"].dims == ("seed", "checkpoint", "left", "right")
     np.testing.assert_array_equal(data["pairs"], result.pairs)
+    assert data["regret"].attrs["definition"] == regret

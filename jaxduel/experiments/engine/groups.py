@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxduel.experiments.engine.cells import StudyCell, digest_of_json
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord
+from jaxduel.simulation.regret import OF_PAIRS
 
 BATCHES = "num_batches"
 """The parameter of policies that has their number of batches."""
@@ -157,8 +158,8 @@ def tasks_of(groups: Iterable[Group]) -> tuple[Task, ...]:
 
 def needs_pairs(cells: Iterable[StudyCell], keep: Iterable[str]) -> bool:
     """True if comparisons of pairs must be recorded for what is kept, or for a regret."""
-    weak = any("weak" in cell.definitions for cell in cells)
-    return weak or not {"wins", "selves"}.isdisjoint(keep)
+    of_pairs = not all(OF_PAIRS.keys().isdisjoint(cell.definitions) for cell in cells)
+    return of_pairs or not {"wins", "selves"}.isdisjoint(keep)
 
 
 def rounds_of(cell: StudyCell, *, batched: bool) -> int:

@@ -115,9 +115,10 @@ def _enter(
                     continue
                 if regret.needs_pairs(definition):
                     assert pairs is not None
-                    row[own, :points] = regret.regret_from_pairs(problem, pairs[some])
+                    found = regret.regret_from_pairs(problem, definition, pairs[some])
                 else:
-                    row[own, :points] = regret.regret_from_plays(problem, definition, counts)
+                    found = regret.regret_from_plays(problem, definition, counts)
+                row[own, :points] = found
         if "pairs_mean" in arrays and pairs is not None:
             arrays["pairs_mean"][:points, :num, :num] += pairs.sum(axis=0, dtype=np.float64)
         own = slice(first, first + size)

@@ -29,7 +29,7 @@ def record():
 
 def reduced(record, bounds):
     """The arrays, with the seeds in parts that end at `bounds`."""
-    definitions = ("copeland", "weak")
+    definitions = ("copeland", "weak", "binary strong")
     group: Any = SimpleNamespace(
         cells=[SimpleNamespace(definitions=definitions), SimpleNamespace(definitions=("borda",))],
         definitions=(*definitions, "borda"),
@@ -56,13 +56,16 @@ def test_the_numbers_are_those_of_the_definitions(record):
         plays = record.tallies.plays[cell, :SEEDS, :points, :num].astype(np.int64)
         pairs = record.tallies.pairs[cell, :SEEDS, :points, :num, :num].astype(np.int64)
         if cell == 0:
-            by = [regret_from_plays(problem, "copeland", plays), regret_from_pairs(problem, pairs)]
+            of_pairs = (regret_from_pairs(problem, x, pairs) for x in ("weak", "binary strong"))
+            by = [regret_from_plays(problem, "copeland", plays), *of_pairs]
         else:
             by = [regret_from_plays(problem, "borda", plays)]
         values = np.pad(np.stack(by), [(0, 0), (0, 0), (0, POINTS - points)], mode="edge")
-        own = arrays["regret"][cell, :2] if cell == 0 else arrays["regret"][cell, 2:]
+        own = arrays["regret"][cell, :3] if cell == 0 else arrays["regret"][cell, 3:]
         np.testing.assert_array_equal(own, values)
-        assert np.isnan(np.delete(arrays["regret"][cell], (0, 1) if cell == 0 else 2, axis=0)).all()
+        assert np.isnan(
+            np.delete(arrays["regret"][cell], (0, 1, 2) if cell == 0 else 3, axis=0)
+        ).all()
         np.testing.assert_array_equal(arrays["final_regret"][cell], arrays["regret"][cell, ..., -1])
         np.testing.assert_array_equal(arrays["plays_mean"][cell, :points, :num], plays.mean(axis=0))
         assert not arrays["plays_mean"][cell, points:].any()

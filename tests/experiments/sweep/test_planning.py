@@ -209,7 +209,8 @@ def test_keys_depend_on_the_company(batched):
 def test_pairs_are_recorded_where_they_are_asked_for_or_needed():
     pcomp = (PolicyEntry("pcomp", {"num_batches": 2}),)
     assert planned(pcomp, (ARXIV,), keep=("wins",))[0].pairs
-    assert planned(pcomp, (ARXIV,), regret=("weak",))[0].pairs
+    for regret in ("weak", "binary weak", "binary strong"):
+        assert planned(pcomp, (ARXIV,), regret=(regret,))[0].pairs
     assert not planned(pcomp, (ARXIV,), keep=("seeds",))[0].pairs
     base = (PolicyEntry("base", {"num_batches": 2}),)
     assert not planned(base, (ProblemEntry(name="gaussian[1,0]"),), keep=("wins",))[0].pairs

@@ -240,7 +240,7 @@ def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
         horizons=(60,),
         checkpoints=(20, 40),
         delays=(1, 5),
-        regret=("average", "weak", "pulls"),
+        regret=("average", "weak", "binary weak", "pulls"),
         num_seeds=3,
         lanes=3,
     )
@@ -255,6 +255,7 @@ def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
     for regret, values in (
         ("weak", alone.mean),
         ("average", regret_from_plays(problem, "average", alone.plays).mean(axis=0)),
+        ("binary weak", alone.pairs[:, :, 1:, 1:].sum(axis=(2, 3)).mean(axis=0)),
     ):
         there = duels.sel(parameters="", definition=regret)
         np.testing.assert_allclose(there.regret_mean, values, rtol=1e-12)

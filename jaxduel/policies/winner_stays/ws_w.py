@@ -1,0 +1,135 @@
+"""Winner Stays for weak regret (WS-W)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics import masked_choice
+from jaxduel.numerics.threefry import uniforms
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.registry import register
+from jaxduel.pytrees import register_dataclass
+
+_LEAST = -(2**31)
+
+
+class WSWState(NamedTuple):
+    """One seed's state."""
+
+    score: jax.Array  # (K,) int32: C, duels won minus duels lost, of known outcome
+    left: jax.Array  # () int32: i of the last duel; -1 if none is remembered
+    right: jax.Array  # () int32: j of the last duel
+    rounds: jax.Array  # () int32: rounds completed
+
+
+@register("ws-w")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class WSW:
+    """WS-W, Chen and Frazier (ICML 2017), Algorithm 1: Winner Stays for weak regret.
+
+    C_k is the number of duels that arm k won minus the number that it lost. In every step
+
+    1. i has the largest C, j the largest among the others. Of arms that are tied the last duel's
+       i is taken, else its j, else a uniformly random one.
+    2. i and j duel; C of the winner grows by 1, C of the loser falls by 1.
+
+    Hence rounds l = 1, 2, ... of K - 1 iterations: a pair goes on until one of the two reaches
+    C = -l and is out of the round; the other meets the next challenger. Round l ends with all arms
+    but one at -l, and that one at (K - 1) l. With a total order it is not the best arm with a
+    probability of at most ((1 - p) / p)^l, where p is the smallest preference above 1/2.
+
+    No arm ever meets itself, so that average and strong regret grow linearly. Binary weak regret
+    stays below K / (2p - 1)^2 + p K^2 / (2p - 1)^3 for ever, with a total order also below
+    2 p^3 / (2p - 1)^6 K (log K + 1) + K / (2p - 1)^2.
+
+    By the rule of ties the last loser of a round, tied with all others, is the first challenger of
+    the next. Some descriptions and programs draw that challenger anew (`fresh_challenger=True`);
+    mean regret shows no difference.
+
+    Outcomes that are withheld change nothing, so that the pair goes on until they are told. Then
+    losers may stand below -l, and a round has ended once all arms but one are at -l or below. A
+    step costs O(K).
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      fresh_challenger: whether the first challenger of every round is uniformly random.
+
+    `act` reads two uniform numbers of its key: the choices of i and j among ties.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("ws-w", num_arms=4)
+      >>> problem = jd.problems.arithmetic(4, step=0.1)
+      >>> result = jd.simulate(
+      ...     policy, problem, 1_000, num_seeds=100, checkpoints=[500, 1_000], regret="binary weak"
+      ... )
+      >>> bool(result.mean[1] - result.mean[0] < 1)  # in the second half the best arm always plays
+      True
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    fresh_challenger: bool = field(default=False, metadata={"static": True})
+
+    assumes: ClassVar[tuple[str, ...]] = ("condorcet", "no ties")
+
+    def init(self, key: Key) -> WSWState:
+        """No duels."""
+        del key
+        none = jnp.int32(-1)
+        return WSWState(jnp.zeros(self.num_arms, jnp.int32), none, none, jnp.int32(0))
+
+    def act(self, state: WSWState, key: Key) -> Duel:
+        """Line 1."""
+        active = jnp.asarray(self.active_arms)
+        first, second = uniforms(key, 2)
+        left = _highest(state, active, first)
+        others = active & (jnp.arange(self.num_arms, dtype=jnp.int32) != left)
+        return Duel(left, _highest(state, others, second))
+
+    def update(self, state: WSWState, plan: Duel, outcome: jax.Array, key: Key) -> WSWState:
+        """Line 2."""
+        del key
+        left, right = plan
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        gain = (arms == left).astype(jnp.int32) - (arms == right).astype(jnp.int32)
+        return self._known(
+            state._replace(score=state.score + outcome * gain, left=left, right=right)
+        )
+
+    def learn(self, state: WSWState, feedback: Feedback) -> WSWState:
+        """Takes in withheld outcomes."""
+        wins = feedback.wins()
+        gain = jnp.sum(wins - wins.T, axis=1, dtype=jnp.int32)
+        return self._known(state._replace(score=state.score + gain))
+
+    def _known(self, state: WSWState) -> WSWState:
+        """The state with the rounds counted that its C have completed."""
+        score = jnp.where(self.active_arms, state.score, _LEAST)
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        leader = lax.argmax(score, 0, jnp.int32)
+        rounds = jnp.maximum(state.rounds, -jnp.max(jnp.where(arms == leader, _LEAST, score)))
+        if self.fresh_challenger:
+            left, right = (
+                jnp.where(rounds > state.rounds, -1, arm) for arm in (state.left, state.right)
+            )
+            state = state._replace(left=left, right=right)
+        return state._replace(rounds=rounds)
+
+
+def _highest(state: WSWState, among: jax.Array, u: jax.Array) -> jax.Array:
+    """The arm of the largest C of some: of those tied the last i, the last j, or a random one."""
+    arms = jnp.arange(among.shape[0], dtype=jnp.int32)
+    score = jnp.where(among, state.score, _LEAST)
+    tied = among & (score == jnp.max(score))
+    for last in (state.left, state.right):
+        kept = tied & (arms == last)
+        tied = jnp.where(jnp.any(kept), kept, tied)
+    return masked_choice(tied, u)
