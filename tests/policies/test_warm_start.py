@@ -28,6 +28,8 @@ REFUSED = (
     "btm",
     "etc",
     "interleaved-filter",
+    "merge-dts",
+    "merge-rucb",
     "multisbm",
     "pbr",
     "pcomp",
