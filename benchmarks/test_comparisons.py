@@ -60,6 +60,13 @@ def test_steps(measure, name, num_arms):
     measure(name, num_arms)
 
 
+@pytest.mark.smallest("merge-rucb-136")
+@pytest.mark.parametrize("num_arms", [16, 64, 136, 1_000])
+@pytest.mark.parametrize("name", ["merge-rucb", "merge-dts", "rucb", "dts"])
+def test_many_arms(measure, name, num_arms):
+    measure(name, num_arms)
+
+
 @pytest.mark.smallest("rucb-5-100")
 @pytest.mark.parametrize("lanes", [100, 4000])
 @pytest.mark.parametrize("num_arms", [5, 16, 64])

@@ -52,11 +52,13 @@ STYLES = {
     "ccb": Style("#117733", ":", ">"),
     "scb": Style("#999933", _LONG_DASH, "8"),
     "scb[scale=0.51]": Style("#CCCC77", "-", "X"),
+    "merge-rucb": Style("#A6D854", "-", "s"),
     "ucb1": Style("#44AA99", "-.", "v"),
     # posterior sampling: purples
     "dts": Style("#AA3377", "-", "*"),
     "dts+": Style("#CC79A7", "--", "P"),
     "pure-dts": Style("#6A3D9A", "-.", "X"),
+    "merge-dts": Style("#7B4FFF", _LONG_DASH, "D"),
     "thompson-gaussian": Style("#B197D6", ":", "d"),
     # explore, then exploit: yellows, browns
     "btm": Style("#E69F00", "-.", "s"),

@@ -53,6 +53,8 @@ from jaxduel.policies.copeland_rmed.ecw_rmed import ECWRMED as ECWRMED
 from jaxduel.policies.estimation.arena import Arena as Arena
 from jaxduel.policies.estimation.round_robin import RoundRobin as RoundRobin
 from jaxduel.policies.estimation.uniform import Uniform as Uniform
+from jaxduel.policies.many_arms.merge_dts import MergeDTS as MergeDTS
+from jaxduel.policies.many_arms.merge_rucb import MergeRUCB as MergeRUCB
 from jaxduel.policies.registry import label as label
 from jaxduel.policies.registry import make as make
 from jaxduel.policies.registry import names as names

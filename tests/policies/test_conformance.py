@@ -24,7 +24,7 @@ NAMED_GRIDS = ("base", "etc")
 
 
 QUICK = ("base", "pcomp", "rucb")
-SLOW = ("cw-rmed", "dts+", "ecw-rmed", "rcs", "rmed2", "rmed2fh")
+SLOW = ("cw-rmed", "dts+", "ecw-rmed", "merge-dts", "merge-rucb", "rcs", "rmed2", "rmed2fh")
 """Policies whose quiet runs are like those of others of their family, or long to check."""
 
 

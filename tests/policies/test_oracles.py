@@ -21,6 +21,8 @@ from tests.oracles.copeland.savage import SAVAGE
 from tests.oracles.copeland_rmed.cw_rmed import CWRMED
 from tests.oracles.copeland_rmed.ecw_rmed import ECWRMED, Lists
 from tests.oracles.divergence import kl_half
+from tests.oracles.many_arms.merge_dts import MergeDTS
+from tests.oracles.many_arms.merge_rucb import PAIRS, MergeRUCB
 from tests.oracles.rmed.rmed1 import RMED1
 from tests.oracles.rmed.rmed2 import RMED2, RMED2FH
 from tests.oracles.sequential import SequentialOracle
@@ -108,6 +110,8 @@ CLEAR: dict[str, Callable[..., SequentialOracle]] = {
     "beat-the-winner": lambda K, rng: BeatTheWinner(K, rng=rng),
     "ws-w": lambda K, rng: WSW(K, rng=rng),
     "ws-s": lambda K, rng: WSS(K, rng=rng),
+    "merge-rucb": lambda K, rng: MergeRUCB(K, **PAIRS, rng=rng),
+    "merge-dts": lambda K, rng: MergeDTS(K, **PAIRS, rng=rng),
     "rmed2": lambda K, rng: RMED2(K, rng=rng),
     "rmed2fh": lambda K, rng: RMED2FH(K, 150, rng=rng),
 }
@@ -140,8 +144,8 @@ def listed_by(oracle: ECWRMED, before: Lists) -> frozenset[tuple[int, int]]:
 
 def allowed(judge: SequentialOracle, player: SequentialOracle) -> set[tuple[int, int]]:
     """The pairs that the judge allows, given the player's samples."""
-    if isinstance(judge, DTS):
-        assert isinstance(player, DTS)
+    if isinstance(judge, DTS | MergeDTS):
+        assert isinstance(player, type(judge))
         return judge.allowed(player.theta1, player.theta2)
     if isinstance(judge, RCS):
         assert isinstance(player, RCS)

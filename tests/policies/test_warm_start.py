@@ -37,6 +37,8 @@ REFUSED = (
     "detc-minimax",
     "etc",
     "interleaved-filter",
+    "merge-dts",
+    "merge-rucb",
     "multisbm",
     "pbr",
     "pcomp",

@@ -63,7 +63,7 @@ def after_wins(wins: jax.Array) -> ThompsonState:
     """The state after the comparisons counted in `wins`, (K, K) int32, and no others."""
     return ThompsonState(
         wins=wins,
-        tail=_tails(wins),
+        tail=tails_of(wins),
         lead=lead_of(wins, wins.T),
         t=jnp.sum(wins, dtype=jnp.int32),
     )
@@ -96,13 +96,25 @@ def sampled_wins(seed: KeyWords, state: ThompsonState) -> jax.Array:
     Returns:
       (K, K) bool; arbitrary on the diagonal and where i or j is inactive.
     """
-    num = len(state.tail)
-    numbers, tail = jnp.asarray(pairs.numbers_of(num)), pairs.folded(state.tail)
-    wins = pairs.unfolded(bernoulli_from_tail(seed, numbers, VOTES, tail))
+    wins = tossed(seed, state.tail)
     if state.decided is not None:
-        sides = state.decided.sides[:num]
+        sides = state.decided.sides[: len(wins)]
         wins = jnp.where(sides == FREE, wins, (state.tail < 0) ^ (sides == UNLIKELY))
     return wins
+
+
+def tossed(seed: KeyWords, tail: jax.Array) -> jax.Array:
+    """True where theta_ij > 1/2, by a coin for each pair that falls for both of its arms.
+
+    Args:
+      seed: the step's seed.
+      tail: (K, K) float32, as in `ThompsonState`.
+
+    Returns:
+      (K, K) bool, arbitrary on the diagonal.
+    """
+    numbers = jnp.asarray(pairs.numbers_of(len(tail)))
+    return pairs.unfolded(bernoulli_from_tail(seed, numbers, VOTES, pairs.folded(tail)))
 
 
 def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
@@ -160,20 +172,39 @@ def replies_of_others(
 ) -> jax.Array:
     """As `replies`, but without `left` itself.
 
-    Others are eligible: an arm of the largest upper score has one that is not surely better. If no
-    coin says that theta exceeds 1/2, the values are drawn given that they do not, that is, those of
-    theta_left,i given that it does.
+    Others are eligible: an arm of the largest upper score has one that is not surely better.
 
     Returns:
-      (K,) float32: the logit where it is drawn, 0 where there is no other to compare it with, else
-      minus infinity.
+      (K,) float32, as of `strongest`.
     """
     arms = jnp.arange(len(eligible), dtype=jnp.int32)
-    among = eligible & (arms != left)
-    above = among & bernoulli_from_tail(seed, arms, REPLIES, -state.tail[left])
+    won, lost = state.wins[:, left], state.wins[left]
+    return strongest(seed, -state.tail[left], won, lost, eligible & (arms != left))
+
+
+def strongest(
+    seed: KeyWords, tail: jax.Array, won: jax.Array, lost: jax.Array, among: jax.Array
+) -> jax.Array:
+    """A fresh sample of logit(theta_i), theta_i ~ Beta(won_i + 1, lost_i + 1), for i of a set, as
+    far as its argmax needs it.
+
+    Coins tell which theta exceed 1/2. If none does, the values are those of 1 - theta given that it
+    exceeds 1/2, negated.
+
+    Args:
+      seed: the step's seed.
+      tail: (N,) float32, `signed_tail(won, lost)`.
+      won, lost: (N,) int32.
+      among: (N,) bool, the set.
+
+    Returns:
+      (N,) float32: the logit where it is drawn, 0 where there is no other to compare it with, minus
+      infinity outside the set.
+    """
+    numbers = jnp.arange(len(among), dtype=jnp.int32)
+    above = among & bernoulli_from_tail(seed, numbers, REPLIES, tail)
     some = jnp.any(above)
     rivals = jnp.where(some, above, among)
-    won, lost = state.wins[:, left], state.wins[left]
     counts = jnp.where(some, won, lost), jnp.where(some, lost, won)
     drawn = logits_above_half(seed, OPPONENTS, rivals & (count_true(rivals) > 1), *counts)
     return jnp.where(rivals, jnp.where(some, drawn, -drawn), -jnp.inf)
@@ -197,7 +228,8 @@ def tie_break(seed: KeyWords, number: int = 0) -> jax.Array:
     return uniform(random_words(seed, number, TIES)[0])
 
 
-def _tails(wins: jax.Array) -> jax.Array:
-    """`ThompsonState.tail` of win counts, antisymmetric where counts are equal, too."""
-    tail = signed_tail(wins, wins.T)
-    return jnp.where(jnp.tri(len(wins), dtype=bool), -tail.T, tail)
+def tails_of(wins: jax.Array) -> jax.Array:
+    """`ThompsonState.tail` of (..., K, K) win counts, antisymmetric where they are equal, too."""
+    tail = signed_tail(wins, jnp.swapaxes(wins, -1, -2))
+    lower = jnp.tri(wins.shape[-1], dtype=bool)
+    return jnp.where(lower, -jnp.swapaxes(tail, -1, -2), tail)
