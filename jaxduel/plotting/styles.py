@@ -67,6 +67,8 @@ STYLES = {
     "uniform": Style("#8C9BAB", "-", "o"),
     "round-robin": Style("#5F7488", ":", "s"),
     "arena": Style("#E7298A", "-.", "p"),
+    # outcomes of any law: oranges
+    "versatile-db": Style("#D94801", "-", "s"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

@@ -39,6 +39,7 @@ REFUSED = (
     "successive-elimination",
     "thompson-gaussian",
     "ucb1",
+    "versatile-db",
 )
 ARMS, PADDING, COMPARISONS = 4, 1, 60
 
