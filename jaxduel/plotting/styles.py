@@ -69,6 +69,7 @@ STYLES = {
     "arena": Style("#E7298A", "-.", "p"),
     # outcomes of any law: oranges
     "versatile-db": Style("#D94801", "-", "s"),
+    "rex3": Style("#FD8D3C", "--", "v"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

@@ -31,6 +31,7 @@ REFUSED = (
     "multisbm",
     "pbr",
     "pcomp",
+    "rex3",
     "savage",
     "scb",
     "scomp",

@@ -29,7 +29,7 @@ POLICIES = {
 }
 """Those that fall quiet, with parameters with which they do so before LONG on some instance."""
 
-RANDOM = {"ccb", "dts", "dts+", "rcs"}
+RANDOM = {"ccb", "dts", "dts+", "rcs", "rex3"}
 """Those whose quiet runs are drawn: the same law, other runs."""
 
 

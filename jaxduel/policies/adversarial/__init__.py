@@ -2,6 +2,8 @@
 
 - `versatile-db`: Saha and Gaillard, "Versatile Dueling Bandits: Best-of-both World Analyses for
   Learning from Relative Preferences" (ICML 2022); the weights of its players are in `tsallis`.
+- `rex3`: Gajane, Urvoy and Clérot, "A Relative Exponential Weighing Algorithm for Adversarial
+  Utility-based Dueling Bandits" (ICML 2015); `exponential` has its probabilities.
 
 An arm is drawn in proportion to weights by `sampling`.
 """
