@@ -70,6 +70,7 @@ STYLES = {
     # outcomes of any law: oranges
     "versatile-db": Style("#D94801", "-", "s"),
     "rex3": Style("#FD8D3C", "--", "v"),
+    "self-sparring": Style("#A63603", "-.", "d"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

@@ -9,6 +9,7 @@ from pkgutil import walk_packages as _walk_packages
 
 from jaxduel.display import exported as _exported
 from jaxduel.policies.adversarial.rex3 import REX3 as REX3
+from jaxduel.policies.adversarial.self_sparring import SelfSparring as SelfSparring
 from jaxduel.policies.adversarial.versatile_db import VersatileDB as VersatileDB
 from jaxduel.policies.arms.base import BaSE as BaSE
 from jaxduel.policies.arms.etc import ETC as ETC

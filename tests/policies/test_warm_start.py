@@ -17,7 +17,7 @@ from tests.policies.oracle_runs import seen
 pytestmark = pytest.mark.thorough
 
 WINS = [[0, 3, 1], [2, 0, 0], [4, 1, 0]]
-BY_COUNTS = ("arena", "dts", "dts+", "pure-dts", "round-robin", "uniform")
+BY_COUNTS = ("arena", "dts", "dts+", "pure-dts", "round-robin", "self-sparring", "uniform")
 ANEW = {"ccb": CCB, "rucb": RUCB}
 """Oracles of those whose memory beside counts begins anew; of RCS, all but champions is counts."""
 IN_PASSES = ("cw-rmed", "ecw-rmed", "rmed1", "rmed2", "rmed2fh")

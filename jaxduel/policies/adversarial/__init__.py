@@ -4,6 +4,8 @@
   Learning from Relative Preferences" (ICML 2022); the weights of its players are in `tsallis`.
 - `rex3`: Gajane, Urvoy and Clérot, "A Relative Exponential Weighing Algorithm for Adversarial
   Utility-based Dueling Bandits" (ICML 2015); `exponential` has its probabilities.
+- `self-sparring`: Sui, Zhuang, Burdick and Yue, "Multi-dueling Bandits with Dependent Arms" (UAI
+  2017).
 
 An arm is drawn in proportion to weights by `sampling`.
 """

@@ -91,7 +91,7 @@ def test_values_out_of_range():
             jd.policies.make("rex3", num_arms=3, **fields)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{"half": False, "gain": 0.1}, {"anytime": True}])
 def test_variants_conform(fields):
     def make(**values):
