@@ -71,6 +71,7 @@ STYLES = {
     "versatile-db": Style("#D94801", "-", "s"),
     "rex3": Style("#FD8D3C", "--", "v"),
     "self-sparring": Style("#A63603", "-.", "d"),
+    "d-exp3": Style("#B45F06", ":", "h"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

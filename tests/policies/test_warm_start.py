@@ -26,6 +26,7 @@ ABLE = sorted((*BY_COUNTS, *ANEW, "rcs", *IN_PASSES))
 REFUSED = (
     "base",
     "btm",
+    "d-exp3",
     "etc",
     "interleaved-filter",
     "multisbm",

@@ -17,14 +17,14 @@ def drawn(p: np.ndarray, u: float | None) -> list[int]:
     support = [i for i in range(len(p)) if p[i] > 0]
     if u is None:
         return support
-    last = int(np.argmax(p))
-    order = [i for i in support if i != last] + [last]
-    found, end = [], 0.0
-    for i in order:
-        start, end = end, end + p[i]
-        if start - TOLERANCE <= u < end + TOLERANCE:
-            found.append(i)
-    return found or [last]
+    found = set()
+    for last in np.flatnonzero(p >= p.max() * (1 - TOLERANCE)).tolist():
+        end = 0.0
+        for i in [*(i for i in support if i != last), last]:
+            start, end = end, end + p[i]
+            if start - TOLERANCE <= u <= end + TOLERANCE:
+                found.add(i)
+    return sorted(found)
 
 
 class DrawingOracle(SequentialOracle):
