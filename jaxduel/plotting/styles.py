@@ -72,6 +72,7 @@ STYLES = {
     "rex3": Style("#FD8D3C", "--", "v"),
     "self-sparring": Style("#A63603", "-.", "d"),
     "d-exp3": Style("#B45F06", ":", "h"),
+    "borda-cb": Style("#F6A15B", _LONG_DASH, "^"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

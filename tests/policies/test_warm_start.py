@@ -25,6 +25,7 @@ IN_PASSES = ("cw-rmed", "ecw-rmed", "rmed1", "rmed2", "rmed2fh")
 ABLE = sorted((*BY_COUNTS, *ANEW, "rcs", *IN_PASSES))
 REFUSED = (
     "base",
+    "borda-cb",
     "btm",
     "d-exp3",
     "etc",

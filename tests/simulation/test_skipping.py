@@ -26,6 +26,7 @@ POLICIES = {
     "savage": {"horizon": LONG, "test": "copeland"},
     "pbr": {"horizon": LONG},
     "interleaved-filter": {"horizon": LONG},
+    "borda-cb": {"horizon": 1, "delta": 0.9},
 }
 """Those that fall quiet, with parameters with which they do so before LONG on some instance."""
 

@@ -7,7 +7,7 @@
   `exponential`.
 - `self-sparring`: Sui, Zhuang, Burdick and Yue, "Multi-dueling Bandits with Dependent Arms" (UAI
   2017).
-- `d-exp3`: Saha, Koren and Mansour, "Adversarial Dueling Bandits" (ICML 2021).
+- `d-exp3`, `borda-cb`: Saha, Koren and Mansour, "Adversarial Dueling Bandits" (ICML 2021).
 
 An arm is drawn in proportion to weights by `sampling`.
 """
