@@ -12,6 +12,7 @@ precision", Numerische Mathematik 18 (1971), for the pair.
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 
 
 def add(total: jax.Array, carry: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -41,3 +42,20 @@ def add(total: jax.Array, carry: jax.Array, x: jax.Array) -> tuple[jax.Array, ja
 def value(total: jax.Array, carry: jax.Array) -> jax.Array:
     """The sum that a pair stands for, rounded to float32: accurate to 2^-24 of itself."""
     return total + carry
+
+
+def above_least(total: jax.Array, carry: jax.Array, among: jax.Array) -> jax.Array:
+    """The sums less the least of them, without what cancels: accurate also where all are large.
+
+    Args:
+      total: float32, (..., K).
+      carry: the same.
+      among: bool, of a shape that broadcasts with them: the sums that exist, at least one.
+
+    Returns:
+      float32, (..., K): at least 0, and 0 for the least; meaningless where not `among`.
+    """
+    near = jnp.argmin(jnp.where(among, total, jnp.inf), axis=-1, keepdims=True)
+    one, rest = (jnp.take_along_axis(x, near, axis=-1) for x in (total, carry))
+    apart = (total - one) + (carry - rest)
+    return apart - jnp.min(jnp.where(among, apart, jnp.inf), axis=-1, keepdims=True)

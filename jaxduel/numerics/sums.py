@@ -23,3 +23,16 @@ def sum_in_order(values: jax.Array, axis: int) -> jax.Array:
     return lax.reduce(
         values, jnp.zeros((), values.dtype), lambda x, y: jnp.maximum(x + y, 0.0), (axis,)
     )
+
+
+def product_to_add(x: jax.Array, y: jax.Array) -> jax.Array:
+    """x y, for a sum: rounded before it is added, whatever the width of a block.
+
+    XLA fuses a product with the addition that reads it in programs of some shapes; the maximum,
+    which changes no number, prevents that.
+
+    Args:
+      x: float32, not negative.
+      y: the same, of a shape that broadcasts with `x`.
+    """
+    return jnp.maximum(x * y, 0.0)

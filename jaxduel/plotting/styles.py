@@ -80,6 +80,12 @@ STYLES = {
     "ws-w": Style("#A6761D", "-", "d"),
     "ws-s": Style("#D9A441", "--", "P"),
     "beat-the-winner": Style("#6B4E16", ":", "h"),
+    # outcomes of any law: oranges
+    "versatile-db": Style("#D94801", "-", "s"),
+    "rex3": Style("#FD8D3C", "--", "v"),
+    "self-sparring": Style("#A63603", "-.", "d"),
+    "d-exp3": Style("#B45F06", ":", "h"),
+    "borda-cb": Style("#F6A15B", _LONG_DASH, "^"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

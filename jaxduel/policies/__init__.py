@@ -8,6 +8,11 @@ from importlib import import_module as _import_module
 from pkgutil import walk_packages as _walk_packages
 
 from jaxduel.display import exported as _exported
+from jaxduel.policies.adversarial.borda_cb import BordaCB as BordaCB
+from jaxduel.policies.adversarial.d_exp3 import DEXP3 as DEXP3
+from jaxduel.policies.adversarial.rex3 import REX3 as REX3
+from jaxduel.policies.adversarial.self_sparring import SelfSparring as SelfSparring
+from jaxduel.policies.adversarial.versatile_db import VersatileDB as VersatileDB
 from jaxduel.policies.arms.base import BaSE as BaSE
 from jaxduel.policies.arms.double_etc.anytime import DETCAnytime as DETCAnytime
 from jaxduel.policies.arms.double_etc.batched import DETCBatched as DETCBatched

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.numerics.compensated import add, value
+from jaxduel.numerics.compensated import above_least, add, value
 
 ZERO = jnp.float32(0)
 ROUNDING = Fraction(2) ** -24
@@ -90,3 +90,13 @@ def test_the_same_elementwise_under_vmap_and_x64():
         pair = summed(nothing, nothing, xs)
         assert pair[0].dtype == pair[1].dtype == value(*pair).dtype == jnp.float32
         assert np.array_equal(np.stack(pair, axis=1), alone)
+
+
+def test_sums_less_the_least_keep_what_the_pairs_hold():
+    total = jnp.array([[2.0**30, 2.0**30, 2.0**31], [1.0, 2.0, 3.0]], jnp.float32)
+    carry = jnp.array([[0.25, -3.5, 1.0], [0.0, 1e-9, 0.0]], jnp.float32)
+    found = above_least(total, carry, jnp.ones(3, bool))
+    assert found[0].tolist() == [3.75, 0.0, float(np.float32(2.0**30 + 4.5))]
+    np.testing.assert_allclose(found[1], [0, 1 + 1e-9, 2])
+    found = above_least(total, carry, jnp.array([False, True, True]))
+    np.testing.assert_allclose(found[1, 1:], [0, 1 - 1e-9])

@@ -49,6 +49,7 @@ def test_duels_follow_the_paper(case, num_arms):
 
 
 SETTLING = {
+    "borda-cb": ({"horizon": 1, "delta": 0.9}, 2, 80),
     "btm": (btm.FAST, 5, 80),
     "savage": ({"horizon": 2}, 3, 100),
     "interleaved-filter": ({"horizon": 1}, 3, 200),

@@ -18,7 +18,7 @@ from tests.registered import arms_for, needed
 pytestmark = pytest.mark.thorough
 
 WINS = [[0, 3, 1], [2, 0, 0], [4, 1, 0]]
-BY_COUNTS = ("arena", "dts", "dts+", "pure-dts", "round-robin", "uniform")
+BY_COUNTS = ("arena", "dts", "dts+", "pure-dts", "round-robin", "self-sparring", "uniform")
 ANEW = {"ccb": CCB, "rucb": RUCB}
 """Oracles of those whose memory beside counts begins anew; of RCS, all but champions is counts."""
 IN_PASSES = ("cw-rmed", "ecw-rmed", "rmed1", "rmed2", "rmed2fh")
@@ -27,7 +27,9 @@ ABLE = sorted((*BY_COUNTS, *ANEW, "rcs", *IN_PASSES))
 REFUSED = (
     "base",
     "beat-the-winner",
+    "borda-cb",
     "btm",
+    "d-exp3",
     "detc",
     "detc-anytime",
     "detc-arms",
@@ -42,6 +44,7 @@ REFUSED = (
     "multisbm",
     "pbr",
     "pcomp",
+    "rex3",
     "savage",
     "scb",
     "scomp",
@@ -50,6 +53,7 @@ REFUSED = (
     "successive-elimination",
     "thompson-gaussian",
     "ucb1",
+    "versatile-db",
     "ws-s",
     "ws-w",
 )

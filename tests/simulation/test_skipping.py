@@ -26,10 +26,11 @@ POLICIES = {
     "savage": {"horizon": LONG, "test": "copeland"},
     "pbr": {"horizon": LONG},
     "interleaved-filter": {"horizon": LONG},
+    "borda-cb": {"horizon": 1, "delta": 0.9},
 }
 """Those that fall quiet, with parameters with which they do so before LONG on some instance."""
 
-RANDOM = {"ccb", "dts", "dts+", "rcs"}
+RANDOM = {"ccb", "dts", "dts+", "rcs", "rex3"}
 """Those whose quiet runs are drawn: the same law, other runs."""
 
 

@@ -19,7 +19,7 @@ from jaxduel.policies.thompson import sampling
 from jaxduel.pytrees import register_dataclass
 
 
-@register("merge-dts")
+@register("merge-dts", "MergeDTS")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class MergeDTS(GroupSettings):

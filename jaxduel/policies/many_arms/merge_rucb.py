@@ -22,7 +22,7 @@ _PICK, _TIE = 0, 1
 """Streams of random words."""
 
 
-@register("merge-rucb")
+@register("merge-rucb", "MergeRUCB")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class MergeRUCB(GroupSettings):

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics.crossing import drawn_run
+from jaxduel.numerics.geometric import steps_before, unit
 from jaxduel.numerics.threefry import KeyWords, random_words
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.sampling import Decided, ThompsonState
@@ -140,7 +141,7 @@ def _fall(
     with jax.enable_x64(True):
         ends = _first_failure(groups)
         fails = ends[-1]
-        past = fails * _unit(*second)
+        past = fails * unit(*second)
         group = _interval(ends, past)
         numbers = lax.iota(jnp.int32, num)
         before = jnp.max(jnp.where(lax.iota(jnp.int32, 2 * num) < group, ends, 0.0))
@@ -150,8 +151,7 @@ def _fall(
         inner = _first_failure(here)
         level = (past - before) / (after - before) * inner[-1]
         member = _interval(inner, level)
-        length = jnp.floor(jnp.log1p(-_unit(*first)) / jnp.log1p(-fails))
-        length = jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
+        length = steps_before(*first, fails, limit)
         culprit = (group * num + member).astype(jnp.int32)
         likely = fails < 1.0 - LEAST
         level = level.astype(jnp.float32)
@@ -176,9 +176,3 @@ def _interval(ends: jax.Array, x: jax.Array) -> jax.Array:
     """
     x = jnp.minimum(x, ends[-1] * (1.0 - 2.0**-50))
     return jnp.sum(ends <= x, dtype=jnp.int32)
-
-
-def _unit(high: jax.Array, low: jax.Array) -> jax.Array:
-    """A uniform number in (0, 1], float64, relatively accurate near 0."""
-    tail = (low.astype(jnp.float64) + 0.5) * 2.0**-32
-    return (high.astype(jnp.float64) + tail) * 2.0**-32

@@ -33,7 +33,7 @@ class DETCAnytimeState(NamedTuple):
     arm: jax.Array  # () int32: the arm that comes next
 
 
-@register("detc-anytime")
+@register("detc-anytime", "DETC, anytime")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DETCAnytime:

@@ -39,7 +39,7 @@ class DETCBatchedState(NamedTuple):
     gap: jax.Array  # () float32: D', from the first test of stage III on
 
 
-@register("detc-batched")
+@register("detc-batched", "DETC, batched")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DETCBatched(UnknownGapSettings):

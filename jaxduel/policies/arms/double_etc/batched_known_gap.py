@@ -29,7 +29,7 @@ from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 
-@register("detc-batched-known-gap")
+@register("detc-batched-known-gap", "DETC, batched, known gap")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DETCBatchedKnownGap(KnownGapSettings):

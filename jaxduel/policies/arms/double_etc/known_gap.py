@@ -24,7 +24,7 @@ from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 
-@register("detc-known-gap")
+@register("detc-known-gap", "DETC, known gap")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DETCKnownGap(KnownGapSettings):

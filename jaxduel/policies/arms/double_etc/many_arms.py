@@ -32,7 +32,7 @@ from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 
-@register("detc-arms")
+@register("detc-arms", "DETC, K arms")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DETCArms:

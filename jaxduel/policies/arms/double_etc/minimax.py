@@ -32,7 +32,7 @@ from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 
-@register("detc-minimax")
+@register("detc-minimax", "DETC, minimax")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class DETCMinimax(UnknownGapSettings):

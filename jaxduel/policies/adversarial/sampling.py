@@ -1,0 +1,48 @@
+"""Random arms in proportion to weights of very different sizes."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.threefry import random_words, words_of
+from jaxduel.policies.base import Key
+
+
+def two_words(key: Key) -> jax.Array:
+    """The random words of a step, one for either arm: (2,) int32 of 31 random bits.
+
+    They are kept in memory: XLA would draw them anew for every reader.
+    """
+    words = (jnp.stack(random_words(words_of(key), 0, 0)) >> jnp.uint32(1)).astype(jnp.int32)
+    return materialize(words, words[0] < 0)
+
+
+def draw(weights: jax.Array, word: jax.Array) -> jax.Array:
+    """An arm with a probability in proportion to its weight; one of weight 0 is never drawn.
+
+    By prefix sums in index order, in which the arm of the largest weight comes last: the others'
+    are then rounded relative to their own sum, however small that is beside the largest weight, and
+    probabilities down to 2^-31 are resolved. Estimates are divided by them.
+
+    Args:
+      weights: (K,) float32, not negative, one at least positive (else the result is meaningless).
+      word: () int32, of 31 random bits.
+
+    Returns:
+      () int32.
+    """
+    arms = lax.iota(jnp.int32, len(weights))
+    top = lax.argmax(weights, 0, jnp.int32)
+    others = jnp.where(arms == top, 0.0, weights)
+    ends = jnp.cumsum(others)
+    level = unit(word) * (ends[-1] + weights[top])
+    first = jnp.min(jnp.where((others > 0) & (ends > level), arms, len(weights)))
+    return jnp.where(first < len(weights), first, top)
+
+
+def unit(word: jax.Array) -> jax.Array:
+    """A uniform number in (0, 1], float32, with a grain of 2^-31 near 0, of 31 random bits."""
+    return (word.astype(jnp.float32) + 0.5) * jnp.float32(2.0**-31)

@@ -1,0 +1,159 @@
+"""Versatile-DB: two players that minimise their losses, whatever the outcomes are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.errors import unknown_name
+from jaxduel.numerics import compensated
+from jaxduel.numerics.sums import product_to_add
+from jaxduel.policies.adversarial.sampling import draw, two_words
+from jaxduel.policies.adversarial.tsallis import tsallis_weights
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.registry import register
+from jaxduel.pytrees import register_dataclass
+
+ESTIMATES = ("iw", "rv")
+
+
+class VersatileDBState(NamedTuple):
+    """One seed's state, of S players: 2, or 1 that is shared."""
+
+    losses: jax.Array  # (S, K) float32: L, the sums of estimated losses
+    losses_carry: jax.Array  # (S, K) float32: their carries (`jaxduel.numerics.compensated`)
+    weights: jax.Array  # (S, K) float32: w, the probabilities of the next arms
+    t: jax.Array  # () int32: outcomes known
+
+
+@register("versatile-db", "Versatile-DB")
+@register_dataclass
+@dataclass(frozen=True, kw_only=True)
+class VersatileDB:
+    """Versatile-DB, Saha and Gaillard (ICML 2022), Algorithm 3: best of both worlds.
+
+    There are two players, left and right, each with losses L_i, 0 at first. In step t each draws an
+    arm of its own, independently, with probabilities w_i = 4 / (eta (L_i - x))^2, x < min L such
+    that they sum to 1. The loss of an arm that loses is 1, of the other 0. L_i grows by an unbiased
+    estimate of the loss of i, in which a is the player's arm:
+
+    - estimates "rv", with reduced variance: b_i for every i, and (loss - b_a) / w_a for a, where
+      b_i = 1/2 if w_i >= eta^2, else 0; eta = 4 / sqrt t.
+    - estimates "iw": loss / w_a for a; eta = 2 / sqrt t.
+
+    With `shared` there is one player, Remark 2, who draws both arms independently and takes in half
+    of either estimate. An arm against itself is a fair coin and is no exception: its estimates
+    change the weights.
+
+    The text of the paper was not at hand: this follows a public program, which names Algorithm 3
+    and Remark 2, but for its estimates "rv". It adds b_a for the drawn arm alone, so that its
+    estimates of the other arms are too low, and its regret grows almost linearly.
+
+    Weights and eta change when outcomes become known, and t counts these: outcomes that arrive late
+    enter with the probabilities of their draws, if all since the last arrival were withheld.
+
+    A step costs O(K): Newton's method for x takes a fixed number of iterations
+    (`jaxduel.policies.adversarial.tsallis`).
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+      estimates: "rv" or "iw".
+      shared: whether one player draws both arms.
+
+    `act` reads one random word of its key for either arm.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("versatile-db", num_arms=3, estimates="iw", shared=True)
+      >>> key = jax.random.key(0)
+      >>> state = policy.update(policy.init(key), jd.policies.Duel(0, 1), 1, key)  # 1 lost
+      >>> [round(float(x), 2) for x in state.losses[0]]  # half of 1 / (1 / 3)
+      [0.0, 1.5, 0.0]
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    estimates: str = field(default="rv", metadata={"static": True})
+    shared: bool = field(default=False, metadata={"static": True})
+
+    assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
+
+    def validate(self) -> None:
+        """Raises InputError for an unknown kind of estimates."""
+        if self.estimates not in ESTIMATES:
+            raise unknown_name("estimates", self.estimates, ESTIMATES)
+
+    def init(self, key: Key) -> VersatileDBState:
+        """No losses."""
+        del key
+        none = jnp.zeros((1 if self.shared else 2, self.num_arms), jnp.float32)
+        t = jnp.int32(0)
+        return VersatileDBState(none, none, self._weights(none, none, t), t)
+
+    def act(self, state: VersatileDBState, key: Key) -> Duel:
+        """An arm of either player."""
+        first, second = two_words(key)
+        return Duel(draw(state.weights[0], first), draw(state.weights[-1], second))
+
+    def update(
+        self, state: VersatileDBState, plan: Duel, outcome: jax.Array, key: Key
+    ) -> VersatileDBState:
+        """Adds the estimates; the weights of the next step."""
+        del key
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        played = jnp.stack([(arms == arm) & (outcome != 0) for arm in plan])
+        lost = jnp.stack([played[0] & (outcome < 0), played[1] & (outcome > 0)])
+        return self._after(state, played, lost, outcome != 0)
+
+    def learn(self, state: VersatileDBState, feedback: Feedback) -> VersatileDBState:
+        """Takes in withheld outcomes."""
+        left_wins, right_wins = feedback
+        duels = left_wins + right_wins
+        played = jnp.stack([jnp.sum(duels, axis=1), jnp.sum(duels, axis=0)])
+        lost = jnp.stack([jnp.sum(right_wins, axis=1), jnp.sum(left_wins, axis=0)])
+        return self._after(state, played, lost, jnp.sum(duels))
+
+    def _after(
+        self, state: VersatileDBState, played: jax.Array, lost: jax.Array, number: jax.Array
+    ) -> VersatileDBState:
+        """The state after outcomes of draws with its weights.
+
+        Args:
+          state: before them.
+          played: (2, K), the plays of each arm on the left and on the right.
+          lost: (2, K), those that it lost.
+          number: (), of outcomes.
+        """
+        counts = (jnp.asarray(x, jnp.float32) for x in (played, lost, number))
+        estimates = self._estimates(state, *counts)
+        if self.shared:
+            estimates = 0.5 * jnp.sum(estimates, axis=0, keepdims=True)
+        sums = compensated.add(state.losses, state.losses_carry, estimates)
+        t = state.t + jnp.asarray(number, jnp.int32)
+        return VersatileDBState(*sums, self._weights(*sums, t), t)
+
+    def _estimates(
+        self, state: VersatileDBState, played: jax.Array, lost: jax.Array, number: jax.Array
+    ) -> jax.Array:
+        """Sums of the estimated losses on the left and on the right: (2, K) float32."""
+        usual, weights = jnp.zeros_like(state.weights), state.weights
+        if self.estimates == "rv":
+            usual = jnp.where(weights >= self._rate(state.t) ** 2, 0.5, usual)
+        weights = jnp.where(weights > 0, weights, 1.0)  # of arms that do not exist
+        return number * usual + (lost - played * usual) / weights
+
+    def _weights(self, losses: jax.Array, carry: jax.Array, t: jax.Array) -> jax.Array:
+        """w after t outcomes: (S, K) float32."""
+        above = compensated.above_least(losses, carry, self.active_arms)
+        half = product_to_add(0.5 * self._rate(t), above)
+        return tsallis_weights(jnp.where(self.active_arms, half, jnp.inf))
+
+    def _rate(self, t: jax.Array) -> jax.Array:
+        """eta of the step after t outcomes: () float32."""
+        scale = 4.0 if self.estimates == "rv" else 2.0
+        return scale / jnp.sqrt((t + 1).astype(jnp.float32))
