@@ -120,9 +120,9 @@ class Feedback(NamedTuple):
         return jnp.where(jnp.eye(total.shape[-1], dtype=bool), 0, total)
 
 
-WITHHELD = 0
-"""The outcome of a duel that the policy is not (yet) told; +1 is a win of the left arm, -1 of the
-right."""
+WITHHELD, TIED = 0, 2
+"""The outcome of a duel that the policy is not (yet) told, and of a tie where policies are told of
+ties; +1 is a win of the left arm, -1 of the right."""
 
 
 @runtime_checkable
@@ -130,6 +130,7 @@ class Policy(Protocol):
     """Interface that the simulation needs of a policy.
 
     A policy for a few arms says how many in a class attribute `max_arms`: with more it is refused.
+    One that learns from ties has `hears_ties = True` there: by `ties="tell"` it is told of them.
 
     Example:
       >>> import jax
@@ -167,7 +168,8 @@ class Policy(Protocol):
           state: the state that `act` saw.
           plan: the plan that `act` returned.
           outcome: for a `Duel`, () int32: +1 the left arm won, -1 the right arm won, `WITHHELD` (0)
-            the policy is not told (delayed feedback): clocks and loops advance, nothing is learnt.
+            the policy is not told (delayed feedback): clocks and loops advance, nothing is learnt;
+            `TIED` (2) a tie, for a policy that hears of them.
             A duel of an arm with itself has a fair coin as outcome, which most policies ignore.
             For a `Batch`, (K, K) int32: wins of i over j in this round, both triangles, zero
             diagonal. For a `Pull`, () float32: the reward. For a `PullBatch`, (K,) float32: the sum
@@ -288,6 +290,24 @@ class SupportsDelay(Protocol):
         called: skipped outcomes alone must not change behaviour. In a simulation it is called after
         a comparison, never between a quiet run and the comparison after it.
         """
+        ...
+
+
+UNDECIDED, NO_WINNER = -1, -2
+"""Answers of a policy that has not stopped yet, and of one that has found no Condorcet winner to
+exist."""
+
+
+@runtime_checkable
+class SupportsAnswer(Protocol):
+    """A duel policy that stops and names an arm, as `identify(stop="policy")` needs.
+
+    Once it has an answer it keeps it, and compares an arm with itself for ever: the one that it
+    named, if any.
+    """
+
+    def answer(self, state: State) -> jax.Array:
+        """The arm that it names, `UNDECIDED` or `NO_WINNER`: () int32."""
         ...
 
 

@@ -54,7 +54,7 @@ class DuelingProblem:
     """The name of the instance in reports and warnings."""
     ties: Any = None  # (K, K) float64, symmetric, 0 on the diagonal; None if there are no ties
     """`ties[i, j]` is the probability that a comparison of i and j is a tie, which counts half for
-    either arm in `preferences`. Only `jaxduel.simulate(ties="drop")` tells ties from fair coins."""
+    either arm in `preferences`. By default `jaxduel.simulate` plays ties as fair coins."""
 
     @property
     def num_arms(self) -> int:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.policies.base import Batch, Duel
+from jaxduel.policies.base import UNDECIDED, Batch, Duel
 from jaxduel.policies.counts import duel_result
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
@@ -27,8 +27,8 @@ class Ballots(NamedTuple):
     passed: jax.Array  # () int32: checkpoints that are reached
     wins: jax.Array  # (M, K, K) int32: wins of i over j, after checkpoint m - 1 and up to m
     tally: Any  # (K, K) int32: wins so far, those at the start included; None unless a rule stops
-    stopped: Any  # () int32: votes when the rule stopped, -1 before; None unless a rule stops
-    named: Any  # () int32: the arm that it named; None unless a rule stops
+    stopped: Any  # () int32: votes when a rule or the policy stopped, -1 before; None if none stops
+    named: Any  # () int32: the arm that the rule named, or the policy's answer; None if none stops
 
 
 def first_state(cell: Cell, arms: jax.Array, key: jax.Array) -> Any:
@@ -48,24 +48,23 @@ def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
         passed=jnp.int32(0),
         wins=jnp.zeros((points, num, num), jnp.int32),
         tally=None,
-        stopped=None,
-        named=None,
+        stopped=jnp.int32(-1) if cell.poll.stops else None,
+        named=jnp.int32(UNDECIDED) if cell.poll.stops else None,
     )
     if cell.poll.needed is None:
         return none
     tally = jnp.zeros((num, num), jnp.int32)
     if cell.poll.before is not None:
         tally = jnp.asarray(cell.poll.before)[arms[:, None], arms]
-    return _judged(cell, none._replace(tally=tally, stopped=jnp.int32(-1), named=jnp.int32(-1)))
+    return _judged(cell, none._replace(tally=tally))
 
 
 def cast(
     cell: Cell, ballots: Ballots, duel: Duel, outcome: jax.Array, counts: jax.Array | bool = True
 ) -> Ballots:
-    """The ballots after a comparison, if it counts. After the last checkpoint none does."""
+    """The ballots after a comparison, if it counts, as none does once they are full."""
     learnt, times = duel_result(duel, outcome), jnp.asarray(cell.poll.checkpoints)
     winner, loser = learnt.winner, learnt.loser
-    counts = counts & ~is_full(cell, ballots)
     amount = jnp.where(counts, learnt.amount, 0)
     is_vote = counts & (duel.left != duel.right)
     passed, votes = ballots.passed, ballots.votes + is_vote
@@ -105,17 +104,35 @@ def cast_batch(cell: Cell, ballots: Ballots, batch: Batch, outcome: jax.Array) -
     return _judged(cell, ballots._replace(tally=ballots.tally + outcome))
 
 
+def hear(
+    cell: Cell, ballots: Ballots | None, state: Any, counts: jax.Array | bool = True
+) -> Ballots | None:
+    """The ballots after a comparison or a round, if it counts, with the policy's answer, if it is
+    asked for."""
+    if ballots is None or cell.poll.asks is None:
+        return ballots
+    answer, last = cell.policy.answer(state), jnp.asarray(cell.poll.checkpoints)[-1]
+    stops = counts & (ballots.stopped < 0) & (answer != UNDECIDED) & (ballots.votes <= last)
+    return ballots._replace(
+        stopped=jnp.where(stops, ballots.votes, ballots.stopped),
+        named=jnp.where(stops, answer, ballots.named),
+    )
+
+
 def is_full(cell: Cell, ballots: Ballots | None) -> jax.Array:
-    """True if a seed has reached the last checkpoint in votes, if there are any: () bool."""
+    """True if a seed has reached the last checkpoint in votes, or an answer, if there are any: ()
+    bool."""
     if ballots is None:
         return jnp.bool_(False)
-    return ballots.passed == cell.poll.checkpoints.shape[0]
+    full = ballots.passed == cell.poll.checkpoints.shape[0]
+    return full if cell.poll.asks is None else full | (ballots.stopped >= 0)
 
 
 def votes_left(cell: Cell, ballots: Any) -> np.ndarray:
-    """Votes that each seed still has to cast, on the host: (lanes,) or (cells, lanes) int32."""
+    """Votes that each seed may still cast, on the host: (lanes,) or (cells, lanes) int32."""
     last = np.asarray(cell.poll.checkpoints)[..., -1:]
-    return np.maximum(last - np.asarray(ballots.votes), 0)
+    left = np.maximum(last - np.asarray(ballots.votes), 0)
+    return left if cell.poll.asks is None else np.where(np.asarray(ballots.stopped) < 0, left, 0)
 
 
 @compiled_once(static_argnames="program")
@@ -125,7 +142,7 @@ def recorded(setups: Setup, ballots: Ballots, *, program: Program) -> Ballots:
     def one(_: None, arms: jax.Array, ballots: Ballots) -> Ballots:
         named = ballots.named
         if named is not None:
-            named = jnp.where(named < 0, -1, arms[jnp.maximum(named, 0)])
+            named = jnp.where(named < 0, named, arms[jnp.maximum(named, 0)])
         return ballots._replace(wins=of_pairs(arms, ballots.wins), tally=None, named=named)
 
     return each_lane(one, program)(None, setups.arms, ballots)

@@ -21,6 +21,14 @@ class Poll(NamedTuple):
     needed: Any = None
     """(N + 1,) int32: the wins over an opponent among n votes between the two that make a rule name
     an arm, if it has them over every opponent; None: no rule."""
+    asks: Any = None
+    """() bool, True: a run ends once the policy has an answer (`jaxduel.policies.SupportsAnswer`).
+    None: it is not asked."""
+
+    @property
+    def stops(self) -> bool:
+        """True if a rule, or the policy, names an arm at a time of its own."""
+        return self.needed is not None or self.asks is not None
 
 
 class Cell(NamedTuple):
@@ -37,6 +45,8 @@ class Cell(NamedTuple):
     """(K,) bool, the problem's arms that may share a quiet run; None unless `Program.among`."""
     poll: Any = None
     """`Poll`; None where comparisons are the clock."""
+    tells_ties: Any = None
+    """() bool, True: the policy is told of ties; None: there are none, or they are withheld."""
 
 
 class Program(NamedTuple):

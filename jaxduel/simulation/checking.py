@@ -29,7 +29,7 @@ from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.lanes import WIDEST_LANES
 
-TIES = ("coin", "drop")
+TIES = ("coin", "drop", "tell")
 """The values of `ties`."""
 WINNERS = "winners"
 """The value of `skip_quiet` with which winners that share a quiet run are not told apart."""
@@ -133,7 +133,7 @@ class CheckedCell:
       definition: of the regret.
       among: (K,) bool, the problem's arms that may share a quiet run; at most one is True if runs
         are never shared.
-      drops_ties: True if there are ties, and they tell nothing.
+      knows_ties: True if there are ties, and they are no coins.
       poll: where votes are the clock, as in `Settings`.
     """
 
@@ -160,7 +160,8 @@ class CheckedCell:
                 f"{problem.num_arms}."
             )
         self._require_what_it_can_do(policy, settings)
-        self.drops_ties = settings.ties == "drop" and getattr(problem, "ties", None) is not None
+        self.knows_ties = settings.ties != "coin" and getattr(problem, "ties", None) is not None
+        self.tells_ties = settings.ties == "tell"
         self.poll = settings.poll
         self.definition = settings.regret or regret.default_of(problem)
         problem.gaps(self.definition)
@@ -194,6 +195,10 @@ class CheckedCell:
         if settings.delay > 1 and not (is_duel and isinstance(policy, SupportsDelay)):
             why = "it has no method `learn`" if is_duel else f"it plans a {self.kind.__name__}"
             raise InputError(f"{name} cannot learn late: delay must be 1 ({why}).")
+        if settings.ties == "tell" and not getattr(policy, "hears_ties", False):
+            raise InputError(no_ties(name))
+        if settings.ties == "tell" and settings.delay > 1:
+            raise InputError("ties can be told at once alone: delay must be 1.")
         if not is_duel and isinstance(policy, SupportsSkip):
             raise InputError(
                 f"{name} has a method `quiet` and plans a {self.kind.__name__}: only policies that "
@@ -215,21 +220,27 @@ class CheckedCell:
         """Comparisons, pulls or, where these are the clock, votes of a seed."""
         return int(self.grid[-1] if self.poll is None else self.poll.checkpoints[-1])
 
-    def to_cell(self, points: int, among: bool, drop_ties: bool) -> Cell:
+    def to_cell(self, points: int, among: bool, with_ties: bool) -> Cell:
         """The cell for the loops: the instance padded to the policy's arms with arms that are never
-        played, the checkpoints to `points` by repeating the last; with `among` and with ties to be
-        dropped if asked for.
+        played, the checkpoints to `points` by repeating the last; with `among` and with ties if
+        asked for.
         """
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(np.asarray, self.policy)
-        instance = instance_of(self.problem, self.policy.num_arms, drop_ties)
+        instance = instance_of(self.problem, self.policy.num_arms, with_ties)
         extra = self.policy.num_arms - len(self.among)
         shared = np.pad(self.among, (0, extra)) if among else None
         poll = self.poll
         if poll is not None:
             start, before = (x if x is None else np.pad(x, (0, extra)) for x in poll[1:3])
             poll = poll._replace(start=start, before=before)
-        return Cell(policy, instance, grid, np.int32(len(self.grid)), shared, poll)
+        told = np.bool_(True) if with_ties and self.tells_ties else None
+        return Cell(policy, instance, grid, np.int32(len(self.grid)), shared, poll, told)
+
+
+def no_ties(policy: str) -> str:
+    """Says that a policy, by name, does not learn from ties."""
+    return f"{policy} does not learn from ties: they can be 'coin' or 'drop'."
 
 
 def _require_problem(problem: Any) -> None:

@@ -47,7 +47,7 @@ class Instance(Protocol):
 class Duels(NamedTuple):
     """Arms that are compared in pairs."""
 
-    preferences: jax.Array  # (K, K) float32; where ties are dropped, of decisive comparisons
+    preferences: jax.Array  # (K, K) float32; with `ties`, of decisive comparisons
     ties: jax.Array | None = None  # (K, K) float32; None: a tie is a fair coin
 
     def noise(self, keys: jax.Array) -> jax.Array:
@@ -168,9 +168,9 @@ class BernoulliArms(NamedTuple):
         )
 
 
-def instance_of(problem: Problem, num_arms: int, drop_ties: bool = False) -> Instance:
-    """The problem's arrays, padded to `num_arms` with arms that no policy plays; with `drop_ties`,
-    ties are told from fair coins."""
+def instance_of(problem: Problem, num_arms: int, with_ties: bool = False) -> Instance:
+    """The problem's arrays, padded to `num_arms` with arms that no policy plays; `with_ties`, ties
+    are told from fair coins."""
     extra = num_arms - problem.num_arms
     if isinstance(problem, ArmsProblem):
         means: Any = np.pad(problem.means, (0, extra)).astype(np.float32)
@@ -179,7 +179,7 @@ def instance_of(problem: Problem, num_arms: int, drop_ties: bool = False) -> Ins
         std: Any = np.pad(problem.std, (0, extra)).astype(np.float32)
         return GaussianArms(means, std)
     p: Any = problem.preferences
-    if not drop_ties:
+    if not with_ties:
         alone: Any = np.pad(p, (0, extra), constant_values=0.5).astype(np.float32)
         return Duels(alone)
     q: Any = np.zeros_like(p) if problem.ties is None else np.asarray(problem.ties)

@@ -16,7 +16,7 @@ from jax import lax
 
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Batch, PullBatch
-from jaxduel.simulation.ballots import Ballots, cast_batch, first_state, is_full, no_ballots
+from jaxduel.simulation.ballots import Ballots, cast_batch, first_state, hear, is_full, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
@@ -133,13 +133,14 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     ballots = lane.ballots
     if ballots is not None and isinstance(plan, Batch):
         ballots = cast_batch(cell, ballots, plan, outcome)
+    state = policy.update(lane.state, plan, outcome, key)
     lane = lane._replace(
-        state=policy.update(lane.state, plan, outcome, key),
+        state=state,
         round=number,
         batches=lane.batches + (total > 0),
         done=lane.done + total,
         tallies=count(cell, setup.arms, lane.tallies, plan, outcome),
-        ballots=ballots,
+        ballots=hear(cell, ballots, state),
     )
     return lane, played, total == 0
 

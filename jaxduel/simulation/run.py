@@ -52,8 +52,8 @@ def job_of(
     devices, lanes, share = _devices(settings), settings.lanes, settings.num_seeds
     platform = devices[0].platform
     among = any(c.among.sum() > 1 for c in checked)
-    drop_ties = any(c.drops_ties for c in checked)
-    cells = [c.to_cell(points, among, drop_ties) for c in checked]
+    with_ties = any(c.knows_ties for c in checked)
+    cells = [c.to_cell(points, among, with_ties) for c in checked]
     job = Job(
         cell=_stack(cells, runner) if stacked else cells[0],
         first_seed=settings.first_seed,

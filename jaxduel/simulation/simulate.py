@@ -68,7 +68,7 @@ def simulate(
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
       ties: where the problem has `ties`: "coin", a tie reaches the policy as a fair coin, which is
         the law of the preferences themselves; "drop", a tie costs a comparison and teaches nothing:
-        the policy is never told an outcome.
+        the policy is never told an outcome; "tell", it is told of the tie, if it learns from ties.
       first_seed: index of the first run: those of an earlier call with fewer runs can be continued,
         bit for bit (those of the four policies above where both calls have the same `lanes`, and
         `first_seed` is a multiple of it).

@@ -11,8 +11,8 @@ from jax import lax
 
 from jaxduel.numerics.target import for_accelerator, gpu_loops
 from jaxduel.numerics.threefry import fold_in
-from jaxduel.policies.base import WITHHELD, Feedback
-from jaxduel.simulation.ballots import Ballots, cast, first_state, no_ballots
+from jaxduel.policies.base import TIED, WITHHELD, Feedback
+from jaxduel.simulation.ballots import Ballots, cast, first_state, hear, is_full, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
@@ -163,6 +163,7 @@ def play(
     tallies = count(cell, arms, lane.tallies, plan, outcome)
     pending, ballots = lane.pending, lane.ballots
     if ballots is not None:
+        counts = counts & ~is_full(cell, ballots)
         ballots = cast(cell, ballots, plan, outcome, counts)
     if pending is not None:
         won, lost = (outcome > 0).astype(jnp.int32), (outcome < 0).astype(jnp.int32)
@@ -171,11 +172,13 @@ def play(
             pending.right_wins.at[plan.left, plan.right].add(lost, mode="promise_in_bounds"),
         )
         outcome = jnp.int32(WITHHELD)
+    elif cell.tells_ties is not None:
+        outcome = jnp.where(outcome == WITHHELD, jnp.int32(TIED), outcome)
     selves = lane.selves
     if selves is not None:
         selves = selves + (plan.left == plan.right)
     state = policy.update(lane.state, plan, outcome, key)
-    return StepLane(state, tallies, pending, selves, ballots)
+    return StepLane(state, tallies, pending, selves, hear(cell, ballots, state, counts))
 
 
 def tell(cell: Cell, lane: StepLane) -> StepLane:

@@ -46,7 +46,7 @@ class Orders:
         self._tau = {rule: np.zeros(table, np.float32) for rule in rules}
         self._top = {rule: np.zeros(table, bool) for rule in rules} if top else None
         self._cast, self._stops = np.zeros(num_seeds, np.int64), None
-        if poll.needed is not None:
+        if poll.stops:
             self._stops = Stops(np.zeros(num_seeds, np.int64), np.zeros(num_seeds, np.int32))
 
     def keep(self, first: int, ballots: Ballots) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxduel.display import html_table
 from jaxduel.errors import unknown_name
+from jaxduel.policies.base import NO_WINNER
 from jaxduel.problems import DuelingProblem
 from jaxduel.simulation.provenance import changed_parameters, changed_settings, policy_text
 from jaxduel.stats import wilson95
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-TARGETS = ("copeland", "borda")
+TARGETS = ("copeland", "borda", "condorcet")
 """Names of what makes an arm the best."""
 
 
@@ -39,12 +40,17 @@ class Truth(NamedTuple):
         least = np.sort(self.scores)[-arms.shape[-1]]
         return np.all(self.scores[arms] >= least - 1e-12, axis=-1)
 
+    def is_right(self, answers: np.ndarray) -> np.ndarray:
+        """True where an answer is one of the best arms, or, if there is none, `NO_WINNER`: of the
+        shape of `answers`, bool."""
+        return np.isin(answers, self.best or (NO_WINNER,))
+
 
 class Stops(NamedTuple):
-    """Votes at which a rule stopped, and the arms that it named."""
+    """Votes at which a rule, or the policy, stopped, and the arms that it named."""
 
     votes: np.ndarray  # (S,) int64: votes cast then; -1 where it never stopped
-    named: np.ndarray  # (S,) int32: the arm; -1 where it never stopped
+    named: np.ndarray  # (S,) int32: the arm; `UNDECIDED` (-1) where it never stopped; `NO_WINNER`
 
 
 def truth_of(problem: DuelingProblem, target: str) -> Truth:
@@ -55,10 +61,14 @@ def truth_of(problem: DuelingProblem, target: str) -> Truth:
     """
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
-    by_borda = target == "borda"
-    scores = problem.borda_scores if by_borda else problem.copeland_scores
-    best = problem.borda_winners if by_borda else problem.copeland_winners
-    return Truth(target, np.asarray(scores, float), best, problem.gaps(target))
+    if target == "borda":
+        scores, best = problem.borda_scores, problem.borda_winners
+    else:
+        scores, best = problem.copeland_scores, problem.copeland_winners
+    if target == "condorcet" and problem.condorcet_winner is None:
+        best = ()
+    gaps = problem.gaps("borda" if target == "borda" else "copeland")
+    return Truth(target, np.asarray(scores, float), best, gaps)
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +103,7 @@ class Found:
     cast: np.ndarray  # (num_seeds,) int64
     """Votes cast: those of the last checkpoint, or fewer where a seed ended before."""
     stops: Stops | None
-    """Stops of the rule that was asked for, if any."""
+    """Stops of the rule, or of the policy, if asked for."""
     made_by: Mapping[str, Any] = field(default_factory=dict)
     """Provenance, as of `jaxduel.Result`, with the arguments of `jaxduel.identify`."""
 
@@ -119,7 +129,8 @@ class Found:
         return votes_needed(self.votes, self.correct[self._known(rule)], target)
 
     def simple_regret(self, rule: str) -> np.ndarray:
-        """The gap of the named arm, of the kind of the target: (num_seeds, M) float64."""
+        """The gap of the named arm, of the kind of the target, for "condorcet" a Copeland gap:
+        (num_seeds, M) float64."""
         return self.truth.gaps[self.named[self._known(rule)]]
 
     def _known(self, rule: str) -> str:
@@ -141,13 +152,15 @@ class Found:
                 f"{rule}: best arm named with probability {share:.3f} [{low:.3f}, {high:.3f}] "
                 f"after {self.votes[-1]:,} votes, Kendall's tau {self.tau[rule][:, -1].mean():.3f}"
             )
-        if (short := int((self.cast < self.votes[-1]).sum())) > 0:
-            lines.append(
-                f"{short:,} runs ended before that, with {int(self.cast.min()):,} votes or more"
-            )
+        ended = self.cast < self.votes[-1]
+        if self.made_by.get("stop") == "policy" and self.stops is not None:
+            ended &= self.stops.votes < 0
+        if ended.any():
+            least = int(self.cast[ended].min())
+            lines.append(f"{ended.sum():,} runs ended before that, with {least:,} votes or more")
         if self.stops is not None:
             stopped = self.stops.votes >= 0
-            wrong = stopped & ~np.isin(self.stops.named, self.truth.best)
+            wrong = stopped & ~self.truth.is_right(self.stops.named)
             lines.append(f"stopped: {stopped.mean():.1%} of runs, {wrong.mean():.2%} wrongly")
             if stopped.any():
                 low, middle, high = np.quantile(self.stops.votes[stopped], [0.25, 0.5, 0.75])

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.policies.base import Policy, SupportsSkip
+from jaxduel.policies.base import Policy, SupportsAnswer, SupportsSkip
 from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
+from jaxduel.policies.registry import name_of
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.problems import DuelingProblem
 from jaxduel.simulation import checkpoints as times
-from jaxduel.simulation.cells import Poll
 from jaxduel.simulation.checking import TIES, Settings
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS, root_key
@@ -26,10 +26,8 @@ from jaxduel.votes.collecting import FoundCollector
 from jaxduel.votes.counts import Votes, from_counts
 from jaxduel.votes.found import Found, truth_of
 from jaxduel.votes.recommending import RULES
-from jaxduel.votes.stopping import wins_needed
+from jaxduel.votes.stopping import STOPS, no_answer, poll_of
 
-STOPS = ("condorcet",)
-"""Names of the rules that stop."""
 BLOCK_BYTES = 4 * 2**30
 """Most bytes for the votes of a block by default: the host orders the arms of all its seeds."""
 _COMPARISONS_PER_VOTE = 100
@@ -81,11 +79,14 @@ def identify(
       recommend: names of rules: "copeland" (number of arms led in wins), "borda" (mean share of
         wins), "btl" (mode of a Bradley-Terry model with prior N(0, 2^2));
         `jaxduel.votes.recommending` says how ties are broken.
-      target: the best arms: "copeland", the Copeland winners, or "borda", the Borda winners, which
-        are also the strongest in a Bradley-Terry model of as many votes of every pair.
+      target: the best arms: "copeland", the Copeland winners; "borda", the Borda winners, which are
+        also the strongest in a Bradley-Terry model of as many votes of every pair; or "condorcet",
+        the Condorcet winner, or none, if there is none.
       top: whether the first `top` arms of the order are the best `top` is told too; None: not.
       stop: "condorcet", to be told when it is clear at error `delta` that one arm beats all others
-        (`jaxduel.votes.stopping`); runs go on nonetheless. None: no rule.
+        (`jaxduel.votes.stopping`); runs go on nonetheless. "policy", to end runs when the policy
+        names an arm, or says that there is no Condorcet winner (`jaxduel.policies.SupportsAnswer`);
+        `votes` is the most then. None: neither.
       delta: the probability with which the rule may name a wrong arm.
       start: votes, or their (K, K) wins, that there are already: the policy starts from them
         (`jaxduel.policies.state_from_wins`), rules count them, `votes` and checkpoints do not.
@@ -95,7 +96,7 @@ def identify(
         policy's own horizon, or 2^31 - 1 for policies whose quiet runs can be skipped, or 100 per
         vote. A seed that reaches it keeps the votes that it has (`Found.cast`).
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
-      ties: as in `jaxduel.simulate`; "drop": a tie costs a vote.
+      ties: as in `jaxduel.simulate`; one that is no coin costs a vote.
       memory_budget: most bytes for the votes and states of the seeds that run at once on a device.
       shuffle_arms, first_seed, skip_quiet, lanes, devices, prng, progress: as in
         `jaxduel.simulate`.
@@ -106,7 +107,7 @@ def identify(
 
     Raises:
       InputError: for arguments out of range, before anything is computed; for a policy that cannot
-        start from counts.
+        start from counts, or has no answer.
       KeyboardInterrupt: after Ctrl-C if no seed had finished.
 
     Example:
@@ -238,6 +239,8 @@ def _prepared(
             raise unknown_name("rule to recommend by", rule, RULES)
     if asked["stop"] is not None and asked["stop"] not in STOPS:
         raise unknown_name("rule to stop by", asked["stop"], STOPS)
+    if asked["stop"] == "policy" and not isinstance(policies[0], SupportsAnswer):
+        raise InputError(no_answer(name_of(policies[0])))
     if not 0 < asked["delta"] < 1:
         raise InputError(f"delta must be a probability between 0 and 1, not {asked['delta']}.")
     require_whole(top, 1, "top must be a whole number of at least 1")
@@ -246,14 +249,10 @@ def _prepared(
     grid = times.resolve(asked["checkpoints"], int(votes))
     before = None if asked["start"] is None else _counts(asked["start"], num_arms)
     start = None if before is None or asked["afresh"] else checked_start(policies[0], before)
-    needed = None
-    if asked["stop"] is not None:
-        most = 0 if before is None else int((before + before.T).max())
-        needed = wins_needed(num_arms / asked["delta"], most + int(grid[-1]))
     settings = Settings(
         **{name: asked[name] for name in _SHARED},
         regret="copeland",
-        poll=Poll(grid.astype(np.int32), start, before, needed),
+        poll=poll_of(grid, num_arms, asked["stop"], asked["delta"], start, before),
         part=part,
         stop=stop,
     )

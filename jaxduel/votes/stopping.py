@@ -1,4 +1,5 @@
-"""The stopping rule "condorcet": stop, and name arm i, when it is clear that i beats all others.
+"""When to stop: by the answer of a policy, or by the rule "condorcet", which names arm i when it is
+clear that i beats all others.
 
 Evidence of "i beats j" after w votes for i and l for j is the mean of a bettor's capital over the
 fraction x of it that is bet on i, always the same, at even odds:
@@ -21,10 +22,50 @@ most 1. So E increases with w when n is fixed, and falls when i and j get a vote
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxduel.simulation.cells import Poll
+
+STOPS = ("condorcet", "policy")
+"""Names of what stops."""
 _SMALLEST_TAIL = 1e-290
+
+
+def poll_of(
+    checkpoints: Sequence[int] | np.ndarray,
+    num_arms: int,
+    stop: str | None,
+    delta: float,
+    start: np.ndarray | None = None,
+    before: np.ndarray | None = None,
+) -> Poll:
+    """Votes as the clock of a cell, by arguments of `jaxduel.identify`.
+
+    Args:
+      checkpoints: numbers of votes.
+      num_arms: K.
+      stop, delta: as there.
+      start, before: (K, K) int32, the wins that the policy, and the rule, count from the beginning;
+        None: none.
+    """
+    needed = asks = None
+    if stop == "condorcet":
+        most = 0 if before is None else int((before + before.T).max())
+        needed = wins_needed(num_arms / delta, most + int(checkpoints[-1]))
+    if stop == "policy":
+        asks = np.bool_(True)
+    return Poll(np.asarray(checkpoints, np.int32), start, before, needed, asks)
+
+
+def no_answer(policy: str) -> str:
+    """Says that a policy, by name, does not stop by itself."""
+    return (
+        f"{policy} does not stop by itself, as 'policy' needs: that do such as dkwt, nts, "
+        "pocowista and select-then-verify."
+    )
 
 
 def log_evidence(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:

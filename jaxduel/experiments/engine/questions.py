@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from jaxduel.simulation.cells import Poll
-from jaxduel.votes.stopping import wins_needed
+from jaxduel.votes.stopping import poll_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,4 @@ class Question:
 
     def poll(self, num_arms: int, checkpoints: Sequence[int]) -> Poll:
         """Votes as the clock of a cell with so many arms."""
-        needed = None
-        if self.stop is not None:
-            needed = wins_needed(num_arms / self.delta, checkpoints[-1])
-        return Poll(np.array(checkpoints, np.int32), needed=needed)
+        return poll_of(checkpoints, num_arms, self.stop, self.delta)

@@ -34,7 +34,10 @@ from jaxduel.experiments.sweep.describing.recipes import (
     parameters_of,
 )
 from jaxduel.policies import registry
+from jaxduel.policies.base import SupportsAnswer
 from jaxduel.problems.files import SUFFIXES
+from jaxduel.simulation.checking import no_ties
+from jaxduel.votes.stopping import no_answer
 
 _ARMS = re.compile(r"(gaussian|bernoulli)\[[^\[\]]*\]")
 _SUBMATRIX = re.compile(r"(.+)\[[^\[\]]*\]")
@@ -91,10 +94,16 @@ class PolicyEntry:
                 hint = ", or the grid's batches" if key == BATCHES else ""
                 raise GridError(f"{self.name} needs the parameter '{key}'{hint}.", "name")
 
-    def require_comparisons(self, needed: bool) -> None:
-        """Raises GridError if comparisons of arms are needed and the policy pulls arms."""
-        if needed and self.policy_class.act.__annotations__.get("return") in ("Pull", "PullBatch"):
+    def require_abilities(self, identifies: bool, stop: Any, ties: Any) -> None:
+        """Raises GridError if the grid's keys need what the policy cannot: to compare arms, to stop
+        by itself, to learn from ties."""
+        pulls = self.policy_class.act.__annotations__.get("return") in ("Pull", "PullBatch")
+        if identifies and pulls:
             raise GridError(f"{self.name} pulls arms: identify is for those that compare.", "name")
+        if stop == "policy" and not issubclass(self.policy_class, SupportsAnswer):
+            raise GridError(no_answer(self.name), "name")
+        if ties == "tell" and not getattr(self.policy_class, "hears_ties", False):
+            raise GridError(no_ties(self.name), "name")
 
 
 @sentences("key of a problem")

@@ -31,8 +31,8 @@ from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.keys import GENERATORS as PRNGS
 from jaxduel.simulation.regret import DEFINITIONS
 from jaxduel.votes.found import TARGETS
-from jaxduel.votes.identifying import STOPS
 from jaxduel.votes.recommending import RULES
+from jaxduel.votes.stopping import STOPS
 
 KEPT = ("seeds", "wins")
 """Optional records besides statistics: the regret of every seed at all checkpoints, the comparisons
@@ -91,14 +91,14 @@ class Grid:
       prng: as in `jaxduel.simulate`.
       lanes: seeds side by side; None: a number that depends on the policy and its cells.
       keep: optional records, some of `KEPT`.
-      ties: "coin" or "drop", as in `jaxduel.simulate`.
+      ties: "coin", "drop" or "tell", as in `jaxduel.simulate`.
       identify: whether cells are runs of `jaxduel.identify`, of policies that compare arms, and
         measure no regret.
       votes: with identify: votes per seed; several stand for cells of their own, as horizons do.
         Policies that are made for a horizon are made for as many comparisons.
       recommend: with identify: rules that name arms, "copeland", "borda", "btl".
-      target: with identify: the best arms, "copeland" or "borda".
-      stop: with identify: a rule that stops, "condorcet", or None.
+      target: with identify: the best arms, "copeland", "borda" or "condorcet".
+      stop: with identify: what stops, "condorcet", "policy" or None.
       delta: with identify: the probability with which that rule may name a wrong arm.
 
     Raises:
@@ -148,7 +148,7 @@ class Grid:
         for number, entry in enumerate(self.policies):
             try:
                 entry.require_parameters(bool(self.batches))
-                entry.require_comparisons(self.identify)
+                entry.require_abilities(self.identify, self.stop, self.ties)
             except GridError as error:
                 raise GridError(error, "policies", number, *error.place) from None
 
@@ -200,9 +200,9 @@ class Grid:
             if key not in fields:
                 raise GridError(unknown_name("key of the grid", key, fields), key)
         has_batches = constant(given.get("batches", ())) != ()
-        identifies = given.get("identify") is True
+        needs = given.get("identify") is True, given.get("stop"), given.get("ties")
         made: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
-            "policies": lambda table: _policies(table, has_batches, identifies),
+            "policies": lambda table: _policies(table, has_batches, needs),
             "problems": lambda table: _problems(table, Path(folder or "")),
         }
         given |= {key: _entries(key, given[key], made[key]) for key in TABLES if key in given}
@@ -243,8 +243,11 @@ def _entries(key: str, tables: Any, made: Callable[[dict[str, Any]], list[Any]])
     return entries
 
 
-def _policies(table: dict[str, Any], has_batches: bool, identifies: bool) -> list[PolicyEntry]:
-    """The policies of a table, whose `name` may be a list of them."""
+def _policies(
+    table: dict[str, Any], has_batches: bool, needs: tuple[bool, Any, Any]
+) -> list[PolicyEntry]:
+    """The policies of a table, whose `name` may be a list of them; `needs` is what
+    `PolicyEntry.require_abilities` takes."""
     given = {"name": table.pop("name")} if "name" in table else {}
     key = next(iter(table), "name")
     if table and not given:
@@ -258,7 +261,7 @@ def _policies(table: dict[str, Any], has_batches: bool, identifies: bool) -> lis
     entries = [PolicyEntry(**one, parameters=table) for one in _one_by_one(given)]
     for entry in entries:
         entry.require_parameters(has_batches)
-        entry.require_comparisons(identifies)
+        entry.require_abilities(*needs)
     return entries
 
 

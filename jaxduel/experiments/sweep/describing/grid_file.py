@@ -59,15 +59,15 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
         prng = "threefry2x32"
         lanes = 64                    # seeds side by side; chosen if left out
         keep = ["seeds"]              # regret of each seed; "wins": comparisons of each pair
-        ties = "coin"                 # or "drop"
+        ties = "coin"                 # or "drop", "tell"
 
     In place of horizons, regret and keep, to identify arms (`jaxduel.identify`):
 
         identify = true
         votes = 10_000                # or a list
         recommend = ["copeland", "borda", "btl"]
-        target = "copeland"           # or "borda"
-        stop = "condorcet"            # none if left out
+        target = "copeland"           # or "borda", "condorcet"
+        stop = "condorcet"            # or "policy"; none if left out
         delta = 0.05
 
     Then, in both cases:

@@ -95,8 +95,8 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
 
       - probability (..., rule, checkpoint): the share of seeds for which a rule names one of the
         best arms; simple_regret and tau: means over seeds, as in `jaxduel.votes.Found`;
-      - share_stopped, share_wrong (policy, problem, horizon, parameters), where a rule stops: the
-        shares of seeds for which it did, and named a wrong arm;
+      - share_stopped, share_wrong (policy, problem, horizon, parameters), where a rule or a policy
+        stops: the shares of seeds for which it did, and was wrong;
       - named* (..., rule, seed, checkpoint), the arm; cast* (..., seed), the votes of a run; and
         stopped* (..., seed), the votes when a rule stopped, or -1.
 

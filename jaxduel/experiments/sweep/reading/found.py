@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxduel.experiments.engine.blocks import Block
+from jaxduel.policies.base import NO_WINNER, UNDECIDED
 
 MEANS = ("probability", "simple_regret", "tau")
 """Variables that all such sweeps have."""
@@ -15,7 +16,7 @@ MEANS = ("probability", "simple_regret", "tau")
 
 class Tallied(NamedTuple):
     """Sums over the seeds of a block, by the variable of which they make the mean: `MEANS`
-    (C, R, M), and share_stopped and share_wrong (C,) where a rule stops."""
+    (C, R, M), and share_stopped and share_wrong (C,) where a rule or policy stops."""
 
     seeds: int
     sums: dict[str, np.ndarray]
@@ -33,9 +34,10 @@ def tallied(block: Block) -> Tallied:
         "tau": arrays["tau"].sum(axis=2, dtype=np.float64),
     }
     if stops is not None:
-        stopped = stops >= 0
+        stopped, of_cell = stops != UNDECIDED, cells[:, None]
+        right = np.where(stops == NO_WINNER, ~best.any(axis=1)[of_cell], best[of_cell, stops])
         sums["share_stopped"] = stopped.sum(axis=1)
-        sums["share_wrong"] = (stopped & ~best[cells[:, None], stops]).sum(axis=1)
+        sums["share_wrong"] = (stopped & ~right).sum(axis=1)
     return Tallied(block.seeds, sums)
 
 

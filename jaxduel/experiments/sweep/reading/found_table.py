@@ -121,7 +121,7 @@ def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
         "which it does with that probability, with a 95 % interval.",
     ]
     if stops:
-        explained.append("stopped, wrongly: shares of seeds for which the rule that stops did.")
+        explained.append("stopped, wrongly: shares of seeds for which what stops did.")
     return [*aligned(header, rows, left=3), "", *explained]
 
 
