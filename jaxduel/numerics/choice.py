@@ -1,10 +1,12 @@
-"""Uniform choice of a member of a set that is held as a mask."""
+"""Uniform choice of a member of a set that is held as a mask, and of an order of its members."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+
+from jaxduel.numerics.threefry import bits
 
 _WORD = 32
 
@@ -93,3 +95,18 @@ def nth_bit(bits: jax.Array, n: jax.Array) -> jax.Array:
         bits = jnp.where(above, bits >> width, bits)
         position = position + jnp.where(above, width, 0)
     return position
+
+
+def random_order(mask: jax.Array, key: jax.Array) -> jax.Array:
+    """The indices where a mask is true in uniformly random order, then the others.
+
+    Args:
+      mask: (N,) bool.
+      key: of the order; it must not be used for anything else.
+
+    Returns:
+      (N,) int32.
+    """
+    words = bits(key, mask.shape) >> 1
+    last = jnp.uint32(2**32 - 1)
+    return jnp.argsort(jnp.where(mask, words, last)).astype(jnp.int32)

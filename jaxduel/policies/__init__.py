@@ -59,6 +59,10 @@ from jaxduel.policies.copeland_rmed.ecw_rmed import ECWRMED as ECWRMED
 from jaxduel.policies.estimation.arena import Arena as Arena
 from jaxduel.policies.estimation.round_robin import RoundRobin as RoundRobin
 from jaxduel.policies.estimation.uniform import Uniform as Uniform
+from jaxduel.policies.identification.dkwt import DKWT as DKWT
+from jaxduel.policies.identification.nts import NTS as NTS
+from jaxduel.policies.identification.pocowista import Pocowista as Pocowista
+from jaxduel.policies.identification.select_then_verify import SelectThenVerify as SelectThenVerify
 from jaxduel.policies.many_arms.merge_dts import MergeDTS as MergeDTS
 from jaxduel.policies.many_arms.merge_rucb import MergeRUCB as MergeRUCB
 from jaxduel.policies.registry import label as label

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import count_true
-from jaxduel.numerics.threefry import bits
+from jaxduel.numerics.choice import random_order
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -78,9 +78,7 @@ class BeatTheWinner:
 
     def init(self, key: Key) -> BeatTheWinnerState:
         """The arms in random order."""
-        words = bits(key, (self.num_arms,)) >> 1
-        last = jnp.uint32(2**32 - 1)
-        order = jnp.argsort(jnp.where(self.active_arms, words, last)).astype(jnp.int32)
+        order = random_order(jnp.asarray(self.active_arms), key)
         none = jnp.int32(0)
         return BeatTheWinnerState(order[0], order[1:], none, none, none, jnp.int32(1))
 

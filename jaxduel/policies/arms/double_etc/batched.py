@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxduel.numerics.float64 import in_float64, to_int32
 from jaxduel.policies.arms.double_etc.stages import (
     CHALLENGE,
     DoubleETCState,
@@ -17,11 +18,9 @@ from jaxduel.policies.arms.double_etc.stages import (
     committed,
     first_commitment,
     first_state,
-    in_float64,
     is_told_apart,
     leader_pulls,
     planned,
-    pulls,
     theta,
     with_anchor,
     with_leader,
@@ -121,6 +120,6 @@ class DETCBatched(UnknownGapSettings):
             later = n_2 / gap**2 * (2 * (log + 3 * jnp.log(log)) + rounds * log ** (2 / 3))
             at = jnp.ceil(jnp.where(rounds == 0, n_1, later))
             explore = 2 * jnp.ceil((rounds + 1) * jnp.sqrt(log))
-            return pulls(explore), pulls(jnp.clip(at, 1, most)), pulls(most)
+            return to_int32(explore), to_int32(jnp.clip(at, 1, most)), to_int32(most)
 
         return in_float64(formula, self.horizon, rounds, gap)

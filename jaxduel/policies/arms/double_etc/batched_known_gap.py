@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxduel.numerics.float64 import to_int32
 from jaxduel.policies.arms.double_etc.stages import (
     DoubleETCState,
     KnownGapSettings,
@@ -19,7 +20,6 @@ from jaxduel.policies.arms.double_etc.stages import (
     leader_pulls,
     of_known_gap,
     planned,
-    pulls,
     with_anchor,
     with_leader,
 )
@@ -93,6 +93,6 @@ class DETCBatchedKnownGap(KnownGapSettings):
         def formula(horizon: Any, gap: Any, epsilon: Any, number: Any) -> jax.Array:
             scale = 2 * (1 - epsilon) ** 2 * gap**2
             log_term = jnp.log(horizon * gap**2)
-            return pulls(jnp.ceil((log_term + number * (2 * jnp.sqrt(log_term) + 4)) / scale))
+            return to_int32(jnp.ceil((log_term + number * (2 * jnp.sqrt(log_term) + 4)) / scale))
 
         return of_known_gap(formula, self, number)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.numerics import count_true
+from jaxduel.numerics.float64 import in_float64, to_int32
 from jaxduel.policies.arms.double_etc.stages import (
     AGAIN,
     CHALLENGE,
@@ -18,9 +19,7 @@ from jaxduel.policies.arms.double_etc.stages import (
     after_round,
     challenge_radius,
     first_state,
-    in_float64,
     planned,
-    pulls,
     theta,
     turned,
     with_leader,
@@ -128,6 +127,6 @@ class DETCArms:
         def formula(horizon: Any) -> tuple[jax.Array, jax.Array]:
             log = jnp.log(horizon)
             most = jnp.maximum(jnp.ceil(log**2), 1)
-            return pulls(jnp.floor(jnp.sqrt(log)) + 1), pulls(most)
+            return to_int32(jnp.floor(jnp.sqrt(log)) + 1), to_int32(most)
 
         return in_float64(formula, self.horizon)

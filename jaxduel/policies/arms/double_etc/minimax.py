@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
+from jaxduel.numerics.float64 import in_float64, to_int32
 from jaxduel.policies.arms.double_etc.stages import (
     AGAIN,
     CHALLENGE,
@@ -18,10 +19,8 @@ from jaxduel.policies.arms.double_etc.stages import (
     committed,
     first_commitment,
     first_state,
-    in_float64,
     is_told_apart,
     next_pull,
-    pulls,
     turned,
     with_anchor,
     with_leader,
@@ -82,7 +81,7 @@ class DETCMinimax(UnknownGapSettings):
         del key
         active, horizon = self.active_arms, jnp.asarray(self.horizon, jnp.float32)
         t_1, commit_at = first_commitment(self, power=10)
-        most = in_float64(lambda horizon: pulls(jnp.ceil(jnp.log(horizon) ** 2)), self.horizon)
+        most = in_float64(lambda horizon: to_int32(jnp.ceil(jnp.log(horizon) ** 2)), self.horizon)
         state = after_pull(state, plan, outcome)
         state = with_leader(state, active, are_apart(state.rewards, active, t_1))
         state = with_anchor(state, commit_at)

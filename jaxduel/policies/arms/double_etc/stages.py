@@ -18,6 +18,7 @@ import numpy as np
 from jax import lax
 
 from jaxduel.errors import InputError
+from jaxduel.numerics.float64 import in_float64, to_int32
 from jaxduel.policies.arms.elimination import (
     Rewards,
     best_of,
@@ -135,7 +136,7 @@ def known_gap_lengths(settings: KnownGapSettings) -> KnownGapLengths:
         t_1 = jnp.ceil(2 * log_term / (epsilon**2 * square))
         tau = jnp.maximum(4 * jnp.ceil(jnp.log(t_1 * square) / square), 0)
         small = log_term.astype(jnp.float32), epsilon.astype(jnp.float32)
-        return KnownGapLengths(*small, explore=pulls(2 * tau + 2), commit_at=pulls(t_1 + 1))
+        return KnownGapLengths(*small, explore=to_int32(2 * tau + 2), commit_at=to_int32(t_1 + 1))
 
     return of_known_gap(formula, settings)
 
@@ -169,7 +170,7 @@ def first_commitment(settings: UnknownGapSettings, power: int) -> tuple[jax.Arra
 
     def formula(horizon: Any, *given: Any) -> tuple[jax.Array, jax.Array]:
         (t_1,) = given or (jnp.log(horizon) ** power,)
-        return t_1.astype(jnp.float32), pulls(t_1 + 1)
+        return t_1.astype(jnp.float32), to_int32(t_1 + 1)
 
     return in_float64(formula, settings.horizon, *given)
 
@@ -202,18 +203,6 @@ def is_told_apart(
     """True if |mu' - theta| has reached the radius of the pulls of stage III: () bool."""
     radius = challenge_radius(pulls_made(state.fresh), horizon, factor)
     return jnp.abs(state.anchor - theta(state, active)) >= radius
-
-
-def in_float64(formula: Callable[..., Any], *numbers: Any) -> Any:
-    """A formula of 64-bit floats, whatever the global setting is, that returns 32-bit numbers: an
-    integer part of a 32-bit float can be off by one."""
-    with jax.enable_x64(True):
-        return formula(*(jnp.asarray(x).astype(jnp.float64) for x in numbers))
-
-
-def pulls(number: jax.Array) -> jax.Array:
-    """A number of pulls, rounded down, as int32; at most the largest horizon."""
-    return jnp.clip(number, 0, MAX_HORIZON).astype(jnp.int32)
 
 
 def first_state(active: jax.Array) -> DoubleETCState:

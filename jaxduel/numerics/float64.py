@@ -1,0 +1,30 @@
+"""Formulas in 64-bit floats, for numbers that 32 bits round to a wrong integer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+_MOST = 2**31 - 1
+
+
+def in_float64(formula: Callable[..., Any], *numbers: Any) -> Any:
+    """A formula of 64-bit floats, whatever the global setting is, that returns 32-bit numbers: an
+    integer part of a 32-bit float can be off by one.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> from jaxduel.numerics.float64 import in_float64, to_int32
+      >>> int(in_float64(lambda x: to_int32(x * 100), jnp.float32(2**20)))
+      104857600
+    """
+    with jax.enable_x64(True):
+        return formula(*(jnp.asarray(x).astype(jnp.float64) for x in numbers))
+
+
+def to_int32(number: jax.Array) -> jax.Array:
+    """A number that is not negative, rounded down, as int32; at most 2^31 - 1."""
+    return jnp.clip(number, 0, _MOST).astype(jnp.int32)

@@ -1,0 +1,72 @@
+"""A knockout among the arms, and the walk that decides which of two arms beats the other.
+
+Round after round the arms that are still in meet in pairs, first and second, third and fourth, in
+their order; of an odd number the last goes on unmet. So of arms in the leaves of a binary tree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxduel.numerics.float64 import in_float64, to_int32
+
+_ROUNDED = 1e-6
+"""More than a ratio is off for parameters that have 32 bits."""
+
+
+class Knockout(NamedTuple):
+    """A knockout, between two matches."""
+
+    arms: jax.Array  # (K,) int32: those that wait for this round, from `place` on; before, the next
+    size: jax.Array  # () int32: number of arms in this round; 1 when it is over: arms[0] has won
+    place: jax.Array  # () int32: of the first of the two that meet; 0 when it is over
+
+
+def first_match(active: jax.Array) -> Knockout:
+    """The knockout of the active arms, two at least, in index order."""
+    arms = jnp.argsort(~active, stable=True).astype(jnp.int32)
+    return Knockout(arms, jnp.sum(active, dtype=jnp.int32), jnp.int32(0))
+
+
+def is_over(knockout: Knockout) -> jax.Array:
+    """True if one arm is left, arms[0]: () bool."""
+    return knockout.size == 1
+
+
+def next_match(knockout: Knockout, first_wins: jax.Array) -> Knockout:
+    """The knockout after a match; meaningless if it was over."""
+    arms, size, place = knockout
+    winner = jnp.where(first_wins, arms[place], arms[place + 1])
+    arms = arms.at[place // 2].set(winner)
+    place = place + 2
+    ends = place + 1 >= size
+    unmet = jnp.where(ends & (place < size), place, 0)
+    arms = arms.at[jnp.where(unmet > 0, unmet // 2, 0)].set(arms[unmet])
+    return Knockout(arms, jnp.where(ends, (size + 1) // 2, size), jnp.where(ends, 0, place))
+
+
+def lead_needed(error: Any, margin: Any) -> jax.Array:
+    """The lead at which a walk of wins less losses of a pair ends: Wald's test of p >= 1/2 + h
+    against p <= 1/2 - h.
+
+    Args:
+      error: e, of either kind, in (0, 1/2).
+      margin: h, in (0, 1/2).
+
+    Returns:
+      () int32: 1 + ceil(log((1 - e) / e) / log((1/2 + h) / (1/2 - h))).
+
+    Example:
+      >>> from jaxduel.policies.identification.knockout import lead_needed
+      >>> int(lead_needed(0.05 / 20, 0.05))
+      31
+    """
+
+    def formula(e: jax.Array, h: jax.Array) -> jax.Array:
+        ratio = jnp.log((1 - e) / e) / jnp.log((0.5 + h) / (0.5 - h))
+        return to_int32(1 + jnp.ceil(ratio - _ROUNDED))
+
+    return in_float64(formula, error, margin)
