@@ -9,6 +9,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.pytrees import register_dataclass
+from tests.registered import arms_for, needed
 
 
 def of_fields_alike(name):
@@ -40,10 +41,9 @@ def test_structures_name_their_class():
 
 
 def test_registered_policies_differ_in_structure():
-    needed = {"num_batches": 3}
-    made = []
-    for name in jd.policies.names():
-        values = {k: v for k, v in needed.items() if k in jd.policies.parameters(name)}
-        made.append(jd.policies.make(name, num_arms=4, horizon=1000, **values))
+    made = [
+        jd.policies.make(name, num_arms=arms_for(name, 4), horizon=1000, **needed(name))
+        for name in jd.policies.names()
+    ]
     for one, another in combinations(map(jax.tree.structure, made), 2):
         assert one != another

@@ -63,7 +63,7 @@ def test_there_is_python_on_the_pages():
 def test_commands_exist():
     from jaxduel.cli import COMMANDS
 
-    text = "\n".join(page.read_text() for page in PAGES)
+    text = "\n".join(page.read_text() for page in PAGES).replace("\\\n", "")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     used = {line.split()[1] for block in blocks for line in block.splitlines() if line}
     assert used == set(COMMANDS)

@@ -79,7 +79,7 @@ STYLES = {
     # the winner stays: ochres
     "ws-w": Style("#A6761D", "-", "d"),
     "ws-s": Style("#D9A441", "--", "P"),
-    "beat-the-winner": Style("#6B4E16", ":", "h"),
+    "beat-the-winner": Style("#BF8A30", ":", "h"),
     # outcomes of any law: oranges
     "versatile-db": Style("#D94801", "-", "s"),
     "rex3": Style("#FD8D3C", "--", "v"),

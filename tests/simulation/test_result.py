@@ -8,12 +8,11 @@ import xarray
 from scipy.special import stdtrit
 
 import jaxduel as jd
-from jaxduel.policies.base import Batch, Duel
 from jaxduel.simulation import blocks, record
-from jaxduel.simulation.blocks import plan_kind
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.identity import code_digest, problem_digest, versions
 from jaxduel.simulation.provenance import request_of, same_request
+from tests.registered import PULLS, arms_for, needed
 
 HORIZON, SEEDS, LANES = 300, 40, 8
 KEPT_BYTES = 8 * 3 * 7 + 8
@@ -57,12 +56,13 @@ def test_a_result_says_what_made_it():
 
 
 def test_defaults_are_no_changes():
-    problems = {True: jd.problems.load("arxiv"), False: jd.problems.gaussian([0.5] * 6)}
+    problems = {False: jd.problems.load("arxiv"), True: jd.problems.gaussian([0.5] * 6)}
     for name in jd.policies.names():
         known = jd.policies.parameters(name)
-        required = {"num_batches": 3} if "num_batches" in known else {}
-        policy = jd.policies.make(name, num_arms=6, horizon=50, **required)
-        made = request_of(policy, problems[plan_kind(policy) in (Duel, Batch)], 50, Settings())
+        required, arms = needed(name, num_batches=3), arms_for(name, 6)
+        policy = jd.policies.make(name, num_arms=arms, horizon=50, **required)
+        problem = problems[name in PULLS] if arms == 6 else jd.problems.gaussian([0.5] * arms)
+        made = request_of(policy, problem, 50, Settings())
         assert made["policy"]["changed"] == list(required), name
         assert set(made["policy"]["parameters"]) == set(known)
 

@@ -27,6 +27,9 @@ POLICIES = {
     "pbr": {"horizon": LONG},
     "interleaved-filter": {"horizon": LONG},
     "borda-cb": {"horizon": 1, "delta": 0.9},
+    "merge-rucb": {"alpha": 0.1, "offset": 1.0},
+    "merge-dts": {"alpha": 0.1, "offset": 1.0},
+    "ws-s": {},
 }
 """Those that fall quiet, with parameters with which they do so before LONG on some instance."""
 
@@ -65,15 +68,11 @@ def test_every_policy_that_falls_quiet_is_here():
 
 def _check(name, problem, times, num_seeds, num_arms=NUM):
     """The plays must be the same, skipped or not. All problems share a program."""
-    policy = jd.policies.make(
-        name,
-        num_arms=num_arms,
-        active_arms=np.arange(num_arms) < problem.num_arms,
-        **POLICIES[name],
-    )
+    active = np.arange(num_arms) < problem.num_arms
     usual = {"num_seeds": num_seeds, "lanes": num_seeds, "checkpoints": times}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jd.AssumptionWarning)
+        policy = jd.policies.make(name, num_arms=num_arms, active_arms=active, **POLICIES[name])
         skipped, plain = (
             jd.simulate(policy, problem, times[-1], skip_quiet=skip, **usual)
             for skip in (True, False)

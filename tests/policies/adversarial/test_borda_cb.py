@@ -23,7 +23,7 @@ def test_by_hand():
     for t in range(1, 49):
         assert oracle.allowed() == pairs
         assert oracle.t == t
-        oracle.play(*((0, 1) if t % 2 else (1, 0)), bool(t % 2))
+        oracle.play(*((1, 0) if t % 2 else (0, 1)), not t % 2)
     assert oracle.S.tolist() == [48, 0]
     assert oracle.allowed() == {(0, 0)}
     oracle.play(0, 0, False)
