@@ -27,6 +27,7 @@ _ABILITIES = {
     "learn": "learn late (delay)",
     "quiet": "skip quiet runs",
     "from_wins": "start from win counts (state_from_wins)",
+    "answer": "stop and name an arm (identify)",
 }
 """Abilities of policies that compare one pair at a time, by the method that each needs."""
 _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z\"])")

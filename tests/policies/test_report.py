@@ -20,6 +20,7 @@ PROTOCOLS = {
     jd.policies.SupportsDelay: "learn late (delay)",
     jd.policies.SupportsSkip: "skip quiet runs",
     jd.policies.SupportsWarmStart: "start from win counts (state_from_wins)",
+    jd.policies.SupportsAnswer: "stop and name an arm (identify)",
 }
 
 

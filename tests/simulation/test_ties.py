@@ -36,7 +36,7 @@ def test_dropped_ties_leave_decisive_comparisons_of_their_law():
 
 
 def test_rounds_drop_ties_in_one_draw():
-    instance = jax.tree.map(jnp.asarray, instance_of(TIED, 3, drop_ties=True))
+    instance = jax.tree.map(jnp.asarray, instance_of(TIED, 3, with_ties=True))
     counts = jnp.triu(jnp.full((3, 3), 1_000, jnp.int32), 1)
     keys = jax.random.split(jax.random.key(0), 100)
     draw = jax.jit(jax.vmap(lambda key: instance.sample_batch(key, jnp.arange(3), Batch(counts))))
@@ -59,7 +59,7 @@ def _require_law(compared, wins):
 
 
 def test_an_outcome_is_a_win_a_loss_or_nothing():
-    instance = jax.tree.map(jnp.asarray, instance_of(TIED, 3, drop_ties=True))
+    instance = jax.tree.map(jnp.asarray, instance_of(TIED, 3, with_ties=True))
     plan = Duel(jnp.int32(0), jnp.int32(1))
     noise = jnp.array([0.0, 0.44, 0.46, 0.49, 0.51, 0.999])  # p - q / 2 = .45, q = .5
     outcomes = jax.vmap(lambda x: instance.sample(jnp.arange(3), plan, x))(noise)

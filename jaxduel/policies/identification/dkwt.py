@@ -66,11 +66,11 @@ class DKWT:
 
     Example:
       >>> import jaxduel as jd
-      >>> policy = jd.policies.make("dkwt", num_arms=5)
-      >>> problem = jd.problems.arithmetic(5, gap=0.1)
-      >>> found = jd.identify(policy, problem, votes=10**6, num_seeds=20, stop="policy")
-      >>> int(found.stops.votes.min()) >= 4 * 831, found.stops.named.tolist() == 20 * [0]
-      (True, True)
+      >>> problem = jd.problems.from_matrix([[0.5, 0.9, 0.8], [0.1, 0.5, 0.7], [0.2, 0.3, 0.5]])
+      >>> policy = jd.policies.make("dkwt", num_arms=3)
+      >>> found = jd.identify(policy, problem, votes=10_000, num_seeds=3, stop="policy")
+      >>> found.stops.named.tolist(), found.stops.votes.tolist()  # a round of 766 for either match
+      ([0, 0, 0], [1532, 1532, 1532])
     """
 
     num_arms: int = field(metadata={"static": True})
