@@ -86,6 +86,11 @@ STYLES = {
     "self-sparring": Style("#A63603", "-.", "d"),
     "d-exp3": Style("#B45F06", ":", "h"),
     "borda-cb": Style("#F6A15B", _LONG_DASH, "^"),
+    # answers, at a given error: turquoises
+    "nts": Style("#006D77", "-", "o"),
+    "select-then-verify": Style("#4ECDC4", "--", "s"),
+    "dkwt": Style("#88D8C0", "-.", "D"),
+    "pocowista": Style("#2F6B5E", ":", "P"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

@@ -86,7 +86,8 @@ def identify(
       stop: "condorcet", to be told when it is clear at error `delta` that one arm beats all others
         (`jaxduel.votes.stopping`); runs go on nonetheless. "policy", to end runs when the policy
         names an arm, or says that there is no Condorcet winner (`jaxduel.policies.SupportsAnswer`);
-        `votes` is the most then. None: neither.
+        `votes` is the most then, and where outcomes come late, an answer counts from the comparison
+        after it on. None: neither.
       delta: the probability with which the rule may name a wrong arm.
       start: votes, or their (K, K) wins, that there are already: the policy starts from them
         (`jaxduel.policies.state_from_wins`), rules count them, `votes` and checkpoints do not.

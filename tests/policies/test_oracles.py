@@ -21,6 +21,10 @@ from tests.oracles.copeland.savage import SAVAGE
 from tests.oracles.copeland_rmed.cw_rmed import CWRMED
 from tests.oracles.copeland_rmed.ecw_rmed import ECWRMED, Lists
 from tests.oracles.divergence import kl_half
+from tests.oracles.identification import nts, pocowista, select_then_verify
+from tests.oracles.identification.nts import NTS
+from tests.oracles.identification.pocowista import Pocowista
+from tests.oracles.identification.select_then_verify import SelectThenVerify
 from tests.oracles.many_arms.merge_dts import MergeDTS
 from tests.oracles.many_arms.merge_rucb import PAIRS, MergeRUCB
 from tests.oracles.rmed.rmed1 import RMED1
@@ -112,6 +116,9 @@ CLEAR: dict[str, Callable[..., SequentialOracle]] = {
     "ws-s": lambda K, rng: WSS(K, rng=rng),
     "merge-rucb": lambda K, rng: MergeRUCB(K, **PAIRS, rng=rng),
     "merge-dts": lambda K, rng: MergeDTS(K, **PAIRS, rng=rng),
+    "nts": lambda K, rng: NTS(K, **nts.FAST, rng=rng),
+    "select-then-verify": lambda K, rng: SelectThenVerify(K, **select_then_verify.FAST, rng=rng),
+    "pocowista": lambda K, rng: Pocowista(K, **pocowista.FAST, rng=rng),
     "rmed2": lambda K, rng: RMED2(K, rng=rng),
     "rmed2fh": lambda K, rng: RMED2FH(K, 150, rng=rng),
 }

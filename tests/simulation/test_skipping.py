@@ -30,6 +30,10 @@ POLICIES = {
     "merge-rucb": {"alpha": 0.1, "offset": 1.0},
     "merge-dts": {"alpha": 0.1, "offset": 1.0},
     "ws-s": {},
+    "nts": {"gamma": 0.5, "margin": 0.2},
+    "select-then-verify": {"gamma": 0.5, "margin": 0.2},
+    "dkwt": {"gamma": 0.9},
+    "pocowista": {"delta": 0.5},
 }
 """Those that fall quiet, with parameters with which they do so before LONG on some instance."""
 

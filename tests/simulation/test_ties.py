@@ -82,3 +82,19 @@ def test_ties_must_be_named_rightly():
     policy = jd.policies.make("rucb", num_arms=3)
     with pytest.raises(InputError, match="value of ties 'skip'"):
         jd.simulate(policy, TIED, 10, ties="skip")
+
+
+def test_told_ties_are_outcomes_of_their_own():
+    policy = jd.policies.make("pocowista", num_arms=3, delta=0.001)
+    even = jd.problems.from_matrix(np.full((3, 3), 0.5), ties=0.9 * (1 - np.eye(3)))
+    settings = {"num_seeds": 200, "stop": "policy"}
+    found = jd.identify(policy, even, 5_000, ties="tell", **settings)
+    assert (found.stops.named >= 0).all()
+    assert found.stops.votes.max() < 300  # three indifferences, not coins that never end
+    told = jd.identify(policy, PLAIN, 20_000, ties="tell", **settings)  # no ties to tell
+    plain = jd.identify(policy, PLAIN, 20_000, **settings)
+    assert np.array_equal(told.stops.votes, plain.stops.votes)
+    with pytest.raises(InputError, match="ties can be told at once alone: delay must be 1"):
+        jd.simulate(policy, even, 10, ties="tell", delay=2)
+    with pytest.raises(InputError, match="rucb does not learn from ties: they can be 'coin' or 'd"):
+        jd.simulate(jd.policies.make("rucb", num_arms=3), even, 10, ties="tell")

@@ -11,6 +11,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
+from jaxduel.policies.base import NO_WINNER
 from jaxduel.simulation import blocks, narrowing, skip_heuristic
 from jaxduel.simulation.instances import instance_of
 from jaxduel.simulation.keys import root_key
@@ -224,6 +225,42 @@ def test_the_rule_stops_at_the_first_vote_whose_evidence_is_enough():
     assert found.stops.votes.max() > -1
 
 
+@pytest.mark.parametrize("delay", [1, pytest.param(7, marks=pytest.mark.thorough)])
+def test_runs_end_with_the_answer_of_the_policy(delay):
+    problem = jd.problems.load("cyclic")  # arm 0 beats all
+    policy = jd.policies.make("nts", num_arms=4, margin=0.2, gamma=0.2)
+    settings = {"num_seeds": 20, "delay": delay}
+    found = jd.identify(policy, problem, 1_000, **settings, stop="policy", target="condorcet")
+    result = jd.simulate(policy, problem, 3_000, **settings, record_pairs=True, checkpoints=[3_000])
+    pairs = result.pairs[:, 0]
+    selves = np.diagonal(pairs, axis1=1, axis2=2)
+    ends = pairs.sum(axis=(1, 2)) - selves.sum(axis=1)
+    assert ((selves > 0).sum(axis=1) == 1).all()
+    named = np.where(found.stops.named >= 0, found.stops.named, selves.argmax(axis=1))
+    assert np.array_equal(named, selves.argmax(axis=1))
+    assert np.array_equal(found.stops.votes, ends)
+    assert np.array_equal(found.cast, ends)
+    right = found.stops.named == problem.condorcet_winner
+    assert np.array_equal(found.truth.is_right(found.stops.named), right)
+    assert 0.5 < right.mean() < 1 or delay > 1
+    cut = jd.identify(policy, problem, int(np.median(ends)), **settings, stop="policy")
+    late = ends + (delay > 1) > cut.votes[-1]  # told late, it answers at the next comparison
+    assert np.array_equal(cut.stops.votes, np.where(late, -1, ends))
+    assert np.array_equal(cut.stops.named, np.where(late, -1, found.stops.named))
+    assert f"stopped: {(~late).mean():.1%} of runs" in "\n".join(cut.summary())
+
+
+def test_no_winner_is_the_right_answer_where_there_is_none():
+    problem = jd.problems.from_matrix([[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]])
+    policy = jd.policies.make("nts", num_arms=3, margin=0.3, gamma=0.01)
+    found = jd.identify(policy, problem, 500, 20, stop="policy", target="condorcet")
+    assert (found.stops.named == NO_WINNER).all()
+    assert found.truth.best == ()
+    assert found.truth.is_right(found.stops.named).all()
+    assert not found.correct["copeland"].any()
+    assert "stopped: 100.0% of runs, 0.00% wrongly" in found.summary()
+
+
 def test_measures_are_those_of_the_arms_named():
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make("rucb", num_arms=4)
@@ -248,6 +285,8 @@ BAD = {
     "an unknown rule": ((), {"recommend": ["elo"]}, "rule to recommend by 'elo'"),
     "no rule": ((), {"recommend": []}, "recommend must name"),
     "an unknown rule that stops": ((), {"stop": "borda"}, "rule to stop by 'borda'"),
+    "a policy that does not stop": ((), {"stop": "policy"}, "dts does not stop by itself"),
+    "ties that it does not hear": ((), {"ties": "tell"}, "dts does not learn from ties"),
     "an error of 1": ((), {"delta": 1.0}, "delta must be a probability"),
     "an unknown target": ((), {"target": "elo"}, "target 'elo'"),
     "more arms than there are": ((), {"top": 5}, "top must be at most"),

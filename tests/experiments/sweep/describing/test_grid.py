@@ -235,7 +235,11 @@ def test_what_is_not_given_is_said():
         ({"keep": "seeds"}, ("keep",), "^keep is for regret"),
         ({"recommend": ("bordo",)}, ("recommend", 0), "^unknown value of recommend .*'borda'"),
         ({"recommend": ()}, ("recommend",), "^recommend is an empty list"),
-        ({"target": "btl"}, ("target",), "^unknown value of target 'btl': .*borda, copeland"),
+        (
+            {"target": "btl"},
+            ("target",),
+            "^unknown value of target 'btl': .*borda, condorcet, copeland",
+        ),
         ({"stop": "never"}, ("stop",), "^unknown value of stop 'never': .*condorcet"),
         ({"delta": 0}, ("delta",), "^delta must be a probability between 0 and 1, not 0"),
         ({"delta": "a"}, ("delta",), "^delta must be a number, not 'a'"),
@@ -244,6 +248,8 @@ def test_what_is_not_given_is_said():
             ("policies", 1, "name"),
             "^thompson-gaussian pulls arms: identify is for those that compare",
         ),
+        ({"stop": "policy"}, ("policies", 0, "name"), "^dts does not stop by itself"),
+        ({"ties": "tell"}, ("policies", 0, "name"), "^dts does not learn from ties"),
     ],
 )
 def test_questions_that_make_no_sense_are_refused(changes, place, message):
