@@ -71,12 +71,14 @@ class DataSet:
       title: the panel's title.
       draws: the instances, all with the same number of arms.
       horizon: T, if not that of the paper's `Setting`.
+      regret: name of its definition, if not that of the `Setting`.
     """
 
     name: str
     title: str
     draws: tuple[Draw, ...] = field(repr=False)
     horizon: int | None = None
+    regret: str | None = None
 
     @property
     def num_runs(self) -> int:

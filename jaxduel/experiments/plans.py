@@ -30,7 +30,7 @@ class Setting:
 
     Attributes:
       horizon: T of data sets that do not set their own.
-      regret: name of its definition.
+      regret: name of its definition on data sets that do not set their own.
       time_scale, regret_scale: scales of the axes of regret against time.
       start: the first checkpoint on a logarithmic time axis.
       factor: the paper's regret divided by `regret`; results are shown in the paper's units.
@@ -43,10 +43,14 @@ class Setting:
     start: int = 10
     factor: float = 1.0
 
-    @property
-    def definition(self) -> str:
-        """Name of the regret that is shown (`jaxduel.plotting.REGRET_LABELS`)."""
-        return self.regret if self.factor == 1 else f"{self.factor:g} {self.regret}"
+    def definition(self, data: DataSet) -> str:
+        """Name of the regret that is shown (`jaxduel.plotting.REGRET_LABELS`) on a data set."""
+        regret = self.regret_on(data)
+        return regret if self.factor == 1 else f"{self.factor:g} {regret}"
+
+    def regret_on(self, data: DataSet) -> str:
+        """Name of the definition on a data set."""
+        return self.regret if data.regret is None else data.regret
 
     def horizon_of(self, data: DataSet) -> int:
         """T on a data set."""
@@ -171,7 +175,7 @@ class PanelPlan:
             curves=curves,
             title=title_of(self.name, self.data.title),
             references=references,
-            definition=setting.definition,
+            definition=setting.definition(self.data),
             time_scale=setting.time_scale,
             regret_scale=self.regret_scale or setting.regret_scale,
             top=1.1 * max(inside) if inside else None,

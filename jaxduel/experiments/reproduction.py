@@ -133,7 +133,7 @@ def _curves(panels: Sequence[Plan], setting: Setting) -> list[Curve]:
     for data, competitor in all_entries(panels):
         horizon = setting.horizon_of(data)
         times = setting.checkpoints(horizon)
-        curve = Curve(data, competitor, horizon, times, setting.regret)
+        curve = Curve(data, competitor, horizon, times, setting.regret_on(data))
         curves[curve.key] = curves.get(curve.key, curve).joined(curve)
     return list(curves.values())
 

@@ -112,11 +112,12 @@ class SweepPlan:
                     upper95=upper,
                 )
             )
+        definition = setting.definition(self.entries[0][0])
         return plotting.SweepPanel(
             curves=curves,
             title=title_of(self.name, self.title),
             across=self.axis.label,
-            up=PER_PULL if self.per_pull else plotting.regret_label(setting.definition, final=True),
+            up=PER_PULL if self.per_pull else plotting.regret_label(definition, final=True),
             across_scale=self.axis.scale,
             up_scale=self.regret_scale,
         )

@@ -104,13 +104,13 @@ def warn_if_constant(at: Parametrised) -> None:
 def gap_slopes(at: Parametrised, definition: str) -> np.ndarray:
     """Derivatives of the gaps, (K, n) float64, with the present winner held fixed.
 
-    Copeland and binary gaps are numbers of arms: their derivatives are zero. The instance must have
+    Copeland, binary and votes' gaps are numbers: their derivatives are zero. The instance must have
     gaps by that definition, which `simulate` checks.
     """
     problem, slopes = at.problem, at.slopes
     if isinstance(problem, ArmsProblem):
         return slopes[problem.best_arms[0]] - slopes
-    if definition in ("copeland", "binary weak", "binary strong"):
+    if definition in ("copeland", "binary weak", "binary strong", "votes"):
         return np.zeros(slopes.shape[1:])
     if definition == "borda":
         scores = slopes.sum(axis=1) / (problem.num_arms - 1)

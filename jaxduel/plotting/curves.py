@@ -29,6 +29,7 @@ REGRET_LABELS = {
     "binary weak": r"weak regret $R(t)=\sum\,\mathbf{1}[w\notin\{i,j\}]$",
     "binary strong": r"strong regret $R(t)=\sum\,\mathbf{1}[(i,j)\neq(w,w)]$",
     "pulls": "regret $R(t)$",
+    "votes": "comparisons of two different arms",
     "weak": r"weak regret $R(t)=\sum\,\min(\epsilon_i,\epsilon_j)$",
 }
 """Labels of the vertical axis, by definition of regret (behind a factor, where a paper's has one);

@@ -83,6 +83,8 @@ STYLES = {
     # outcomes of any law: oranges
     "versatile-db": Style("#D94801", "-", "s"),
     "rex3": Style("#FD8D3C", "--", "v"),
+    "rex3[half=false]": Style("#E8590C", ":", "^"),
+    "rex3[anytime=true]": Style("#FFB870", "-.", "<"),
     "self-sparring": Style("#A63603", "-.", "d"),
     "d-exp3": Style("#B45F06", ":", "h"),
     "borda-cb": Style("#F6A15B", _LONG_DASH, "^"),

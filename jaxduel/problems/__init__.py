@@ -31,6 +31,7 @@ from jaxduel.problems.generators import condorcet_hard as condorcet_hard
 from jaxduel.problems.generators import copeland_cycle as copeland_cycle
 from jaxduel.problems.generators import random_condorcet as random_condorcet
 from jaxduel.problems.generators import random_sst as random_sst
+from jaxduel.problems.generators import random_tournament as random_tournament
 from jaxduel.problems.report import ArmsReport as ArmsReport
 from jaxduel.problems.report import MatrixReport as MatrixReport
 from jaxduel.problems.report import examine as examine

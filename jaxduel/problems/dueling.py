@@ -14,7 +14,7 @@ from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.pytrees import register_dataclass
 
-GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary strong")
+GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary strong", "votes")
 """The kinds of gap that `DuelingProblem.gaps` knows, named after the regrets that they measure."""
 
 _OF_CONDORCET_WINNER = ("average", "weak", "binary weak", "binary strong")
@@ -97,11 +97,12 @@ class DuelingProblem:
           kind: "average" and "weak", two regrets against the Condorcet winner w, share the gaps
             p_wj - 1/2; "binary weak" and "binary strong" have 0 for w and 1 for all others;
             "copeland" is (largest score - score_j) / (K - 1); "borda" is (largest Borda score -
-            Borda score_j). A pair's regret is half the sum of its arms' gaps, but for "weak" and
-            "binary weak" the smaller one, for "binary strong" the larger one.
+            Borda score_j); "votes" is 1. A pair's regret is half the sum of its arms' gaps, but for
+            "weak" and "binary weak" the smaller one, for "binary strong" the larger one, and for
+            "votes" that of either arm if they are two.
 
         Returns:
-          (K,) float64, not negative, zero for the winners.
+          (K,) float64, not negative, but for "votes" zero for the winners.
 
         Raises:
           InputError: the kind is unknown, or needs a Condorcet winner where there is none.
@@ -116,6 +117,8 @@ class DuelingProblem:
             if kind.startswith("binary"):
                 return (np.arange(self.num_arms) != winner).astype(np.float64)
             return self._host()[winner] - 0.5
+        if kind == "votes":
+            return np.ones(self.num_arms)
         if kind == "copeland":
             scores = self.copeland_scores
             return (scores.max() - scores) / (self.num_arms - 1)

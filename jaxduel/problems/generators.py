@@ -283,6 +283,31 @@ def random_sst(key: jax.Array, num_arms: int) -> DuelingProblem:
     return from_matrix(matrix, f"random-sst(K={num_arms})")
 
 
+def random_tournament(key: jax.Array, num_arms: int, gap: float = 0.1) -> DuelingProblem:
+    """A tournament without any order: every preference is 1/2 + gap or 1/2 - gap, by a fair coin.
+
+    There is a Condorcet winner with probability K / 2^(K - 1).
+
+    Args:
+      key: a JAX PRNG key.
+      num_arms: K >= 2.
+      gap: in (0, 1/2].
+
+    Raises:
+      InputError: a bad key, number of arms or gap.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.random_tournament(jax.random.key(0), num_arms=5, gap=0.25)
+      >>> sorted(set(problem.preferences.ravel().tolist()))
+      [0.25, 0.5, 0.75]
+    """
+    num_arms, gap = _checked_arms(num_arms), _checked_gap(gap)
+    lead = np.triu(np.where(_uniforms(key, (num_arms, num_arms)) < 0.5, gap, -gap), 1)
+    return from_matrix(0.5 + lead - lead.T, f"random-tournament(K={num_arms})")
+
+
 def _uniforms(key: jax.Array, shape: tuple[int, ...]) -> np.ndarray:
     """Float64 numbers uniform on the 2^52 midpoints of (0, 1), whatever `jax_enable_x64` says."""
     try:

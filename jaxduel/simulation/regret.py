@@ -12,9 +12,14 @@ import numpy as np
 from jaxduel.errors import unknown_name
 from jaxduel.problems import ArmsProblem, Problem
 
-OF_PAIRS = {"binary strong": np.greater_equal, "binary weak": np.less_equal, "weak": np.less_equal}
+OF_PAIRS = {
+    "binary strong": np.greater_equal,
+    "binary weak": np.less_equal,
+    "votes": np.greater_equal,
+    "weak": np.less_equal,
+}
 """The definitions that need plays of pairs: a pair (i, j) counts for i if the gap of i is as large,
-or as small, as that of j, else for j."""
+or as small, as that of j, else for j; by "votes" it counts if the arms are two."""
 DEFINITIONS = tuple(sorted(("average", "borda", "copeland", "pulls", *OF_PAIRS)))
 
 
@@ -53,6 +58,7 @@ def regret_from_pairs(problem: Problem, definition: str, pairs: np.ndarray) -> n
 
     "weak": min(e_i, e_j) a comparison. With w the Condorcet winner (Chen and Frazier 2017), "binary
     weak": 1 a comparison without w; "binary strong": 1 a comparison but for that of w with itself.
+    "votes": 1 a comparison of two different arms, no regret but what it costs to name an arm.
     """
     gaps = problem.gaps(definition)
     return counts_from_pairs(definition, gaps, pairs) @ gaps
@@ -70,5 +76,8 @@ def counts_from_pairs(definition: str, gaps: np.ndarray, pairs: np.ndarray) -> n
     num = len(gaps)
     i, j = np.indices((num, num)).reshape(2, -1)
     counting = np.where(OF_PAIRS[definition](gaps[i], gaps[j]), i, j)
-    rows = pairs.reshape(-1, num**2).astype(np.float64) @ np.eye(num)[counting]
+    each = np.eye(num)[counting]
+    if definition == "votes":
+        each[i == j] = 0
+    rows = pairs.reshape(-1, num**2).astype(np.float64) @ each
     return rows.reshape(*pairs.shape[:-2], num)

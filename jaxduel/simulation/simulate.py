@@ -61,8 +61,9 @@ def simulate(
       checkpoints: times to record, increasing, within 1 .. T; about 50 evenly in log t if None.
       regret: "copeland" (normalised, with the 1/2), "average" (to the Condorcet winner, (e_i + e_j)
         / 2), "weak" (min(e_i, e_j)), "binary weak" (1 unless the Condorcet winner is one of the
-        two), "binary strong" (1 unless it is both) or "borda" for comparisons, "pulls" (mu* - mu_i)
-        for arms with rewards; by default "copeland" or "pulls".
+        two), "binary strong" (1 unless it is both), "borda" or "votes" (1 if the two are different)
+        for comparisons, "pulls" (mu* - mu_i) for arms with rewards; by default "copeland" or
+        "pulls".
       shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
         profit from the order in which they are listed.
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).

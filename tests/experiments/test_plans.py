@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -120,8 +121,10 @@ def test_axes_may_begin_late_and_show_the_papers_unit():
     times = setting.checkpoints(100_000)
     assert times[0] == 1_000
     assert 10_000 in times
-    assert setting.definition == "2 copeland"
-    assert SETTING.definition == "copeland"
+    data = data_set("a")
+    assert setting.definition(data) == "2 copeland"
+    assert SETTING.definition(data) == "copeland"
+    assert SETTING.definition(replace(data, regret="votes")) == "votes"
 
 
 def test_bounds_are_lines_and_the_frame_has_room_for_them():

@@ -23,6 +23,15 @@ TITLES = {
     ),
     "batched-mab": "Batched Multi-armed Bandits Problem (Gao, Han, Ren and Zhou, NeurIPS 2019)",
     "double-etc": "Double Explore-then-Commit (Jin, Xu, Xiao and Gu, COLT 2021)",
+    "winner-stays": "Dueling Bandits with Weak Regret (Chen and Frazier, ICML 2017)",
+    "many-arms": (
+        "MergeRUCB (Zoghi, Whiteson and de Rijke, WSDM 2015), MergeDTS (Li, Markov, de Rijke and "
+        "Zoghi, TOIS 2020) and REX3 (Gajane, Urvoy and Clerot, ICML 2015) on many arms"
+    ),
+    "testification": (
+        "Testification of Condorcet Winners in Dueling Bandits (Haddenhorst, Bengs, Brandt and "
+        "Huellermeier, UAI 2021)"
+    ),
 }
 """Titles by the papers' names on the command line, for listings that import no paper; folders have
 underscores for hyphens."""

@@ -73,6 +73,7 @@ class Place:
       make: makes the instance; that of the catalogue with this name if None.
       draws: makes the instances, with keys of their own, for some number of runs; in place of
         `make`, for random instances.
+      regret: name of its definition, if not that of the paper's `Setting`.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Place:
     sizes: Sizes
     make: Callable[[], Any] | None = None
     draws: Callable[[Order, int], tuple[Draw, ...]] | None = None
+    regret: str | None = None
 
     def data(self, order: Order, size: Size) -> DataSet:
         """The data set to be simulated.
@@ -93,7 +95,7 @@ class Place:
         else:
             draws = self.draws(order, size.runs)
         title = self.title.format(draws[0].problem.num_arms)
-        return DataSet(self.name, title, draws, size.horizon)
+        return DataSet(self.name, title, draws, size.horizon, self.regret)
 
 
 class Group(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
-from jaxduel.experiments.papers import many_arms
+from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.copeland_dueling import claims
 from jaxduel.experiments.papers.copeland_dueling import figures as paper
 from jaxduel.experiments.papers.copeland_dueling.figures import PAPER
@@ -65,8 +65,8 @@ def test_separate_runs_begin_where_the_picture_does(report):
 def test_500_arms_are_played_until_their_pairs_can_be_told_apart(full):
     panel = PAPER.panel("2c")
     for data, _ in panel.picture(panel, Order(full=full)).entries:
-        assert data.draws[0].problem.num_arms == many_arms.NUM_ARMS
-        assert data.horizon >= many_arms.settling_time()
+        assert data.draws[0].problem.num_arms == five_hundred.NUM_ARMS
+        assert data.horizon >= five_hundred.settling_time()
 
 
 def test_every_panel_has_its_data_set_and_policies():
@@ -149,7 +149,7 @@ def test_500_arms_are_not_judged_before_their_pairs_can_be_told_apart(good):
         good[claims.MANY, name] = replace(made, checkpoints=made.checkpoints // 1_000)
     (claim,) = [c for c in measured(good) if c.verdict != "confirmed"]
     assert (claim.verdict, len(claim.measurements)) == ("undecided", claim.expected)
-    assert f"T = {many_arms.settling_time():,}" in claim.needs
+    assert f"T = {five_hundred.settling_time():,}" in claim.needs
 
 
 def test_nothing_simulated_is_nothing_measured():

@@ -9,7 +9,7 @@ import jaxduel as jd
 from jaxduel.experiments import claims as claims_module
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
-from jaxduel.experiments.papers import many_arms
+from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.double_thompson import claims
 from jaxduel.experiments.papers.double_thompson import figures as paper
 from jaxduel.experiments.papers.double_thompson.figures import PAPER
@@ -111,7 +111,7 @@ def test_every_panel_of_the_paper_has_its_data_set_and_policies():
         "5a", "5b", "6a", "6b", "7a", "7b", "7c", "7d",
     ]  # fmt: skip
     places = {group.place.name for panel in PAPER.panels for group in panel.groups}
-    assert places - set(jd.problems.names()) == {many_arms.NAME}
+    assert places - set(jd.problems.names()) == {five_hundred.NAME}
     assert paper.MANY.data(Order(), paper.MANY.sizes.usual).draws[0].problem.num_arms == 500
     for name in ("1a", "2", "4a", "4c", "5a", "6a", "7d"):
         panel = PAPER.panel(name)
@@ -193,7 +193,7 @@ def good(monkeypatch):
     where = (claims.CONDORCET_5, claims.OTHER_5, *claims.FIGURE_3, *claims.FIGURE_4, claims.MANY)
     made = {(data, name): sample(name, v) for data in where for name, v in FINALS.items()}
     for name in ("dts", "scb"):
-        made[claims.MANY, name] = until(many_arms.settling_time(), made[claims.MANY, name])
+        made[claims.MANY, name] = until(five_hundred.settling_time(), made[claims.MANY, name])
     made[claims.BORDA, "savage"] = sample("savage", 50)
     made[claims.BORDA, "pure-dts"] = sample("pure-dts", 300)
     made[claims.OTHER_5, "ecw-rmed"] = sample("ecw-rmed", 140, spread=1.2)
@@ -223,13 +223,13 @@ def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
 
 
 def test_500_arms_are_not_judged_before_their_pairs_can_be_told_apart(good):
-    early = many_arms.settling_time() - 1
+    early = five_hundred.settling_time() - 1
     for name in ("dts", "scb"):
         good[claims.MANY, name] = until(early, good[claims.MANY, name])
     found = measured(good)
     (claim,) = [claim for claim in found if claim.verdict != "confirmed"]
     assert (claim.verdict, len(claim.measurements)) == ("undecided", claim.expected)
-    told = f"to decide it: T = {many_arms.settling_time():,}"
+    told = f"to decide it: T = {five_hundred.settling_time():,}"
     assert told in "\n".join(claims_module.lines(found))
 
 

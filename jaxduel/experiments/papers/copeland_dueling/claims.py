@@ -12,13 +12,13 @@ import numpy as np
 from jaxduel.experiments.claims import Claim, Measurement, above, all_hold, at_least, below
 from jaxduel.experiments.estimates import Number, apart, mean_of
 from jaxduel.experiments.findings import less, over
-from jaxduel.experiments.papers import many_arms
+from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.plans import Samples
 
 FIVE = "mslr5-noncondorcet"
 NUM_TEN, NUM_SOME = 10, 30
 TEN, SOME = f"copeland-cycle-{NUM_TEN}", f"copeland-cycle-{NUM_SOME}"
-MANY = many_arms.NAME
+MANY = five_hundred.NAME
 FOR_A_HORIZON = ("savage", "pbr")
 SCALED = "scb[scale=0.51]"
 CURVES = 1_000
@@ -83,11 +83,11 @@ CLAIMS = (
         lambda find: (
             m
             for name in ("scb", SCALED)
-            for m in find.ratios(name, "ccb", (MANY,), less, many_arms.settling_time())
+            for m in find.ratios(name, "ccb", (MANY,), less, five_hundred.settling_time())
         ),
         2,
         at_least(1),
-        f"T = {many_arms.settling_time():,}, where policies can tell all pairs apart.",
+        f"T = {five_hundred.settling_time():,}, where policies can tell all pairs apart.",
     ),
 )
 """Claims of sections 1, 6 and 7."""

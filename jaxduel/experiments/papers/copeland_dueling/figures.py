@@ -20,7 +20,7 @@ Left open by the text, and chosen here:
   and Liu its 500 arms have three Copeland winners in a cycle above a total order; the probabilities
   are not known. Here all gaps are 0.1 (`jaxduel.problems.copeland_cycle`) with 10 and 30 arms
   (panels 2a and 2b, where all policies but RUCB play), and 0.4 with 500
-  (`jaxduel.experiments.papers.many_arms`; panel 2c, where CCB and SCB play, with both axes
+  (`jaxduel.experiments.papers.five_hundred`; panel 2c, where CCB and SCB play, with both axes
   logarithmic). There CCB settles at t = 3e6 with a regret of 2.7e6, SCB (0.51) between 5e6 and 7e6
   with 4.4e6, and SCB by 1.1e7 with 8.7e6.
 """
@@ -31,7 +31,7 @@ from functools import partial
 
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor
-from jaxduel.experiments.papers import many_arms
+from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.copeland_dueling.claims import (
     CLAIMS,
     FIVE,
@@ -71,10 +71,10 @@ CYCLE_30 = Place(
     SOME, "3-cycle above an order, $K={}$", _SCALABLE, partial(problems.copeland_cycle, NUM_SOME)
 )
 CYCLE_500 = Place(
-    many_arms.NAME,
-    many_arms.TITLE,
+    five_hundred.NAME,
+    five_hundred.TITLE,
     Sizes(Size(10_000_000, 3), Size(100_000_000, 10)),
-    many_arms.problem,
+    five_hundred.problem,
 )
 
 PAPER = Paper(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from jaxduel.experiments.claims import Claim, Measurement, above, all_hold, at_least
 from jaxduel.experiments.estimates import mean_of, std_over_mean, std_ratio
 from jaxduel.experiments.findings import Finder, less, more, over, similar, under
-from jaxduel.experiments.papers import many_arms
+from jaxduel.experiments.papers import five_hundred
 
 CONDORCET_5, OTHER_5 = "mslr5-condorcet", "mslr5-noncondorcet"
 BORDA, CYCLE, CYCLE_9, GAP = "strong-borda", "cyclic", "noncondorcet-cyclic", "gap"
@@ -21,7 +21,7 @@ REAL = ("arxiv", "sushi", "mslr16-condorcet", "mslr32-condorcet")
 FIGURE_3 = (CYCLE, BORDA, *REAL)
 MSLR_OTHER = ("mslr16-noncondorcet", "mslr32-noncondorcet")
 FIGURE_4 = (CYCLE_9, "noncondorcet-strong-borda", GAP, *MSLR_OTHER)
-MANY = many_arms.NAME
+MANY = five_hundred.NAME
 BASELINES = ("btm", "savage", "sparring", "rucb", "rcs", "ccb", "scb", "rmed1", "ecw-rmed")
 NEED_CONDORCET = ("btm", "rucb", "rcs", "rmed1")
 BOTH = ("dts", "dts+")
@@ -149,11 +149,11 @@ _OTHERS = (
         "for the 500-armed scenario, D-TS still achieves much lower regret than SCB",
         "appendix D.2.2, Figure 4d",
         "at most half the regret of SCB",
-        lambda find: find.ratios("dts", "scb", (MANY,), under(0.5), many_arms.settling_time()),
+        lambda find: find.ratios("dts", "scb", (MANY,), under(0.5), five_hundred.settling_time()),
         1,
         all_hold,
-        f"T = {many_arms.settling_time():,}, where policies can tell all pairs apart: 3 hours of a "
-        "core for two runs of D-TS.",
+        f"T = {five_hundred.settling_time():,}, where policies can tell all pairs apart: 3 hours "
+        "of a core for two runs of D-TS.",
     ),
     Claim(
         "By carefully breaking the ties, D-TS+ can reduce the regret in many practical scenarios",

@@ -12,7 +12,7 @@ Left open by the text, and chosen here:
   5e6 on 16 arms). By default 1e5, and 2e4 for 32 and 500 arms; and for K < 10 100 runs instead of
   500 except in Figures 1, 2, 7c and 7d, and 50 runs for each delay in Figure 6.
 - The 500 arms of Figure 4d: the gaps are not known, here they are 0.4
-  (`jaxduel.experiments.papers.many_arms`). 3 runs, which differ by less than 1 %. Both sizes end
+  (`jaxduel.experiments.papers.five_hundred`). 3 runs, which differ by less than 1 %. Both sizes end
   while D-TS and SCB explore: D-TS has 0.52 times SCB's regret at t = 8e4, 0.67 times at 3e5. With
   50 and 100 arms D-TS settles once it has made about 6.5 comparisons per pair, here 8e5.
 - The policies of Figure 2: all. Its unit: the mean of ECW-RMED, as in its caption.
@@ -28,7 +28,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jaxduel.experiments.curves import Competitor
-from jaxduel.experiments.papers import many_arms
+from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.double_thompson.claims import CLAIMS
 from jaxduel.experiments.papers.paper import (
     Group,
@@ -65,7 +65,7 @@ MSLR32 = Place("mslr32-condorcet", "MSLR, $K={}$, Condorcet", _32_ARMS)
 CYCLIC_9 = Place("noncondorcet-cyclic", "non-Condorcet Cyclic, $K={}$", _FEW_ARMS)
 BORDA_6 = Place("noncondorcet-strong-borda", "non-Condorcet StrongBorda, $K={}$", _FEW_ARMS)
 GAP = Place("gap", "Gap, $K={}$", _FEW_ARMS)
-MANY = Place(many_arms.NAME, many_arms.TITLE, _500_ARMS, many_arms.problem)
+MANY = Place(five_hundred.NAME, five_hundred.TITLE, _500_ARMS, five_hundred.problem)
 MSLR16_OTHER = Place("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _16_ARMS)
 MSLR32_OTHER = Place("mslr32-noncondorcet", "MSLR, $K={}$, non-Condorcet", _32_ARMS)
 

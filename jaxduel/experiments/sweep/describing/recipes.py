@@ -26,6 +26,7 @@ GENERATORS: dict[str, Callable[..., Problem]] = {
         problems.copeland_cycle,
         problems.one_better_arm,
         problems.random_condorcet,
+        problems.random_tournament,
         problems.random_sst,
     )
 }

@@ -1,0 +1,2 @@
+"""Haddenhorst, Bengs, Brandt and Huellermeier, "Testification of Condorcet Winners in Dueling
+Bandits" (UAI 2021)."""

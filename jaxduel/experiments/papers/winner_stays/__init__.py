@@ -1,0 +1,1 @@
+"""Chen and Frazier, "Dueling Bandits with Weak Regret" (ICML 2017)."""
