@@ -24,15 +24,22 @@ NAMED_GRIDS = ("base", "etc")
 
 
 QUICK = ("base", "pcomp", "rucb")
-SLOW = ("cw-rmed", "dts+", "ecw-rmed", "merge-dts", "merge-rucb", "rcs", "rmed2", "rmed2fh")
-"""Policies whose quiet runs are like those of others of their family, or long to check."""
+LIKE_OTHERS = ("cw-rmed", "dts+", "merge-dts", "rmed2fh", "scomp")
+"""Policies that are long to compile, and share most of their code with another."""
+LONG_QUIET = ("dts", "ecw-rmed", "merge-rucb", "rcs", "rmed1", "rmed2", *LIKE_OTHERS)
+"""Policies whose quiet runs are long to check, and are checked in tests of their own."""
 
 
 def _cases():
     """A case for each policy and check, marked by what runs it."""
+    slow = {
+        *product(LONG_QUIET, [conformance.keeps_its_word_when_quiet]),
+        *product(LIKE_OTHERS, [conformance.is_vmappable_over_leaves, conformance.repeats_itself]),
+        ("ecw-rmed", conformance.is_vmappable_over_leaves),
+    }
     for name, check in product(jd.policies.names(), conformance.CHECKS):
         marks = [] if name in QUICK else [pytest.mark.thorough]
-        if check is conformance.keeps_its_word_when_quiet and name in SLOW:
+        if (name, check) in slow:
             marks = [pytest.mark.slow]
         yield pytest.param(name, check, marks=marks, id=f"{name}-{check.__name__}")
 

@@ -105,16 +105,12 @@ def test_more_seeds_keep_the_seeds_there_were():
 
 SLOW_TO_DECIDE = {"pbr": 30_000, "round-robin": 607, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
-LONG = ("cw-rmed", "pbr")
+LONG = ("cw-rmed", "dts+", "ecw-rmed", "merge-dts", "pbr")
 
 
 @pytest.mark.parametrize(
     "name",
-    some(
-        (name for name in jd.policies.names() if name not in LONG),
-        ("base", "btm", "dts", "rucb", "scomp2"),
-    )
-    + [pytest.param(name, marks=pytest.mark.slow) for name in LONG],
+    some(jd.policies.names(), ("base", "btm", "dts", "rucb", "scomp2"), LONG),
 )
 def test_plays_add_up_and_relabelling_arms_relabels_results(name):
     """Two laws on the same runs. Plays sum to twice the comparisons, or to the pulls, and regret
