@@ -15,7 +15,7 @@ from jaxduel.policies import registry
 from jaxduel.policies.base import Duel
 from jaxduel.simulation import conformance
 from jaxduel.simulation.blocks import plan_kind
-from tests.registered import arms_for, needed
+from tests.registered import LIKE_OTHERS, arms_for, needed
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -24,18 +24,15 @@ NAMED_GRIDS = ("base", "etc")
 
 
 QUICK = ("base", "pcomp", "rucb")
-LIKE_OTHERS = ("cw-rmed", "dts+", "merge-dts", "rmed2fh", "scomp")
-"""Policies that are long to compile, and share most of their code with another."""
-LONG_QUIET = ("dts", "ecw-rmed", "merge-rucb", "rcs", "rmed1", "rmed2", *LIKE_OTHERS)
+LONG_QUIET = ("dts", "ecw-rmed", "merge-rucb", "rcs", "rmed1", "rmed2")
 """Policies whose quiet runs are long to check, and are checked in tests of their own."""
 
 
 def _cases():
     """A case for each policy and check, marked by what runs it."""
     slow = {
+        *product(LIKE_OTHERS, conformance.CHECKS),
         *product(LONG_QUIET, [conformance.keeps_its_word_when_quiet]),
-        *product(LIKE_OTHERS, [conformance.is_vmappable_over_leaves, conformance.repeats_itself]),
-        ("ecw-rmed", conformance.is_vmappable_over_leaves),
     }
     for name, check in product(jd.policies.names(), conformance.CHECKS):
         marks = [] if name in QUICK else [pytest.mark.thorough]

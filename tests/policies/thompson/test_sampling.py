@@ -123,13 +123,14 @@ STATES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("full_compilation")
 @pytest.mark.parametrize(
     ("plus", "self_duels"),
     [
         (False, True),
-        pytest.param(False, False, marks=pytest.mark.slow),
-        pytest.param(True, True, marks=pytest.mark.slow),
+        (False, False),
+        (True, True),
     ],
 )
 def test_pairs_have_the_law_of_the_straightforward_program(plus, self_duels):
