@@ -7,6 +7,22 @@ from jaxduel.policies.base import Pull, PullBatch
 from jaxduel.policies.registry import policy_class
 from jaxduel.simulation.blocks import plan_kind
 
+LIKE_OTHERS = (
+    "cw-rmed",
+    "detc-anytime",
+    "detc-batched",
+    "detc-batched-known-gap",
+    "detc-known-gap",
+    "detc-minimax",
+    "dts+",
+    "merge-dts",
+    "pure-dts",
+    "rmed2fh",
+    "scomp",
+)
+"""Policies that share most of their code with another of their family: what is long to check of
+every policy is checked of these by `-m slow`."""
+
 
 def needed(name: str, num_batches: int = 6) -> dict[str, Any]:
     """Values of the parameters without a default, the horizon aside."""

@@ -15,7 +15,7 @@ from jaxduel.policies import registry
 from jaxduel.policies.base import Duel
 from jaxduel.simulation import conformance
 from jaxduel.simulation.blocks import plan_kind
-from tests.registered import arms_for, needed
+from tests.registered import LIKE_OTHERS, arms_for, needed
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -24,15 +24,19 @@ NAMED_GRIDS = ("base", "etc")
 
 
 QUICK = ("base", "pcomp", "rucb")
-SLOW = ("cw-rmed", "dts+", "ecw-rmed", "merge-dts", "merge-rucb", "rcs", "rmed2", "rmed2fh")
-"""Policies whose quiet runs are like those of others of their family, or long to check."""
+LONG_QUIET = ("dts", "ecw-rmed", "merge-rucb", "rcs", "rmed1", "rmed2")
+"""Policies whose quiet runs are long to check, and are checked in tests of their own."""
 
 
 def _cases():
     """A case for each policy and check, marked by what runs it."""
+    slow = {
+        *product(LIKE_OTHERS, conformance.CHECKS),
+        *product(LONG_QUIET, [conformance.keeps_its_word_when_quiet]),
+    }
     for name, check in product(jd.policies.names(), conformance.CHECKS):
         marks = [] if name in QUICK else [pytest.mark.thorough]
-        if check is conformance.keeps_its_word_when_quiet and name in SLOW:
+        if (name, check) in slow:
             marks = [pytest.mark.slow]
         yield pytest.param(name, check, marks=marks, id=f"{name}-{check.__name__}")
 

@@ -9,6 +9,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel, Feedback
+from tests.choice import some
 from tests.oracles.condorcet.rucb import RUCB
 from tests.oracles.copeland.ccb import CCB
 from tests.policies.histories import KEY
@@ -147,7 +148,7 @@ def test_a_policy_that_counts_do_not_determine_is_refused(name):
     assert sentence.endswith(f"; {', '.join(ABLE[:-1])} and {ABLE[-1]} can.")
 
 
-@pytest.mark.parametrize("name", ABLE)
+@pytest.mark.parametrize("name", some(ABLE, (), ("cw-rmed",)))
 def test_no_comparisons_give_the_first_state(name):
     policy = make(name)
     built = jd.policies.state_from_wins(policy, np.zeros((ARMS + PADDING,) * 2))
@@ -214,7 +215,7 @@ def same_lists(state, lists):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
-@pytest.mark.parametrize("name", IN_PASSES)
+@pytest.mark.parametrize("name", some(IN_PASSES, (), ("cw-rmed",)))
 def test_but_for_its_list_a_state_goes_on_as_one_that_was_played(name, seed):
     """With the list that the built state begins, the played one makes the same comparisons.
 

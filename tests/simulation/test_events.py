@@ -335,7 +335,7 @@ def test_trials_leave_no_trace(monkeypatch):
     assert np.array_equal(tried.plays, plain.plays)
 
 
-@pytest.mark.parametrize("name", ["dts", "dts+"])
+@pytest.mark.parametrize("name", ["dts", pytest.param("dts+", marks=pytest.mark.slow)])
 def test_winners_are_told_apart_where_there_is_one_or_the_policy_can(name):
     policy = jd.policies.make(name, num_arms=5)
     told, pooled = (_simulate(policy, MSLR5, skip_quiet=skip) for skip in (True, "winners"))

@@ -11,7 +11,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.simulation import blocks, checkpoints
 from tests.choice import some
-from tests.registered import PULLS, arms_for, needed
+from tests.registered import LIKE_OTHERS, PULLS, arms_for, needed
 from tests.simulation.toys import Copycat, Cycle, Rounds
 
 ALL = np.ones(3, bool)
@@ -105,16 +105,12 @@ def test_more_seeds_keep_the_seeds_there_were():
 
 SLOW_TO_DECIDE = {"pbr": 30_000, "round-robin": 607, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
-LONG = ("cw-rmed", "pbr")
+LONG = ("ecw-rmed", "pbr", *LIKE_OTHERS)
 
 
 @pytest.mark.parametrize(
     "name",
-    some(
-        (name for name in jd.policies.names() if name not in LONG),
-        ("base", "btm", "dts", "rucb", "scomp2"),
-    )
-    + [pytest.param(name, marks=pytest.mark.slow) for name in LONG],
+    some(jd.policies.names(), ("base", "btm", "dts", "rucb", "scomp2"), LONG),
 )
 def test_plays_add_up_and_relabelling_arms_relabels_results(name):
     """Two laws on the same runs. Plays sum to twice the comparisons, or to the pulls, and regret

@@ -75,7 +75,7 @@ SURE = jd.votes.from_counts(np.where(np.eye(3, dtype=bool), 0, [[0, 9, 9], [3, 0
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        pytest.param("dts", {"self_duels": False}, marks=pytest.mark.thorough),
+        pytest.param("dts", {"self_duels": False}, marks=pytest.mark.slow),
         pytest.param("dts", {}, marks=pytest.mark.thorough),
         pytest.param("rucb", {}, marks=pytest.mark.thorough),
         ("uniform", {}),

@@ -19,6 +19,7 @@ from jaxduel.simulation.progress import Simulating
 from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.recommending import RULES, order
 from jaxduel.votes.stopping import log_evidence
+from tests.choice import some
 
 SEEDS, HORIZON = 6, 240
 GRID = [1, 2, 5, 11, 30, 70, 90]
@@ -66,7 +67,7 @@ def named_by_hand(rule, votes, wins, grid):
 
 @pytest.mark.parametrize(
     "way",
-    [way if way == "sparring" else pytest.param(way, marks=pytest.mark.thorough) for way in WAYS],
+    some(WAYS, (), ("dts later",)),
 )
 def test_arms_named_are_those_of_the_votes_in_a_history(way):
     policy, settings = made(way.split()[0], TIED), WAYS.get(way, {})
@@ -162,7 +163,9 @@ def _stop(votes, wins, most, delta):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["dts", "rucb", pytest.param("ecw-rmed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) for name in ("dts", "ecw-rmed")] + ["rucb"]
+)
 def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monkeypatch):
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make(name, num_arms=4)

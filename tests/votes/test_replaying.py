@@ -16,7 +16,7 @@ from jaxduel.votes.recommending import order
 TOURNAMENT = Path(__file__).parents[2] / "notebooks" / "guide" / "tournament.csv"
 
 
-@pytest.mark.parametrize("name", ["round-robin", pytest.param("dts", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", ["round-robin", pytest.param("dts", marks=pytest.mark.slow)])
 def test_votes_of_a_pair_come_in_their_order_until_there_are_none(name):
     votes = jd.votes.read(TOURNAMENT)
     policy = jd.policies.make(name, num_arms=6, **({"self_duels": False} if name == "dts" else {}))

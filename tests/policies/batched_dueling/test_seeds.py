@@ -31,7 +31,9 @@ SEEDED = [("scomp", {}), ("scomp2", {"candidate": "redrawn"}), ("scomp2", {"cand
 
 
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
-@pytest.mark.parametrize(("name", "fields"), SEEDED)
+@pytest.mark.parametrize(
+    ("name", "fields"), [pytest.param(*SEEDED[0], marks=pytest.mark.slow), *SEEDED[1:]]
+)
 def test_the_switch_by_elimination_is_the_printed_one_where_elimination_is(name, fields):
     plays = [
         jd.simulate(

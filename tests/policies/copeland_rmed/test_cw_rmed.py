@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tests.choice import some
 from tests.oracles.copeland_rmed.cw_rmed import CWRMED
 from tests.policies.histories import MOST, padded_policy, padded_preferences
 
@@ -40,7 +41,8 @@ def _pairs(words):
 
 
 @pytest.mark.parametrize(
-    ("num_arms", "line4"), [(2, "retest"), (4, "retest"), (5, "retest"), (4, "pass")]
+    ("num_arms", "line4"),
+    some([(2, "retest"), (4, "retest"), (5, "retest"), (4, "pass")], (), [(5, "retest")]),
 )
 def test_cw_rmed_lists_what_some_optimum_asks_for(num_arms, line4):
     num, steps = 12, 100

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")
     [
         pytest.param(2, {}, id="ecw-rmed-2"),
         pytest.param(4, {}, id="ecw-rmed-4"),
-        pytest.param(4, {"line4": "pass"}, id="ecw-rmed, passes"),
+        pytest.param(4, {"line4": "pass"}, id="ecw-rmed, passes", marks=pytest.mark.slow),
         pytest.param(3, {"alpha": 0.5, "beta": 0.0}, id="ecw-rmed, others"),
     ],
 )

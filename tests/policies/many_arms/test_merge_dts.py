@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from tests.choice import some
 from tests.oracles.many_arms.merge_dts import MergeDTS
 from tests.oracles.many_arms.merge_rucb import FAST
 from tests.policies.many_arms.cases import check_runs
@@ -36,8 +37,9 @@ def test_merge_dts_looks_at_its_batch_alone():
 # ---- the policy ---------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("mirrored", "num_arms", "p"), [(True, 13, 3), (False, 20, 4)])
+@pytest.mark.parametrize(
+    ("mirrored", "num_arms", "p"), some([(True, 13, 3), (False, 20, 4)], (), [(False, 20, 4)])
+)
 def test_many_arms_follow_the_program_through_all_stages(mirrored, num_arms, p):
     policy = jd.policies.make(
         "merge-dts", num_arms=num_arms, group_size=p, mirrored=mirrored, **FAST
