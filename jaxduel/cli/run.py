@@ -27,7 +27,9 @@ def run(
     seeds: Count = 100,
     seed: Whole = 0,
     regret: Annotated[
-        Literal["copeland", "average", "borda", "weak", "binary weak", "binary strong", "pulls"]
+        Literal[
+            "copeland", "average", "borda", "weak", "binary weak", "binary strong", "votes", "pulls"
+        ]
         | None,
         Silent,
     ] = None,

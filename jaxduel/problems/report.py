@@ -226,7 +226,7 @@ def _of_matrix(problem: DuelingProblem) -> MatrixReport:
         random_regret={
             kind: _random_regret(problem.gaps(kind), kind)
             for kind in GAP_KINDS
-            if kind in ("copeland", "borda") or (winner is not None and "binary" not in kind)
+            if kind in ("copeland", "borda") or (winner is not None and kind in ("average", "weak"))
         },
     )
 

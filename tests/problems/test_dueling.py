@@ -49,6 +49,7 @@ def test_winners_of_a_cycle():
     assert problem.copeland_winners == (0, 1, 2)
     assert problem.borda_winners == (0, 2)
     np.testing.assert_array_equal(problem.gaps("copeland"), np.zeros(3))
+    np.testing.assert_array_equal(problem.gaps("votes"), np.ones(3))
 
 
 def test_a_tie_with_the_best_arm_prevents_a_condorcet_winner():

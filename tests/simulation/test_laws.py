@@ -151,6 +151,7 @@ def test_definitions_of_regret_have_the_papers_factors():
         "weak": [0.0, 0.1, 0.4],
         "binary weak": [0, 1, 1],
         "binary strong": [1, 1, 1],
+        "votes": [1, 1, 0],
         "borda": [(0.75 - 0.55) / 2, (0.75 - 0.55) / 2 + (0.75 - 0.2) / 2, 0.75 - 0.2],
     }
     for definition, steps in expected.items():
@@ -166,6 +167,7 @@ def test_definitions_of_regret_have_the_papers_factors():
         ("weak", [0, 0, 0, 0.1, 0.1, 0.1, 0.4, 0, 0, 0]),
         ("binary weak", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0]),
         ("binary strong", [1] * 10),
+        ("votes", [1] * 6 + [0] + [1] * 3),
     ],
 )
 def test_regret_of_pairs_counts_pairs_of_batches(regret, steps):

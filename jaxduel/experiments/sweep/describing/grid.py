@@ -81,8 +81,8 @@ class Grid:
       checkpoints: approximate number of times (or numbers of votes) to record, evenly in log t; or
         a tuple of increasing times, of which a cell has those up to its horizon, and the horizon.
       regret: definitions ("average", "binary strong", "binary weak", "borda", "copeland", "pulls",
-        "weak"), of which a problem has those that are defined for it; () stands for each problem's
-        own, "copeland" or "pulls".
+        "votes", "weak"), of which a problem has those that are defined for it; () stands for each
+        problem's own, "copeland" or "pulls".
       delays: outcomes reach policies after so many comparisons; policies that do not support delays
         have cells for a delay of 1 only.
       batches: numbers of batches, for every policy that has the parameter `num_batches` and does
