@@ -150,7 +150,7 @@ def test_relabelling_arms_relabels_everything(matrix, random):
 @given(matrices())
 def test_gaps_are_zero_for_the_winners_only(matrix):
     problem = from_matrix(matrix)
-    for kind in GAP_KINDS:
+    for kind in set(GAP_KINDS) - {"votes"}:
         if kind not in ("copeland", "borda") and problem.condorcet_winner is None:
             continue
         gaps = problem.gaps(kind)

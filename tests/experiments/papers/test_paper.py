@@ -42,6 +42,7 @@ def test_papers_are_known_by_name():
         papers.load("batched-duels")
 
 
+@pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 @pytest.mark.parametrize("name", papers.names())
 def test_policies_take_the_parameters_of_the_paper(name):
     groups = [group for panel in papers.load(name).panels for group in panel.groups]

@@ -85,8 +85,8 @@ PAPER = Paper(
     name="testification",
     panels=(
         Panel(
-            "table1",
-            "duels until the answer",
+            "1",
+            "Table 1, duels until the answer,",
             by_lead,
             tuple(Group(place, COMPETITORS) for place in PLACES.values()),
         ),

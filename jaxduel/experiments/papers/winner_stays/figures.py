@@ -40,7 +40,7 @@ HORIZON = 100_000
 SIZES = Sizes(Size(HORIZON, 100), Size(1_000_000, 500))
 
 WSW = Competitor("ws-w", "WS-W", "ws-w", {}, quick=True)
-WSS = Competitor("ws-s", f"WS-S, $\\beta={BETA:g}$", "ws-s", {"beta": BETA}, quick=True)
+WSS = Competitor("ws-s", f"WS-S, beta = {BETA:g}", "ws-s", {"beta": BETA}, quick=True)
 BTW = Competitor("beat-the-winner", "Beat the Winner", "beat-the-winner", {}, quick=True)
 EXISTING = (
     Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51}),
