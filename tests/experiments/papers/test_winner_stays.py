@@ -1,0 +1,59 @@
+"""Winner stays: two kinds of regret on the same sets, the theorems' bounds, and the claims."""
+
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.experiments.findings import Finder
+from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.winner_stays.claims import (
+    EXISTING,
+    SETS,
+    STRONG,
+    strong_bound,
+    weak_bound,
+)
+from jaxduel.experiments.papers.winner_stays.figures import PAPER
+from jaxduel.experiments.samples import Sample
+from tests.experiments.papers.smaller import machine
+
+TIMES = np.array([10, 10_000, 100_000])
+
+
+def test_bounds_by_hand():
+    assert weak_bound(2, 1.0) == pytest.approx(2 * 2 * (np.log(2) + 1) + 2)
+    assert strong_bound(2, 0.75, 2.0, 1_024) == pytest.approx(
+        2 * 0.75**3 * 64 * 2 * (np.log(2) + 1) + 2 * 10 / 0.5
+    )
+
+
+@pytest.mark.thorough
+def test_strong_regret_is_that_of_simulate(tmp_path):
+    with machine():
+        report = PAPER.reproduce(figure="2c", out=tmp_path, runs=4, horizon=300)
+    ((data, _),) = PAPER.panel("2c").playing(Order(runs=4, horizon=300))
+    sample = report.samples[data.name, "ws-s"]
+    policy, problem = jd.policies.make("ws-s", num_arms=8, beta=1.1), jd.problems.arithmetic(8)
+    settings = {"checkpoints": sample.checkpoints, "lanes": 4, "regret": "binary strong"}
+    alone = jd.simulate(policy, problem, 300, 4, data.draws[0].key, **settings)
+    np.testing.assert_array_equal(sample.regret, alone.regret)
+    assert {file.name for file in report.files} >= {"figure-2c.png", "figure-2c.csv"}
+
+
+def _verdicts(ours=100.0, grows=1.0):
+    """Of samples that end at `ours` of winner stays and 1,000 of the others, after growing by a
+    factor of `grows` over the last decade."""
+    rng, made = np.random.default_rng(0), {}
+    for name in (*SETS, *STRONG):
+        for policy in ("ws-w", "ws-s", *EXISTING):
+            end = ours if policy.startswith("ws") else 1_000.0
+            shape = np.array([1.0, end, end * (1.0 if policy == "ws-w" else grows)])
+            regret = shape * (1 + 0.01 * rng.standard_normal((50, 1)))
+            made[name, policy] = Sample(policy, policy, TIMES, regret, np.arange(50))
+    return [claim.verdict for claim in PAPER.measured(Finder(made))]
+
+
+def test_claims_are_judged():
+    yes, no = "confirmed", "not confirmed"
+    assert _verdicts(grows=1.2) == [yes] * 6
+    assert _verdicts(ours=5_000.0) == [no, no, yes, no, no, no]
