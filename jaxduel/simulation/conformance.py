@@ -284,9 +284,9 @@ def keeps_its_answer(make: Make) -> None:
     """`answer`, if the policy has it, comes where a lower number always wins, and stays; one arm
     then meets itself: the one named.
     """
-    policy = _policy(make)
-    if not isinstance(policy, SupportsAnswer):
+    if not isinstance(_policy(make), SupportsAnswer):
         return
+    policy = _policy(make)
 
     def step(state: Any, t: jax.Array) -> tuple[Any, Any]:
         key = jax.random.key(t)

@@ -27,6 +27,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxduel.policies import registry
+from jaxduel.policies.base import SupportsAnswer
 from jaxduel.simulation.cells import Poll
 
 STOPS = ("condorcet", "policy")
@@ -62,10 +64,8 @@ def poll_of(
 
 def no_answer(policy: str) -> str:
     """Says that a policy, by name, does not stop by itself."""
-    return (
-        f"{policy} does not stop by itself, as 'policy' needs: that do such as dkwt, nts, "
-        "pocowista and select-then-verify."
-    )
+    able = [x for x in registry.names() if issubclass(registry.policy_class(x), SupportsAnswer)]
+    return f"{policy} does not stop by itself, as 'policy' needs; {', '.join(able)} do."
 
 
 def log_evidence(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import count_true, evidence_against_half
+from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.policies import arm_sets
 from jaxduel.policies.base import TIED, UNDECIDED, Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
@@ -24,7 +26,8 @@ class PocowistaState(NamedTuple):
     left: jax.Array  # () int32: i
     right: jax.Array  # () int32: j; i itself once there is an answer
     points: jax.Array  # (K,) int32: twice hat, 2 for an arm beaten, 1 for an indifference
-    decided: jax.Array  # (K, K) bool: D, pairs whose verdict is known; an arm with itself
+    potential: jax.Array  # (K,) int32: twice pot; -1 for arms that do not exist
+    decided: jax.Array  # (W, K) uint32: D_i, the arms with a verdict against i, and i (`arm_sets`)
 
 
 @register("pocowista", "POCOWISTA")
@@ -51,7 +54,7 @@ class Pocowista:
     ties. Else there are none, as in the authors' experiments: then `preferences` decide.
 
     Outcomes that are withheld change nothing, so that the pair goes on until they are told. A step
-    costs O(K).
+    costs O(1), and O(K) more after a verdict.
 
     Attributes:
       num_arms: K; delta' counts the active ones.
@@ -87,8 +90,10 @@ class Pocowista:
     def init(self, key: Key) -> PocowistaState:
         """No verdicts."""
         del key
-        none = jnp.zeros(self.num_arms, jnp.int32)
-        return self._next(none, jnp.eye(self.num_arms, dtype=bool))
+        active = jnp.asarray(self.active_arms)
+        potential = jnp.where(active, 2 * (count_true(active) - 1), -1)
+        alone = arm_sets.sets_where(jnp.eye(self.num_arms, dtype=bool))
+        return _next(jnp.zeros(self.num_arms, jnp.int32), potential, alone, active)
 
     def act(self, state: PocowistaState, key: Key) -> Duel:
         """The pair whose verdict is sought."""
@@ -130,33 +135,41 @@ class Pocowista:
         arms = count_true(jnp.asarray(self.active_arms))
         level = jnp.log(self.delta / (arms * (arms - 1)).astype(jnp.float32))
         ends = log_density_at_half(first, second) <= level
-        verdict = lax.argmax(counts, 0, jnp.int32)
-        for_left = jnp.where(verdict == 0, 2, verdict == 2)
-        points = state.points.at[left].add(for_left).at[right].add(2 - for_left)
-        decided = state.decided.at[left, right].set(True).at[right, left].set(True)
-        goes_on = state._replace(counts=counts)
-        return jax.tree.map(
-            lambda new, old: jnp.where(ends, new, old), self._next(points, decided), goes_on
-        )
+        known = state._replace(counts=counts)
+        return compacted_cond(_decided, ends, known, jnp.asarray(self.active_arms), is_light=True)
 
-    def _next(self, points: jax.Array, decided: jax.Array) -> PocowistaState:
-        """Lines 3 and 1, after a verdict."""
-        active = jnp.asarray(self.active_arms)
-        undecided = active & active[:, None] & ~decided
-        potential = points + 2 * jnp.sum(undecided, axis=1, dtype=jnp.int32)
-        score, potential = jnp.where(active, points, -1), jnp.where(active, potential, -1)
-        best = lax.argmax(score, 0, jnp.int32)
-        others = jnp.arange(self.num_arms, dtype=jnp.int32) != best
-        is_over = score[best] >= jnp.max(jnp.where(others, potential, -1))
-        left = lax.argmax(potential, 0, jnp.int32)
-        right = lax.argmax(jnp.where(undecided[left], score, -1), 0, jnp.int32)
-        return PocowistaState(
-            counts=jnp.zeros(3, jnp.int32),
-            left=jnp.where(is_over, best, left),
-            right=jnp.where(is_over, best, right),
-            points=points,
-            decided=decided,
-        )
+
+def _decided(state: PocowistaState, active: jax.Array) -> PocowistaState:
+    """The state after a verdict."""
+    left, right, arms = state.left, state.right, jnp.arange(len(active), dtype=jnp.int32)
+    verdict = lax.argmax(state.counts, 0, jnp.int32)
+    for_left = jnp.where(verdict == 0, 2, verdict == 2)
+    won = jnp.where(arms == left, for_left, jnp.where(arms == right, 2 - for_left, 0))
+    met = (arms == left) | (arms == right)
+    one, other = (arm_sets.only(*pair, len(active)) for pair in ((left, right), (right, left)))
+    potential = state.potential + won - jnp.where(met, 2, 0)
+    return _next(state.points + won, potential, state.decided | one | other, active)
+
+
+def _next(
+    points: jax.Array, potential: jax.Array, decided: jax.Array, active: jax.Array
+) -> PocowistaState:
+    """Lines 3 and 1, after a verdict."""
+    score = jnp.where(active, points, -1)
+    best = lax.argmax(score, 0, jnp.int32)
+    others = jnp.arange(len(active), dtype=jnp.int32) != best
+    is_over = score[best] >= jnp.max(jnp.where(others, potential, -1))
+    left = lax.argmax(potential, 0, jnp.int32)
+    open_arms = ~arm_sets.as_mask(decided[:, left], len(active))
+    right = lax.argmax(jnp.where(open_arms, score, -1), 0, jnp.int32)
+    return PocowistaState(
+        counts=jnp.zeros(3, jnp.int32),
+        left=jnp.where(is_over, best, left),
+        right=jnp.where(is_over, best, right),
+        points=points,
+        potential=potential,
+        decided=decided,
+    )
 
 
 def log_density_at_half(a: jax.Array, b: jax.Array) -> jax.Array:

@@ -34,7 +34,7 @@ ROOT = (0.35, 0.65)
 
 
 LONG = 10_000_000
-"""T from which on claims of figure 1 about long runs are judged; MergeDTS's experiments have 1e8."""
+"""T from which on claims about long runs are judged; MergeDTS's experiments have 1e8."""
 
 
 def subset(num_arms: int) -> str:

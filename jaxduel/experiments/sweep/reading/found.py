@@ -35,7 +35,8 @@ def tallied(block: Block) -> Tallied:
     }
     if stops is not None:
         stopped, of_cell = stops != UNDECIDED, cells[:, None]
-        right = np.where(stops == NO_WINNER, ~best.any(axis=1)[of_cell], best[of_cell, stops])
+        none = np.all(~best, axis=1)
+        right = np.where(stops == NO_WINNER, none[of_cell], best[of_cell, stops])
         sums["share_stopped"] = stopped.sum(axis=1)
         sums["share_wrong"] = (stopped & ~right).sum(axis=1)
     return Tallied(block.seeds, sums)
