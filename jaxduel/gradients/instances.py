@@ -14,7 +14,6 @@ from jaxduel.errors import InputError, warn_caller
 from jaxduel.problems import (
     ArmsProblem,
     DuelingProblem,
-    Problem,
     bernoulli,
     from_matrix,
     gaussian,
@@ -28,7 +27,7 @@ preferences, or an `ArmsProblem` of traced means."""
 class Parametrised(NamedTuple):
     """An instance, and its derivatives with respect to n parameters, flattened."""
 
-    problem: Problem
+    problem: DuelingProblem | ArmsProblem
     played: np.ndarray
     """(K, K) or (K,) float64: its probabilities or means, rounded as they are simulated."""
     slopes: np.ndarray
@@ -128,7 +127,7 @@ def _values(instance: Any) -> jax.Array:
     return jnp.asarray(instance)
 
 
-def _validated(instance: Any) -> Problem:
+def _validated(instance: Any) -> DuelingProblem | ArmsProblem:
     """The instance on the host, checked."""
     if isinstance(instance, ArmsProblem):
         means = np.asarray(instance.means)

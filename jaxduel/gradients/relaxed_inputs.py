@@ -73,10 +73,11 @@ def _sizes(policy: Any, horizon: int) -> np.ndarray:
 
 def playable(policy: Any, problem: Problem, regret: str) -> DuelingProblem:
     """Checks that the policy can play the instance and that its regret is defined; returns it."""
-    if isinstance(problem, ArmsProblem):
+    if not isinstance(problem, DuelingProblem):
+        kind = "has arms with rewards" if isinstance(problem, ArmsProblem) else "changes"
         raise InputError(
-            f"the relaxed simulator compares arms in pairs, and '{problem.name}' has arms with "
-            "rewards: it accepts matrices of preferences."
+            f"the relaxed simulator compares arms in pairs, and '{problem.name}' {kind}: it accepts "
+            "matrices of preferences."
         )
     if problem.num_arms != policy.num_arms:
         raise InputError(

@@ -304,6 +304,15 @@ class SupportsAnswer(Protocol):
 
     Once it has an answer it keeps it, and compares an arm with itself for ever: the one that it
     named, if any.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("nts", num_arms=3)
+      >>> isinstance(policy, jd.policies.SupportsAnswer)
+      True
+      >>> int(policy.answer(policy.init(jax.random.key(0))))  # none yet
+      -1
     """
 
     def answer(self, state: State) -> jax.Array:

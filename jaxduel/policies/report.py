@@ -74,7 +74,7 @@ class PolicyReport:
       >>> report.title
       'Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.'
       >>> report.cannot
-      ('skip quiet runs',)
+      ('skip quiet runs', 'stop and name an arm (identify)')
     """
 
     name: str

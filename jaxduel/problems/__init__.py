@@ -32,12 +32,14 @@ from jaxduel.problems.generators import copeland_cycle as copeland_cycle
 from jaxduel.problems.generators import random_condorcet as random_condorcet
 from jaxduel.problems.generators import random_sst as random_sst
 from jaxduel.problems.generators import random_tournament as random_tournament
+from jaxduel.problems.piecewise import PiecewiseProblem as PiecewiseProblem
+from jaxduel.problems.piecewise import piecewise as piecewise
 from jaxduel.problems.report import ArmsReport as ArmsReport
 from jaxduel.problems.report import MatrixReport as MatrixReport
 from jaxduel.problems.report import examine as examine
 
-Problem = DuelingProblem | ArmsProblem
-"""An instance of either kind."""
+Problem = DuelingProblem | ArmsProblem | PiecewiseProblem
+"""An instance of any kind."""
 
 
 def __dir__() -> list[str]:

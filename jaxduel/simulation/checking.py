@@ -21,7 +21,13 @@ from jaxduel.policies.base import (
     SupportsSkip,
 )
 from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
-from jaxduel.problems import ArmsProblem, DuelingProblem, Problem, broken_assumptions
+from jaxduel.problems import (
+    ArmsProblem,
+    DuelingProblem,
+    PiecewiseProblem,
+    Problem,
+    broken_assumptions,
+)
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
@@ -153,6 +159,11 @@ class CheckedCell:
         self._require_matching_problem(policy, settings)
         self.horizon = horizon_of(policy, horizon)
         self.grid = checkpoints.resolve(times, self.horizon)
+        if isinstance(problem, PiecewiseProblem):
+            if times is None:
+                changes = problem.changes
+                self.grid = np.union1d(self.grid, changes[changes < self.horizon])
+            problem.require_among(self.grid)
         active = int(np.sum(policy.active_arms))
         if active != problem.num_arms:
             raise InputError(
@@ -165,8 +176,9 @@ class CheckedCell:
         self.poll = settings.poll
         self.definition = settings.regret or regret.default_of(problem)
         problem.gaps(self.definition)
-        if isinstance(problem, DuelingProblem):
-            for sentence in broken_assumptions(problem, getattr(policy, "assumes", ())):
+        alone = (problem,) if isinstance(problem, DuelingProblem) else ()
+        for one in problem.stretches if isinstance(problem, PiecewiseProblem) else alone:
+            for sentence in broken_assumptions(one, getattr(policy, "assumes", ())):
                 warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
         self.among = self._arms_of_runs(settings)
@@ -185,6 +197,11 @@ class CheckedCell:
             raise InputError(
                 f"{name} compares arms in pairs, and '{problem.name}' has arms with rewards: a "
                 "matrix of preferences, such as arxiv or one from a file, is needed."
+            )
+        if isinstance(problem, PiecewiseProblem) and self.kind is not Duel:
+            raise InputError(
+                f"{name} plans batches, and '{problem.name}' changes: only comparisons one by one "
+                "can be played on it."
             )
         if pulls and settings.record_pairs:
             raise InputError(f"{name} pulls single arms: record_pairs must be False.")
@@ -207,8 +224,10 @@ class CheckedCell:
 
     def _arms_of_runs(self, settings: Settings) -> np.ndarray:
         """Arms that may share a quiet run: Copeland winners, if the policy tells which of them it
-        plays; arms without regret, if they need not be told apart; else none."""
-        if isinstance(self.policy, SupportsSharedSkip) and settings.skip_quiet:
+        plays; arms without regret, if they need not be told apart; else none, as where they
+        change."""
+        changes = isinstance(self.problem, PiecewiseProblem)
+        if isinstance(self.policy, SupportsSharedSkip) and settings.skip_quiet and not changes:
             if self.policy.tells_which:
                 return self.problem.gaps("copeland") == 0
             if settings.skip_quiet == WINNERS:

@@ -295,7 +295,8 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
     lane = _counted(lane, run, _alone(lane, run))
     number = lane.t + 1
     key = fold_in(setup.policy, number)
-    noise = cell.instance.noise(fold_in(setup.environment, number)[None])[0]
+    drawn = cell.instance.noise(fold_in(setup.environment, number)[None], number[None])
+    noise = jax.tree.map(lambda x: x[0], drawn)
     goes_on = (lane.t < cell.checkpoints[-1]) & ~is_full(cell, lane.step.ballots)
     step = play(cell, setup.arms, key, noise, lane.step, goes_on)
     return lane._replace(

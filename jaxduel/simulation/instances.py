@@ -15,18 +15,19 @@ from jaxduel.numerics import binomial, normal
 from jaxduel.numerics.threefry import bits, fold_in, uniform23
 from jaxduel.policies.base import WITHHELD, Batch, Duel, Plan, Pull, PullBatch
 from jaxduel.policies.counts import add_result, duel_result
-from jaxduel.problems import ArmsProblem, Problem
+from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
 
 
 class Instance(Protocol):
     """Interface of an instance to the loops over time."""
 
-    def noise(self, keys: jax.Array) -> jax.Array:
-        """The randomness of single plans, one number for each of (n,) keys: (n,) float32."""
+    def noise(self, keys: jax.Array, times: jax.Array) -> Any:
+        """The randomness of single plans, for each of (n,) keys and the numbers, from 1, of their
+        comparisons or pulls: (n,) float32, or a tree of such arrays."""
         ...
 
-    def sample(self, arms: jax.Array, plan: Any, noise: jax.Array) -> jax.Array:
-        """The outcome of a plan for one comparison or pull, for a number that `noise` gave."""
+    def sample(self, arms: jax.Array, plan: Any, noise: Any) -> jax.Array:
+        """The outcome of a plan for one comparison or pull, for an entry of what `noise` gave."""
         ...
 
     def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Any) -> jax.Array:
@@ -50,8 +51,9 @@ class Duels(NamedTuple):
     preferences: jax.Array  # (K, K) float32; with `ties`, of decisive comparisons
     ties: jax.Array | None = None  # (K, K) float32; None: a tie is a fair coin
 
-    def noise(self, keys: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
         """Coins in [0, 1): the left arm wins below its probability."""
+        del times
         return _coins(keys)
 
     def sample(self, arms: jax.Array, plan: Duel, noise: jax.Array) -> jax.Array:
@@ -88,14 +90,54 @@ class Duels(NamedTuple):
         return add_result(so_far, duel_result(plan, outcome))
 
 
+class Coin(NamedTuple):
+    """What decides a comparison of an instance that changes."""
+
+    luck: jax.Array  # () float32 in [0, 1)
+    stretch: jax.Array  # () int32
+
+
+class ChangingDuels(NamedTuple):
+    """Arms that are compared in pairs, whose preferences change."""
+
+    preferences: jax.Array  # (S, K, K) float32
+    changes: jax.Array  # (S - 1,) int32: the last comparison of each stretch but the last
+
+    def noise(self, keys: jax.Array, times: jax.Array) -> Coin:
+        """Coins, and the stretch of each comparison."""
+        passed = times[:, None] > self.changes
+        return Coin(_coins(keys), jnp.sum(passed, axis=1, dtype=jnp.int32))
+
+    def sample(self, arms: jax.Array, plan: Duel, noise: Coin) -> jax.Array:
+        """() int32: +1 if the left arm wins, -1 if the right one does."""
+        chance = self.preferences[noise.stretch, arms[plan.left], arms[plan.right]]
+        return jnp.where(noise.luck < chance, jnp.int32(1), jnp.int32(-1))
+
+    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
+        """Never called: batches are refused."""
+        raise NotImplementedError
+
+    def no_outcomes(self) -> jax.Array:
+        """(K, K) int32."""
+        return jnp.zeros(self.preferences.shape[1:], jnp.int32)
+
+    def add_outcome(
+        self, so_far: jax.Array, arms: jax.Array, plan: Duel, outcome: jax.Array
+    ) -> jax.Array:
+        """(K, K) int32: wins of i over j."""
+        del arms
+        return add_result(so_far, duel_result(plan, outcome))
+
+
 class GaussianArms(NamedTuple):
     """Arms with normal rewards. The sum of n of them is Normal(n mean, n std^2), in one draw."""
 
     means: jax.Array  # (K,) float32
     std: jax.Array  # (K,) float32
 
-    def noise(self, keys: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
         """Standard normal numbers."""
+        del times
         return jax.vmap(normal)(keys)
 
     def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
@@ -135,8 +177,9 @@ class BernoulliArms(NamedTuple):
 
     means: jax.Array  # (K,) float32
 
-    def noise(self, keys: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
         """Coins in [0, 1): the reward is 1 below the mean."""
+        del times
         return _coins(keys)
 
     def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
@@ -179,6 +222,11 @@ def instance_of(problem: Problem, num_arms: int, with_ties: bool = False) -> Ins
         std: Any = np.pad(problem.std, (0, extra)).astype(np.float32)
         return GaussianArms(means, std)
     p: Any = problem.preferences
+    if isinstance(problem, PiecewiseProblem):
+        around = ((0, 0), (0, extra), (0, extra))
+        stack: Any = np.pad(p, around, constant_values=0.5).astype(np.float32)
+        changes: Any = np.asarray(problem.changes, np.int32)
+        return ChangingDuels(stack, changes)
     if not with_ties:
         alone: Any = np.pad(p, (0, extra), constant_values=0.5).astype(np.float32)
         return Duels(alone)

@@ -73,12 +73,9 @@ class Record:
         """Plays and regret of some lanes: (lanes, M, K) int64 and (lanes, M) float64."""
         cell, (points, num) = self.cell, self.plays.shape[1:]
         plays = record.tallies.plays[own, :points, :num].astype(np.int64, order="C")
-        if not regret.needs_pairs(cell.definition):
-            return plays, regret.regret_from_plays(cell.problem, cell.definition, plays)
         pairs = record.tallies.pairs
-        assert pairs is not None
-        own_pairs = pairs[own, :points, :num, :num]
-        return plays, regret.regret_from_pairs(cell.problem, cell.definition, own_pairs)
+        own_pairs = None if pairs is None else pairs[own, :points, :num, :num]
+        return plays, regret.regret_of(cell.problem, cell.definition, cell.grid, plays, own_pairs)
 
     def _enter_others(self, first: int, record: Recorded) -> None:
         """Enters pairs, outcomes and batches of a block."""

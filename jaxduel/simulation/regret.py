@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxduel.errors import unknown_name
-from jaxduel.problems import ArmsProblem, Problem
+from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
 
 OF_PAIRS = {
     "binary strong": np.greater_equal,
@@ -37,6 +37,27 @@ def needs_pairs(definition: str) -> bool:
     if definition not in DEFINITIONS:
         raise unknown_name("regret", definition, DEFINITIONS)
     return definition in OF_PAIRS
+
+
+def regret_of(
+    problem: Problem, definition: str, grid: np.ndarray, plays: np.ndarray, pairs: np.ndarray | None
+) -> np.ndarray:
+    """Cumulative regret of seeds: (N, M) float64.
+
+    Args:
+      problem: the instance.
+      definition: of the regret.
+      grid: (M,) checkpoints.
+      plays: (N, M, K) plays of arms.
+      pairs: (N, M, K, K) plays of ordered pairs, if the definition needs them.
+    """
+    tallies, of_one = plays, regret_from_plays
+    if needs_pairs(definition):
+        assert pairs is not None
+        tallies, of_one = pairs, regret_from_pairs
+    if isinstance(problem, PiecewiseProblem):
+        return problem.summed(lambda one, more: of_one(one, definition, more), grid, tallies)
+    return of_one(problem, definition, tallies)
 
 
 def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
-from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
+from jaxduel.problems import ArmsProblem, DuelingProblem, PiecewiseProblem, Problem
 from jaxduel.simulation.checking import TIES, Settings
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS
@@ -58,7 +58,8 @@ def simulate(
       horizon: T, comparisons (or pulls) per seed, at most 2^31 - 1; the policy's own if None.
       num_seeds: number of independent runs.
       seed: root of all randomness, an integer or a typed JAX key.
-      checkpoints: times to record, increasing, within 1 .. T; about 50 evenly in log t if None.
+      checkpoints: times to record, increasing, within 1 .. T; about 50 evenly in log t if None. Of
+        an instance that changes they must include its changes, and do if None.
       regret: "copeland" (normalised, with the 1/2), "average" (to the Condorcet winner, (e_i + e_j)
         / 2), "weak" (min(e_i, e_j)), "binary weak" (1 unless the Condorcet winner is one of the
         two), "binary strong" (1 unless it is both), "borda" or "votes" (1 if the two are different)
@@ -186,7 +187,7 @@ def simulate_many(
     if not policies:
         raise InputError("simulate_many needs at least one policy.")
     instances: list[Problem]
-    if isinstance(problems, DuelingProblem | ArmsProblem):
+    if isinstance(problems, DuelingProblem | ArmsProblem | PiecewiseProblem):
         instances = [problems] * len(policies)
     elif isinstance(problems, Sequence) and not isinstance(problems, str):
         instances = list(problems)

@@ -28,7 +28,7 @@ class Drawn(NamedTuple):
 
     arms: jax.Array  # (K,) int32: as in its `Setup`
     keys: jax.Array  # (N,) keys for the policy
-    noise: jax.Array  # (N,) float32, which decide the outcomes
+    noise: Any  # (N,) float32, or a tree of such arrays, which decide the outcomes
 
 
 class StepLane(NamedTuple):
@@ -130,20 +130,21 @@ def _draw(cell: Cell, setup: Setup, _: StepLane, first: jax.Array, number: int) 
     """The keys and the noise of steps first + 1 .. first + number of one seed."""
     times = first + jnp.arange(1, number + 1, dtype=jnp.int32)
     fold = jax.vmap(fold_in, in_axes=(None, 0))
-    noise = cell.instance.noise(fold(setup.environment, times))
+    noise = cell.instance.noise(fold(setup.environment, times), times)
     return Drawn(arms=setup.arms, keys=fold(setup.policy, times), noise=noise)
 
 
 def _step(cell: Cell, drawn: Drawn, lane: StepLane, number: jax.Array | int) -> StepLane:
     """One step of one seed: number `number` (from 0) of a stretch."""
-    return play(cell, drawn.arms, drawn.keys[number], drawn.noise[number], lane)
+    noise = jax.tree.map(lambda x: x[number], drawn.noise)
+    return play(cell, drawn.arms, drawn.keys[number], noise, lane)
 
 
 def play(
     cell: Cell,
     arms: jax.Array,
     key: jax.Array,
-    noise: jax.Array,
+    noise: Any,
     lane: StepLane,
     counts: jax.Array | bool = True,
 ) -> StepLane:
@@ -153,7 +154,7 @@ def play(
       cell: the cell.
       arms: (K,) int32, as in the seed's `Setup`.
       key: the policy's for this step.
-      noise: () float32, which decides the outcome.
+      noise: what decides the outcome, of `Instance.noise`.
       lane: before the step.
       counts: () bool, whether a vote counts.
     """

@@ -51,7 +51,7 @@ def test_sums_of_rewards_have_the_law_of_their_pulls(problem, counts):
 def test_a_pull_is_a_round_of_one(problem):
     instance, arms = instance_of(problem, 3), jnp.arange(3)
     keys = jax.random.split(jax.random.key(7), DRAWS)
-    noise = instance.noise(keys)
+    noise = instance.noise(keys, jnp.arange(1, DRAWS + 1))
     for arm in range(3):
         plan = Pull(jnp.int32(arm))
         single = np.asarray(jax.vmap(lambda u, plan=plan: instance.sample(arms, plan, u))(noise))

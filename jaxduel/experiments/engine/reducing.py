@@ -113,12 +113,10 @@ def _enter(
             for row, definition in zip(values, definitions, strict=True):
                 if definition is None:
                     continue
-                if regret.needs_pairs(definition):
-                    assert pairs is not None
-                    found = regret.regret_from_pairs(problem, definition, pairs[some])
-                else:
-                    found = regret.regret_from_plays(problem, definition, counts)
-                row[own, :points] = found
+                more = None if pairs is None else pairs[some]
+                row[own, :points] = regret.regret_of(
+                    problem, definition, checked.grid, counts, more
+                )
         if "pairs_mean" in arrays and pairs is not None:
             arrays["pairs_mean"][:points, :num, :num] += pairs.sum(axis=0, dtype=np.float64)
         own = slice(first, first + size)

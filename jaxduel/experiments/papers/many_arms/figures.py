@@ -128,7 +128,7 @@ PAPER = Paper(
         ),
         Panel(
             "2",
-            "regret by number of arms",
+            "regret by K",
             by_size,
             tuple(
                 Group(

@@ -86,7 +86,7 @@ PAPER = Paper(
     panels=(
         Panel(
             "1",
-            "Table 1, duels until the answer,",
+            "duels to the answer",
             by_lead,
             tuple(Group(place, COMPETITORS) for place in PLACES.values()),
         ),

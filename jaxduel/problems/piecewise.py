@@ -1,0 +1,173 @@
+"""Instances that change with time: a matrix for each stretch of comparisons."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxduel.display import listed
+from jaxduel.errors import InputError
+from jaxduel.problems.dueling import DuelingProblem, from_matrix
+
+_MOST = 2**31 - 1
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class PiecewiseProblem:
+    """A dueling bandit whose preferences change at known times, of which policies are not told.
+
+    Build one with `piecewise`. Comparisons 1 .. `changes[0]` are of the first matrix, those up to
+    `changes[1]` of the second, and so on. Regret is against the best arm of each stretch; that
+    against a fixed arm is `regret_against`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> first = jd.problems.from_matrix([[0.5, 0.9], [0.1, 0.5]])
+      >>> second = jd.problems.from_matrix([[0.5, 0.2], [0.8, 0.5]])
+      >>> jd.problems.piecewise([first, second], [1_000])
+      PiecewiseProblem('piecewise', K=2, changes after 1,000, best arms 0, 1)
+    """
+
+    preferences: Any  # (S, K, K) float64, a matrix for each stretch
+    changes: Any  # (S - 1,) int64, increasing: the last comparison of each stretch but the last
+    name: str = dataclasses.field(default="piecewise", metadata={"static": True})
+
+    @property
+    def num_arms(self) -> int:
+        """K, the number of arms."""
+        return int(np.shape(self.preferences)[-1])
+
+    @property
+    def stretches(self) -> tuple[DuelingProblem, ...]:
+        """The instance of each stretch."""
+        return tuple(
+            DuelingProblem(matrix, f"{self.name}, stretch {number}")
+            for number, matrix in enumerate(np.asarray(self.preferences), start=1)
+        )
+
+    def gaps(self, kind: str) -> np.ndarray:
+        """The gaps of each stretch, (S, K) float64, as `DuelingProblem.gaps`.
+
+        Raises:
+          InputError: the kind is unknown, or a stretch has no Condorcet winner and it needs one.
+        """
+        return np.stack([stretch.gaps(kind) for stretch in self.stretches])
+
+    def regret_against(self, checkpoints: ArrayLike, plays: ArrayLike) -> np.ndarray:
+        """Regret against each arm k, as if it had been played all the time: the sum of
+        (p_ki + p_kj - 1) / 2 over comparisons of i and j. It can be negative.
+
+        The largest mean over seeds is the pseudo-regret against the best fixed arm.
+
+        Args:
+          checkpoints: (M,) times, among them the changes that lie before the last.
+          plays: (N, M, K), as in `Result`.
+
+        Returns:
+          (N, M, K) float64.
+
+        Raises:
+          InputError: a change is not among the checkpoints.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> p = [[0.5, 0.9], [0.1, 0.5]]
+          >>> problem = jd.problems.piecewise([p, [[0.5, 0.2], [0.8, 0.5]]], [500])
+          >>> policy = jd.policies.make("rucb", num_arms=2)
+          >>> result = jd.simulate(policy, problem, 5_000, 20, regret="average")
+          >>> against = problem.regret_against(result.checkpoints, result.plays)
+          >>> int(against[:, -1].mean(axis=0).argmax())  # the arm of the longer stretch
+          1
+        """
+
+        def of_one(stretch: DuelingProblem, counts: np.ndarray) -> np.ndarray:
+            return counts.astype(np.float64) @ (np.asarray(stretch.preferences).T - 0.5) / 2
+
+        return self.summed(of_one, np.asarray(checkpoints), np.asarray(plays))
+
+    def summed(self, of_one: Any, checkpoints: np.ndarray, tallies: np.ndarray) -> np.ndarray:
+        """A sum over comparisons, each by the instance of its stretch.
+
+        Args:
+          of_one: the sum, (N, m, ...) float64, of tallies (N, m, ...) by a `DuelingProblem`.
+          checkpoints: (M,) times, among them the changes that lie before the last.
+          tallies: (N, M, ...), cumulative.
+
+        Raises:
+          InputError: a change is not among the checkpoints.
+        """
+        self.require_among(checkpoints)
+        parts: list[np.ndarray] = []
+        begin, before, total = 0, np.zeros_like(tallies[:, :1]), np.float64(0)
+        for stretch, end in zip(self.stretches, [*np.asarray(self.changes), _MOST], strict=True):
+            stop = int(np.searchsorted(checkpoints, end, side="right"))
+            if stop > begin:
+                parts.append(total + of_one(stretch, tallies[:, begin:stop] - before))
+                before, total, begin = tallies[:, stop - 1 : stop], parts[-1][:, -1:], stop
+        return np.concatenate(parts, axis=1)
+
+    def require_among(self, checkpoints: np.ndarray) -> None:
+        """Raises InputError unless all changes before the last checkpoint are among them."""
+        changes = np.asarray(self.changes)
+        lacking = np.setdiff1d(changes[changes < checkpoints[-1]], checkpoints)
+        if len(lacking) > 0:
+            raise InputError(
+                f"checkpoints must include the changes of '{self.name}': "
+                f"{listed([f'{t:,}' for t in lacking])} is missing."
+            )
+
+    def __repr__(self) -> str:
+        best = [stretch.copeland_winners[0] for stretch in self.stretches]
+        changes = listed([f"{t:,}" for t in np.asarray(self.changes)])
+        return (
+            f"PiecewiseProblem({self.name!r}, K={self.num_arms}, changes after {changes}, "
+            f"best arms {listed(best)})"
+        )
+
+
+def piecewise(
+    problems: Sequence[Any], times: Sequence[int], name: str = "piecewise"
+) -> PiecewiseProblem:
+    """An instance whose preferences change.
+
+    Args:
+      problems: S >= 2 instances, or matrices, of as many arms each, without ties apart.
+      times: S - 1 increasing times: the last comparison of each stretch but the last.
+      name: the instance's name.
+
+    Raises:
+      InputError: fewer than two instances, of different numbers of arms, or with ties that are told
+        from coins; times that do not increase, or as many as do not fit.
+
+    Example:
+      >>> import jax
+      >>> import jaxduel as jd
+      >>> keys = jax.random.split(jax.random.key(0), 3)
+      >>> thirds = [jd.problems.random_condorcet(key, num_arms=5) for key in keys]
+      >>> problem = jd.problems.piecewise(thirds, times=[10_000, 20_000])
+      >>> result = jd.simulate(jd.policies.make("dts", num_arms=5), problem, 30_000, 10)
+      >>> bool((result.plays[:, -1].sum(axis=1) == 60_000).all())
+      True
+    """
+    made = [p if isinstance(p, DuelingProblem) else from_matrix(p) for p in problems]
+    if len(made) < 2 or len({one.num_arms for one in made}) > 1:
+        raise InputError("piecewise needs at least two instances, all of as many arms.")
+    if any(one.ties is not None for one in made):
+        raise InputError("piecewise: its instances cannot have ties that are told from coins.")
+    ends = list(times)
+    whole = all(isinstance(t, int | np.integer) and 1 <= t < _MOST for t in ends)
+    if len(ends) != len(made) - 1 or not whole or any(a >= b for a, b in pairwise(ends)):
+        raise InputError(
+            f"piecewise: times must be {len(made) - 1} increasing whole numbers of comparisons, "
+            f"not {ends!r}."
+        )
+    stack = np.stack([np.asarray(one.preferences, np.float64) for one in made])
+    stack.flags.writeable = False
+    return PiecewiseProblem(stack, np.array(ends, np.int64), name)

@@ -1,0 +1,55 @@
+"""Instances that change: what is accepted, and sums over stretches by hand."""
+
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.simulation.regret import regret_of
+
+P, Q = np.array([[0.5, 0.9], [0.1, 0.5]]), np.array([[0.5, 0.3], [0.7, 0.5]])
+BOTH = jd.problems.piecewise([P, Q], [4])
+
+
+def test_its_stretches_are_instances():
+    assert BOTH.num_arms == 2
+    assert [one.condorcet_winner for one in BOTH.stretches] == [0, 1]
+    np.testing.assert_allclose(BOTH.gaps("average"), [[0, 0.4], [0.2, 0]])
+    assert repr(BOTH) == ("PiecewiseProblem('piecewise', K=2, changes after 4, best arms 0, 1)")
+
+
+def test_sums_by_hand():
+    plays = np.array([[[1, 1], [3, 5], [4, 8]]])  # of one seed at 1, 4 and 6
+    grid = np.array([1, 4, 6])
+    regret = regret_of(BOTH, "average", grid, plays, None)
+    np.testing.assert_allclose(regret, [[0.4 / 2, 5 * 0.4 / 2, 5 * 0.4 / 2 + 1 * 0.2 / 2]])
+    against = BOTH.regret_against(grid, plays)
+    # against arm 0: (p_0i - 1/2) / 2 of each play of i
+    by_hand = [0.4 / 2, 5 * 0.4 / 2, 5 * 0.4 / 2 + 3 * -0.2 / 2]
+    np.testing.assert_allclose(against[0, :, 0], by_hand)
+    np.testing.assert_allclose(against[0, :, 1], [-0.4 / 2, -3 * 0.4 / 2, -1.2 / 2 + 0.2 / 2])
+    with pytest.raises(
+        jd.InputError, match="must include the changes of 'piecewise': 4 is missing"
+    ):
+        BOTH.regret_against([1, 6], plays[:, [0, 2]])
+
+
+@pytest.mark.parametrize(
+    ("problems", "times", "message"),
+    [
+        ([P], [], "at least two instances"),
+        ([P, np.full((3, 3), 0.5)], [4], "all of as many arms"),
+        ([P, Q], [], "times must be 1 increasing whole numbers"),
+        ([P, Q], [0], r"not \[0\]"),
+        ([P, Q, P], [5, 5], r"times must be 2 increasing whole numbers.*not \[5, 5\]"),
+        ([P, Q], [2**31 - 1], "increasing whole numbers"),
+        ([P, Q], [1.5], "increasing whole numbers"),
+        (
+            [P, jd.problems.from_matrix(Q, ties=[[0, 0.1], [0.1, 0]])],
+            [4],
+            "cannot have ties that are told from coins",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(problems, times, message):
+    with pytest.raises(jd.InputError, match=message):
+        jd.problems.piecewise(problems, times)
