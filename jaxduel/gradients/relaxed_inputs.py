@@ -76,8 +76,8 @@ def playable(policy: Any, problem: Problem, regret: str) -> DuelingProblem:
     if not isinstance(problem, DuelingProblem):
         kind = "has arms with rewards" if isinstance(problem, ArmsProblem) else "changes"
         raise InputError(
-            f"the relaxed simulator compares arms in pairs, and '{problem.name}' {kind}: it accepts "
-            "matrices of preferences."
+            f"the relaxed simulator compares arms in pairs, and '{problem.name}' {kind}: it "
+            "accepts matrices of preferences."
         )
     if problem.num_arms != policy.num_arms:
         raise InputError(

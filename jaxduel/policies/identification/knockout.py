@@ -37,7 +37,7 @@ def is_over(knockout: Knockout) -> jax.Array:
 
 
 def next_match(knockout: Knockout, first_wins: jax.Array) -> Knockout:
-    """The knockout after a match; meaningless if it was over."""
+    """The knockout after a match; the same if it was over."""
     arms, size, place = knockout
     winner = jnp.where(first_wins, arms[place], arms[place + 1])
     arms = arms.at[place // 2].set(winner)
@@ -45,7 +45,8 @@ def next_match(knockout: Knockout, first_wins: jax.Array) -> Knockout:
     ends = place + 1 >= size
     unmet = jnp.where(ends & (place < size), place, 0)
     arms = arms.at[jnp.where(unmet > 0, unmet // 2, 0)].set(arms[unmet])
-    return Knockout(arms, jnp.where(ends, (size + 1) // 2, size), jnp.where(ends, 0, place))
+    after = Knockout(arms, jnp.where(ends, (size + 1) // 2, size), jnp.where(ends, 0, place))
+    return jax.tree.map(lambda new, old: jnp.where(is_over(knockout), old, new), after, knockout)
 
 
 def lead_needed(error: Any, margin: Any) -> jax.Array:

@@ -142,11 +142,7 @@ class NTS:
         winner = jnp.where(left_wins, state.left, state.right)
         loser = jnp.where(left_wins, state.right, state.left)
         beaten_by, was_over = state.beaten_by.at[loser].set(winner), is_over(state.knockout)
-        knockout = jax.tree.map(
-            lambda new, old: jnp.where(was_over, old, new),
-            next_match(state.knockout, left_wins),
-            state.knockout,
-        )
+        knockout = next_match(state.knockout, left_wins)
         over, left = is_over(knockout), knockout.arms[knockout.place]
         others = jnp.arange(self.num_arms, dtype=jnp.int32) != left
         rivals = self.active_arms & others & (beaten_by != left)

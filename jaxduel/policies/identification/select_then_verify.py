@@ -152,11 +152,7 @@ class SelectThenVerify:
     def _decided(self, state: SelectThenVerifyState, left_wins: jax.Array) -> SelectThenVerifyState:
         """The state after a match or a test."""
         was_over = is_over(state.knockout)
-        knockout = jax.tree.map(
-            lambda new, old: jnp.where(was_over, old, new),
-            next_match(state.knockout, left_wins),
-            state.knockout,
-        )
+        knockout = next_match(state.knockout, left_wins)
         over, left = is_over(knockout), knockout.arms[knockout.place]
         number = jnp.arange(self.num_arms, dtype=jnp.int32)
         rivals = self.active_arms & (number != left) & (~was_over | (number > state.right))
