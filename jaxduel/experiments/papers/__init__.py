@@ -24,6 +24,10 @@ TITLES = {
     "batched-mab": "Batched Multi-armed Bandits Problem (Gao, Han, Ren and Zhou, NeurIPS 2019)",
     "double-etc": "Double Explore-then-Commit (Jin, Xu, Xiao and Gu, COLT 2021)",
     "winner-stays": "Dueling Bandits with Weak Regret (Chen and Frazier, ICML 2017)",
+    "best-of-both": (
+        "Versatile Dueling Bandits: Best-of-both World Analyses for Learning from Relative "
+        "Preferences (Saha and Gaillard, ICML 2022)"
+    ),
     "many-arms": (
         "MergeRUCB (Zoghi, Whiteson and de Rijke, WSDM 2015), MergeDTS (Li, Markov, de Rijke and "
         "Zoghi, TOIS 2020) and REX3 (Gajane, Urvoy and Clerot, ICML 2015) on many arms"

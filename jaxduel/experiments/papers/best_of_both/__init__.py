@@ -1,0 +1,2 @@
+"""Saha and Gaillard, "Versatile Dueling Bandits: Best-of-both World Analyses for Learning from
+Relative Preferences" (ICML 2022)."""

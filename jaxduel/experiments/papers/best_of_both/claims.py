@@ -1,0 +1,71 @@
+"""Claims of Saha and Gaillard (ICML 2022): the abstract, by its sense.
+
+"Logarithmic" is judged by a slope of log R below that of sqrt t, and sqrt(K T) by `LIMIT` times
+that: both limits are chosen here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from jaxduel.experiments.claims import Claim, Measurement, all_hold
+from jaxduel.experiments.estimates import mean_of
+from jaxduel.experiments.findings import Finder, Judge, less, over, under
+
+STEADY = ("arxiv", "arithmetic")
+TURNED = "arithmetic, turned"
+NUM_ARMS, CHANGE = 8, 10_000
+VERSATILE = "versatile-db"
+OTHERS = ("dts", "rmed1", "rucb")
+LIMIT = 4.0
+"""Tsallis-INF's constant of sqrt(K T)."""
+
+
+def _in_roots(find: Finder, policies: Sequence[str], judge: Judge) -> Iterator[Measurement]:
+    """Regret on the instance that turns, in units of sqrt(K T)."""
+    for policy in policies:
+        sample = find.samples.get((TURNED, policy))
+        if sample is not None:
+            root = math.sqrt(NUM_ARMS * sample.checkpoints[-1])
+            number = mean_of(sample.final / root)
+            words = f"R / sqrt(K T), {sample.label}"
+            yield Measurement(TURNED, words, number, math.nan, judge(number))
+
+
+CLAIMS = (
+    Claim(
+        "logarithmic regret where outcomes are independent",
+        "abstract, by its sense",
+        "slope of log R over the last decade below 0.5 on both sets that do not change",
+        lambda find: find.slopes((VERSATILE,), STEADY, under(0.5)),
+        len(STEADY),
+        all_hold,
+    ),
+    Claim(
+        "regret of the order of sqrt(K T) where outcomes are chosen by an adversary",
+        "abstract, by its sense",
+        f"regret below {LIMIT:g} sqrt(K T) on the set that changes",
+        partial(_in_roots, policies=(VERSATILE,), judge=under(LIMIT)),
+        1,
+        all_hold,
+    ),
+    Claim(
+        "policies for independent outcomes break down where preferences turn round",
+        "not in the paper",
+        f"D-TS, RMED1 and RUCB have regret above {LIMIT:g} sqrt(K T) there",
+        partial(_in_roots, policies=OTHERS, judge=over(LIMIT)),
+        len(OTHERS),
+        all_hold,
+    ),
+    Claim(
+        "it outperforms existing algorithms",
+        "abstract, by its sense",
+        "less regret than D-TS, RMED1 and RUCB on all three sets",
+        lambda find: find.against_best(VERSATILE, OTHERS, (*STEADY, TURNED), less),
+        len(STEADY) + 1,
+        all_hold,
+    ),
+)
+"""Claims about figure 1."""
