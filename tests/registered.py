@@ -19,6 +19,7 @@ LIKE_OTHERS = (
     "pure-dts",
     "rmed2fh",
     "scomp",
+    "select-then-verify",
 )
 """Policies that share most of their code with another of their family: what is long to check of
 every policy is checked of these by `-m slow`."""

@@ -80,8 +80,8 @@ STYLES = {
     "ws-w": Style("#A6761D", "-", "d"),
     "ws-s": Style("#D9A441", "--", "P"),
     "beat-the-winner": Style("#BF8A30", ":", "h"),
-    # outcomes of any law: oranges
-    "versatile-db": Style("#D94801", "-", "s"),
+    # outcomes of any law: oranges, an olive
+    "versatile-db": Style("#6B8E00", "-", "s"),
     "rex3": Style("#FD8D3C", "--", "v"),
     "rex3[half=false]": Style("#E8590C", ":", "^"),
     "rex3[anytime=true]": Style("#FFB870", "-.", "<"),

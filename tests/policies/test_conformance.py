@@ -24,7 +24,7 @@ NAMED_GRIDS = ("base", "etc")
 
 
 QUICK = ("base", "pcomp", "rucb")
-LONG_QUIET = ("dts", "ecw-rmed", "merge-rucb", "rcs", "rmed1", "rmed2")
+LONG_QUIET = ("ccb", "dts", "ecw-rmed", "merge-rucb", "rcs", "rex3", "rmed1", "rmed2")
 """Policies whose quiet runs are long to check, and are checked in tests of their own."""
 
 

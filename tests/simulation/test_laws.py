@@ -105,7 +105,7 @@ def test_more_seeds_keep_the_seeds_there_were():
 
 SLOW_TO_DECIDE = {"pbr": 30_000, "round-robin": 607, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
-LONG = ("ecw-rmed", "pbr", *LIKE_OTHERS)
+LONG = ("ecw-rmed", "pbr", "rcs", "savage", "self-sparring", *LIKE_OTHERS)
 
 
 @pytest.mark.parametrize(

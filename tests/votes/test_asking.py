@@ -76,7 +76,7 @@ SURE = jd.votes.from_counts(np.where(np.eye(3, dtype=bool), 0, [[0, 9, 9], [3, 0
     ("name", "parameters"),
     [
         pytest.param("dts", {"self_duels": False}, marks=pytest.mark.slow),
-        pytest.param("dts", {}, marks=pytest.mark.thorough),
+        pytest.param("dts", {}, marks=pytest.mark.slow),
         pytest.param("rucb", {}, marks=pytest.mark.thorough),
         ("uniform", {}),
         pytest.param("arena", {}, marks=pytest.mark.thorough),

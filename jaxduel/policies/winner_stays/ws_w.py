@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import masked_choice
+from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.registry import register
@@ -100,22 +100,26 @@ class WSW:
         left, right = plan
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         gain = (arms == left).astype(jnp.int32) - (arms == right).astype(jnp.int32)
-        return self._known(
-            state._replace(score=state.score + outcome * gain, left=left, right=right)
-        )
+        score = state.score + outcome * gain
+        # round l ends when the winner of a duel reaches (K - 1) l: then all others are at -l
+        goal = (count_true(jnp.asarray(self.active_arms)) - 1) * (state.rounds + 1)
+        ends = (outcome != 0) & (score[jnp.where(outcome > 0, left, right)] >= goal)
+        known = state._replace(score=score, left=left, right=right)
+        return self._counted(known, state.rounds + ends)
 
     def learn(self, state: WSWState, feedback: Feedback) -> WSWState:
         """Takes in withheld outcomes."""
         wins = feedback.wins()
         gain = jnp.sum(wins - wins.T, axis=1, dtype=jnp.int32)
-        return self._known(state._replace(score=state.score + gain))
-
-    def _known(self, state: WSWState) -> WSWState:
-        """The state with the rounds counted that its C have completed."""
+        state = state._replace(score=state.score + gain)
         score = jnp.where(self.active_arms, state.score, _LEAST)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         leader = lax.argmax(score, 0, jnp.int32)
-        rounds = jnp.maximum(state.rounds, -jnp.max(jnp.where(arms == leader, _LEAST, score)))
+        completed = -jnp.max(jnp.where(arms == leader, _LEAST, score))
+        return self._counted(state, jnp.maximum(state.rounds, completed))
+
+    def _counted(self, state: WSWState, rounds: jax.Array) -> WSWState:
+        """The state with so many rounds completed."""
         if self.fresh_challenger:
             left, right = (
                 jnp.where(rounds > state.rounds, -1, arm) for arm in (state.left, state.right)

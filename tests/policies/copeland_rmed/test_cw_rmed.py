@@ -42,7 +42,11 @@ def _pairs(words):
 
 @pytest.mark.parametrize(
     ("num_arms", "line4"),
-    some([(2, "retest"), (4, "retest"), (5, "retest"), (4, "pass")], (), [(5, "retest")]),
+    some(
+        [(2, "retest"), (4, "retest"), (5, "retest"), (4, "pass")],
+        (),
+        [(2, "retest"), (5, "retest")],
+    ),
 )
 def test_cw_rmed_lists_what_some_optimum_asks_for(num_arms, line4):
     num, steps = 12, 100

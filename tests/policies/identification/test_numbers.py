@@ -147,7 +147,8 @@ PORTED = {
 }
 
 
-@pytest.mark.parametrize("num_arms", some(PORTED, (), (20,)))
+@pytest.mark.slow
+@pytest.mark.parametrize("num_arms", PORTED)
 def test_pocowista_agrees_with_another_program(num_arms):
     rng = np.random.default_rng(5)
     shape = num_arms, num_arms

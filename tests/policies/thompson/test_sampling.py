@@ -84,7 +84,14 @@ VARIANTS = ("dts+ over candidates", "dts+ without self-duels", "rcs fallback")
     some(
         [(case, size) for case in CASES for size in SIZES if size > 2 or case not in VARIANTS],
         (),
-        [("dts+", 2), ("dts+ without self-duels", 5), ("dts+ over candidates", 5)],
+        [
+            ("dts+", 2),
+            ("dts+ over candidates", 5),
+            ("dts+ without self-duels", 5),
+            ("pure-dts", 2),
+            ("rcs", 2),
+            ("rcs fallback", 5),
+        ],
     ),
 )
 def test_duels_follow_the_paper_given_the_samples(case, num_arms):
