@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.py"))
 SMALL = tomllib.loads((NOTEBOOKS / "small.toml").read_text())
-LONG = ("3_worst_instances", "4_tuning", "6_arena")
+LONG = ("2_a_policy_of_your_own", "3_worst_instances", "6_arena")
 WITH_DATA = ("6_arena",)
 """Those that need files which the package does not ship."""
 

@@ -38,7 +38,13 @@ NUM, STEPS = 200, 80
     some(
         [(case, size) for case in REPLAYS for size in ((3,) if "," in case else (2, 5))],
         [("rucb", 5), ("btm", 5), ("rmed1", 5), ("sparring", 2)],
-        [("merge-dts", 2), ("merge-dts, independent", 3), ("merge-rucb, theory", 3), ("arena", 2)],
+        [
+            ("merge-dts", 2),
+            ("merge-dts, independent", 3),
+            ("merge-rucb, theory", 3),
+            ("arena", 2),
+            ("arena, ipw", 3),
+        ],
     ),
 )
 def test_duels_follow_the_paper(case, num_arms):

@@ -215,7 +215,7 @@ def same_lists(state, lists):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
-@pytest.mark.parametrize("name", some(IN_PASSES, (), ("cw-rmed",)))
+@pytest.mark.parametrize("name", some(IN_PASSES, (), ("cw-rmed", "ecw-rmed")))
 def test_but_for_its_list_a_state_goes_on_as_one_that_was_played(name, seed):
     """With the list that the built state begins, the played one makes the same comparisons.
 

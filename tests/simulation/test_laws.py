@@ -84,7 +84,7 @@ def test_the_width_of_a_block_does_not_change_a_bit(name, num_arms):
         assert np.array_equal(run.plays, runs[0].plays)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_blocks_are_no_wider_than_needed():
     for num_seeds, lanes in ((1, 64), (64, 64), (65, 128), (300, 512), (5000, 512)):
         assert _simulate("rucb", num_seeds=num_seeds, horizon=5).made_by["lanes"] == lanes

@@ -94,7 +94,7 @@ def test_pairs_are_those_of_the_policy_one_by_one(name, parameters, monkeypatch)
     forget_programs()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_pairs_have_the_same_law_with_quiet_runs_skipped(monkeypatch):
     """D-TS, the first pair of 1,200 seeds each: shares of unordered pairs."""
     policy = jd.policies.make("dts", num_arms=3)

@@ -134,7 +134,7 @@ def test_maps_and_tables_have_the_cells(tmp_path):
     assert "regret at T" not in text  # thousands of cells are in the tables alone
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.usefixtures("small", "made_up_runs")
 def test_an_interrupted_study_goes_on_where_it_ended(tmp_path, monkeypatch):
     whole = stored_curves.run_tasks

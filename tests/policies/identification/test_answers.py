@@ -49,7 +49,8 @@ def _check(name, num_arms, tied=0.0):
 
 
 @pytest.mark.parametrize(
-    ("name", "num_arms"), some([(name, size) for name in CASES for size in (2, 3, 5)], [("nts", 3)])
+    ("name", "num_arms"),
+    some([(name, size) for name in CASES for size in (2, 3, 5)], [("nts", 3)], [("pocowista", 5)]),
 )
 def test_answers_are_those_of_the_paper(name, num_arms):
     left, right, _, answer = _check(name, num_arms)

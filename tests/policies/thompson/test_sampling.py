@@ -86,6 +86,7 @@ VARIANTS = ("dts+ over candidates", "dts+ without self-duels", "rcs fallback")
         (),
         [
             ("dts+", 2),
+            ("dts+", 5),
             ("dts+ over candidates", 5),
             ("dts+ without self-duels", 5),
             ("pure-dts", 2),

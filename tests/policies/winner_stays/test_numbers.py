@@ -100,7 +100,7 @@ def _check(name, policy, definition, t, mean, error, fresh=()):
     assert abs(found.mean() - mean) < 4 * np.hypot(own, error), (definition, t, found.mean(), own)
 
 
-@pytest.mark.parametrize("name", some(PROBLEMS, (), ("O(20, .8)", "arithmetic")))
+@pytest.mark.parametrize("name", some(PROBLEMS, (), ("O(20, .8)", "arithmetic", "six rankers")))
 def test_regret_agrees_with_other_programs(name):
     for number in (*JAVA[name], *OTHERS.get(name, ())):
         _check(name, *number)
