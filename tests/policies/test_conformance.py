@@ -36,7 +36,7 @@ def _cases():
     }
     for name, check in product(jd.policies.names(), conformance.CHECKS):
         marks = [] if name in QUICK else [pytest.mark.thorough]
-        if (name, check) in slow:
+        if (name, check) in slow or (marks and check is conformance.repeats_itself):
             marks = [pytest.mark.slow]
         yield pytest.param(name, check, marks=marks, id=f"{name}-{check.__name__}")
 
