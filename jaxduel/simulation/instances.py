@@ -45,28 +45,40 @@ class Instance(Protocol):
         ...
 
 
+class Coin(NamedTuple):
+    """What decides a comparison."""
+
+    luck: jax.Array  # () float32 in [0, 1): the left arm wins below its probability
+    stretch: jax.Array | None = None  # () int32, where preferences change
+
+
 class Duels(NamedTuple):
-    """Arms that are compared in pairs."""
+    """Arms that are compared in pairs, with `ties`, with `changes` of preferences, or without."""
 
-    preferences: jax.Array  # (K, K) float32; with `ties`, of decisive comparisons
+    preferences: jax.Array  # (K, K) float32, with `ties` where decisive; with `changes` (S, K, K)
     ties: jax.Array | None = None  # (K, K) float32; None: a tie is a fair coin
+    changes: jax.Array | None = None  # (S - 1,) int32: as `PiecewiseProblem.changes`
 
-    def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
-        """Coins in [0, 1): the left arm wins below its probability."""
-        del times
-        return _coins(keys)
+    def noise(self, keys: jax.Array, times: jax.Array) -> Coin:
+        """Coins, each with its stretch where preferences change."""
+        if self.changes is None:
+            return Coin(_coins(keys))
+        passed = times[:, None] > self.changes
+        return Coin(_coins(keys), jnp.sum(passed, axis=1, dtype=jnp.int32))
 
-    def sample(self, arms: jax.Array, plan: Duel, noise: jax.Array) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Duel, noise: Coin) -> jax.Array:
         """() int32: +1 if the left arm wins, -1 if the right one does, `WITHHELD` for a tie."""
+        luck, stretch = noise
         pair = arms[plan.left], arms[plan.right]
+        wins = self.preferences[pair if stretch is None else (stretch, *pair)]
         if self.ties is None:
-            return jnp.where(noise < self.preferences[pair], jnp.int32(1), jnp.int32(-1))
+            return jnp.where(luck < wins, jnp.int32(1), jnp.int32(-1))
         decisive = 1.0 - self.ties[pair]
-        lost = jnp.where(noise < decisive, jnp.int32(-1), jnp.int32(WITHHELD))
-        return jnp.where(noise < decisive * self.preferences[pair], jnp.int32(1), lost)
+        lost = jnp.where(luck < decisive, jnp.int32(-1), jnp.int32(WITHHELD))
+        return jnp.where(luck < decisive * wins, jnp.int32(1), lost)
 
     def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
-        """(K, K) int32: wins of i over j."""
+        """(K, K) int32: wins of i over j. Batches are refused where preferences change."""
         upper = np.triu_indices(len(self.preferences), 1)
         n, pair = plan.counts[upper], (arms[upper[0]], arms[upper[1]])
         if self.ties is not None:
@@ -78,7 +90,7 @@ class Duels(NamedTuple):
 
     def no_outcomes(self) -> jax.Array:
         """(K, K) int32."""
-        return jnp.zeros(self.preferences.shape, jnp.int32)
+        return jnp.zeros(self.preferences.shape[-2:], jnp.int32)
 
     def add_outcome(
         self, so_far: jax.Array, arms: jax.Array, plan: Duel | Batch, outcome: jax.Array
@@ -87,45 +99,6 @@ class Duels(NamedTuple):
         del arms
         if isinstance(plan, Batch):
             return so_far + outcome
-        return add_result(so_far, duel_result(plan, outcome))
-
-
-class Coin(NamedTuple):
-    """What decides a comparison of an instance that changes."""
-
-    luck: jax.Array  # () float32 in [0, 1)
-    stretch: jax.Array  # () int32
-
-
-class ChangingDuels(NamedTuple):
-    """Arms that are compared in pairs, whose preferences change."""
-
-    preferences: jax.Array  # (S, K, K) float32
-    changes: jax.Array  # (S - 1,) int32: the last comparison of each stretch but the last
-
-    def noise(self, keys: jax.Array, times: jax.Array) -> Coin:
-        """Coins, and the stretch of each comparison."""
-        passed = times[:, None] > self.changes
-        return Coin(_coins(keys), jnp.sum(passed, axis=1, dtype=jnp.int32))
-
-    def sample(self, arms: jax.Array, plan: Duel, noise: Coin) -> jax.Array:
-        """() int32: +1 if the left arm wins, -1 if the right one does."""
-        chance = self.preferences[noise.stretch, arms[plan.left], arms[plan.right]]
-        return jnp.where(noise.luck < chance, jnp.int32(1), jnp.int32(-1))
-
-    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
-        """Never called: batches are refused."""
-        raise NotImplementedError
-
-    def no_outcomes(self) -> jax.Array:
-        """(K, K) int32."""
-        return jnp.zeros(self.preferences.shape[1:], jnp.int32)
-
-    def add_outcome(
-        self, so_far: jax.Array, arms: jax.Array, plan: Duel, outcome: jax.Array
-    ) -> jax.Array:
-        """(K, K) int32: wins of i over j."""
-        del arms
         return add_result(so_far, duel_result(plan, outcome))
 
 
@@ -226,7 +199,7 @@ def instance_of(problem: Problem, num_arms: int, with_ties: bool = False) -> Ins
         around = ((0, 0), (0, extra), (0, extra))
         stack: Any = np.pad(p, around, constant_values=0.5).astype(np.float32)
         changes: Any = np.asarray(problem.changes, np.int32)
-        return ChangingDuels(stack, changes)
+        return Duels(stack, changes=changes)
     if not with_ties:
         alone: Any = np.pad(p, (0, extra), constant_values=0.5).astype(np.float32)
         return Duels(alone)
