@@ -17,7 +17,7 @@ from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.planning import family_of, plan
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies.base import Batch, PullBatch
-from jaxduel.problems import Problem
+from jaxduel.problems import PiecewiseProblem, Problem
 from jaxduel.simulation.checking import WINNERS
 from jaxduel.simulation.identity import problem_digest
 
@@ -84,6 +84,13 @@ class DataSet:
     def num_runs(self) -> int:
         """Number of runs of each policy."""
         return sum(draw.num_runs for draw in self.draws)
+
+    def with_changes(self, times: np.ndarray) -> np.ndarray:
+        """The times, and those before the last at which an instance changes: (M,) int64."""
+        problems = (draw.problem for draw in self.draws)
+        changes = [p.changes for p in problems if isinstance(p, PiecewiseProblem)]
+        grid = np.concatenate([times, *changes])
+        return np.unique(grid[grid <= times[-1]])
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def _curves(panels: Sequence[Plan], setting: Setting) -> list[Curve]:
     curves: dict[tuple[str, str], Curve] = {}
     for data, competitor in all_entries(panels):
         horizon = setting.horizon_of(data)
-        times = setting.checkpoints(horizon)
+        times = data.with_changes(setting.checkpoints(horizon))
         curve = Curve(data, competitor, horizon, times, setting.regret_on(data))
         curves[curve.key] = curves.get(curve.key, curve).joined(curve)
     return list(curves.values())

@@ -23,8 +23,9 @@ def test_the_order_turns():
     problem = turned()
     assert [one.condorcet_winner for one in problem.stretches] == [NUM_ARMS - 1, 0]
     assert problem.changes.tolist() == [CHANGE]
-    assert CHANGE in PAPER.setting.checkpoints(20_000)
-    assert PAPER.setting.checkpoints(300)[-1] == 300
+    ((data, _),) = PAPER.panel("1c").playing(Order())
+    assert CHANGE in data.with_changes(PAPER.setting.checkpoints(20_000))
+    assert data.with_changes(np.array([100, 300])).tolist() == [100, 300]
 
 
 @pytest.mark.thorough

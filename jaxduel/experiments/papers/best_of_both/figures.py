@@ -12,10 +12,6 @@ former best arm with itself for long. Regret is the average one, against the bes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.best_of_both.claims import (
@@ -32,17 +28,6 @@ from jaxduel.problems import PiecewiseProblem
 
 HORIZON = 100_000
 SIZES = Sizes(Size(HORIZON, 50), Size(1_000_000, 200))
-
-
-@dataclass(frozen=True)
-class ChangingSetting(Setting):
-    """Settings whose checkpoints include the change."""
-
-    def checkpoints(self, horizon: int) -> np.ndarray:
-        """As of a `Setting`, and the change: (M,) int64."""
-        grid = np.union1d(super().checkpoints(horizon), CHANGE)
-        return grid[grid <= horizon]
-
 
 COMPETITORS = (
     Competitor(VERSATILE, "Versatile-DB", VERSATILE, {}),
@@ -72,7 +57,7 @@ PAPER = Paper(
         Panel(f"1{letter}", "regret", curves, (Group(place, COMPETITORS),))
         for letter, place in zip("abc", PLACES, strict=True)
     ),
-    setting=ChangingSetting(HORIZON, "average", time_scale="log", regret_scale="log", start=100),
+    setting=Setting(HORIZON, "average", time_scale="log", regret_scale="log", start=100),
     claims=CLAIMS,
     notes=("The paper's own sets and horizons are not known.",),
     breaks_assumptions=True,
