@@ -14,7 +14,7 @@ from jaxduel.experiments.papers.many_arms.claims import (
     RIVALS,
     subset,
 )
-from jaxduel.experiments.papers.many_arms.figures import PAPER, drawn, rankers
+from jaxduel.experiments.papers.many_arms.figures import PAPER, drawn
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine
@@ -44,15 +44,17 @@ def test_claims_about_long_runs_are_not_judged_before():
 
 @pytest.mark.usefixtures("data_folder")
 def test_sets_have_winners_and_subsets_differ():
-    for name, size in zip(RANKERS, (135, 136, 136), strict=True):
-        problem = rankers(name)
-        assert problem.num_arms == size
-        assert problem.condorcet_winner is not None
+    sets = [PAPER.panel(f"1{letter}").playing(Order())[0][0] for letter in "abc"]
+    problems = [data.draws[0].problem for data in sets]
+    assert [(problem.name, problem.num_arms) for problem in problems] == [
+        *zip(RANKERS, (135, 136, 136), strict=True)
+    ]
+    assert all(problem.condorcet_winner is not None for problem in problems)
     draws = drawn(8, Order(), 6)
     assert all(draw.problem.condorcet_winner is not None for draw in draws)
     assert len({draw.problem.preferences.tobytes() for draw in draws}) == 6
     (whole,) = drawn(136, Order(), 1)
-    np.testing.assert_array_equal(whole.problem.preferences, rankers(RANKERS[1]).preferences)
+    np.testing.assert_array_equal(whole.problem.preferences, problems[1].preferences)
 
 
 @pytest.mark.slow

@@ -21,7 +21,8 @@ from jaxduel.experiments.claims import (
 from jaxduel.experiments.estimates import Estimate
 from jaxduel.experiments.findings import Finder, less
 
-RANKERS = ("mslr-informational without 110", "mslr-navigational", "mslr-perfect")
+INFORMATIONAL = "mslr-informational without 110"
+RANKERS = (INFORMATIONAL, "mslr-navigational", "mslr-perfect")
 SIZES = (4, 8, 16, 32, 64, 136)
 MANY = (64, 136)
 """Sizes at which REX3's figure has it in front."""

@@ -26,7 +26,14 @@ import numpy as np
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor, Draw
 from jaxduel.experiments.keys import named_key
-from jaxduel.experiments.papers.many_arms.claims import CLAIMS, LONG, RANKERS, SIZES, subset
+from jaxduel.experiments.papers.many_arms.claims import (
+    CLAIMS,
+    INFORMATIONAL,
+    LONG,
+    RANKERS,
+    SIZES,
+    subset,
+)
 from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, curves
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.sweep_plans import Axis, SweepLine, SweepPlan, SweepPoint
@@ -62,18 +69,16 @@ FIGURE_2 = (
 )
 
 
-def rankers(name: str) -> DuelingProblem:
-    """All rankers of a matrix, but for those after "without", from 1.
+def informational() -> DuelingProblem:
+    """The informational rankers but for the 110th.
 
     Raises:
       InputError: if the data are not available.
     """
-    matrix, _, left_out = name.partition(" without ")
-    whole = problems.load(matrix)
-    if not left_out:
-        return whole
-    chosen = whole.submatrix([arm for arm in range(whole.num_arms) if arm != int(left_out) - 1])
-    return problems.from_matrix(chosen.preferences, name)
+    whole = problems.load("mslr-informational").preferences
+    left_out = 110 - 1
+    rest = np.delete(np.delete(whole, left_out, axis=0), left_out, axis=1)
+    return problems.from_matrix(rest, INFORMATIONAL)
 
 
 def drawn(num_arms: int, order: Order, runs: int) -> tuple[Draw, ...]:
@@ -117,14 +122,9 @@ PAPER = Paper(
                 f"1{letter}",
                 "regret",
                 curves,
-                (
-                    Group(
-                        Place(name, f"{name}, $K={{}}$", _136_ARMS, partial(rankers, name)),
-                        FIGURE_1,
-                    ),
-                ),
+                (Group(Place(name, f"{name}, $K={{}}$", _136_ARMS, make), FIGURE_1),),
             )
-            for letter, name in zip("abc", RANKERS, strict=True)
+            for letter, name, make in zip("abc", RANKERS, (informational, None, None), strict=True)
         ),
         Panel(
             "2",

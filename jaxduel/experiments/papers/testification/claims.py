@@ -1,8 +1,8 @@
 """Claims of Haddenhorst, Bengs, Brandt and Huellermeier (UAI 2021) about Table 1 of the supplement.
 
-Their program begins with a duel of every pair, 190 in all, of which NTS asks for about `ASKED`
-anyway: it counts `FREE` duels more than ours. Their SELECT plays up to 21 matches among 20 arms,
-ours 19, which is a tenth of the whole.
+Their program begins with a duel of every pair, of which NTS asks for `ASKED` anyway: it counts
+`FREE` duels more than ours. Their SELECT plays up to 21 matches among 20 arms, ours 19, which is a
+tenth of the whole.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ PRINTED = {
 }
 """Mean duels by policy and h': every preference is 1/2 + h' or 1/2 - h'."""
 LEADS = tuple(PRINTED[NTS])
-ASKED = 21
-FREE = NUM_ARMS * (NUM_ARMS - 1) // 2 - ASKED
+PAIRS = NUM_ARMS * (NUM_ARMS - 1) // 2
+ASKED = (NUM_ARMS - 1) + 2
+"""Pairs of the knockout, and those that the champion meets, in the mean: each beats it with
+probability 1/2."""
+FREE = PAIRS - ASKED
 CLOSE, NEAR = 1.05, 1.25
 
 

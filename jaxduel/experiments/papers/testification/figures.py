@@ -29,6 +29,7 @@ from jaxduel.experiments.papers.testification.claims import (
     LEADS,
     NTS,
     NUM_ARMS,
+    PAIRS,
     VERIFY,
     where,
 )
@@ -94,8 +95,8 @@ PAPER = Paper(
     setting=FinalSetting(HORIZON, "votes", time_scale="log", regret_scale="log"),
     claims=CLAIMS,
     notes=(
-        "The authors' program first duels each of the 190 pairs once, and its SELECT plays up to "
-        "21 matches among 20 arms, not 19: its numbers are larger.",
+        f"The authors' program first duels each of the {PAIRS} pairs once, and its SELECT plays up "
+        f"to 21 matches among {NUM_ARMS} arms, not {NUM_ARMS - 1}: its numbers are larger.",
     ),
     shortest=100,
 )
