@@ -1,4 +1,5 @@
-"""A knockout among the arms, and the walk that decides which of two arms beats the other.
+"""A knockout among the arms whose champion then meets all others, and the walk that decides which
+of two arms beats the other.
 
 Round after round the arms that are still in meet in pairs, first and second, third and fourth, in
 their order; of an odd number the last goes on unmet. So of arms in the leaves of a binary tree.
@@ -10,8 +11,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxduel.numerics.float64 import in_float64, to_int32
+from jaxduel.policies.base import NO_WINNER, UNDECIDED
+from jaxduel.policies.checks import require
 
 _ROUNDED = 1e-6
 """More than a ratio is off for parameters that have 32 bits."""
@@ -47,6 +51,40 @@ def next_match(knockout: Knockout, first_wins: jax.Array) -> Knockout:
     arms = arms.at[jnp.where(unmet > 0, unmet // 2, 0)].set(arms[unmet])
     after = Knockout(arms, jnp.where(ends, (size + 1) // 2, size), jnp.where(ends, 0, place))
     return jax.tree.map(lambda new, old: jnp.where(is_over(knockout), old, new), after, knockout)
+
+
+class Pairing(NamedTuple):
+    """The two arms that meet after a verdict, or the answer."""
+
+    left: jax.Array  # () int32: the champion once the knockout is over
+    right: jax.Array  # () int32: `left` itself once there is an answer
+    answer: jax.Array  # () int32
+
+
+def after_verdict(
+    before: Knockout, after: Knockout, left_wins: jax.Array, rivals: jax.Array
+) -> Pairing:
+    """The next match, or the next rival of the champion.
+
+    Args:
+      before, after: the knockout as the verdict found it, and as it left it.
+      left_wins: whether the left arm, the champion of a knockout that was over, has won: () bool.
+      rivals: the arms that `after.arms[after.place]` has not beaten yet: (K,) bool.
+
+    Returns:
+      The pair. The answer is the champion once it has no rivals, `NO_WINNER` once it has lost.
+    """
+    over, left = is_over(after), after.arms[after.place]
+    proved = jnp.where(over & ~jnp.any(rivals), left, UNDECIDED)
+    answer = jnp.where(is_over(before) & ~left_wins, NO_WINNER, proved)
+    rival = jnp.where(answer == UNDECIDED, lax.argmax(rivals, 0, jnp.int32), left)
+    return Pairing(left, jnp.where(over, rival, after.arms[after.place + 1]), answer)
+
+
+def require_level(name: str, gamma: Any, margin: Any) -> None:
+    """Raises InputError for an error or a margin that policy `name` cannot have."""
+    require(gamma, lambda x: (x > 0) & (x < 1), f"{name}: gamma must be in (0, 1)")
+    require(margin, lambda x: (x > 0) & (x < 0.5), f"{name}: margin must be in (0, 1/2)")
 
 
 def lead_needed(error: Any, margin: Any) -> jax.Array:

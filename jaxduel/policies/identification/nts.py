@@ -7,17 +7,16 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.numerics import count_true
-from jaxduel.policies.base import NO_WINNER, UNDECIDED, Duel, Feedback, Key, Quiet
-from jaxduel.policies.checks import require
+from jaxduel.policies.base import UNDECIDED, Duel, Feedback, Key, Quiet
 from jaxduel.policies.identification.knockout import (
     Knockout,
+    after_verdict,
     first_match,
-    is_over,
     lead_needed,
     next_match,
+    require_level,
 )
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -88,8 +87,7 @@ class NTS:
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
-        require(self.gamma, lambda x: (x > 0) & (x < 1), "nts: gamma must be in (0, 1)")
-        require(self.margin, lambda x: (x > 0) & (x < 0.5), "nts: margin must be in (0, 1/2)")
+        require_level("nts", self.gamma, self.margin)
 
     def init(self, key: Key) -> NTSState:
         """The first match."""
@@ -141,19 +139,12 @@ class NTS:
         """The state once it is clear which arm of the pair beats the other."""
         winner = jnp.where(left_wins, state.left, state.right)
         loser = jnp.where(left_wins, state.right, state.left)
-        beaten_by, was_over = state.beaten_by.at[loser].set(winner), is_over(state.knockout)
+        beaten_by = state.beaten_by.at[loser].set(winner)
         knockout = next_match(state.knockout, left_wins)
-        over, left = is_over(knockout), knockout.arms[knockout.place]
+        left = knockout.arms[knockout.place]
         others = jnp.arange(self.num_arms, dtype=jnp.int32) != left
         rivals = self.active_arms & others & (beaten_by != left)
-        proved = jnp.where(over & ~jnp.any(rivals), left, UNDECIDED)
-        answer = jnp.where(was_over & ~left_wins, NO_WINNER, proved)
-        rival = jnp.where(answer == UNDECIDED, lax.argmax(rivals, 0, jnp.int32), left)
+        pairing = after_verdict(state.knockout, knockout, left_wins, rivals)
         return NTSState(
-            knockout=knockout,
-            beaten_by=beaten_by,
-            left=left,
-            right=jnp.where(over, rival, knockout.arms[knockout.place + 1]),
-            lead=jnp.int32(0),
-            answer=answer,
+            knockout=knockout, beaten_by=beaten_by, lead=jnp.int32(0), **pairing._asdict()
         )

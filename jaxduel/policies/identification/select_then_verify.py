@@ -7,18 +7,18 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.numerics import count_true
 from jaxduel.numerics.float64 import in_float64, to_int32
-from jaxduel.policies.base import NO_WINNER, UNDECIDED, Duel, Feedback, Key, Quiet
-from jaxduel.policies.checks import require
+from jaxduel.policies.base import UNDECIDED, Duel, Feedback, Key, Quiet
 from jaxduel.policies.identification.knockout import (
     Knockout,
+    after_verdict,
     first_match,
     is_over,
     lead_needed,
     next_match,
+    require_level,
 )
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -88,9 +88,7 @@ class SelectThenVerify:
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
-        name = "select-then-verify"
-        require(self.gamma, lambda x: (x > 0) & (x < 1), f"{name}: gamma must be in (0, 1)")
-        require(self.margin, lambda x: (x > 0) & (x < 0.5), f"{name}: margin must be in (0, 1/2)")
+        require_level("select-then-verify", self.gamma, self.margin)
 
     def init(self, key: Key) -> SelectThenVerifyState:
         """The first match."""
@@ -151,19 +149,10 @@ class SelectThenVerify:
 
     def _decided(self, state: SelectThenVerifyState, left_wins: jax.Array) -> SelectThenVerifyState:
         """The state after a match or a test."""
-        was_over = is_over(state.knockout)
         knockout = next_match(state.knockout, left_wins)
-        over, left = is_over(knockout), knockout.arms[knockout.place]
-        number = jnp.arange(self.num_arms, dtype=jnp.int32)
-        rivals = self.active_arms & (number != left) & (~was_over | (number > state.right))
-        proved = jnp.where(over & ~jnp.any(rivals), left, UNDECIDED)
-        answer = jnp.where(was_over & ~left_wins, NO_WINNER, proved)
-        rival = jnp.where(answer == UNDECIDED, lax.argmax(rivals, 0, jnp.int32), left)
-        return SelectThenVerifyState(
-            knockout=knockout,
-            left=left,
-            right=jnp.where(over, rival, knockout.arms[knockout.place + 1]),
-            made=jnp.int32(0),
-            lead=jnp.int32(0),
-            answer=answer,
-        )
+        left, number = knockout.arms[knockout.place], jnp.arange(self.num_arms, dtype=jnp.int32)
+        unmet = ~is_over(state.knockout) | (number > state.right)
+        rivals = self.active_arms & (number != left) & unmet
+        pairing = after_verdict(state.knockout, knockout, left_wins, rivals)
+        none = jnp.int32(0)
+        return SelectThenVerifyState(knockout=knockout, made=none, lead=none, **pairing._asdict())
