@@ -17,7 +17,6 @@ from jax import lax
 
 from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies.base import (
-    UNDECIDED,
     Batch,
     Duel,
     Plan,
@@ -30,14 +29,13 @@ from jaxduel.policies.base import (
 )
 from jaxduel.policies.registry import to_32_bits
 from jaxduel.problems import Problem, arithmetic, gaussian
-from jaxduel.simulation import conformance_quiet
+from jaxduel.simulation import conformance_answer, conformance_quiet
 from jaxduel.simulation.simulate import simulate
 
 Make = Callable[..., Any]
 """`make(num_arms=K, horizon=T, active_arms=mask or None)` returns a policy."""
 
 _ARMS, _HORIZON, _SEEDS = 5, 300, 4
-_PATIENCE = 100_000
 
 
 class ConformanceError(AssertionError):
@@ -287,41 +285,12 @@ def keeps_its_answer(make: Make) -> None:
     if not isinstance(_policy(make), SupportsAnswer):
         return
     policy = _policy(make)
-
-    def step(state: Any, t: jax.Array) -> tuple[Any, Any]:
-        key = jax.random.key(t)
-        duel = policy.act(state, key)
-        wins = jnp.where(duel.left == duel.right, t % 2 == 0, duel.left < duel.right)
-        state = policy.update(state, duel, jnp.where(wins, 1, -1).astype(jnp.int32), key)
-        return state, (duel, policy.answer(state))
-
-    def waits(carry: tuple[Any, jax.Array]) -> jax.Array:
-        return (policy.answer(carry[0]) == UNDECIDED) & (carry[1] < _PATIENCE)
-
-    @jax.jit
-    def run() -> Any:
-        begin = policy.init(jax.random.key(0)), jnp.int32(0)
-        state, t = lax.while_loop(waits, lambda x: (step(x[0], x[1])[0], x[1] + 1), begin)
-        return policy.answer(state), lax.scan(step, state, t + jnp.arange(20, dtype=jnp.int32))[1]
-
     for x64 in (False, True):
         with jax.enable_x64(x64):
-            shape = jax.eval_shape(lambda: policy.answer(policy.init(jax.random.key(0))))
-            _expect(
-                shape.shape == () and shape.dtype == jnp.int32,
-                f"the answer must be () int32, not {shape.dtype}{list(shape.shape)}",
-            )
-    answer, (duels, later) = jax.tree.map(np.asarray, run())
-    _expect(
-        answer != UNDECIDED,
-        f"there is no answer after {_PATIENCE:,} comparisons that the lower number always wins",
-    )
-    _expect(bool((later == answer).all()), f"the answer changes from {answer} to {later.tolist()}")
-    alone = duels.left[:1] if answer < 0 else answer
-    _expect(
-        bool((duels.left == alone).all() and (duels.right == alone).all()),
-        "after its answer the policy must compare one arm with itself, the one that it named",
-    )
+            sentence = conformance_answer.wrong_type(policy)
+            _expect(sentence is None, f"{sentence} (x64 {'on' if x64 else 'off'})")
+    sentence = conformance_answer.wrong_course(policy)
+    _expect(sentence is None, str(sentence))
 
 
 CHECKS: tuple[Callable[[Make], None], ...] = (
