@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "jaxduel"
+import jaxduel
+
+PACKAGE = Path(jaxduel.__file__).parent
 FLOORS = (
     ("errors", "pytrees", "screen"),
     ("interrupts", "progress"),
