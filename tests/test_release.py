@@ -5,9 +5,11 @@ import tomllib
 from pathlib import Path
 
 import jaxduel
+from jaxduel.experiments import papers
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PAPER = ROOT / "notebooks" / "paper"
 
 
 def _found(pattern, *parts):
@@ -36,3 +38,20 @@ def test_workflow_tests_the_oldest_jax_and_every_python():
     assert jax == f'"{oldest}", "newest"'
     assert re.findall(r"[\d.]+", pythons) == named
     assert PROJECT["requires-python"] == f">={named[0]}"
+
+
+def test_paper_cites_what_its_bibliography_has():
+    text, entries = (PAPER / "paper.md").read_text(), (PAPER / "paper.bib").read_text()
+    known = re.findall(r"^@\w+\{(\w+),$", entries, re.MULTILINE)
+    assert len(known) == len(set(known))
+    assert set(re.findall(r"@(\w+)", text)) == set(known)
+
+
+def test_paper_counts_policies_and_claims_as_they_are():
+    text = (PAPER / "paper.md").read_text()
+    counts = {
+        name: int(n) for name, n in re.findall(r"^\| `(\S+)` \| (\d+) \|", text, re.MULTILINE)
+    }
+    assert counts == {name: len(papers.load(name).claims) for name in papers.names()}
+    assert f"the {sum(counts.values())} claims" in text
+    assert f"It has {len(jaxduel.policies.names())} of them" in text
