@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
@@ -57,7 +56,7 @@ class WSS:
     duels (`exploit_after="duel"`, beta = 2 by default there). The proofs do not cover that.
 
     Where outcomes are withheld and several rounds of WS-W end together, the last is exploited. A
-    step costs O(K).
+    step costs O(K) where a challenger of WS-W comes, else O(1).
 
     Attributes:
       num_arms: K.
@@ -66,7 +65,7 @@ class WSS:
       exploit_after: "round", as in the paper, or "duel", as in duelpy.
       fresh_challenger: whether the first challenger of every round is uniformly random.
 
-    `act` reads two uniform numbers of its key: the choices of i and j among ties.
+    Random numbers are those of WS-W.
 
     Example:
       >>> import jaxduel as jd
@@ -112,16 +111,18 @@ class WSS:
     def act(self, state: WSSState, key: Key) -> Duel:
         """Z(l) against itself, or the pair of WS-W."""
         exploits = state.remaining > 0
-        duel = self._explorer.act(state.exploration, key)
+        duel = self._explorer.next_pair(state.exploration, key, ~exploits)
         return Duel(*(jnp.where(exploits, state.champion, arm) for arm in duel))
 
     def update(self, state: WSSState, plan: Duel, outcome: jax.Array, key: Key) -> WSSState:
         """A step of WS-W, at the end of whose round an exploitation begins; or one of these."""
-        exploits = state.remaining > 0
-        explored = self._explorer.update(state.exploration, plan, outcome, key)
-        exploration = jax.tree.map(
-            lambda old, new: jnp.where(exploits, old, new), state.exploration, explored
+        exploits, before = state.remaining > 0, state.exploration
+        explored = self._explorer.update(before, plan, jnp.where(exploits, 0, outcome), key)
+        left, right = (
+            jnp.where(exploits, *arms)
+            for arms in ((before.left, explored.left), (before.right, explored.right))
         )
+        exploration = explored._replace(left=left, right=right)
         phase = exploration.rounds
         if self.exploit_after == "duel":
             phase = jnp.where(exploits, state.phase, state.phase + 1)
@@ -144,12 +145,14 @@ class WSS:
         """The state with that of WS-W, exploitation number `phase` begun if it is a new one."""
         lengths = jnp.asarray(exploitation_lengths(self.beta))
         begins = phase > state.phase
-        score = jnp.where(self.active_arms, exploration.score, -MAX_HORIZON)
+        leader, second = exploration.left, exploration.right  # tied only within a round
+        tied = exploration.score[leader] == exploration.score[second]
+        leader = jnp.where(tied, jnp.minimum(leader, second), leader)
         length = lengths[jnp.clip(phase, 1, len(lengths)) - 1]
         return WSSState(
             exploration=exploration,
             phase=phase,
-            champion=jnp.where(begins, lax.argmax(score, 0, jnp.int32), state.champion),
+            champion=jnp.where(begins, leader, state.champion),
             remaining=jnp.where(begins, length, state.remaining),
         )
 

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import count_true, masked_choice
-from jaxduel.numerics.threefry import uniforms
+from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -22,8 +23,8 @@ class WSWState(NamedTuple):
     """One seed's state."""
 
     score: jax.Array  # (K,) int32: C, duels won minus duels lost, of known outcome
-    left: jax.Array  # () int32: i of the last duel; -1 if none is remembered
-    right: jax.Array  # () int32: j of the last duel
+    left: jax.Array  # () int32: i of the next duel, the larger C of the last one's
+    right: jax.Array  # () int32: the last duel's other arm; -1 if none is remembered
     rounds: jax.Array  # () int32: rounds completed
 
 
@@ -54,14 +55,14 @@ class WSW:
 
     Outcomes that are withheld change nothing, so that the pair goes on until they are told. Then
     losers may stand below -l, and a round has ended once all arms but one are at -l or below. A
-    step costs O(K).
+    step costs O(K) where a challenger comes, else O(1).
 
     Attributes:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
       fresh_challenger: whether the first challenger of every round is uniformly random.
 
-    `act` reads two uniform numbers of its key: the choices of i and j among ties.
+    `init` draws the first i; `act` reads one random word, for the choice of j among ties.
 
     Example:
       >>> import jaxduel as jd
@@ -82,17 +83,25 @@ class WSW:
 
     def init(self, key: Key) -> WSWState:
         """No duels."""
-        del key
-        none = jnp.int32(-1)
-        return WSWState(jnp.zeros(self.num_arms, jnp.int32), none, none, jnp.int32(0))
+        u = uniform(random_words(words_of(key), 0, 1)[0])
+        first = masked_choice(jnp.asarray(self.active_arms), u)
+        none = jnp.zeros(self.num_arms, jnp.int32)
+        return WSWState(none, first, jnp.int32(-1), jnp.int32(0))
 
     def act(self, state: WSWState, key: Key) -> Duel:
         """Line 1."""
-        active = jnp.asarray(self.active_arms)
-        first, second = uniforms(key, 2)
-        left = _highest(state, active, first)
-        others = active & (jnp.arange(self.num_arms, dtype=jnp.int32) != left)
-        return Duel(left, _highest(state, others, second))
+        return self.next_pair(state, key, jnp.bool_(True))
+
+    def next_pair(self, state: WSWState, key: Key, wanted: jax.Array) -> Duel:
+        """The pair of line 1 if it is wanted, else any.
+
+        After l rounds all arms but the last pair's stand at -l or below. So the larger C is one of
+        the pair, and the other stays unless it is below -l: then it is out of the next round.
+        """
+        out = (state.right < 0) | (state.score[state.right] < -state.rounds)
+        active, words = jnp.asarray(self.active_arms), words_of(key)
+        right = compacted_cond(_challenger, wanted & out, state.right, state, active, words)
+        return Duel(state.left, right)
 
     def update(self, state: WSWState, plan: Duel, outcome: jax.Array, key: Key) -> WSWState:
         """Line 2."""
@@ -103,15 +112,15 @@ class WSW:
         score = state.score + outcome * gain
         # round l ends when the winner of a duel reaches (K - 1) l: then all others are at -l
         goal = (count_true(jnp.asarray(self.active_arms)) - 1) * (state.rounds + 1)
-        ends = (outcome != 0) & (score[jnp.where(outcome > 0, left, right)] >= goal)
-        known = state._replace(score=score, left=left, right=right)
+        known = _ordered(score, Duel(left, right), state.rounds)
+        ends = (outcome != 0) & (score[known.left] >= goal)
         return self._counted(known, state.rounds + ends)
 
     def learn(self, state: WSWState, feedback: Feedback) -> WSWState:
         """Takes in withheld outcomes."""
         wins = feedback.wins()
         gain = jnp.sum(wins - wins.T, axis=1, dtype=jnp.int32)
-        state = state._replace(score=state.score + gain)
+        state = _ordered(state.score + gain, Duel(state.left, state.right), state.rounds)
         score = jnp.where(self.active_arms, state.score, _LEAST)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         leader = lax.argmax(score, 0, jnp.int32)
@@ -120,20 +129,23 @@ class WSW:
 
     def _counted(self, state: WSWState, rounds: jax.Array) -> WSWState:
         """The state with so many rounds completed."""
+        right = state.right
         if self.fresh_challenger:
-            left, right = (
-                jnp.where(rounds > state.rounds, -1, arm) for arm in (state.left, state.right)
-            )
-            state = state._replace(left=left, right=right)
-        return state._replace(rounds=rounds)
+            right = jnp.where(rounds > state.rounds, -1, right)
+        return state._replace(right=right, rounds=rounds)
 
 
-def _highest(state: WSWState, among: jax.Array, u: jax.Array) -> jax.Array:
-    """The arm of the largest C of some: of those tied the last i, the last j, or a random one."""
-    arms = jnp.arange(among.shape[0], dtype=jnp.int32)
-    score = jnp.where(among, state.score, _LEAST)
-    tied = among & (score == jnp.max(score))
-    for last in (state.left, state.right):
-        kept = tied & (arms == last)
-        tied = jnp.where(jnp.any(kept), kept, tied)
-    return masked_choice(tied, u)
+def _ordered(score: jax.Array, pair: Duel, rounds: jax.Array) -> WSWState:
+    """The state after a duel, the larger C in front, of equal ones the duel's i."""
+    turned = score[pair.right] > score[pair.left]
+    left, right = (jnp.where(turned, *arms) for arms in (pair[::-1], pair))
+    return WSWState(score, left, right, rounds)
+
+
+def _challenger(right: jax.Array, state: WSWState, active: jax.Array, words: KeyWords) -> jax.Array:
+    """A random one of the arms with the largest C of all but i."""
+    del right
+    others = active & (jnp.arange(len(active), dtype=jnp.int32) != state.left)
+    score = jnp.where(others, state.score, _LEAST)
+    tied = others & (score == jnp.max(score))
+    return masked_choice(tied, uniform(random_words(words, 0, 0)[0]))

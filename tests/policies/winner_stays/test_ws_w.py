@@ -121,7 +121,7 @@ def test_the_last_loser_opens_the_next_round_unless_challengers_are_fresh():
 def test_the_first_pair_is_uniform():
     policy = jd.policies.make("ws-w", num_arms=4, active_arms=[1, 1, 1, 0])
     keys = jax.random.split(jax.random.key(1), 6_000)
-    left, right = jax.jit(jax.vmap(policy.act, (None, 0)))(policy.init(KEY), keys)
+    left, right = jax.jit(jax.vmap(lambda key: policy.act(policy.init(key), key)))(keys)
     share = np.histogram2d(left, right, bins=np.arange(-0.5, 4))[0] / len(keys)
     expected = np.pad((1 - np.eye(3)) / 6, (0, 1))
     assert (np.abs(share - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / 6_000)).all()
