@@ -5,7 +5,7 @@ import pytest
 from tests import same_numbers
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_it_names_what_differs_alone(tmp_path, capsys):
     only = ["--policies", "pcomp"]
     assert same_numbers.main(only) == 0

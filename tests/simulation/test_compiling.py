@@ -270,6 +270,7 @@ def test_damaged_files_are_compiled_anew_and_replaced(compiled, tmp_path):
     assert not compiled
 
 
+@pytest.mark.slow
 def test_files_that_are_whole_but_no_programs_are_replaced(compiled, tmp_path):
     jd.use_compilation_cache(tmp_path)
     before = run("pcomp")

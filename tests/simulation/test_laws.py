@@ -231,7 +231,10 @@ def test_delay_costs_regret_and_a_delay_of_one_does_not(name):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "extra"), [("pcomp", 0), ("scomp", 1), ("scomp2", 1)])
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [("pcomp", 0), pytest.param("scomp", 1, marks=pytest.mark.slow), ("scomp2", 1)],
+)
 def test_batched_policies_keep_to_their_batches(name, extra):
     times = 2 if name == "scomp2" else 1
     for num_batches in (1, 2, 5, 16):
@@ -265,7 +268,7 @@ def test_cells_of_one_program_equal_runs_of_their_own():
         assert result.problem == problem.name
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_cells_of_batched_policies_have_horizons_of_their_own():
     grid = [(100, 2), (1000, 5), (100_000, 16)]
     policies = [jd.policies.make("pcomp", num_arms=4, horizon=t, num_batches=b) for t, b in grid]

@@ -75,7 +75,7 @@ def test_nothing_is_forgotten_where_the_system_does_not_tell(limit, clearings, m
     assert not clearings
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_programs_that_are_forgotten_while_others_run_change_no_number(
     limit, clearings, monkeypatch, tmp_path
 ):

@@ -56,7 +56,7 @@ CASES = (
     Case("rmed1", {}, (WU, KOMIYAMA)),
     Case("btm", {"scale": 3.0}, (WU,)),
     Case("btm", {"gamma": 1.2, "scale": 1.0, "self_comparisons": False}, (KOMIYAMA,)),
-    Case("dts", {}, (WU,), (*CONDORCET, CYCLE)),
+    Case("dts", {}, (WU,), (*CONDORCET, CYCLE), quick=3_000),
     Case("dts+", {"over_candidates": True}, (WU,), (*CONDORCET, CYCLE), quick=3_000),
     Case("rcs", {}, (WU,)),
     Case("savage", {}, (WU, KOMIYAMA)),
@@ -67,7 +67,7 @@ CASES = (
     Case("interleaved-filter", {}, (KOMIYAMA,)),
     Case("rmed2", {}, (KOMIYAMA,)),
     Case("rmed2fh", {}, (KOMIYAMA,)),
-    Case("ccb", {}, (WU,), (*CONDORCET, CYCLE), since=1000),
+    Case("ccb", {}, (WU,), (*CONDORCET, CYCLE), since=1000, quick=3_000),
     Case("ecw-rmed", {}, (WU,), ("arxiv", "mslr5-condorcet", CYCLE), since=1000, quick=3000),
     Case("ecw-rmed", {}, (PAPER,), ("cyclic",), since=1000),
 )
@@ -119,7 +119,7 @@ def _compare(case, problem, horizon, num_seeds, **settings):
 @pytest.mark.parametrize(
     ("case", "problem"),
     [
-        pytest.param(*pair, id=name)
+        pytest.param(*pair, id=name, marks=[pytest.mark.slow] * (pair[0].policy == "dts+"))
         for pair, name in zip(PAIRS, NAMES, strict=True)
         if pair[1] == (CYCLE if CYCLE in pair[0].problems else "arxiv")
     ],
@@ -143,14 +143,14 @@ SIX_RANKERS = [
     # the nearest ten, and the last two are of 1,500 real runs of the oracles each
     ("pcomp", {}, 373, 24),
     ("scomp", PRINTED, 369, 21),
-    ("scomp2", {"candidate": "redrawn", **PRINTED}, 316, 13),
+    pytest.param("scomp2", {"candidate": "redrawn", **PRINTED}, 316, 13, marks=pytest.mark.slow),
     (
         "scomp2",
         {"candidate": "redrawn", "switch": "hoeffding", "threshold": np.log(36e5)},
         1400,
         10,
     ),
-    ("scomp2", {"threshold": 2 * np.log(6)}, 1170, 74),
+    pytest.param("scomp2", {"threshold": 2 * np.log(6)}, 1170, 74, marks=pytest.mark.slow),
     ("scomp", {}, 498, 33),
     ("scomp2", {}, 1148, 56),
 ]

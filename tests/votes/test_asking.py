@@ -79,7 +79,7 @@ SURE = jd.votes.from_counts(np.where(np.eye(3, dtype=bool), 0, [[0, 9, 9], [3, 0
         pytest.param("dts", {}, marks=pytest.mark.slow),
         pytest.param("rucb", {}, marks=pytest.mark.thorough),
         ("uniform", {}),
-        pytest.param("arena", {}, marks=pytest.mark.thorough),
+        pytest.param("arena", {}, marks=pytest.mark.slow),
     ],
 )
 def test_pairs_are_those_of_the_policy_one_by_one(name, parameters, monkeypatch):

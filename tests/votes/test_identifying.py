@@ -65,10 +65,7 @@ def named_by_hand(rule, votes, wins, grid):
     return named
 
 
-@pytest.mark.parametrize(
-    "way",
-    some(WAYS, (), ("dts later",)),
-)
+@pytest.mark.parametrize("way", some(WAYS, (), ("dts", "dts later")))
 def test_arms_named_are_those_of_the_votes_in_a_history(way):
     policy, settings = made(way.split()[0], TIED), WAYS.get(way, {})
     votes, wins = history(policy, TIED, **settings)
@@ -191,7 +188,7 @@ def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monke
             assert np.array_equal(plain.tau[rule], other.tau[rule])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_progress_of_a_block_that_is_halved_goes_forward_to_its_end(monkeypatch):
     shares = []
     monkeypatch.setattr(Simulating, "tick", lambda _, share: shares.append(share))
@@ -228,7 +225,7 @@ def test_the_rule_stops_at_the_first_vote_whose_evidence_is_enough():
     assert found.stops.votes.max() > -1
 
 
-@pytest.mark.parametrize("delay", [1, pytest.param(7, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("delay", [1, pytest.param(7, marks=pytest.mark.slow)])
 def test_runs_end_with_the_answer_of_the_policy(delay):
     problem = jd.problems.load("cyclic")  # arm 0 beats all
     policy = jd.policies.make("nts", num_arms=4, margin=0.2, gamma=0.2)

@@ -170,7 +170,7 @@ def test_too_many_arms_get_a_sentence(tmp_path):
         jd.votes.read(written(tmp_path, f"winner,loser\n{rows}"))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_million_rows(tmp_path):
     rng = np.random.default_rng(0)
     left = rng.integers(100, size=1_000_000)
