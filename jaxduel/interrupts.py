@@ -41,7 +41,8 @@ def stops(
     """Context in which the first SIGINT sets `stop` and a second one interrupts at once.
 
     It does nothing in threads other than the main one; a SIGINT handler that is not Python's
-    default stays in place.
+    default stays in place. In a context inside another one, a signal sets the events of both; if
+    that of the outer one is set already, so is this one at once.
 
     Args:
       stop: the event.
@@ -51,7 +52,9 @@ def stops(
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    if _is_watched:
+    if any(outer.is_set() for outer, _ in _scopes):
+        stop.set()
+    if _is_watched or _scopes:
         _scopes.append((stop, patient))
         try:
             yield
@@ -62,15 +65,18 @@ def stops(
     def caught(number: int, frame: object) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
-        stop.set()
+        for each, _ in _scopes:
+            each.set()
 
     numbers = [signal.SIGTERM] if terminate else []
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         numbers.append(signal.SIGINT)
     before = {number: signal.signal(number, caught) for number in numbers}
+    _scopes.append((stop, patient))
     try:
         yield
     finally:
+        _scopes.pop()
         for number, handler in before.items():
             signal.signal(number, handler)
 

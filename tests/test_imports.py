@@ -30,7 +30,7 @@ FLOORS = (
 """The rooms, ground floor first."""
 HEAVY = {
     *("scipy", "matplotlib", "xarray", "pandas", "h5netcdf", "h5py", "optax", "pydantic", "dask"),
-    *("distributed", "pooch", "chex", "tyro"),
+    *("distributed", "pooch", "chex", "tyro", "plotly", "jinja2"),
 }
 FILES = {
     ".".join(("jaxduel", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(

@@ -19,6 +19,7 @@ from jaxduel.cli.lines import say
 from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
 from jaxduel.cli.plans import next_votes, plan
+from jaxduel.cli.report import report
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, export, plot, show, sweep
@@ -39,6 +40,7 @@ COMMANDS = {
     "compare": compare,
     "plot": plot,
     "export": export,
+    "report": report,
     "worst-case": worst_case,
     "fit": fit,
     "plan": plan,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from jaxduel.cli.lines import say
 from jaxduel.cli.numbers import Whole
 from jaxduel.cli.options import MaybeCount, MaybeFolder, Silent, Switch
 from jaxduel.cli.start import start_jax
+from jaxduel.errors import InputError
 
 
 def reproduce(
@@ -25,20 +27,22 @@ def reproduce(
     seed: Whole = 0,
     out: MaybeFolder = None,
 ) -> int:
-    """Make the figures of a paper and measure its claims.
+    """Make the figures of a paper, or of all, and measure claims.
 
     Run again, it resumes where it stopped, block by block.
 
     Args:
-      paper: name of the paper (`jaxduel list papers`).
+      paper: name of the paper (`jaxduel list papers`); all for every one, and one page of them.
       figure: a figure such as 1, or a panel such as 1a (`jaxduel describe PAPER`); all if left out.
       full: the horizons and runs of the paper (batched-dueling: 500 runs); it may take hours.
       runs: runs on each data set, instead of the default or the paper's.
       seed: root of all randomness.
-      out: folder for files and finished curves; figures/PAPER if left out.
+      out: folder for files and finished curves; figures/PAPER, or figures, if left out.
     """
     from jaxduel.experiments import papers
 
+    if paper == "all":
+        return _reproduce_all(figure, full, runs, seed, out)
     start_jax()
     with interrupts.says("interrupted; what had finished is kept"):
         report = papers.load(paper).reproduce(
@@ -49,6 +53,28 @@ def reproduce(
     say(report.lines)
     say(_written(report.files))
     return INTERRUPTED if report.interrupted else 0
+
+
+def _reproduce_all(
+    figure: str | None, full: bool, runs: int | None, seed: int, out: Path | None
+) -> int:
+    """Reproduces all papers, prints a line about each, and where the page is."""
+    from jaxduel.experiments.papers.everything import FOLDER, reproduce_all
+    from jaxduel.experiments.report.page import VERDICTS
+
+    if figure is not None:
+        raise InputError("--figure is of one paper: it does not go with 'all'.")
+    start_jax()
+    with interrupts.says("interrupted; what had finished is kept, and is in the page"):
+        outcome = reproduce_all(FOLDER if out is None else out, full, seed, runs, progress=True)
+        if outcome.interrupted:
+            interrupts.say_once()
+    for section in outcome.sections:
+        verdicts = Counter(claim.verdict for claim in section.claims)
+        claims = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
+        say([f"{section.name}  {'; '.join(part for part in (claims, section.missing) if part)}"])
+    print(f"the page: {outcome.page}")
+    return INTERRUPTED if outcome.interrupted else 0
 
 
 def _written(files: Sequence[Path]) -> Iterator[str]:

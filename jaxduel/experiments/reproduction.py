@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +23,13 @@ from jaxduel.experiments.stored_curves import StoredCurves
 from jaxduel.experiments.tables import aligned, csv_text
 
 
+class MadePanel(NamedTuple):
+    """A panel that was written: what was drawn, and its lines of the text."""
+
+    content: Any
+    lines: list[str]
+
+
 @dataclass
 class Report:
     """Result of `reproduce`.
@@ -31,6 +40,10 @@ class Report:
       claims: the claims, measured.
       samples: the runs.
       interrupted: whether Ctrl-C ended it before all was simulated.
+      panels: the panels written, by name.
+      seconds: seconds that this call took.
+      blocks: number of wanted blocks that were stored before this call, and after it.
+      made_by: versions, code and machine of the runs; empty if there are none.
     """
 
     files: list[Path]
@@ -38,6 +51,10 @@ class Report:
     claims: list[Claim] = field(default_factory=list)
     samples: dict[tuple[str, str], Sample] = field(default_factory=dict)
     interrupted: bool = False
+    panels: dict[str, MadePanel] = field(default_factory=dict)
+    seconds: float = 0.0
+    blocks: tuple[int, int] = (0, 0)
+    made_by: dict[str, Any] = field(default_factory=dict)
 
 
 def chosen_panels(asked: str | None, known: Sequence[str]) -> list[str]:
@@ -83,18 +100,21 @@ def carry_out(
       InputError: if the subfolder cannot be made, before anything is simulated; or a file cannot be
         written.
     """
+    begun = time.monotonic()
     curves = _in_order(_curves(panels, setting))
     report = Report(folder.files)
     todo = list(panels)
     runs = StoredCurves(folder.path / "runs", curves) if curves else None
     stored = runs.stored() if runs else {}
+    before = runs.num_blocks() if runs else 0
     if stored:
         heading = f"{heading} {len(stored)} of {len(curves)} curves are from {runs}."
     report.samples = {key: sample.scaled(setting.factor) for key, sample in stored.items()}
 
     def write_ready(note: Callable[[str], None]) -> None:
         for panel in [p for p in todo if _is_ready(p, report.samples)]:
-            _write_panel(panel, panels, todo, setting, report.samples, folder)
+            content = _write_panel(panel, panels, todo, setting, report.samples, folder)
+            report.panels[panel.name] = MadePanel(content, panel.lines(report.samples))
             note(f"figure {panel.name}: done")
 
     try:
@@ -111,7 +131,8 @@ def carry_out(
     report.claims = measure(report.samples)
     listed = {(data.name, c.name) for p in panels if p.listed for data, c in p.entries}
     few = {key: sample for key, sample in report.samples.items() if key in listed}
-    said = [line for panel in panels if panel not in todo for line in panel.lines(report.samples)]
+    made = [report.panels[panel.name] for panel in panels if panel.name in report.panels]
+    said = [line for panel in made for line in panel.lines]
     report.lines = [
         heading,
         *notes,
@@ -124,6 +145,9 @@ def carry_out(
     folder.write("final-regret.csv", _final_table(report.samples))
     folder.write("claims.csv", claims_module.table(report.claims))
     folder.write("claims.txt", "\n".join(report.lines) + "\n")
+    if runs:
+        report.blocks, report.made_by = (before, runs.num_blocks()), runs.made_by
+    report.seconds = time.monotonic() - begun
     return report
 
 
@@ -155,14 +179,19 @@ def _write_panel(
     setting: Setting,
     samples: Samples,
     folder: OutputFolder,
-) -> None:
-    """Writes a panel and removes it from `todo`; after the last of several, writes their figure."""
-    _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
+) -> Any:
+    """Writes a panel and removes it from `todo`; after the last of several, writes their figure.
+
+    Returns:
+      What was drawn.
+    """
+    (content,) = _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
     todo.remove(panel)
     figure = figure_of(panel.name)
     siblings = [p for p in panels if figure_of(p.name) == figure]
     if len(siblings) > 1 and not any(figure_of(p.name) == figure for p in todo):
         _write_figure(f"figure-{figure}", siblings, setting, samples, folder)
+    return content
 
 
 def _write_figure(
@@ -171,14 +200,19 @@ def _write_figure(
     setting: Setting,
     samples: Samples,
     folder: OutputFolder,
-) -> None:
-    """Writes panels as one PNG and PDF, and the numbers of a single panel as CSV."""
+) -> list[Any]:
+    """Writes panels as one PNG and PDF, and the numbers of a single panel as CSV.
+
+    Returns:
+      What was drawn, panel by panel.
+    """
     drawn = [panel.panel(samples, setting) for panel in panels]
     figure = panels[0].figure(drawn)
     folder.write(f"{name}.png", plotting.png(figure))
     folder.write(f"{name}.pdf", plotting.pdf(figure))
     if len(panels) == 1:
         folder.write(f"{name}.csv", panels[0].table(samples, setting))
+    return drawn
 
 
 def _final_lines(samples: Samples, setting: Setting) -> list[str]:

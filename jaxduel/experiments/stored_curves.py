@@ -57,6 +57,16 @@ class StoredCurves:
     def __str__(self) -> str:
         return str(self._store.folder)
 
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """Versions, code and machine of the runs, as the store was begun."""
+        manifest = self._store.manifest
+        return {"jaxduel": manifest.version, **manifest.environment}
+
+    def num_blocks(self) -> int:
+        """Number of blocks of the curves that are stored."""
+        return len(self._store.finished() & {task.key for task in self._tasks})
+
     def stored(self) -> dict[tuple[str, str], Sample]:
         """The samples of the curves that are complete, by key."""
         return {c.key: self._sample(c) for c in self._planned.curves if not self._lacks[c.key]}

@@ -38,7 +38,7 @@ def test_shells_complete_commands_and_options(capsys, tmp_path):
     assert not code
     (tmp_path / "jaxduel").write_text(script)
     ask = "COMP_WORDS=({}); COMP_CWORD={}; _tyro_jaxduel; echo ${{COMPREPLY[*]}}"
-    questions = [ask.format("jaxduel re", 1), ask.format("jaxduel run --po", 2)]
+    questions = [ask.format("jaxduel repr", 1), ask.format("jaxduel run --po", 2)]
     program = "; ".join([f"source {tmp_path / 'jaxduel'}", *questions])
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["reproduce", "--policy"]
@@ -94,6 +94,9 @@ BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
         (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
         (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),
         (("reproduce", "batched-dueling", "--runs", 0), "--runs takes a whole number"),
+        (("reproduce", "all", "--figure", "1"), "--figure is of one paper"),
+        (("reproduce", "all", "--out", __file__), "cannot be created"),
+        (("report", "missing"), "holds neither a sweep"),
         (("reproduce", "batched-dueling", "--out", __file__), "cannot be created"),
     ],
 )  # fmt: skip

@@ -19,6 +19,8 @@ from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
+from jaxduel.experiments.report.papers import paper_section
+from jaxduel.experiments.report.records import FILE, earlier_section, encoded
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep_plans import SweepPlan, against_delay
@@ -286,25 +288,29 @@ class Paper:
         """
         asked = chosen_panels(figure, [panel.name for panel in self.panels])
         self._require(seed, runs, horizon, num_arms)
-        folder = OutputFolder(Path("figures") / self.name if out is None else out)
         order = Order(full, seed, runs, horizon, num_arms)
+        folder = OutputFolder(Path("figures") / self.name if out is None else out)
         chosen = [self.panel(name) for name in asked]
         plans, missing = plans_at_hand(chosen, order)
         setting = replace(self.setting, horizon=horizon or self.setting.horizon)
-        notes = [*size_notes(chosen, order), *self.notes, *missing]
+        notes = [*size_notes(chosen, order), *self.notes]
         quiet = warnings.catch_warnings() if self.breaks_assumptions else nullcontext()
         with quiet:
             if self.breaks_assumptions:
                 warnings.simplefilter("ignore", AssumptionWarning)
-            return carry_out(
+            report = carry_out(
                 plans,
                 setting,
                 folder,
                 lambda samples: self.measured(self.evidence(samples, plans, setting)),
                 f"{self.TITLE}: seed {seed}.",
-                notes,
+                [*notes, *missing.values()],
                 progress,
             )
+        earlier = earlier_section(folder.path)
+        section = paper_section(self, asked, order, report, missing, notes, earlier)
+        folder.write(FILE, encoded(section))
+        return report
 
     def measured(self, evidence: Any) -> list[Claim]:
         """The claims with their measurements."""
@@ -313,10 +319,7 @@ class Paper:
     def _require(
         self, seed: int, runs: int | None, horizon: int | None, num_arms: int | None
     ) -> None:
-        if runs is not None and runs < 1:
-            raise InputError(f"runs must be at least 1, not {runs}.")
-        if not 0 <= seed < 2**32:
-            raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
+        require_order(seed, runs)
         if horizon is not None:
             require_horizon(horizon, self.name)
             if horizon < self.shortest:
@@ -328,27 +331,37 @@ class Paper:
             raise InputError(f"{self.name}: no instances are random, num_arms cannot be chosen.")
 
 
-def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], list[str]]:
+def require_order(seed: int, runs: int | None) -> None:
+    """Raises InputError for a seed or a number of runs that cannot be."""
+    if runs is not None and runs < 1:
+        raise InputError(f"runs must be at least 1, not {runs}.")
+    if not 0 <= seed < 2**32:
+        raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
+
+
+def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], dict[str, str]]:
     """Plans of the panels whose data are available.
 
     Returns:
-      The plans, and a note for each missing panel that says why; it is also a warning.
+      The plans, and by the name of a missing panel a note that says why; it is also a warning.
 
     Raises:
       InputError: if none of the plans can be made.
     """
     plans: list[Plan] = []
-    failures: dict[str, InputError] = {}
+    notes: dict[str, str] = {}
+    first: InputError | None = None
     for panel in panels:
         try:
             plans.append(panel.picture(panel, order))
         except InputError as error:
-            failures[f"panel {panel.name}, {panel.title}, is missing: {error}"] = error
-    if not plans:
-        raise next(iter(failures.values()))
-    for note in failures:
+            first = first or error
+            notes[panel.name] = f"panel {panel.name}, {panel.title}, is missing: {error}"
+    if not plans and first:
+        raise first
+    for note in notes.values():
         warn_caller(note)
-    return plans, list(failures)
+    return plans, notes
 
 
 def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:

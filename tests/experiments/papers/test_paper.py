@@ -109,7 +109,7 @@ def test_panels_without_data_are_left_out_with_a_warning():
     with pytest.warns(UserWarning, match="panel 1a, regret on sushi, is missing: sushi"):
         plans, notes = plans_at_hand([panel("1a", "sushi"), panel("1b", "arxiv")], Order())
     assert [p.name for p in plans] == ["1b"]
-    assert notes == ["panel 1a, regret on sushi, is missing: sushi is not on this machine."]
+    assert notes == {"1a": "panel 1a, regret on sushi, is missing: sushi is not on this machine."}
 
 
 @pytest.mark.usefixtures("without_sushi")

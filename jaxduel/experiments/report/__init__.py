@@ -1,0 +1,1 @@
+"""Reports: papers and sweeps as one self-contained HTML page."""

@@ -1,0 +1,295 @@
+"""What was drawn, once more for a page: its lines for hovering, its numbers, and what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxduel import plotting
+from jaxduel.experiments.report.records import Chart, Line, Numbers, Table
+from jaxduel.experiments.report.words import plain
+from jaxduel.experiments.short_numbers import rounded, short
+from jaxduel.plotting.curves import looks_in
+
+_DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
+_REFERENCES = (("currentcolor", "dot"), ("#888888", "dash"), ("#666666", "longdashdot"))
+_DIGITS = 5
+_MOST_NAMED = 3
+"""Most curves that a text alternative names, from below."""
+
+
+class Seen(NamedTuple):
+    """A panel for a page.
+
+    Attributes:
+      what: what is drawn, in words.
+      alt: what is seen.
+      chart: its lines, if it has any.
+      table: its numbers, if they are few.
+    """
+
+    what: str
+    alt: str
+    chart: Chart | None = None
+    table: Table | None = None
+
+
+def seen(content: Any) -> Seen:
+    """A panel of any kind, as `jaxduel.plotting` draws it, for a page."""
+    kinds = {
+        plotting.Panel: _regret,
+        plotting.SweepPanel: _varied,
+        plotting.BarsPanel: _bars,
+        plotting.SharesPanel: _shares,
+        plotting.HeatPanel: _maps,
+    }
+    return kinds[type(content)](content)
+
+
+def css_dash(line: str | tuple[float, tuple[float, ...]]) -> str:
+    """A line style of matplotlib in Plotly's words."""
+    if isinstance(line, str):
+        return _DASHES.get(line, "solid")
+    return ",".join(f"{2 * length:g}px" for length in line[1])
+
+
+def numbers(values: Iterable[float]) -> Numbers:
+    """Numbers with as many digits as a picture shows; None for what is not finite."""
+    return tuple(
+        float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
+        for value in np.asarray(values, np.float64).tolist()
+    )
+
+
+def interval(mean: float, lower: float, upper: float) -> str:
+    """A mean with its interval, to the digits that the interval leaves: "134.2 [130.1, 138.3]"."""
+    if not np.isfinite(lower + upper):
+        return rounded(mean, np.nan)
+    error = (upper - lower) / 2
+    return f"{rounded(mean, error)} [{rounded(lower, error)}, {rounded(upper, error)}]"
+
+
+def ranking(ends: Sequence[tuple[str, float]], at: str) -> str:
+    """Who is lowest and who is highest, in words; labels with their numbers, in any order."""
+    known = sorted(((value, label) for label, value in ends if np.isfinite(value)))
+    if not known:
+        return f"{at} there is no number."
+    said = [f"{label} ({value:.3g})" for value, label in known]
+    if len(said) == 1:
+        return f"{at} {said[0]}."
+    rest = said[1:_MOST_NAMED] if len(said) > _MOST_NAMED else said[1:-1]
+    then = f", then {', '.join(rest)}" if rest else ""
+    return f"{at} the lowest is {said[0]}{then}; the highest is {said[-1]}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _scales(across_log: bool, up_log: bool) -> str:
+    if across_log and up_log:
+        return "both axes logarithmic"
+    if across_log or up_log:
+        return f"{'horizontal' if across_log else 'vertical'} axis logarithmic"
+    return "linear axes"
+
+
+def _regret(panel: plotting.Panel) -> Seen:
+    looks = looks_in([panel])
+    lines = []
+    for curve in panel.curves:
+        look = looks[curve.name, curve.label]
+        lines.append(
+            Line(
+                plain(curve.label),
+                look.color,
+                css_dash(look.line),
+                numbers(curve.times),
+                numbers(curve.mean),
+                numbers(curve.lower95),
+                numbers(curve.upper95),
+                points=curve.separate,
+            )
+        )
+    end = max(int(curve.times[-1]) for curve in panel.curves)
+    for number, line in enumerate(panel.references):
+        times = np.array([panel.curves[0].times[0], end]) if line.times is None else line.times
+        values = np.broadcast_to(np.asarray(line.values, np.float64), np.shape(times))
+        color, dash = _REFERENCES[number % len(_REFERENCES)]
+        label = plain(line.label)
+        lines.append(Line(label, color, dash, numbers(times), numbers(values), reference=True))
+    log, up_log = panel.time_scale == "log", panel.regret_scale == "log"
+    unit = "pulls" if panel.definition == "pulls" else "comparisons"
+    up = plain(plotting.regret_label(panel.definition))
+    low, high = _limits(panel) if up_log else (0.0, panel.top)
+    runs = sorted({curve.num_seeds for curve in panel.curves})
+    each = " to ".join(f"{number:,}" for number in dict.fromkeys([runs[0], runs[-1]]))
+    separate = [plain(curve.label) for curve in panel.curves if curve.separate]
+    what = (
+        f"{_capital(up)} against {unit} t up to T = {end:,}: mean of {each} runs of each "
+        f"policy, with its 95 % interval; {_scales(log, up_log)}."
+    )
+    if separate:
+        verb = "has" if len(separate) == 1 else "have"
+        what += f" {', '.join(separate)} {verb} separate runs to each horizon, shown as points."
+    if panel.references:
+        named = ", ".join(plain(line.label) for line in panel.references)
+        what += f" Beside them, not simulated: {named}."
+    if panel.top is not None:
+        what += " Curves may leave the picture above."
+    ends = [(plain(c.label), float(c.mean[-1])) for c in panel.curves]
+    several = len({int(curve.times[-1]) for curve in panel.curves}) > 1
+    alt = f"{len(panel.curves)} curves of regret. " + ranking(
+        ends, "At the end" if several else f"At T = {end:,}"
+    )
+    return Seen(
+        what,
+        alt,
+        Chart(f"{unit} t", up, log, up_log, low, high, tuple(lines)),
+        _final_regrets(panel.curves),
+    )
+
+
+def _limits(panel: plotting.Panel) -> tuple[float | None, float | None]:
+    """The ends of a logarithmic axis of regret: below all curves from an early time on, and above
+    all intervals."""
+    end = max(int(curve.times[-1]) for curve in panel.curves)
+    early = end / 100 if panel.time_scale == "linear" else 10
+    low = [c.mean[np.searchsorted(c.times, early)] for c in panel.curves if c.times[-1] >= early]
+    high = [np.fmax.reduce(np.fmax(c.upper95, c.mean), initial=0.0) for c in panel.curves]
+    positive = [value for value in low if value > 0]
+    top = panel.top or 1.2 * max(high)
+    return (0.6 * float(min(positive)) if positive else None), (float(top) if top > 0 else None)
+
+
+def _final_regrets(curves: Sequence[plotting.Curve]) -> Table:
+    """The end of each curve, the lowest first."""
+    rows = []
+    for curve in sorted(curves, key=lambda c: c.mean[-1]):
+        last = {name: float(getattr(curve, name)[-1]) for name in plotting.COLUMNS}
+        error = last["sem"] if np.isfinite(last["sem"]) else np.nan
+        rows.append(
+            (
+                plain(curve.label),
+                f"{curve.times[-1]:,}",
+                interval(last["mean"], last["lower95"], last["upper95"]),
+                *(rounded(last[name], error) for name in ("std", "q25", "median", "q75")),
+                f"{curve.num_seeds:,}",
+            )
+        )
+    header = ("policy", "T", "mean [95 %]", "std", "quartile", "median", "quartile", "runs")
+    return Table("Final regrets, the lowest mean first", header, tuple(rows))
+
+
+def _varied(panel: plotting.SweepPanel) -> Seen:
+    lines = []
+    for curve in panel.curves:
+        look = plotting.style_of(curve.name)
+        lines.append(
+            Line(
+                plain(curve.label),
+                look.color,
+                css_dash(look.line),
+                numbers(curve.at),
+                numbers(curve.mean),
+                numbers(curve.lower95),
+                numbers(curve.upper95),
+            )
+        )
+    for bound in panel.bounds:
+        color = plotting.style_of(bound.name).color
+        at, values = numbers(bound.at), numbers(bound.values)
+        lines.append(Line(plain(bound.label), color, "dot", at, values, reference=True))
+    log, up_log = panel.across_scale == "log", panel.up_scale == "log"
+    across, up = plain(panel.across), plain(panel.up)
+    what = f"{_capital(up)} against {across}: means with 95 % intervals; {_scales(log, up_log)}."
+    if panel.bounds:
+        what += f" Dotted, not simulated: {', '.join(plain(b.label) for b in panel.bounds)}."
+    at = sorted({float(value) for curve in panel.curves for value in curve.at})
+    ends = [
+        ranking(
+            [
+                (plain(c.label), float(c.mean[np.flatnonzero(c.at == place)[0]]))
+                for c in panel.curves
+                if place in c.at
+            ],
+            f"At {across} = {short(place)}",
+        )
+        for place in dict.fromkeys([at[0], at[-1]])
+    ]
+    rows = []
+    for place in at:
+        row = [short(place)]
+        for curve in panel.curves:
+            (found,) = np.nonzero(curve.at == place)
+            of = (curve.mean, curve.lower95, curve.upper95)
+            row.append(interval(*(float(values[found[0]]) for values in of)) if len(found) else "")
+        rows.append(tuple(row))
+    header = (across, *(plain(curve.label) for curve in panel.curves))
+    table = Table(f"{_capital(up)}: mean [95 %]", header, tuple(rows))
+    chart = Chart(across, up, log, up_log, None if up_log else 0.0, None, tuple(lines))
+    return Seen(what, f"{len(panel.curves)} curves. {' '.join(ends)}", chart, table)
+
+
+def _bars(panel: plotting.BarsPanel) -> Seen:
+    label = plain(panel.label)
+    groups = [plain(group) for group in panel.groups]
+    rows = tuple(
+        (
+            plain(bar.label),
+            *map(interval, *(map(float, ends) for ends in (bar.values, bar.lower95, bar.upper95))),
+        )
+        for bar in panel.bars
+    )
+    said = [
+        ranking([(plain(bar.label), float(bar.values[at])) for bar in panel.bars], f"{group}:")
+        for at, group in enumerate(groups)
+    ]
+    return Seen(
+        f"{_capital(label)}, with 95 % intervals, for {' and '.join(groups)}; "
+        f"{'logarithmic' if panel.scale == 'log' else 'linear'} axis.",
+        f"Bars. {' '.join(said)}",
+        table=Table(f"{_capital(label)} [95 %]", ("", *groups), rows),
+    )
+
+
+def _shares(panel: plotting.SharesPanel) -> Seen:
+    said = [
+        f"{plain(stack.label)}: "
+        + ", ".join(
+            f"{word} {share:.0%}"
+            for share, word in zip(stack.shares, stack.inscriptions, strict=True)
+        )
+        for stack in panel.stacks
+    ]
+    label = plain(panel.label)
+    return Seen(
+        f"{_capital(label)}: of one run by arm, and the mean over runs of the "
+        "largest, the second, and so on.",
+        f"Columns of shares. {'; '.join(said)}.",
+    )
+
+
+def _maps(panel: plotting.HeatPanel) -> Seen:
+    across, up, title = plain(panel.across), plain(panel.up), plain(panel.title)
+    cells = f"{len(panel.columns)} values of {across} by {len(panel.rows)} of {up}"
+    what = f"{len(panel.maps)} maps ({', '.join(plain(one.title) for one in panel.maps)}), {cells}."
+    values = np.concatenate([one.values.ravel() for one in panel.maps])
+    known = values[np.isfinite(values)]
+    if panel.kind == "choice":
+        counts = [int((known == number).sum()) for number in range(len(panel.choices))]
+        most = ", ".join(
+            f"{name} in {count}" for name, count in zip(panel.choices, counts, strict=True)
+        )
+        said = f"Of {len(known)} cells the best is {most}."
+    elif panel.kind == "ratio":
+        said = (
+            f"The ratio is above 1 in {int((known > 0).sum())} and below 1 in "
+            f"{int((known < 0).sum())} of {len(known)} cells; it goes from {10 ** known.min():.3g} "
+            f"to {10 ** known.max():.3g}."
+        )
+    else:
+        said = f"{plain(panel.label)} goes from {known.min():.3g} to {known.max():.3g}."
+    return Seen(f"{title}: {what}", f"Heat maps. {said}")

@@ -1,0 +1,131 @@
+"""The page: sections rendered as one HTML file that needs no other."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jaxduel
+from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.report.records import Figure, Section
+from jaxduel.progress import duration
+
+NAME = "index.html"
+VERDICTS = ("confirmed", "undecided", "not confirmed", "not measured")
+_COLORS = 256
+"""Colours of a picture: with so many a figure of lines looks the same, in a third of the bytes."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page.
+
+    Attributes:
+      title: its heading.
+      lead: a sentence below it.
+      sections: the sections, each with the folder of its pictures, or None.
+      commands: names and commands, such as the one that makes the whole page again.
+    """
+
+    title: str
+    lead: str
+    sections: Sequence[tuple[Section, Path | None]]
+    commands: Mapping[str, str]
+
+    def write(self, folder: OutputFolder) -> Path:
+        """Writes index.html into a folder, in one step.
+
+        Returns:
+          Its path.
+        """
+        return folder.write(NAME, self.html(folder.path))
+
+    def html(self, folder: Path) -> str:
+        """The page as text.
+
+        Args:
+          folder: the folder that it will be in; links to files are relative to it.
+        """
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from plotly.offline import get_plotlyjs
+
+        loader = PackageLoader("jaxduel.experiments.report", ".")
+        environment = Environment(
+            loader=loader,
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=StrictUndefined,
+        )
+        sections = [_shown(section, own, folder) for section, own in self.sections]
+        has_charts = any(f["chart"] for section in sections for f in section["figures"])
+        rows = [(s, claim) for s, _ in self.sections for claim in s.claims]
+        return environment.get_template("page.html.jinja").render(
+            title=self.title,
+            lead=self.lead,
+            version=jaxduel.__version__,
+            commands=self.commands,
+            sections=sections,
+            claims=rows,
+            counts=_counts(claim.verdict for _, claim in rows),
+            verdicts=VERDICTS,
+            plotly=get_plotlyjs() if has_charts else "",
+        )
+
+
+def _counts(verdicts: Any) -> dict[str, int]:
+    found = Counter(verdicts)
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def _shown(section: Section, own: Path | None, folder: Path) -> dict[str, Any]:
+    """A section with its pictures embedded, and what the template would have to compute."""
+    place = "" if own is None else os.path.relpath(own, folder).replace(os.sep, "/")
+    return {
+        **vars(section),
+        "figures": [_figure(figure, section.name, own, place) for figure in section.figures],
+        "counts": _counts(claim.verdict for claim in section.claims),
+        "made": sum(not figure.missing for figure in section.figures),
+        "time": _time(section),
+    }
+
+
+def _time(section: Section) -> str:
+    """The run time in the list of contents."""
+    least = "" if section.seconds_known else "at least "
+    return f"{least}{duration(section.seconds)}" if section.seconds else ""
+
+
+def _figure(figure: Figure, section: str, own: Path | None, place: str) -> dict[str, Any]:
+    """A figure with its picture, and links to the files that are there."""
+    picture = _picture(own / figure.picture) if own and figure.picture else None
+    links = [
+        (name.rpartition(".")[2].upper(), f"{place}/{name}" if place != "." else name)
+        for name in (figure.picture, *figure.files)
+        if own and name and (own / name).is_file()
+    ]
+    chart = None if figure.chart is None else asdict(figure.chart)
+    return {**vars(figure), "id": f"{section}-{figure.name}", "image": picture, "links": links,
+            "chart": chart}  # fmt: skip
+
+
+def _picture(path: Path) -> dict[str, Any] | None:
+    """A PNG file as a data URI with its width and height; None if it cannot be read."""
+    from PIL import Image, UnidentifiedImageError
+
+    file = io.BytesIO()
+    try:
+        with Image.open(path) as image:
+            size = image.size
+            colors = image.convert("RGB").quantize(_COLORS, dither=Image.Dither.NONE)
+            colors.save(file, "PNG", optimize=True)
+    except (OSError, UnidentifiedImageError):
+        return None
+    content = base64.b64encode(file.getvalue()).decode()
+    return {"uri": f"data:image/png;base64,{content}", "width": size[0], "height": size[1]}

@@ -1,0 +1,265 @@
+"""The sections of a sweep, finished or not: an overview, and one for each problem."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.report.charts import css_dash, interval, numbers, ranking
+from jaxduel.experiments.report.page import Page
+from jaxduel.experiments.report.papers import origin
+from jaxduel.experiments.report.records import Chart, Figure, Line, Section, Table
+from jaxduel.experiments.report.words import plain
+from jaxduel.experiments.short_numbers import rounded, short
+from jaxduel.experiments.sweep.reading.cells import (
+    SETTING,
+    Frame,
+    choose,
+    frame_of,
+    measure_of,
+)
+from jaxduel.experiments.sweep.reading.dataset import open_sweep
+from jaxduel.experiments.sweep.reading.figures import MOST_CURVES, SweepFigure, sweep_figure
+from jaxduel.experiments.sweep.reading.table import BEST, EQUAL, marked, progress_line
+
+if TYPE_CHECKING:
+    import xarray
+
+MOST_FIGURES = 60
+"""Most figures of a page; the others of a large sweep are left to `jaxduel plot`."""
+_MARKS = {BEST: "lowest", EQUAL: "not significantly more", "": ""}
+_ENDS = ("mean", "lower95", "upper95")
+
+
+def sweep_page(folder: str | os.PathLike[str], out: OutputFolder) -> Page:
+    """The page of a sweep; its pictures are written into a folder.
+
+    Args:
+      folder: the sweep's folder.
+      out: the folder for the page.
+
+    Raises:
+      InputError: if the folder holds no sweep.
+    """
+    data = open_sweep(folder)
+    cells = choose(data)
+    name = shlex.quote(str(folder))
+    made = _figures(data, cells, name, out)
+    sections = [_overview(data, cells, name)]
+    problems = list(dict.fromkeys(cells["problem"]))
+    for number, problem in enumerate(problems, start=1):
+        arms = cells["num_arms"][cells["problem"] == problem].iloc[0]
+        figures = tuple(figure for of, figure in made if of == problem)
+        sections.append(Section(f"problem-{number}", f"{problem}, K = {arms}", figures=figures))
+    lead = (
+        f"{progress_line(data)[0].upper()}{progress_line(data)[1:]}. Means over seeds, with 95 % "
+        "intervals."
+    )
+    title = f"Sweep {Path(folder).resolve().name}"
+    commands = {"Made again by": f"jaxduel report {name}"}
+    return Page(title, lead, [(section, out.path) for section in sections], commands)
+
+
+def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
+    """What was asked for, what made it, what is best where, and what is left."""
+    measure = measure_of(data)
+    grid = json.loads(data.attrs["grid"])
+    seeds = sorted({int(number) for number in data["planned_seeds"].values.ravel() if number})
+    facts = [
+        ("policies", ", ".join(dict.fromkeys(cells["variant"]))),
+        ("problems", ", ".join(dict.fromkeys(cells["problem"]))),
+        ("votes" if measure == "rule" else "T", ", ".join(map(short, data["horizon"].values))),
+        ("rules" if measure == "rule" else "regret", ", ".join(dict.fromkeys(cells[measure]))),
+        ("seeds of a cell", " to ".join(f"{n:,}" for n in dict.fromkeys([seeds[0], seeds[-1]]))),
+        ("root seed", str(grid.get("seed", 0))),
+        *origin(data.attrs),
+    ]
+    left = _left(cells, data)
+    tables = [] if measure == "rule" else [_best(data, cells)]
+    return Section(
+        "overview",
+        "Overview",
+        facts=tuple(facts),
+        notes=(f"Numbers as text: jaxduel show {name}.",),
+        tables=(*tables, *([left] if left else [])),
+        missing="" if left is None else "cells are left; sweep its grid again to go on",
+    )
+
+
+def _left(cells: Frame, data: xarray.Dataset) -> Table | None:
+    """Cells and runs that are missing, by policy; None if nothing is."""
+    planned = data["planned_seeds"].values
+    rows = []
+    for number, policy in enumerate(np.atleast_1d(data["policy"].values).tolist()):
+        wanted, ran = planned[number], data["num_seeds"].values[number]
+        lacking = int(((wanted > 0) & (ran < wanted)).sum())
+        if lacking:
+            shares = f"{int(ran.sum()):,} of {int(wanted.sum()):,}"
+            rows.append((policy, f"{lacking:,} of {int((wanted > 0).sum()):,}", shares))
+    header = ("policy", "cells not finished", "runs so far")
+    return Table("What is left", header, tuple(rows)) if rows else None
+
+
+def _best(data: xarray.Dataset, cells: Frame) -> Table:
+    """The policy of least regret in each setting, and those that are not significantly worse."""
+    rows = []
+    for setting, some in marked(data, cells).groupby(SETTING, observed=True, sort=False):
+        problem, horizon, definition = setting
+        best = some[some["mark"] == BEST]
+        if best.empty:
+            rows.append((problem, short(horizon), definition, "nothing has run", "", ""))
+            continue
+        one = best.iloc[0]
+        near = some[(some["mark"] == EQUAL) & (some["num_seeds"] > 0)]["variant"]
+        regret = interval(*(float(one[end]) for end in _ENDS))
+        entry = (problem, short(horizon), definition, one["variant"], regret)
+        rows.append((*entry, ", ".join(near) or "none"))
+    header = ("problem", "T", "regret", "lowest", "mean [95 %]", "not significantly more")
+    return Table("Lowest regret at the horizon", header, tuple(rows))
+
+
+def _figures(
+    data: xarray.Dataset, cells: Frame, name: str, out: OutputFolder
+) -> list[tuple[str, Figure]]:
+    """Problems and figures: one for each problem, horizon and definition of regret."""
+    measure = measure_of(data)
+    keys = ["problem", "horizon"] if measure == "rule" else SETTING
+    found: list[tuple[str, Figure]] = []
+    for number, (setting, some) in enumerate(cells.groupby(keys, observed=True, sort=False)):
+        problem, horizon = setting[0], int(setting[1])
+        chosen: dict[str, Any] = {"problems": [problem], "horizons": [horizon]}
+        options = ["--problem", problem, "--horizon", str(horizon)]
+        words = f"{'votes' if measure == 'rule' else 'T'} = {short(horizon)}"
+        if measure != "rule":
+            chosen["definitions"] = [setting[2]]
+            options += ["--definition", setting[2]]
+            words = f"{setting[2]} regret, {words}"
+        title = f"{words[0].upper()}{words[1:]}"
+        command = f"jaxduel plot {name} {shlex.join(options)}"
+        blank = Figure(str(number), title, command=command)
+        if not (some["num_seeds"] > 0).any():
+            found.append((problem, _hole(blank, "nothing of it has run yet")))
+        elif len(found) >= MOST_FIGURES:
+            found.append((problem, _hole(blank, f"a page has at most {MOST_FIGURES} figures")))
+        else:
+            found.append((problem, _figure(data, some, chosen, blank, out)))
+    return found
+
+
+def _hole(figure: Figure, why: str) -> Figure:
+    return Figure(figure.name, figure.title, command=figure.command, missing=why)
+
+
+def _figure(
+    data: xarray.Dataset, cells: Frame, chosen: dict[str, Any], blank: Figure, out: OutputFolder
+) -> Figure:
+    """Curves of a setting, the best if there are too many, and a table of their ends."""
+    table, order, cut = _ends(data, cells)
+    if cut:
+        chosen = {**chosen, "policies": order}
+    figure = sweep_figure(data, **chosen)
+    paths = figure.write(out, re.sub(r"[^A-Za-z0-9.,=_-]", "_", figure.name))
+    chart = _chart(figure)
+    ends = [(line.label, line.y[-1]) for line in chart.lines if line.y[-1] is not None]
+    words = {"rule": "Probability that the best arm is named, against votes"}
+    what = words.get(measure_of(data), f"{chart.up[:1].upper()}{chart.up[1:]} against comparisons")
+    seeds = cells["num_seeds"][cells["num_seeds"] > 0]
+    each = " to ".join(f"{n:,}" for n in dict.fromkeys([int(seeds.min()), int(seeds.max())]))
+    caption = f"{what}: over {each} seeds of each policy, with 95 % intervals."
+    if cut:
+        caption += f" The {len(order)} best of {cells['variant'].nunique()} policies."
+    return Figure(
+        blank.name,
+        blank.title,
+        caption,
+        f"{len(chart.lines)} curves. {ranking(ends, 'At the end')}",
+        blank.command,
+        picture=paths[0].name,
+        files=tuple(path.name for path in paths[1:]),
+        chart=chart,
+        table=table,
+    )
+
+
+def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
+    """A table of all policies at the horizon, the best first; their names, as many as one figure
+    can have; and whether that is not all."""
+    if measure_of(data) == "rule":
+        frame = frame_of(data, cells, final=True).assign(variant=list(cells["variant"]))
+        frame = frame.sort_values("probability", ascending=False, kind="stable")
+        rows = tuple(
+            (
+                one["variant"],
+                one["rule"],
+                f"{one['num_seeds']:,}",
+                interval(one["probability"], one["lower95"], one["upper95"]),
+                rounded(one["simple_regret"], np.nan),
+            )
+            for one in frame.to_dict("records")
+        )
+        header = ("policy", "rule", "seeds", "probability [95 %]", "simple regret")
+        table = Table("The best arm is named after the last vote", header, rows)
+        most = max(1, MOST_CURVES // frame["rule"].nunique())
+    else:
+        frame = marked(data, cells).sort_values("mean", kind="stable")
+        rows = tuple(
+            (
+                one["variant"],
+                f"{one['num_seeds']:,}",
+                interval(*(one[end] for end in _ENDS)) if one["num_seeds"] else "not run yet",
+                rounded(one["std"], one["sem"]),
+                _MARKS[one["mark"]],
+            )
+            for one in frame.to_dict("records")
+        )
+        header = ("policy", "seeds", "mean [95 %]", "std", "paired seed by seed")
+        table = Table("Final regrets, the lowest mean first", header, rows)
+        most = MOST_CURVES
+    names = list(dict.fromkeys(frame[frame["num_seeds"] > 0]["variant"]))
+    return table, names[:most], len(names) > most
+
+
+def _chart(figure: SweepFigure) -> Chart:
+    """The curves of a figure with one facet, over comparisons or votes."""
+    from jaxduel.plotting.shades import looks_of
+
+    points = figure.points
+    of_votes = "rule" in points
+    known = list(zip(points["policy"], points["curve"], strict=True))
+    looks = looks_of(known)
+    lines = []
+    for key in dict.fromkeys(known):
+        some = points[(points["policy"] == key[0]) & (points["curve"] == key[1])]
+        look = looks[key]
+        x, y, lower, upper = (numbers(some[name]) for name in ("x", *_ENDS))
+        dash = css_dash(look.line)
+        lines.append(Line(plain(key[1]), look.color, dash, x, y, lower, upper))
+    low, high = _range(lines)
+    if of_votes:
+        up = "probability that the best arm is named"
+        return Chart("votes", up, True, False, 0.0, 1.02, tuple(lines))
+    up_log = low > 0 and high > 20 * low
+    up = f"{points['definition'].iloc[0]} regret R(t)"
+    ends = (0.8 * low, 1.2 * high) if up_log else (0.0, 1.05 * high or None)
+    return Chart("comparisons t", up, True, up_log, *ends, tuple(lines))
+
+
+def _range(lines: Sequence[Line]) -> tuple[float, float]:
+    """The least and the largest mean or end of an interval from t = 10 on; means alone below."""
+
+    def values(line: Line) -> Iterator[float]:
+        for x, y, upper in zip(line.x, line.y, line.upper, strict=True):
+            if y is not None and x is not None and x >= min(10, line.x[-1] or 10):
+                yield y
+                yield y if upper is None else upper
+
+    found = [value for line in lines for value in values(line)]
+    return (min(found), max(found)) if found else (0.0, 0.0)

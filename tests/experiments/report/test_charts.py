@@ -1,0 +1,97 @@
+"""Panels of every kind, for a page."""
+
+import numpy as np
+import pytest
+
+from jaxduel import plotting
+from jaxduel.experiments.report.charts import css_dash, interval, ranking, seen
+from jaxduel.plotting import COLUMNS, STYLES
+
+
+def curve(name, label, ends, times=(10, 100, 1000), **changes):
+    values = {column: np.linspace(1.0, ends, len(times)) for column in COLUMNS}
+    return plotting.Curve(
+        name=name, label=label, times=np.array(times), num_seeds=20, **values, **changes
+    )
+
+
+def test_curves_have_their_colours_intervals_and_who_is_lowest():
+    rucb = curve("rucb", "RUCB", 50.0)
+    dts = curve("dts", "D-TS", 20.0, separate=True)
+    line = plotting.Reference(r"$2 \log t$", 2 * np.log([10, 100]), np.array([10, 100]))
+    panel = plotting.Panel([rucb, dts], "arxiv", [line], "copeland", "log", "log")
+    found = seen(panel)
+    assert found.alt.startswith("2 curves of regret. At T = 1,000 the lowest is D-TS (20); ")
+    assert "mean of 20 runs" in found.what
+    assert "both axes logarithmic" in found.what
+    assert "D-TS has separate runs" in found.what
+    first, second, third = found.chart.lines
+    assert (first.color, first.dash) == (STYLES["rucb"].color, "dash")
+    assert (first.y, first.lower) == ((1.0, 25.5, 50.0), (1.0, 25.5, 50.0))
+    assert (first.points, second.points, third.reference) == (False, True, True)
+    assert third.label == "2 log t"
+    assert [row[0] for row in found.table.rows] == ["D-TS", "RUCB"]
+    assert found.chart.low < 1.0 < 50.0 < found.chart.high
+
+
+def test_what_is_not_a_number_is_left_out():
+    one = curve("rucb", "RUCB", np.nan)
+    assert seen(plotting.Panel([one])).chart.lines[0].y[1:] == (None, None)
+
+
+def test_varied_quantities_are_told_at_both_ends():
+    at, mean = np.array([2, 4, 8]), np.array([900.0, 210.0, 120.0])
+    ends = {"lower95": 0.9 * mean, "upper95": 1.1 * mean}
+    curves = [
+        plotting.SweepCurve(name="pcomp", label="PCOMP", at=at, mean=mean, **ends),
+        plotting.SweepCurve(name="scomp", label="SCOMP", at=at[1:], mean=mean[1:] / 2,
+                            lower95=mean[1:], upper95=mean[1:]),
+    ]  # fmt: skip
+    bound = plotting.SweepBound("pcomp", "bound", at, mean / 3)
+    panel = plotting.SweepPanel(curves=curves, bounds=[bound], across="$B$", up="regret $R(T)$")
+    found = seen(panel)
+    assert "At B = 2 PCOMP (900)." in found.alt
+    assert "At B = 8 the lowest is SCOMP (60); the highest is PCOMP (120)." in found.alt
+    assert found.table.rows[0][1:] == ("900 [810, 990]", "")
+    assert [line.reference for line in found.chart.lines] == [False, False, True]
+
+
+def test_bars_shares_and_maps_are_pictures_with_words():
+    values = np.array([40.0, 55.0])
+    bar = plotting.Bar("dts", "D-TS", values, 0.9 * values, 1.1 * values)
+    bars = seen(plotting.BarsPanel(["arxiv", "cyclic"], [bar], label="regret"))
+    assert bars.chart is None
+    assert bars.table.rows == (("D-TS", "40.0 [36.0, 44.0]", "55.0 [49.5, 60.5]"),)
+    assert "arxiv: D-TS (40)." in bars.alt
+    stack = plotting.Stack("pcomp", "PCOMP\none run", np.array([0.25, 0.75]), ["arm 1", "arm 2"])
+    assert "PCOMP one run: arm 1 25%, arm 2 75%" in seen(plotting.SharesPanel([stack])).alt
+    cells = np.array([[0.0, 1.0], [1.0, np.nan]])
+    common = {"label": "x", "across": "B", "up": "T", "columns": ["2", "4"], "rows": ["1", "9"]}
+    best = plotting.HeatPanel(
+        maps=[plotting.HeatMap("K = 2", cells)], kind="choice", choices=("a", "b"), **common
+    )
+    assert "Of 3 cells the best is a in 1, b in 2." in seen(best).alt
+    ratio = plotting.HeatPanel(maps=[plotting.HeatMap("", cells - 0.5)], kind="ratio", **common)
+    assert "above 1 in 2 and below 1 in 1 of 3" in seen(ratio).alt
+    amount = plotting.HeatPanel(maps=[plotting.HeatMap("", cells)], kind="amount", **common)
+    assert "goes from 0 to 1" in seen(amount).alt
+
+
+@pytest.mark.parametrize(
+    ("ends", "text"),
+    [
+        ([("a", 1.0)], "now a (1)."),
+        ([("a", 2.0), ("b", 1.0)], "now the lowest is b (1); the highest is a (2)."),
+        ([(x, float(i)) for i, x in enumerate("abcde")],
+         "now the lowest is a (0), then b (1), c (2); the highest is e (4)."),
+        ([("a", np.nan)], "now there is no number."),
+    ],
+)  # fmt: skip
+def test_ranking(ends, text):
+    assert ranking(ends, "now") == text
+
+
+def test_looks_and_numbers():
+    assert css_dash((0.0, (7.0, 2.0))) == "14px,4px"
+    assert interval(134.21, 130.0, 138.0) == "134.2 [130.0, 138.0]"
+    assert interval(12.0, np.nan, np.nan) == "12"

@@ -1,0 +1,28 @@
+"""Labels without TeX."""
+
+import pytest
+
+from jaxduel.experiments.report.words import plain
+from jaxduel.plotting import REGRET_LABELS
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("arxiv", "arxiv"),
+        ("$K=5$, non-Condorcet", "K = 5, non-Condorcet"),
+        ("$10^{3}$", "10³"),
+        ("$T_1$", "T₁"),
+        (r"$\log_{10} R(T)$", "log₁₀ R(T)"),
+        ("delay $d$ (comparisons)", "delay d (comparisons)"),
+        (REGRET_LABELS["binary weak"], "weak regret R(t) = Σ 1[w ∉ {i,j}]"),
+        (REGRET_LABELS["2 copeland"], "regret Σ 2 cpld₁ − cpldᵢ − cpldⱼ"),
+    ],
+)
+def test_plain(label, text):
+    assert plain(label) == text
+
+
+def test_no_label_keeps_its_tex():
+    for label in REGRET_LABELS.values():
+        assert not set(plain(label)) & set("$\\_^")
