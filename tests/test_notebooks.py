@@ -1,21 +1,18 @@
-"""The notebooks run: in small sizes always, in the sizes that they are written with as slow tests.
+"""The notebooks run in the sizes that they are written with; in small sizes the manual's build runs
+them.
 
 Each ends with checks of its finding, of as much of it as a size has.
 """
 
 import ast
-import tomllib
-from pathlib import Path
 
 import jupytext
-import nbformat
 import pytest
 from nbclient import NotebookClient
 
-NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-PATHS = sorted(NOTEBOOKS.glob("*.py"))
-SMALL = tomllib.loads((NOTEBOOKS / "small.toml").read_text())
-LONG = ("2_a_policy_of_your_own", "3_worst_instances", "6_arena")
+from notebooks.manual.sizes import NOTEBOOKS, SMALL, in_small, is_parameters
+
+PATHS = sorted(NOTEBOOKS.glob("[0-9]*.py"))
 WITH_DATA = ("6_arena",)
 """Those that need files which the package does not ship."""
 
@@ -52,18 +49,17 @@ def test_it_ends_with_a_finding_that_is_checked(path):
     assert "assert " in cells[-1].source
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=pytest.mark.slow) if path.stem in LONG else path for path in PATHS],
-    ids=[path.stem for path in PATHS],
-)
-def test_it_runs(path, tmp_path, monkeypatch, request):
-    """In its small sizes; programs are compiled with few optimisations, since they run briefly."""
-    skip_without_data(path, request)
-    monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-    notebook = with_sizes(jupytext.read(path), SMALL[path.stem])
-    run(notebook, tmp_path, timeout=900)
+@notebooks
+def test_small_sizes_are_set_after_the_parameters(path):
+    usual = jupytext.read(path).cells
+    small = jupytext.reads(in_small(path.stem, path.read_text()), fmt="py:percent").cells
+    (at,) = (number for number, cell in enumerate(usual) if is_parameters(cell))
+    assert [cell.cell_type for cell in small[at : at + 3]] == ["code", "markdown", "code"]
+    values = {}
+    exec(small[at + 2].source, {}, values)
+    assert values == SMALL[path.stem]
+    del small[at + 1 : at + 3]
+    assert [cell.source for cell in small] == [cell.source for cell in usual]
 
 
 @pytest.mark.slow
@@ -76,19 +72,6 @@ def test_it_runs_as_written(path, tmp_path, request):
 def skip_without_data(path, request):
     if path.stem in WITH_DATA:
         request.getfixturevalue("data_folder")
-
-
-def is_parameters(cell):
-    return "parameters" in cell.metadata.get("tags", [])
-
-
-def with_sizes(notebook, sizes):
-    """A notebook with one more cell, after that of the parameters, that sets some of them."""
-    (position,) = (at for at, cell in enumerate(notebook.cells) if is_parameters(cell))
-    source = "\n".join(f"{name} = {value!r}" for name, value in sizes.items())
-    cell = nbformat.v4.new_code_cell(source, metadata={"tags": ["injected-parameters"]})
-    notebook.cells.insert(position + 1, cell)
-    return notebook
 
 
 def run(notebook, folder, timeout):

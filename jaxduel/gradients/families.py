@@ -22,6 +22,11 @@ def btl(log_weights: ArrayLike) -> jax.Array:
 
     Args:
       log_weights: (K,) log w. Adding one number to all of them does not change the instance.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.gradients.families.btl([0.0, 0.0])[0].tolist()
+      [0.5, 0.5]
     """
     scores = jnp.asarray(log_weights)
     return jax.nn.sigmoid(scores[:, None] - scores)
@@ -32,6 +37,12 @@ def thurstone(utilities: ArrayLike) -> jax.Array:
 
     Args:
       utilities: (K,).
+
+    Example:
+      >>> import jaxduel as jd
+      >>> print(jd.gradients.families.thurstone([1.0, 0.0]).round(2))
+      [[0.5  0.84]
+       [0.16 0.5 ]]
     """
     scores = jnp.asarray(utilities)
     return ndtr(scores[:, None] - scores)
@@ -45,6 +56,11 @@ def free(logits: ArrayLike) -> jax.Array:
 
     Raises:
       InputError: if that is not the number of pairs of any K.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> [f"{p:.2f}" for p in jd.gradients.families.free([0.0, 1.0, -1.0])[0]]
+      ['0.50', '0.50', '0.73']
     """
     return _matrix(jax.nn.sigmoid(jnp.asarray(logits)))
 
@@ -62,6 +78,14 @@ def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
 
     Raises:
       InputError: if there is not one magnitude for each pair.
+
+    Example:
+      >>> import numpy as np
+      >>> import jaxduel as jd
+      >>> beats = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], bool)  # each the next
+      >>> p = jd.gradients.families.tournament(beats, [1.0, 1.0, 1.0])
+      >>> jd.problems.from_matrix(p).condorcet_winner is None
+      True
     """
     wins = np.asarray(beats)
     x = jnp.asarray(magnitudes)
@@ -86,6 +110,12 @@ def sst(increments: ArrayLike) -> jax.Array:
 
     Raises:
       InputError: if that is not the number of pairs of any K.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> problem = jd.problems.from_matrix(jd.gradients.families.sst([0.1, 2.0, -1.0]))
+      >>> problem.condorcet_winner, jd.problems.sst_violation(problem)
+      (0, None)
     """
     x = jnp.asarray(increments)
     num = num_arms_of(x.size)
@@ -104,6 +134,11 @@ def num_arms_of(num_pairs: int) -> int:
 
     Raises:
       InputError: if there is no such K of at least 2.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.gradients.families.num_arms_of(6)
+      4
     """
     num = (1 + math.isqrt(1 + 8 * num_pairs)) // 2
     if num < 2 or num * (num - 1) // 2 != num_pairs:

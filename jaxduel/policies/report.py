@@ -205,12 +205,12 @@ def _cost(policy_class: Any) -> str | None:
 
 def _parameters(name: str, policy_class: Any) -> list[Parameter]:
     """All parameters, those that must be given first."""
-    meanings = _meanings(policy_class)
+    texts = meanings(policy_class)
     found = []
     for field in dataclasses.fields(policy_class):
         if field.name in registry.parameters(name):
             required = field.default is dataclasses.MISSING
-            meaning = _SENTENCE.split(meanings.get(field.name, ""))[0].removesuffix(".")
+            meaning = _SENTENCE.split(texts.get(field.name, ""))[0].removesuffix(".")
             taken = "" if field.name == "horizon" else _taken(name, field)
             if _plain(taken) in _plain(meaning) or taken == "True or False":
                 taken = ""
@@ -219,7 +219,7 @@ def _parameters(name: str, policy_class: Any) -> list[Parameter]:
     return sorted(found, key=lambda each: each.default is not None)
 
 
-def _meanings(policy_class: Any) -> dict[str, str]:
+def meanings(policy_class: Any) -> dict[str, str]:
     """Meanings of attributes by name, from the docstrings of the class and of its bases."""
     found: dict[str, str] = {}
     for base in reversed(policy_class.__mro__):

@@ -1,0 +1,135 @@
+"""A page for each paper, from its panels and claims, and their index."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+
+from jaxduel.experiments import papers
+from jaxduel.experiments.papers.paper import ABSENT, Panel, Paper, Size
+from jaxduel.experiments.short_numbers import short
+from notebooks.manual import docstrings
+from notebooks.manual.pages import GENERATED, policy_link, table, toctree, write
+
+
+@cache
+def _loaded() -> tuple[Paper, ...]:
+    return tuple(papers.load(name) for name in papers.names())
+
+
+def paper_page(name: str) -> str:
+    """The page of a paper, in Sphinx."""
+    return f"{GENERATED}/papers/{name}"
+
+
+def panels_by_policy() -> dict[str, list[str]]:
+    """By policy, a link for each paper in which it plays, with its panels."""
+    found: dict[str, list[str]] = {}
+    for paper in _loaded():
+        where: dict[str, list[str]] = {}
+        for panel in paper.panels:
+            for policy in _policies(panel):
+                where.setdefault(policy, []).append(panel.name)
+        for policy, names in where.items():
+            link = f"[{paper.name}](/{paper_page(paper.name)}.md) ({', '.join(names)})"
+            found.setdefault(policy, []).append(link)
+    return found
+
+
+def write_pages() -> list[str]:
+    """Writes all pages; returns their names in Sphinx."""
+    pages = [write(f"papers/{paper.name}", *_page(paper)) for paper in _loaded()]
+    return [*pages, write("papers/index", *_index(pages))]
+
+
+def _page(paper: Paper) -> Iterator[str]:
+    title, source = _title(paper)
+    yield f"# {title}"
+    yield source
+    yield "Figures, their numbers and the table of claims are made, and made again, by"
+    yield f"```sh\njaxduel reproduce {paper.name}\njaxduel reproduce {paper.name} --full\n```"
+    yield f"or one panel of them with `--figure {paper.panels[0].name}`."
+    yield "## Panels"
+    header = ("panel", "shows", "on", "T, runs", "with `--full`")
+    yield table(header, [row for panel in paper.panels for row in _rows(panel)])
+    yield "## Who plays"
+    yield table(("panels", "policies"), _players(paper))
+    yield "\n".join(f"- {note}" for note in paper.notes)
+    yield "## Claims"
+    yield (
+        "What the paper says of its figures, and what confirms it. `jaxduel reproduce` measures "
+        "each claim it has the runs for, and prints the verdict with its numbers: confirmed, not "
+        "confirmed, or undecided where the 95 % interval contains the limit."
+    )
+    rows = [
+        (str(number), f"“{claim.quote}”", claim.source, _with_needs(claim.criterion, claim.needs))
+        for number, claim in enumerate(paper.claims, start=1)
+    ]
+    yield table(("", "claim", "place", "confirmed by"), rows)
+    yield "## What the text leaves open"
+    name = f"jaxduel.experiments.papers.{paper.name.replace('-', '_')}.figures"
+    yield docstrings.prose(inspect.getdoc(sys.modules[name]) or "")
+
+
+def _title(paper: Paper) -> tuple[str, str]:
+    """Its title; its authors, place and year, if it is one paper."""
+    found = re.fullmatch(r"(.*?) \(([^()]*)\)", paper.TITLE)
+    return (found[1], found[2]) if found else (paper.TITLE, "")
+
+
+def _with_needs(criterion: str, needs: str) -> str:
+    return f"{criterion} (undecided: {needs})" if needs else criterion
+
+
+def _rows(panel: Panel) -> Iterator[tuple[str, ...]]:
+    begin = (panel.name, panel.what)
+    for where, sizes in panel.instances.items():
+        usual, full = sizes or (ABSENT, ABSENT)
+        yield (*begin, where, _in_words(usual), _in_words(full))
+        begin = ("", "")
+    for whose, sizes in panel.all_sizes():
+        if whose:
+            yield ("", "but", whose, _in_words(sizes.usual), _in_words(sizes.full))
+
+
+def _in_words(size: Size) -> str:
+    return "–" if size == ABSENT else f"{short(size.horizon)}, {size.runs:,}"
+
+
+def _policies(panel: Panel) -> dict[str, list[str]]:
+    """The labels in a panel by policy."""
+    found: dict[str, list[str]] = {}
+    for group in panel.groups:
+        for each in group.competitors:
+            labels = found.setdefault(each.policy, [])
+            if each.label not in labels:
+                labels.append(each.label)
+    return found
+
+
+def _players(paper: Paper) -> Iterator[tuple[str, str]]:
+    """Panels with the same policies, and these."""
+    playing: dict[str, list[str]] = {}
+    for panel in paper.panels:
+        links = [policy_link(name, x) for name, labels in _policies(panel).items() for x in labels]
+        playing.setdefault("; ".join(links or panel.labels), []).append(panel.name)
+    return ((", ".join(names), who) for who, names in playing.items() if who)
+
+
+def _index(pages: list[str]) -> Iterator[str]:
+    yield "# Papers"
+    yield (
+        "What `jaxduel reproduce` makes: each paper's figures and tables, and the measured verdict "
+        "on each claim that its text makes of them."
+    )
+    rows = [
+        (f"[{title}](/{page}.md)", source, str(len(paper.panels)), str(len(paper.claims)))
+        for page, paper in zip(pages, _loaded(), strict=True)
+        for title, source in (_title(paper),)
+    ]
+    total = (str(sum(len(p.panels) for p in _loaded())), str(sum(len(p.claims) for p in _loaded())))
+    yield table(("paper", "", "panels", "claims"), [*rows, ("all", "", *total)])
+    yield toctree(pages)
