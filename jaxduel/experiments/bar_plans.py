@@ -49,7 +49,10 @@ class SpreadPlan:
             value, lower, upper = np.array(numbers).T
             bars.append(plotting.Bar(name, label, value, lower, upper))
         label = f"STD of $R(T)$ / mean of {self.unit.label}"
-        return plotting.BarsPanel(list(self.groups), bars, label=label)
+        regret = {plotting.regret_words(setting.definition(data)) for data, _ in self.entries}
+        runs = {samples[data.name, c.name].num_runs for data, c in self.entries}
+        about = f"{' and '.join(sorted(regret))}, {plotting.seeds_words(runs, 'lines: 95 %')}"
+        return plotting.BarsPanel(list(self.groups), bars, label=label, about=about)
 
     def table(self, samples: Samples, setting: Setting) -> str:
         """A line per data set and policy."""

@@ -106,6 +106,30 @@ class Plan(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class MissingPlan:
+    """A panel that cannot be made: in the figure of its siblings a frame says why.
+
+    Attributes:
+      name: the panel's name.
+      title: what it would show.
+      why: the reason, a sentence.
+    """
+
+    name: str
+    title: str
+    why: str
+
+    @property
+    def note(self) -> str:
+        """What is missing and why, for the text."""
+        return f"panel {self.name}, {self.title}, is missing: {self.why}"
+
+    def panel(self) -> plotting.Missing:
+        """The frame."""
+        return plotting.Missing(title_of(self.name, self.title), self.why)
+
+
 def figure_of(name: str) -> str:
     """The figure that a panel belongs to: "1" for "1a", "2" for "2"."""
     return name.rstrip("abcdefghijklmnopqrstuvwxyz")

@@ -17,7 +17,14 @@ from jaxduel.experiments import claims as claims_module
 from jaxduel.experiments.claims import Claim
 from jaxduel.experiments.curves import Curve
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.plans import Plan, Samples, Setting, all_entries, figure_of
+from jaxduel.experiments.plans import (
+    MissingPlan,
+    Plan,
+    Samples,
+    Setting,
+    all_entries,
+    figure_of,
+)
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.stored_curves import StoredCurves
 from jaxduel.experiments.tables import aligned, csv_text
@@ -79,6 +86,7 @@ def carry_out(
     heading: str,
     notes: Sequence[str] = (),
     progress: bool | None = None,
+    missing: Sequence[MissingPlan] = (),
 ) -> Report:
     """Simulates the curves of the panels, each once, and writes figures, numbers and claims.
 
@@ -95,6 +103,7 @@ def carry_out(
       heading: first line of the text.
       notes: further lines of the text, such as why a panel is missing.
       progress: as in `jaxduel.simulate`.
+      missing: panels that cannot be made, to be shown as such beside others of their figures.
 
     Raises:
       InputError: if the subfolder cannot be made, before anything is simulated; or a file cannot be
@@ -113,7 +122,8 @@ def carry_out(
 
     def write_ready(note: Callable[[str], None]) -> None:
         for panel in [p for p in todo if _is_ready(p, report.samples)]:
-            content = _write_panel(panel, panels, todo, setting, report.samples, folder)
+            whole = [*panels, *missing]
+            content = _write_panel(panel, whole, todo, setting, report.samples, folder)
             report.panels[panel.name] = MadePanel(content, panel.lines(report.samples))
             note(f"figure {panel.name}: done")
 
@@ -174,7 +184,7 @@ def _is_ready(panel: Plan, samples: Samples) -> bool:
 
 def _write_panel(
     panel: Plan,
-    panels: Sequence[Plan],
+    panels: Sequence[Plan | MissingPlan],
     todo: list[Plan],
     setting: Setting,
     samples: Samples,
@@ -188,7 +198,9 @@ def _write_panel(
     (content,) = _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
     todo.remove(panel)
     figure = figure_of(panel.name)
-    siblings = [p for p in panels if figure_of(p.name) == figure]
+    siblings = sorted(
+        (p for p in panels if figure_of(p.name) == figure), key=lambda sibling: sibling.name
+    )
     if len(siblings) > 1 and not any(figure_of(p.name) == figure for p in todo):
         _write_figure(f"figure-{figure}", siblings, setting, samples, folder)
     return content
@@ -196,7 +208,7 @@ def _write_panel(
 
 def _write_figure(
     name: str,
-    panels: Sequence[Plan],
+    panels: Sequence[Plan | MissingPlan],
     setting: Setting,
     samples: Samples,
     folder: OutputFolder,
@@ -206,12 +218,16 @@ def _write_figure(
     Returns:
       What was drawn, panel by panel.
     """
-    drawn = [panel.panel(samples, setting) for panel in panels]
-    figure = panels[0].figure(drawn)
+    there = [panel for panel in panels if not isinstance(panel, MissingPlan)]
+    drawn = [
+        panel.panel() if isinstance(panel, MissingPlan) else panel.panel(samples, setting)
+        for panel in panels
+    ]
+    figure = there[0].figure(drawn)
     folder.write(f"{name}.png", plotting.png(figure))
     folder.write(f"{name}.pdf", plotting.pdf(figure))
     if len(panels) == 1:
-        folder.write(f"{name}.csv", panels[0].table(samples, setting))
+        folder.write(f"{name}.csv", there[0].table(samples, setting))
     return drawn
 
 

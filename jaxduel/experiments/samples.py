@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from jaxduel.plotting import Curve
+from jaxduel.plotting import Curve, few_runs
 from jaxduel.stats import interval95, standard_error
 
 
@@ -102,6 +102,7 @@ class Sample:
             upper95=upper,
             num_seeds=self.num_runs,
             separate=self.separate,
+            runs=few_runs(self.regret),
         )
 
     def shares(self, arms: Sequence[int]) -> np.ndarray:

@@ -94,9 +94,12 @@ class SweepPlan:
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.SweepPanel:
         """A curve per policy."""
-        curves = []
+        curves, seeds = [], set()
         for line in self.lines_of:
             ends = [self._end(point, samples, setting) for point in line.points]
+            seeds |= {end.num_seeds for end in ends}
+            each = [end.runs for end in ends if end.runs is not None]
+            alike = len(each) == len(ends) and len({len(runs) for runs in each}) == 1
             mean, lower, upper = (
                 np.array([getattr(end, column)[-1] for end in ends])
                 for column in ("mean", "lower95", "upper95")
@@ -110,6 +113,7 @@ class SweepPlan:
                     mean=mean,
                     lower95=lower,
                     upper95=upper,
+                    runs=np.stack([runs[:, -1] for runs in each], axis=1) if alike else None,
                 )
             )
         definition = setting.definition(self.entries[0][0])
@@ -120,6 +124,7 @@ class SweepPlan:
             up=PER_PULL if self.per_pull else plotting.regret_label(definition, final=True),
             across_scale=self.axis.scale,
             up_scale=self.regret_scale,
+            about=f"{plotting.regret_words(definition)}, {plotting.seeds_words(seeds)}",
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:

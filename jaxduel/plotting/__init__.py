@@ -17,6 +17,7 @@ from jaxduel.plotting.curves import Panel as Panel
 from jaxduel.plotting.curves import Reference as Reference
 from jaxduel.plotting.curves import Scale as Scale
 from jaxduel.plotting.curves import draw as draw
+from jaxduel.plotting.curves import few_runs as few_runs
 from jaxduel.plotting.curves import regret_label as regret_label
 from jaxduel.plotting.curves import table as table
 from jaxduel.plotting.figures import COLUMN_WIDTH as COLUMN_WIDTH
@@ -33,6 +34,7 @@ from jaxduel.plotting.heatmaps import HeatKind as HeatKind
 from jaxduel.plotting.heatmaps import HeatMap as HeatMap
 from jaxduel.plotting.heatmaps import HeatPanel as HeatPanel
 from jaxduel.plotting.identification import identification_figure as identification_figure
+from jaxduel.plotting.missing import Missing as Missing
 from jaxduel.plotting.results import result_curves as result_curves
 from jaxduel.plotting.results import results_figure as results_figure
 from jaxduel.plotting.styles import FONT_SIZE as FONT_SIZE
@@ -42,4 +44,6 @@ from jaxduel.plotting.styles import style_of as style_of
 from jaxduel.plotting.sweeps import SweepBound as SweepBound
 from jaxduel.plotting.sweeps import SweepCurve as SweepCurve
 from jaxduel.plotting.sweeps import SweepPanel as SweepPanel
+from jaxduel.plotting.words import regret_words as regret_words
+from jaxduel.plotting.words import seeds_words as seeds_words
 from jaxduel.plotting.worst_cases import worst_case_figure as worst_case_figure

@@ -40,7 +40,8 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarsPanel:
-    """One set of axes: groups of bars side by side, a bar per policy in each group.
+    """One set of axes: groups of bars side by side, a bar per policy in each group; `about` has
+    regret and seeds in words.
 
     Example:
       >>> import numpy as np
@@ -57,6 +58,7 @@ class BarsPanel:
     title: str = ""
     label: str = ""
     scale: Scale = "log"
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class SharesPanel:
-    """One set of axes: columns of shares side by side.
+    """One set of axes: columns of shares side by side; `about` as in `BarsPanel`.
 
     Example:
       >>> import numpy as np
@@ -99,6 +101,7 @@ class SharesPanel:
     stacks: Sequence[Stack]
     title: str = ""
     label: str = ""
+    about: str = ""
 
 
 def draw_bars(axes: Axes, panel: BarsPanel) -> None:

@@ -1,4 +1,5 @@
-"""Regret against time: means with 95 % bands, or points with error bars."""
+"""Regret against time: means with 95 % bands, or points with error bars; of fewer than five seeds
+the single runs."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator
 
-from jaxduel import policies
+from jaxduel.plotting import ticks
+from jaxduel.plotting.ends import End, label_ends
 from jaxduel.plotting.shades import variant_looks
 from jaxduel.plotting.styles import Style, dress, marker_size
+from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words
 from jaxduel.simulation import Result
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import interval95
@@ -35,14 +37,6 @@ REGRET_LABELS = {
 """Labels of the vertical axis, by definition of regret (behind a factor, where a paper's has one);
 cumulative, in units of the gap; of binary ones, in comparisons."""
 
-_SYMBOLS = {
-    "num_batches": "B",
-    "alpha": r"$\alpha$",
-    "beta": r"$\beta$",
-    "gamma": r"$\gamma$",
-}
-"""Symbols of parameters in labels, for those that papers have letters for."""
-
 _REFERENCE_LOOKS = (("black", (0, (1, 1.5))), ("0.6", (0, (5, 1.5))), ("0.3", (0, (7, 2, 1, 2))))
 """Colours and line styles of reference lines, in order; a fourth looks like the first. Where lines
 coincide the first is on top."""
@@ -61,6 +55,8 @@ class Curve:
       num_seeds: number of seeds.
       separate: whether each time has runs of its own, to that horizon: drawn as points with error
         bars, not joined by a line.
+      runs: (n, M) each seed's regret, where there are fewer than five: they are drawn in place of
+        the interval.
 
     Example:
       >>> import jaxduel as jd
@@ -85,6 +81,7 @@ class Curve:
     upper95: np.ndarray
     num_seeds: int
     separate: bool = False
+    runs: np.ndarray | None = None
 
     @classmethod
     def from_result(cls, result: Result, label: str | None = None) -> Curve:
@@ -107,6 +104,7 @@ class Curve:
             lower95=lower,
             upper95=upper,
             num_seeds=result.num_seeds,
+            runs=few_runs(result.regret) if result.totals is None else None,
         )
 
 
@@ -119,12 +117,23 @@ def variant_of(policy: str, made_by: Mapping[str, Any]) -> str:
 
 def label_of(policy: str, made_by: Mapping[str, Any]) -> str:
     """The same as text in a legend."""
-    parts = (f"{_SYMBOLS.get(name, name)} = {text}" for name, text in _changed(made_by).items())
-    return ", ".join([policies.label(policy), *parts])
+    return policy_words(policy, _changed(made_by))
 
 
 def _changed(made_by: Mapping[str, Any]) -> dict[str, str]:
     return {**changed_parameters(made_by), **changed_settings(made_by)}
+
+
+def few_runs(runs: np.ndarray) -> np.ndarray | None:
+    """The runs, (n, M), if they are few enough to be drawn one by one, else None.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import few_runs
+      >>> few_runs(np.zeros((4, 2))).shape, few_runs(np.zeros((5, 2)))
+      ((4, 2), None)
+    """
+    return runs if 1 < len(runs) < FEW else None
 
 
 @dataclass(frozen=True)
@@ -173,6 +182,12 @@ class Panel:
     regret_scale: Scale = "log"
     top: float | None = None
 
+    @property
+    def about(self) -> str:
+        """Regret and seeds in words."""
+        seeds = seeds_words(curve.num_seeds for curve in self.curves)
+        return f"{regret_words(self.definition)}, {seeds}"
+
 
 def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None = None) -> None:
     """Draws a panel: means, their 95 % intervals, and reference lines.
@@ -210,6 +225,9 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
     _scale(axes, panel, floor)
     axes.set_ylabel(regret_label(panel.definition))
     dress(axes, panel.title)
+    last = max(curve.times[-1] for curve in panel.curves)
+    whole = [curve for curve in panel.curves if curve.times[-1] == last]
+    label_ends(axes, [End(c.label, float(c.mean[-1]), looks[c.name, c.label].color) for c in whole])
 
 
 def looks_in(panels: Sequence[Panel]) -> dict[tuple[str, str], Style]:
@@ -244,6 +262,23 @@ def marked(look: Style) -> dict[str, Any]:
     }
 
 
+def draw_runs(axes: Axes, times: np.ndarray, runs: np.ndarray, color: str) -> None:
+    """Draws single runs as thin lines; where only the end of one is known, as a dot."""
+    for run in runs:
+        alone = np.isfinite(run).sum() == 1
+        axes.plot(
+            times,
+            run,
+            color=color,
+            linewidth=0.5,
+            alpha=0.75,
+            marker="." if alone else None,
+            markersize=3.0,
+            clip_on=not alone,
+            zorder=2.5,
+        )
+
+
 def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: int) -> None:
     axes.plot(
         curve.times,
@@ -255,17 +290,23 @@ def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: in
         zorder=3 + 0.01 * position,
         **marked(look),
     )
-    if np.isfinite(curve.lower95).any():
+    if curve.runs is not None:
+        draw_runs(axes, curve.times, curve.runs, look.color)
+    elif np.isfinite(curve.lower95).any():
         lower, upper = np.maximum(curve.lower95, floor), np.maximum(curve.upper95, floor)
         axes.fill_between(curve.times, lower, upper, color=look.color, alpha=0.13, linewidth=0)
 
 
 def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: int) -> None:
     lower = np.maximum(curve.lower95, 0.5 * floor)
+    errors = np.nan_to_num(np.maximum([curve.mean - lower, curve.upper95 - curve.mean], 0))
+    if curve.runs is not None:
+        for run in curve.runs:
+            axes.plot(curve.times, run, ".", color=look.color, markersize=2.5, zorder=2.5)
     axes.errorbar(
         curve.times,
         curve.mean,
-        yerr=np.nan_to_num(np.maximum([curve.mean - lower, curve.upper95 - curve.mean], 0)),
+        yerr=errors if curve.runs is None else None,
         linestyle="none",
         elinewidth=0.8,
         label=curve.label,
@@ -295,23 +336,24 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
     axes.set_yscale(panel.regret_scale)
     axes.set_ylim(bottom=floor, top=panel.top)
     if panel.regret_scale == "log":
-        axes.yaxis.set_major_formatter(LogFormatterSciNotation())
-        axes.yaxis.set_major_locator(LogLocator(numticks=8))
+        ticks.decades(axes.yaxis, 8)
     else:
-        axes.ticklabel_format(axis="y", scilimits=(-3, 4), useMathText=True)
+        ticks.linear(axes.yaxis)
     axes.set_xscale(panel.time_scale)
     if panel.time_scale == "log":
         room = 1.15 if any(curve.separate for curve in panel.curves) else 1.0  # for whole markers
-        axes.set_xlim(min(int(curve.times[0]) for curve in panel.curves) / room, end * room)
-        axes.set_xlabel(f"{steps} $t$")
-        return
-    unit, word = next(
-        (size, word) for size, word in ((1e6, "millions"), (1e3, "thousands"), (1, ""))
-        if end >= 10 * size or size == 1
-    )  # fmt: skip
-    axes.set_xlim(0, end)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{t / unit:g}"))
-    axes.set_xlabel(f"{steps} $t$ ({word})" if word else f"{steps} $t$")
+        axes.set_xlim(begin_of(panel.curves, floor) / room, end * room)
+        ticks.decades(axes.xaxis, 8)
+    else:
+        axes.set_xlim(0, end)
+        ticks.linear(axes.xaxis)
+    axes.set_xlabel(f"{steps} $t$")
+
+
+def begin_of(curves: Sequence[Curve], floor: float) -> int:
+    """The first time at which a curve is in the picture, above its floor."""
+    inside = [curve.times[curve.mean >= floor] for curve in curves]
+    return int(min([times[0] for times in inside if len(times)] or [curves[0].times[0]]))
 
 
 COLUMNS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")

@@ -17,9 +17,16 @@ from matplotlib.figure import Figure
 from jaxduel.errors import InputError
 from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
 from jaxduel.plotting.curves import Panel, draw, looks_in
-from jaxduel.plotting.heatmaps import HEAT_FOOT, HEAT_HEAD, HeatPanel, draw_heat_row
+from jaxduel.plotting.heatmaps import (
+    HeatPanel,
+    draw_heat_missing,
+    draw_heat_panel,
+    heat_height,
+)
+from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE
-from jaxduel.plotting.sweeps import SweepPanel, draw_sweep
+from jaxduel.plotting.sweeps import SweepBound, SweepCurve, SweepPanel, draw_sweep
+from jaxduel.plotting.words import broken, length
 
 COLUMN_WIDTH = 3.3
 """Inches: one column of a two-column paper."""
@@ -30,14 +37,14 @@ DPI = 300
 _LONG_LABEL = 8
 """Characters: of labels longer than this only two fit side by side in a column."""
 _LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.14, 0.54, 0.06
-_HEAT_ROW = 1.1
-"""Inches: the height of a row of heat maps."""
 
 
-def regret_figure(panels: Sequence[Panel]) -> Figure:
+def regret_figure(panels: Sequence[Panel | Missing]) -> Figure:
     """Regret against time: one panel at column width, or several, two in a row, at page width.
 
-    There is one legend, outside the axes, for all panels: a policy looks the same in each.
+    There is one legend, outside the axes, for all panels: a policy looks the same in each. Above it
+    stands what regret and how many seeds they are of. A missing panel is an empty frame that says
+    why, here and in the other figures.
 
     Raises:
       InputError: if there is no panel, or one without curves.
@@ -52,11 +59,11 @@ def regret_figure(panels: Sequence[Panel]) -> Figure:
       >>> [axes.get_title() for axes in figure.axes]
       ['two arms']
     """
-    one = partial(draw, looks=looks_in(panels))
-    return panels_figure(panels, one, [panel.curves for panel in panels], "curve")
+    one = partial(draw, looks=looks_in([panel for panel in panels if isinstance(panel, Panel)]))
+    return panels_figure(panels, one, lambda panel: panel.curves, "curve")
 
 
-def bars_figure(panels: Sequence[BarsPanel]) -> Figure:
+def bars_figure(panels: Sequence[BarsPanel | Missing]) -> Figure:
     """Groups of bars, laid out as in `regret_figure`.
 
     Raises:
@@ -71,10 +78,10 @@ def bars_figure(panels: Sequence[BarsPanel]) -> Figure:
       >>> [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
       ['arxiv', 'cyclic']
     """
-    return panels_figure(panels, draw_bars, [panel.bars for panel in panels], "bar")
+    return panels_figure(panels, draw_bars, lambda panel: panel.bars, "bar")
 
 
-def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
+def shares_figure(panels: Sequence[SharesPanel | Missing]) -> Figure:
     """Columns of shares, laid out as in `regret_figure`; they need no legend.
 
     Raises:
@@ -88,10 +95,10 @@ def shares_figure(panels: Sequence[SharesPanel]) -> Figure:
       >>> [text.get_text() for text in figure.axes[0].texts]
       ['round 1', 'round 2']
     """
-    return panels_figure(panels, draw_shares, [panel.stacks for panel in panels], "column")
+    return panels_figure(panels, draw_shares, lambda panel: panel.stacks, "column")
 
 
-def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
+def sweep_figure(panels: Sequence[SweepPanel | Missing]) -> Figure:
     """A number against a varied quantity, laid out as in `regret_figure`; each panel has its own
     label of the horizontal axis.
 
@@ -110,12 +117,15 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
       >>> figure.axes[0].get_xlabel(), [int(at) for at in figure.axes[0].get_xticks()]
       ('batches', [2, 4, 8])
     """
-    contents = [[*panel.curves, *panel.bounds] for panel in panels]
+
+    def contents(panel: SweepPanel) -> list[SweepCurve | SweepBound]:
+        return [*panel.curves, *panel.bounds] if panel.curves else []
+
     return panels_figure(panels, draw_sweep, contents, "curve", same_axis=False)
 
 
-def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
-    """Rows of heat maps, one per panel, at page width.
+def heat_figure(panels: Sequence[HeatPanel | Missing]) -> Figure:
+    """Heat maps, panel below panel, at page width; what is best is framed.
 
     Raises:
       InputError: if there is no panel, one without maps, or panels with different numbers of maps.
@@ -131,16 +141,20 @@ def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
       >>> [axes.get_title() for axes in heat_figure([panel]).axes]  # a map, its scale of colours
       ['D-TS', '']
     """
-    if not panels or len({len(panel.maps) for panel in panels}) > 1 or not panels[0].maps:
+    sizes = {len(panel.maps) for panel in panels if isinstance(panel, HeatPanel)}
+    if len(sizes) != 1 or 0 in sizes:
         raise InputError("a figure needs at least one panel, and panels the same number of maps.")
-    height = (HEAT_HEAD + _HEAT_ROW) * len(panels) + HEAT_FOOT
+    left = height = sum(map(heat_height, panels))
     with drawing():
         figure = Figure()
         FigureCanvasAgg(figure)
         figure.set_size_inches(PAGE_WIDTH, height)
-        for number, panel in enumerate(panels, start=1):
-            below = height - number * (HEAT_HEAD + _HEAT_ROW)
-            draw_heat_row(figure, panel, below, _HEAT_ROW, last=number == len(panels))
+        for panel in panels:
+            left -= heat_height(panel)
+            if isinstance(panel, Missing):
+                draw_heat_missing(figure, panel, left)
+            else:
+                draw_heat_panel(figure, panel, left)
         figure.draw_without_rendering()
     return figure
 
@@ -148,48 +162,67 @@ def heat_figure(panels: Sequence[HeatPanel]) -> Figure:
 def panels_figure(
     panels: Sequence[Any],
     draw_panel: Callable[[Axes, Any], None],
-    contents: Sequence[Sequence[Any]],
+    contents: Callable[[Any], Sequence[Any]],
     what: str,
     same_axis: bool = True,
 ) -> Figure:
     """Panels laid out as in `regret_figure`.
 
     Args:
-      panels: at least one.
+      panels: at least one; some may be missing.
       draw_panel: draws one of them.
-      contents: what is drawn in each: at least one thing, with a label for the legend.
+      contents: what is drawn in a panel: at least one thing, with a label for the legend.
       what: its name in errors.
       same_axis: whether the label of the horizontal axis is said in the lowest row only.
     """
-    if not panels or not all(contents):
+    there = [panel for panel in panels if not isinstance(panel, Missing)]
+    if not panels or not all(map(contents, there)):
         raise InputError(f"a figure needs at least one panel, and a panel at least one {what}.")
     alone = len(panels) == 1
     columns, rows = (1, 1) if alone else (2, -(-len(panels) // 2))
+    abouts = {panel.about for panel in there}
+    heading = abouts.pop() if len(abouts) == 1 else ""
     with drawing():
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         for axes, panel in zip(grid, panels, strict=False):
+            if isinstance(panel, Missing):
+                draw_missing(axes, panel)
+                continue
             draw_panel(axes, panel)
+            if abouts and panel.about:
+                title = f"{panel.title}\n{panel.about}".lstrip()
+                axes.set_title(title, fontsize=FONT_SIZE + 0.5)
         for axes in grid[len(panels) :]:
             axes.remove()
         if not alone:
-            for position, axes in enumerate(grid[: len(panels)]):
-                lowest = position >= len(panels) - columns
-                axes.set_xlabel(axes.get_xlabel() if lowest or not same_axis else "")
-                axes.set_ylabel(axes.get_ylabel() if position % columns == 0 else "")
-        order = dict.fromkeys(entry.label for content in contents for entry in content)
-        lines = add_legend(figure, order, partial(_legend_columns, alone))
+            _say_once(list(grid[: len(panels)]), columns, same_axis)
+        order = dict.fromkeys(entry.label for panel in there for entry in contents(panel))
+        width = COLUMN_WIDTH if alone else PAGE_WIDTH
+        lines = add_legend(figure, order, partial(_legend_columns, alone), heading, width)
         extra = _LEGEND_LINE * max(0, lines - (2 if alone else 1))
-        figure.set_size_inches(
-            COLUMN_WIDTH if alone else PAGE_WIDTH, (2.75 if alone else 0.55 + 2.2 * rows) + extra
-        )
+        figure.set_size_inches(width, (2.75 if alone else 0.55 + 2.2 * rows) + extra)
         figure.draw_without_rendering()
     return figure
 
 
+def _say_once(grid: Sequence[Axes], columns: int, same_axis: bool) -> None:
+    """Removes labels of axes that those at the left or below have, too."""
+    for position, axes in enumerate(grid):
+        if same_axis and position < len(grid) - columns:
+            axes.set_xlabel("")
+        first = grid[position - position % columns]
+        if axes is not first and axes.get_ylabel() == first.get_ylabel():
+            axes.set_ylabel("")
+
+
 def add_legend(
-    figure: Figure, order: Iterable[str], columns_for: Callable[[Sequence[str]], int]
+    figure: Figure,
+    order: Iterable[str],
+    columns_for: Callable[[Sequence[str]], int],
+    heading: str = "",
+    width: float = PAGE_WIDTH,
 ) -> int:
     """Adds one legend above all axes.
 
@@ -197,20 +230,24 @@ def add_legend(
       figure: the figure, with all axes drawn.
       order: the labels to show first.
       columns_for: the number of labels that fit side by side.
+      heading: the line above the labels.
+      width: the figure's, in inches.
 
     Returns:
-      Its number of lines.
+      Its number of lines, with those of the heading.
     """
     found: dict[str, Artist] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
+    heading = broken(heading, int(width / _LEGEND_LETTER))
     if not found:
+        figure.suptitle(heading, fontsize=FONT_SIZE)
         return 0
     labels = list(dict.fromkeys([*(label for label in order if label in found), *found]))
     columns = min(len(labels), columns_for(labels))
     lines = -(-len(labels) // columns)
-    figure.legend(
+    legend = figure.legend(
         [found[label] for label in labels],
         labels,
         loc="outside upper center",
@@ -218,15 +255,18 @@ def add_legend(
         frameon=False,
         handlelength=3.2,
         columnspacing=1.2,
+        title=heading or None,
+        title_fontsize=FONT_SIZE,
     )
-    return lines
+    legend.get_title().set_multialignment("center")
+    return lines + (heading.count("\n") + 1 if heading else 0)
 
 
 def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
     """Number of legend entries that fit side by side: fewer where labels are long."""
-    lengths = sorted(map(len, labels))
+    lengths = sorted(map(length, labels))
     if not alone:
-        widths = [_LEGEND_HANDLE + _LEGEND_LETTER * length for length in lengths[-6:]]
+        widths = [_LEGEND_HANDLE + _LEGEND_LETTER * letters for letters in lengths[-6:]]
         return 6 if sum(widths) <= PAGE_WIDTH else 3
     return 3 if lengths[-1] <= _LONG_LABEL else 2
 

@@ -1,4 +1,4 @@
-"""Heat maps: a number per cell of a grid, several grids in a row with one scale of colours."""
+"""Heat maps: a number per cell of a grid, several grids with one scale of colours."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 
+from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE
+from jaxduel.plotting.words import length
 
 HeatKind = Literal["amount", "ratio", "choice"]
 """Kind of the numbers: amounts; logarithms of ratios, white where they are 0; or the number of a
@@ -24,13 +26,15 @@ CHOICE_COLORS = ("#00507A", "#E69F00", "#7FBF9B")
 _FADED = 0.4
 """Share of its colour that a cell keeps if its choice is not sure."""
 _MISSING = "0.88"
-_MOST_LABELS = 5
-"""Of more labels of rows or columns every other one is left out."""
-
-HEAT_HEAD, HEAT_FOOT = 0.38, 0.36
-"""Inches above a row of maps, for titles, and below the last one, for labels."""
-_TITLE, _LEFT, _RIGHT = 0.2, 0.52, 0.86
-"""Inches: a row's title above its maps, and the free space at the left and the right."""
+_SMALLEST, _LARGEST = 4.5, FONT_SIZE
+"""Points: letters of the numbers in cells; where they would be smaller they are left out."""
+_MOST_IN_A_ROW = 3
+_MOST_LETTERS = 22
+"""Of labels with more letters in all every other one is left out."""
+_ROW, _HEAD, _FOOT = 1.1, 0.2, 0.36
+"""Inches: height of a row of maps, space above it for titles, and below the last for labels."""
+_TITLE, _LEFT, _RIGHT = 0.22, 0.52, 0.86
+"""Inches: space for a panel's title, and the free space at the left and the right."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class HeatMap:
       title: text above the map.
       values: (rows, columns), the first row below; NaN where there is none.
       sure: (rows, columns) bool, True where a choice is sure; all are if None.
+      best: (rows, columns) bool, the cells to frame; none if None.
 
     Example:
       >>> import numpy as np
@@ -52,11 +57,12 @@ class HeatMap:
     title: str
     values: np.ndarray
     sure: np.ndarray | None = None
+    best: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeatPanel:
-    """A row of heat maps of one size.
+    """Heat maps of one size, up to three in a row.
 
     Attributes:
       maps: the grids, from left to right.
@@ -64,7 +70,7 @@ class HeatPanel:
       label: text beside the scale of colours.
       across, up: labels of the horizontal and the vertical axis.
       columns, rows: labels of columns and rows.
-      title: text above the row.
+      title: text above the maps.
       choices: meanings of the numbers of choices.
 
     Example:
@@ -90,34 +96,42 @@ class HeatPanel:
     choices: Sequence[str] = ()
 
 
-def draw_heat_row(
-    figure: Figure, panel: HeatPanel, below: float, height: float, last: bool
-) -> None:
-    """Draws heat maps side by side over the width of a figure, with the scale or the legend of
-    their colours at the right.
+def heat_height(panel: HeatPanel | Missing) -> float:
+    """Inches that a panel takes."""
+    lines = 1 if isinstance(panel, Missing) else -(-len(panel.maps) // _MOST_IN_A_ROW)
+    return _TITLE + lines * (_HEAD + _ROW) + _FOOT
+
+
+def draw_heat_panel(figure: Figure, panel: HeatPanel, below: float) -> None:
+    """Draws heat maps over the width of a figure, with the scale or the legend of their colours at
+    the right.
 
     Args:
       figure: the figure to draw on; its size is final.
       panel: the maps.
-      below, height: inches from the figure's lower edge to the maps, and the maps' height. Above
-        them `HEAT_HEAD` inches are taken, and `HEAT_FOOT` below the last row.
-      last: whether this is the last row, with the labels of columns below it.
+      below: inches from the figure's lower edge to that of the panel.
     """
     width, whole = figure.get_size_inches()
-    left, right = _LEFT / width, 1 - _RIGHT / width
-    bottom, top = below / whole, (below + height) / whole
+    left, right, columns = _LEFT / width, 1 - _RIGHT / width, min(len(panel.maps), _MOST_IN_A_ROW)
+    lines = -(-len(panel.maps) // columns)
+    bottom, top = (below + _FOOT) / whole, (below + _FOOT + lines * (_HEAD + _ROW) - _HEAD) / whole
     grid = figure.add_gridspec(
-        1, len(panel.maps), left=left, right=right, bottom=bottom, top=top, wspace=0.08
-    )
-    row = grid.subplots(squeeze=False)[0]
-    look = _look(panel)
+        lines, columns, left=left, right=right, bottom=bottom, top=top, wspace=0.08,
+        hspace=_HEAD / _ROW,
+    )  # fmt: skip
+    look, room = _look(panel), (width - _LEFT - _RIGHT) / columns
+    row = [figure.add_subplot(grid[divmod(n, columns)]) for n in range(len(panel.maps))]
     for position, (axes, one) in enumerate(zip(row, panel.maps, strict=True)):
         draw_cells(axes, one.values if "norm" in look else _colored(one, look["cmap"]), **look)
+        texts = _texts(panel, one.values)
+        write_numbers(axes, one.values, room, texts)
+        frame_best(axes, one.best)
+        lowest, leftmost = position + columns >= len(panel.maps), position % columns == 0
         axes.set_title(one.title, fontsize=FONT_SIZE, pad=2.5)
-        _label(axes.xaxis, panel.columns, shown=last)
-        _label(axes.yaxis, panel.rows, shown=position == 0)
-        axes.set_xlabel(panel.across if last else "", labelpad=2.0)
-        axes.set_ylabel(panel.up if position == 0 else "", labelpad=2.0)
+        _label(axes.xaxis, panel.columns, shown=lowest)
+        _label(axes.yaxis, panel.rows, shown=leftmost)
+        axes.set_xlabel(panel.across if lowest else "", labelpad=2.0)
+        axes.set_ylabel(panel.up if leftmost else "", labelpad=2.0)
     figure.text(left, top + _TITLE / whole, panel.title, fontsize=FONT_SIZE + 0.5)
     if panel.kind == "choice":
         _explain_choices(row[-1], panel)
@@ -126,6 +140,65 @@ def draw_heat_row(
         bar = figure.colorbar(row[-1].images[0], cax=figure.add_axes(place))
         bar.set_label(panel.label, labelpad=2.0)
         bar.ax.tick_params(length=1.5, pad=1.5)
+
+
+def draw_heat_missing(figure: Figure, panel: Missing, below: float) -> None:
+    """Draws a frame in the place of a panel that is missing."""
+    width, whole = figure.get_size_inches()
+    size = (_LEFT / width, (below + _FOOT) / whole, 1 - (_LEFT + _RIGHT) / width, _ROW / whole)
+    draw_missing(figure.add_axes(size), panel, 80)
+
+
+def write_numbers(
+    axes: Axes, values: np.ndarray, width: float, texts: Sequence[str] | None = None
+) -> None:
+    """Writes the numbers of a map into its cells, if there is room.
+
+    Args:
+      axes: the axes, with the map drawn.
+      values: (rows, columns) numbers.
+      width: of the map, in inches.
+      texts: in place of the numbers, row by row.
+    """
+    texts = [compact(value) for value in values.flat] if texts is None else texts
+    longest = max((len(text) for text in texts), default=0)
+    room = 72 * width / values.shape[1]
+    size = min(_LARGEST, 0.92 * room / (0.62 * max(longest, 1)))
+    if size < _SMALLEST:
+        return
+    (image,) = axes.images
+    shown = image.get_array()
+    assert shown is not None
+    cells = image.to_rgba(shown)
+    for (row, column), text in zip(np.ndindex(values.shape), texts, strict=True):
+        if not np.isfinite(values[row, column]):
+            continue
+        light = cells[row, column, :3] @ (0.299, 0.587, 0.114)
+        axes.text(
+            column, row, text, fontsize=size, color="black" if light > 0.5 else "white",
+            ha="center", va="center",
+        )  # fmt: skip
+
+
+def frame_best(axes: Axes, best: np.ndarray | None) -> None:
+    """Frames the cells that are best."""
+    for row, column in np.argwhere(best) if best is not None else ():
+        box = (column - 0.46, row - 0.46), 0.92, 0.92
+        axes.add_patch(Rectangle(*box, fill=False, edgecolor="#D55E00", linewidth=1.3))
+
+
+def compact(value: float) -> str:
+    """A number in a cell, to three digits at most: 0.123, 12.3, 1234, 1.2e4.
+
+    Example:
+      >>> from jaxduel.plotting.heatmaps import compact
+      >>> [compact(value) for value in (0.1234, 12.34, 1234.0, 12345.0)]
+      ['0.123', '12.3', '1234', '1.2e4']
+    """
+    if abs(value) >= 1e4 or 0 < abs(value) < 1e-3:
+        mantissa, exponent = f"{value:.1e}".split("e")
+        return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def draw_cells(axes: Axes, cells: np.ndarray, **look: Any) -> None:
@@ -154,6 +227,15 @@ def _look(panel: HeatPanel) -> dict[str, Any]:
     return {"cmap": "viridis", "norm": Normalize(float(least), float(most))}
 
 
+def _texts(panel: HeatPanel, values: np.ndarray) -> list[str] | None:
+    """What stands in the cells of choices and of logarithms: initials, and one decimal."""
+    if panel.kind == "choice":
+        known = np.isfinite(values)
+        initials = dict(enumerate(choice[:1] for choice in panel.choices))
+        return [initials.get(int(i), "") for i in np.where(known, values, -1).flat]
+    return [f"{value:.1f}".replace("-0.0", "0.0") for value in values.flat]
+
+
 def _colored(one: HeatMap, colors: ListedColormap) -> np.ndarray:
     """(rows, columns, 4): the colours of choices, paler where they are not sure."""
     known = np.isfinite(one.values)
@@ -165,8 +247,8 @@ def _colored(one: HeatMap, colors: ListedColormap) -> np.ndarray:
 
 
 def _label(axis: Axis, labels: Sequence[str], shown: bool) -> None:
-    """Sets ticks at all cells, or at every other one where there are many."""
-    step = 1 if len(labels) <= _MOST_LABELS else 2
+    """Sets ticks at all cells, or at every other one where labels are wide."""
+    step = 1 if sum(map(length, labels)) <= _MOST_LETTERS else 2
     chosen = list(labels)[::step]
     axis.set_ticks(range(0, len(labels), step), chosen if shown else [""] * len(chosen))
 

@@ -14,8 +14,10 @@ from matplotlib.figure import Figure
 
 from jaxduel.plotting.curves import label_of, marked, variant_of
 from jaxduel.plotting.figures import panels_figure
+from jaxduel.plotting.missing import Missing
 from jaxduel.plotting.shades import variant_looks
 from jaxduel.plotting.styles import Style, dress
+from jaxduel.plotting.words import problem_words, seeds_words
 
 if TYPE_CHECKING:
     from jaxduel.votes import Found
@@ -59,11 +61,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class VotesPanel:
-    """One set of axes: curves, a title, and probabilities at which there are lines."""
+    """One set of axes: curves, a title, probabilities at which there are lines, and the seeds in
+    words."""
 
     curves: Sequence[Curve]
     title: str = ""
     targets: Sequence[float] = ()
+    about: str = ""
 
 
 def curves_figure(
@@ -85,18 +89,19 @@ def curves_figure(
     return votes_figure([VotesPanel(curves, title, targets)])
 
 
-def votes_figure(panels: Sequence[VotesPanel]) -> Figure:
+def votes_figure(panels: Sequence[VotesPanel | Missing]) -> Figure:
     """Probability against votes, laid out as in `jaxduel.plotting.regret_figure`: a colour for each
     policy, shades of it for its variants, and a line style for each rule.
 
     Raises:
       InputError: if there is no panel, or one without curves.
     """
-    every = [curve for panel in panels for curve in panel.curves]
+    there = [panel for panel in panels if isinstance(panel, VotesPanel)]
+    every = [curve for panel in there for curve in panel.curves]
     looks = variant_looks(curve.key for curve in every)
     rules = list(dict.fromkeys(curve.rule for curve in every))
     one = partial(_draw, looks=looks, rules=rules)
-    return panels_figure(panels, one, [panel.curves for panel in panels], "curve")
+    return panels_figure(panels, one, lambda panel: panel.curves, "curve")
 
 
 def identification_figure(founds: Sequence[Found]) -> Figure:
@@ -126,7 +131,11 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
             curve = Curve(label, found.votes, *found.probability(rule), rule=rule)
             curve = replace(curve, name=variant_of(found.policy, found.made_by))
             panels.setdefault(found.problem, []).append(curve)
-    return votes_figure([VotesPanel(curves, problem) for problem, curves in panels.items()])
+    seeds = seeds_words((len(found.cast) for found in founds), "bands: 95 %")
+    return votes_figure([
+        VotesPanel(curves, problem_words(problem), about=seeds)
+        for problem, curves in panels.items()
+    ])  # fmt: skip
 
 
 def _draw(

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from jaxduel.plotting.curves import Curve, Panel
 from jaxduel.plotting.figures import regret_figure
+from jaxduel.plotting.words import problem_words
 from jaxduel.simulation import Result
 
 _TELLING = ("problem", "regret", "horizon", "seed", "first_seed", "num_seeds", "lanes", "code")
@@ -66,7 +67,12 @@ def results_figure(results: Sequence[Result]) -> Figure:
     for result in results:
         groups.setdefault((result.problem, result.definition), []).append(result)
     panels = [
-        Panel(result_curves(some), title=problem, definition=definition, time_scale="log")
+        Panel(
+            result_curves(some),
+            title=f"{problem_words(problem)}, $K={some[0].plays.shape[-1]}$",
+            definition=definition,
+            time_scale="log",
+        )
         for (problem, definition), some in groups.items()
     ]
     return regret_figure(panels)

@@ -3,7 +3,7 @@ policies without a style."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
@@ -14,6 +14,8 @@ _FURTHER = ("#3B3B98", "#8F9400", "#57606F", "#218C74", "#B33771", "#CD6133", "#
 """Colours of policies without a style, in the order in which they come."""
 _LINES = ("-", (0.0, (5.0, 1.2)), (0.0, (4.0, 1.2, 1.0, 1.2)), (0.0, (1.2, 1.0)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "d")
+_FREE = (*_MARKERS, "<", ">", "p", "h", "*", "8")
+"""Markers for styles that would look like others."""
 _DARKEST, _LIGHTEST = -0.35, 0.5
 """Shades of a policy's first and last variant: -1 would be black, 0 its colour, 1 white."""
 
@@ -41,7 +43,7 @@ def looks_of(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
             base = Style(_FURTHER[number % len(_FURTHER)], line, marker)
         for i, label in enumerate(some):
             styles[policy, label] = base if len(some) == 1 else _shade(base, i, len(some))
-    return styles
+    return dict(zip(styles, apart(list(styles.values())), strict=True))
 
 
 def variant_looks(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
@@ -59,7 +61,33 @@ def variant_looks(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], St
         for i, curve in enumerate(some):
             style = style_of(base)
             looks[curve] = style if len(some) == 1 else _shade(style, i, len(some))
-    return looks
+    return dict(zip(looks, apart(list(looks.values())), strict=True))
+
+
+def apart(styles: Sequence[Style]) -> list[Style]:
+    """The styles, no two with the same line and marker: the later one of two gets a marker that is
+    free. Those that are the same in all stay so; colours always do.
+
+    Example:
+      >>> from jaxduel.plotting import STYLES
+      >>> from jaxduel.plotting.shades import apart
+      >>> [style.marker for style in apart([STYLES["scomp"], STYLES["ws-s"]._replace(marker="s")])]
+      ['s', 'o']
+    """
+    kept: dict[Style, Style] = {}
+    taken = {style[1:] for style in styles}
+    used: set[tuple[object, str]] = set()
+    for style in styles:
+        if style in kept:
+            continue
+        look = style
+        if style[1:] in used:
+            free = (m for m in _FREE if (style.line, m) not in taken)
+            look = style._replace(marker=next(free, style.marker))
+        kept[style] = look
+        taken.add(look[1:])
+        used.add(look[1:])
+    return [kept[style] for style in styles]
 
 
 def _shade(base: Style, number: int, count: int) -> Style:

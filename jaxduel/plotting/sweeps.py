@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator
 
-from jaxduel.plotting.curves import Scale, marked
+from jaxduel.plotting import ticks
+from jaxduel.plotting.curves import Scale, draw_runs, marked
+from jaxduel.plotting.ends import End, label_ends
+from jaxduel.plotting.shades import apart
 from jaxduel.plotting.styles import Style, dress, style_of
 
-_MOST_TICKS = 8
-"""Most values on a linear axis that get a tick each; of more, matplotlib chooses."""
+_MOST_TICKS = 10
+"""About so many values that were tried get a tick each."""
 _LEAST_DECADES = 2.0
 """Logarithmic axes of numbers that span less begin and end with whole decades."""
 
@@ -30,6 +32,8 @@ class SweepCurve:
       mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where there is none.
       level: whether the number does not depend on the varied quantity: a line without markers.
       dense: whether there are many points, of which few have markers.
+      runs: (n, N) each seed's number, where there are fewer than five seeds; NaN where it is not
+        known. They are drawn in place of the band.
 
     Example:
       >>> import numpy as np
@@ -51,6 +55,7 @@ class SweepCurve:
     upper95: np.ndarray
     level: bool = False
     dense: bool = False
+    runs: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,8 @@ class SweepBound:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepPanel:
-    """One set of axes: curves, reference curves, labels and scales.
+    """One set of axes: curves, reference curves, labels and scales; `about` has regret and seeds in
+    words.
 
     Example:
       >>> import numpy as np
@@ -100,11 +106,13 @@ class SweepPanel:
     up: str = ""
     across_scale: Scale = "linear"
     up_scale: Scale = "linear"
+    about: str = ""
 
 
 def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
     """Draws a panel: means joined by lines, their 95 % bands, and reference curves."""
-    draw_curves(axes, panel.curves, [style_of(curve.name) for curve in panel.curves])
+    looks = apart([style_of(curve.name) for curve in panel.curves])
+    draw_curves(axes, panel.curves, looks)
     for bound in panel.bounds:
         look = style_of(bound.name)
         axes.plot(
@@ -120,12 +128,14 @@ def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
     axes.set_xlabel(panel.across)
     axes.set_ylabel(panel.up)
     dress(axes, panel.title)
+    label_curves(axes, panel.curves, looks)
 
 
 def draw_curves(
     axes: Axes, curves: Sequence[SweepCurve], looks: Sequence[Style], floor: float = -np.inf
 ) -> None:
-    """Draws means joined by lines, and their 95 % bands, which end at the floor."""
+    """Draws means joined by lines, and their 95 % bands, which end at the floor; of few seeds the
+    runs themselves."""
     for position, (curve, look) in enumerate(zip(curves, looks, strict=True)):
         style: dict[str, Any] = {"color": look.color} if curve.level else marked(look)
         axes.plot(
@@ -138,24 +148,41 @@ def draw_curves(
             zorder=3 + 0.01 * position,
             **style,
         )
-        if np.isfinite(curve.lower95).any():
+        if curve.runs is not None:
+            draw_runs(axes, curve.at, curve.runs, look.color)
+        elif np.isfinite(curve.lower95).any():
             lower = np.maximum(curve.lower95, floor)
             axes.fill_between(
                 curve.at, lower, curve.upper95, color=look.color, alpha=0.18, linewidth=0
             )
 
 
+def label_curves(axes: Axes, curves: Sequence[SweepCurve], looks: Sequence[Style]) -> None:
+    """Labels the ends that coincide of curves that reach the end of the axis."""
+    last = max(float(curve.at[-1]) for curve in curves)
+    ends = [
+        End(curve.label, float(curve.mean[-1]), look.color)
+        for curve, look in zip(curves, looks, strict=True)
+        if curve.at[-1] == last
+    ]
+    label_ends(axes, ends)
+
+
 def _scale(axes: Axes, panel: SweepPanel) -> None:
     axes.set_xscale(panel.across_scale)
     values = np.unique(np.concatenate([curve.at for curve in panel.curves]))
-    if panel.across_scale == "linear" and len(values) <= _MOST_TICKS:
-        axes.xaxis.set_major_locator(FixedLocator(values.tolist()))
-        axes.xaxis.set_minor_locator(NullLocator())
+    log = panel.across_scale == "log"
+    if len(values) <= _MOST_TICKS or not log:
+        places = np.log(values) if log else values
+        ticks.at_values(axes.xaxis, values.tolist(), places.tolist(), 1 / _MOST_TICKS)
+    else:
+        ticks.decades(axes.xaxis)
     axes.set_yscale(panel.up_scale)
     if panel.up_scale == "linear":
         axes.set_ylim(bottom=0)
-        axes.ticklabel_format(axis="y", scilimits=(-3, 4), useMathText=True)
+        ticks.linear(axes.yaxis)
         return
+    ticks.decades(axes.yaxis)
     low, high = np.log10(axes.get_ylim())
     if high - low < _LEAST_DECADES:
         axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high))

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel import plotting
 from jaxduel.experiments import reproduction, stored_curves
 from jaxduel.experiments.curves import Competitor, Curve, DataSet, Draw, PlannedCurves
 from jaxduel.experiments.engine import executor, identity
 from jaxduel.experiments.engine.identity import environment
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.plans import PanelPlan, Setting
+from jaxduel.experiments.plans import MissingPlan, PanelPlan, Setting
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.stored_curves import StoredCurves
 from jaxduel.simulation.identity import versions
@@ -147,6 +148,25 @@ def test_a_folder_that_cannot_be_made_is_found_before_anything_is_simulated(tmp_
         reproduction.carry_out(
             [panel], Setting(200, "copeland"), OutputFolder(tmp_path), lambda _: [], "heading"
         )
+
+
+def test_a_missing_panel_is_a_frame_beside_others_of_its_figure(tmp_path, monkeypatch):
+    drawn, png = [], plotting.png
+    monkeypatch.setattr(plotting, "png", lambda figure: drawn.append(figure) or png(figure, dpi=30))
+    reproduction.carry_out(
+        [PanelPlan("1b", DATA, (RMED1,))],
+        Setting(200, "copeland"),
+        OutputFolder(tmp_path),
+        lambda _: [],
+        "heading",
+        missing=[MissingPlan("1a", "sushi", "no data"), MissingPlan("2", "sushi", "no data")],
+    )
+    assert {path.name for path in tmp_path.glob("*.png")} == {"figure-1.png", "figure-1b.png"}
+    first, second = drawn[-1].axes
+    assert (first.get_title(), [text.get_text() for text in first.texts]) == (
+        "(a) sushi", ["no data"],
+    )  # fmt: skip
+    assert second.get_title().startswith("(b)")
 
 
 def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):

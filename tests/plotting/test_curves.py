@@ -2,12 +2,14 @@
 
 import csv
 import io
+import itertools
 from dataclasses import replace
 
 import numpy as np
+from matplotlib.text import Text
 
 from jaxduel import plotting
-from jaxduel.plotting import Curve, Panel, Reference, regret_figure
+from jaxduel.plotting import Curve, Missing, Panel, Reference, regret_figure
 from tests.plotting.cases import CURVES, made_up
 
 
@@ -42,7 +44,7 @@ def test_axes_have_labels_scales_and_lines_to_compare_with():
     assert "regret" in axes.get_ylabel()
     assert {"bound", "theory"} <= set(axes.get_legend_handles_labels()[1])
     (linear,) = regret_figure([Panel(CURVES)]).axes
-    assert linear.get_xlabel() == "comparisons $t$ (thousands)"
+    assert linear.get_xlabel() == "comparisons $t$"
     assert linear.get_xlim() == (0, 10_000)
 
 
@@ -92,3 +94,44 @@ def test_curves_may_leave_the_picture():
 def test_a_definition_with_a_factor_has_its_own_label():
     (axes,) = regret_figure([Panel(CURVES, definition="2 copeland")]).axes
     assert "cpld" in axes.get_ylabel()
+
+
+def test_few_seeds_are_thin_lines_in_place_of_a_band():
+    result = made_up("rucb", 5.0, num_seeds=4)
+    figure = regret_figure([Panel([Curve.from_result(result)])])
+    (axes,) = figure.axes
+    mean, *runs = axes.lines
+    np.testing.assert_array_equal([line.get_ydata() for line in runs], result.regret)
+    assert max(line.get_linewidth() for line in runs) < mean.get_linewidth()
+    assert not axes.collections
+    assert figure.legends[0].get_title().get_text().endswith("4 seeds, thin lines: single seeds")
+    points = replace(Curve.from_result(result), separate=True)
+    (axes,) = regret_figure([Panel([points], time_scale="log")]).axes
+    assert [line.get_marker() for line in axes.lines].count(".") == 4
+
+
+def test_ends_that_coincide_are_labelled_in_their_order():
+    first = CURVES[0]
+    curves = [replace(first, label=f"P{i}", mean=(1 + 0.002 * i) * first.mean) for i in (2, 0, 1)]
+    (axes,) = regret_figure([Panel([*curves, CURVES[1]])]).axes
+    texts = sorted(axes.texts, key=lambda text: text.xyann[1])
+    assert [text.get_text() for text in texts] == ["P0", "P1", "P2"]
+    boxes = [Text.get_window_extent(text) for text in texts]  # without the lines to the ends
+    assert all(low.y1 <= high.y0 + 1 for low, high in itertools.pairwise(boxes))
+    assert axes.get_figure().get_window_extent().x1 >= max(box.x1 for box in boxes)
+    (apart,) = regret_figure([Panel(CURVES)]).axes
+    assert not apart.texts
+
+
+def test_axes_begin_where_the_curves_do():
+    early = replace(CURVES[0], mean=np.array([0.0, 0.0, 1.0, 20.0, 40.0]))
+    (axes,) = regret_figure([Panel([early], time_scale="log")]).axes
+    assert axes.get_xlim() == (100, 10_000)
+
+
+def test_a_missing_panel_is_an_empty_frame_that_says_why():
+    figure = regret_figure([Panel(CURVES, "(a)"), Missing("(b)", "the data are not here")])
+    _, empty = figure.axes
+    assert empty.get_title() == "(b)"
+    assert [text.get_text() for text in empty.texts] == ["the data are not here"]
+    assert not empty.lines

@@ -54,7 +54,7 @@ def test_rows_of_maps_have_their_columns_below_each_other():
     assert boxes[0].x0 == boxes[2].x0
     assert boxes[1].x1 == boxes[3].x1
     assert boxes[0].y0 > boxes[2].y1
-    assert [axes.get_xlabel() for axes in figure.axes if axes.images] == ["", "", "M", "M"]
+    assert [axes.get_xlabel() for axes in figure.axes if axes.images] == ["M"] * 4
 
 
 def test_maps_without_numbers_can_be_drawn():

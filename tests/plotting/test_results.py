@@ -20,7 +20,7 @@ def test_curves_of_one_policy_with_other_parameters_are_told_apart():
     policies = [
         jd.policies.make("pcomp", num_arms=6, horizon=200, num_batches=b) for b in (2, 8, 16)
     ]
-    results = jd.simulate_many(policies, problem, num_seeds=4, lanes=4, regret="average")
+    results = jd.simulate_many(policies, problem, num_seeds=8, lanes=8, regret="average")
     curves = [Curve.from_result(result) for result in results]
     assert [curve.label for curve in curves] == ["PCOMP, B = 2", "PCOMP, B = 8", "PCOMP, B = 16"]
     assert [curve.name for curve in curves] == [f"pcomp[num_batches={b}]" for b in (2, 8, 16)]
@@ -59,4 +59,4 @@ def test_labels_say_what_tells_results_apart():
 def test_results_of_several_problems_have_axes_of_their_own():
     results = [made_up("rucb", 5.0), replace(made_up("rucb", 6.0), problem="gap")]
     figure = plotting.results_figure(results)
-    assert [axes.get_title() for axes in figure.axes] == ["toy", "gap"]
+    assert [axes.get_title() for axes in figure.axes] == ["toy, $K=3$", "gap, $K=3$"]

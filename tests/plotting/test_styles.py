@@ -8,6 +8,7 @@ from matplotlib.colors import to_rgb
 
 from jaxduel.experiments import papers
 from jaxduel.plotting import STYLES, style_of
+from jaxduel.plotting.shades import apart, variant_looks
 
 
 def test_every_policy_has_a_colour_of_its_own():
@@ -40,3 +41,17 @@ def test_policies_of_one_figure_differ_in_line_or_marker_too():
 def test_a_policy_of_ones_own_has_the_same_style_each_time():
     assert style_of("epsilon-duel") == style_of("epsilon-duel")
     assert style_of("epsilon-duel").color not in {style.color for style in STYLES.values()}
+
+
+def test_styles_in_one_figure_differ_in_line_or_marker_whatever_the_policies():
+    looks = variant_looks((name, name) for name in STYLES)
+    assert len({look[1:] for look in looks.values()}) > 0.9 * len(STYLES)
+    names = list(STYLES)
+    for some in (names[at : at + 8] for at in range(0, len(names), 8)):
+        looks = variant_looks((name, name) for name in some)
+        assert len({look[1:] for look in looks.values()}) == len(looks)
+    alone = [STYLES["scomp"], STYLES["base[grid=geometric]"], STYLES["scomp"]]
+    first, second, third = apart(alone)
+    assert first == third == STYLES["scomp"]
+    assert second.color == STYLES["base[grid=geometric]"].color
+    assert second[1:] != first[1:]

@@ -18,7 +18,7 @@ from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers import TITLES
-from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
+from jaxduel.experiments.plans import MissingPlan, PanelPlan, Plan, Samples, Setting
 from jaxduel.experiments.report.papers import paper_section
 from jaxduel.experiments.report.records import FILE, earlier_section, encoded
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
@@ -281,7 +281,8 @@ class Paper:
           num_arms: K of random instances, instead of the paper's.
 
         Returns:
-          The report. A panel whose data are not available is missing, with a warning.
+          The report. A panel whose data are not available is missing, with a warning; an empty
+          frame is in its place beside others of its figure.
 
         Raises:
           InputError: before anything is computed; also if the data of no panel are available.
@@ -294,6 +295,7 @@ class Paper:
         plans, missing = plans_at_hand(chosen, order)
         setting = replace(self.setting, horizon=horizon or self.setting.horizon)
         notes = [*size_notes(chosen, order), *self.notes]
+        gaps = {panel.name: panel.note for panel in missing}
         quiet = warnings.catch_warnings() if self.breaks_assumptions else nullcontext()
         with quiet:
             if self.breaks_assumptions:
@@ -304,11 +306,12 @@ class Paper:
                 folder,
                 lambda samples: self.measured(self.evidence(samples, plans, setting)),
                 f"{self.TITLE}: seed {seed}.",
-                [*notes, *missing.values()],
+                [*notes, *gaps.values()],
                 progress,
+                missing,
             )
         earlier = earlier_section(folder.path)
-        section = paper_section(self, asked, order, report, missing, notes, earlier)
+        section = paper_section(self, asked, order, report, gaps, notes, earlier)
         folder.write(FILE, encoded(section))
         return report
 
@@ -339,29 +342,29 @@ def require_order(seed: int, runs: int | None) -> None:
         raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
 
 
-def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], dict[str, str]]:
+def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], list[MissingPlan]]:
     """Plans of the panels whose data are available.
 
     Returns:
-      The plans, and by the name of a missing panel a note that says why; it is also a warning.
+      The plans, and the missing panels, of each of which there is a warning.
 
     Raises:
       InputError: if none of the plans can be made.
     """
     plans: list[Plan] = []
-    notes: dict[str, str] = {}
-    first: InputError | None = None
+    missing: list[MissingPlan] = []
+    failures: list[InputError] = []
     for panel in panels:
         try:
             plans.append(panel.picture(panel, order))
         except InputError as error:
-            first = first or error
-            notes[panel.name] = f"panel {panel.name}, {panel.title}, is missing: {error}"
-    if not plans and first:
-        raise first
-    for note in notes.values():
-        warn_caller(note)
-    return plans, notes
+            missing.append(MissingPlan(panel.name, panel.title, str(error)))
+            failures.append(error)
+    if not plans:
+        raise failures[0]
+    for one in missing:
+        warn_caller(one.note)
+    return plans, missing
 
 
 def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:

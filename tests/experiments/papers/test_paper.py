@@ -21,6 +21,7 @@ from jaxduel.experiments.papers.paper import (
     size_notes,
 )
 from jaxduel.experiments.reproduction import chosen_panels
+from jaxduel.plotting import Missing
 from tests.experiments.papers.smaller import machine
 
 SIZES = Sizes(Size(20_000, 100), Size(1_000_000, 500))
@@ -107,9 +108,11 @@ def without_sushi():
 @pytest.mark.usefixtures("without_sushi")
 def test_panels_without_data_are_left_out_with_a_warning():
     with pytest.warns(UserWarning, match="panel 1a, regret on sushi, is missing: sushi"):
-        plans, notes = plans_at_hand([panel("1a", "sushi"), panel("1b", "arxiv")], Order())
+        plans, missing = plans_at_hand([panel("1a", "sushi"), panel("1b", "arxiv")], Order())
     assert [p.name for p in plans] == ["1b"]
-    assert notes == {"1a": "panel 1a, regret on sushi, is missing: sushi is not on this machine."}
+    (one,) = missing
+    assert (one.name, one.why) == ("1a", "sushi is not on this machine.")
+    assert one.panel() == Missing("(a) regret on sushi", "sushi is not on this machine.")
 
 
 @pytest.mark.usefixtures("without_sushi")

@@ -142,7 +142,11 @@ class HeatPlan:
         """The maps."""
         study, sure = Study(samples, self.cells), None
         if self.quantity == QUANTITIES[0]:
-            kind, label, title = "amount", r"$\log_{10} R(T)$", "regret on the minimax grid"
+            kind, label, title = (
+                "amount",
+                r"$\log_{10} R(T)$",
+                "regret on the minimax grid, least framed",
+            )
             values = np.log10(study.mean[0])
         elif self.quantity == QUANTITIES[1]:
             kind, label, title = "ratio", r"$\log_{10}$ ratio", "regret, minimax / geometric grid"
@@ -156,11 +160,14 @@ class HeatPlan:
             choice = study.choice()
             values = np.where(np.isnan(choice.ratio), np.nan, choice.best)
             sure = choice.sure
+        best = [None] * len(ARMS)
+        if kind == "amount":
+            best = values == values.min(axis=2, keepdims=True)
         maps = [
-            plotting.HeatMap(f"$K={arms}$", values[i], None if sure is None else sure[i])
+            plotting.HeatMap(f"$K={arms}$", values[i], None if sure is None else sure[i], best[i])
             for i, arms in enumerate(ARMS)
         ]
-        title = f"{title}, BaSE of {self.reading.source} ({self.reading.words})"
+        title = f"{title}, BaSE of {self.reading.source}, {self.reading.words}, {self.runs:,} seeds"
         return plotting.HeatPanel(
             maps=maps,
             kind=kind,

@@ -120,6 +120,7 @@ class WorstPlan:
             across="batches $M$",
             up="worst regret $R(T)$ over gaps",
             up_scale="log",
+            about=f"regret, $K={NUM_ARMS}$, {plotting.seeds_words([self.runs])}",
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:

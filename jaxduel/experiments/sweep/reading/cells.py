@@ -29,6 +29,8 @@ _TABLED = {
     "rule": ("probability", "simple_regret", "tau"),
 }
 """The variables that tables need, by what is measured."""
+RUNS = ("run 1", "run 2", "run 3", "run 4")
+"""Columns of the regret of single seeds."""
 _SMALL = 2**27
 """Bytes up to which regret of all seeds at the horizon is read at once."""
 
@@ -262,6 +264,27 @@ def values_at(
         values = _values(dataset, variable, (*CELL, measure, "checkpoint")).reshape(-1, width)
         found[name] = values[rows[row], at]
     return found
+
+
+def with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
+    """Points of `at_checkpoints` with each seed's regret in `RUNS`, where a cell has fewer than
+    five: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
+    values = np.full((len(points), len(RUNS)), np.nan)
+    few = points["num_seeds"].between(2, len(RUNS)).to_numpy()
+    shape = tuple(dataset.sizes.get(name, 1) for name in _FULL)
+    for index in np.unique(points.index[few]):
+        rows = np.flatnonzero(few & (points.index == index))
+        place = dict(zip(_FULL, (int(at) for at in np.unravel_index(index, shape)), strict=True))
+        one = dataset.isel(place, missing_dims="ignore")
+        if "regret" in dataset:
+            at = np.searchsorted(one["t"].dropna("checkpoint").values, points["t"].iloc[rows])
+            runs = one["regret"].values[:, at]
+        else:
+            rows = rows[points["t"].iloc[rows] == points["horizon"].iloc[rows]]
+            runs = np.repeat(one["final_regret"].values[:, None], len(rows), axis=1)
+        runs = runs[np.isfinite(runs).any(axis=1)][: len(RUNS)] if len(rows) else runs[:0]
+        values[rows, : len(runs)] = runs.T
+    return points.assign(**dict(zip(RUNS, values.T, strict=True)))
 
 
 def with_interval95(frame: Frame) -> Frame:

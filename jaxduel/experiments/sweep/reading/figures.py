@@ -3,8 +3,7 @@ the probability that the best arm is named, or votes needed for one."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +11,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from jaxduel import policies
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.groups import BATCHES
 from jaxduel.experiments.file_names import named_after
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.sweep.reading.cells import (
+    RUNS,
     Frame,
     at_checkpoints,
     choose,
     measure_of,
     parameter_names,
     require_regret,
+    with_runs,
 )
-from jaxduel.experiments.sweep.reading.found_figures import draw_votes, found_points
-from jaxduel.experiments.sweep.reading.labels import family_of, labelled, ranks_of, require_few
+from jaxduel.experiments.sweep.reading.found_figures import NOT_YET, draw_votes, found_points
+from jaxduel.experiments.sweep.reading.labels import (
+    family_of,
+    labelled,
+    lasting,
+    ranks_of,
+    require_few,
+)
 from jaxduel.experiments.tables import csv_text
 
 if TYPE_CHECKING:
@@ -36,6 +44,8 @@ Kind = Literal["curves", "heatmap"]
 
 MOST_CURVES = 20
 """Most curves in a facet: more could not be told apart."""
+_MOST_TOGETHER = 10
+"""Most curves of policies on one problem, of all horizons, in one set of axes."""
 _LOG_FROM = 8.0
 """A quantity that varies by at least this factor has a logarithmic axis."""
 
@@ -63,14 +73,19 @@ class SweepFigure:
       name: name of its files, such as "curves-horizon-by-K" or "curves-t-problem=arxiv".
       x, y: the horizontal axis, and the vertical one of a heat map, or None.
       points: the numbers, one row per point, facet by facet and curve by curve: facet and curve
-        (their labels), line (one number per curve of a facet), x (NaN for a level, which does not
-        depend on it) and y, the columns of cells, t, mean, sem, lower95, upper95.
+        (their labels; title and label in figures), setting, line (one number per curve of a facet),
+        x (NaN for a level, which does not depend on it) and y, the columns of cells, t, mean, sem,
+        lower95, upper95, and `RUNS`.
+      titles: by facet its title, also of facets of which nothing has run.
+      left_out: policies that a heat map cannot show, as figures have them.
     """
 
     name: str
     x: str
     y: str | None
     points: Frame
+    titles: Mapping[str, str]
+    left_out: Sequence[str] = ()
 
     def csv(self) -> str:
         """The numbers: one line per point, floats to the last bit."""
@@ -83,7 +98,9 @@ class SweepFigure:
         """The figure."""
         if self.y is not None:
             return _draw_maps(self)
-        return draw_votes(self.points) if self._is_of_votes else _draw_curves(self)
+        if self._is_of_votes:
+            return draw_votes(self.points, self.titles, _heading(self.points))
+        return _draw_curves(self)
 
     @property
     def _is_of_votes(self) -> bool:
@@ -125,11 +142,12 @@ def sweep_figure(
     """A figure of a sweep, finished or not.
 
     Curves are policies, with their parameters, problems and horizons where those differ and are
-    neither on an axis nor in facets; means over seeds, with 95 % bands. Policies without the
-    parameter on the horizontal axis are levels. Maps are of one policy each, regret at the horizon
-    over x and y. Where arms are identified curves are of policies and rules: the probability that
-    the best arm is named against votes, or for another x the votes needed for 0.9; there are no
-    maps.
+    neither on an axis nor in facets; means over seeds, with 95 % bands, or single seeds where there
+    are fewer than five. Against t a policy that does not depend on the horizon has one curve, to
+    the longest. Policies without the parameter on the horizontal axis are levels. Maps are of one
+    policy each, regret at the horizon over x and y; the least of a setting is framed. Where arms
+    are identified curves are of policies and rules: the probability that the best arm is named
+    against votes, or for another x the votes needed for 0.9; there are no maps.
 
     Args:
       dataset: data set from `open_sweep`.
@@ -139,7 +157,8 @@ def sweep_figure(
         "horizon".
       facet: a set of axes for each "problem", "K", "horizon", "definition", "policy",
         "parameters", or value of a parameter; by default for each problem and horizon, as far as
-        they are on no axis. Definitions of regret always have axes of their own.
+        they are on no axis (against t horizons share axes unless curves are many). Definitions of
+        regret always have axes of their own.
       kind: "curves" or "heatmap".
       **chosen: the problems, horizons, policies, definitions and rules to keep, as for `choose`.
 
@@ -150,8 +169,7 @@ def sweep_figure(
     if kind == "heatmap":
         require_regret(dataset, "a heat map is of")
     cells = choose(dataset, **chosen)
-    cells = cells[cells["num_seeds"] > 0]
-    if cells.empty:
+    if not (cells["num_seeds"] > 0).any():
         raise InputError("nothing of that has run yet: there is no number to draw.")
     cells = cells.assign(K=cells["num_arms"], family=[family_of(name) for name in cells["problem"]])
     names = [name for name in parameter_names(dataset) if cells[name].notna().any()]
@@ -165,17 +183,25 @@ def sweep_figure(
                 "a heat map needs two different axes of 'horizon', 'K', 'batches' and parameters "
                 f"that are numbers, not '{x}' and '{y}'."
             )
-        cells = cells[cells[x].notna() & cells[y].notna()]
+        has = cells[x].notna() & cells[y].notna()
+        left_out = [
+            name for name in cells["policy"].unique() if name not in set(cells["policy"][has])
+        ]
+        cells = cells[has]
     elif y is not None:
         raise InputError("y is for heat maps: curves have regret up.")
+    else:
+        left_out = []
     by = axis_name(facet, names) if facet else None
     if by == "t" or (by and by in (x, y)):
         raise InputError(f"'{facet}' cannot be both an axis and the facet.")
     lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
+    titles = dict(zip(lines["facet"], lines["title"], strict=True))
+    lines = lines[lines["num_seeds"] > 0]
     if identifies := "rule" in cells:
         points = found_points(dataset, lines, x)
     else:
-        points = at_checkpoints(dataset, lines, last=x != "t")
+        points = with_runs(dataset, at_checkpoints(dataset, lines, last=x != "t"))
     points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
     stem = f"curves-{x}" if y is None else f"heatmap-{x}-{y}"
     if identifies:
@@ -188,7 +214,7 @@ def sweep_figure(
         regret=chosen.get("definitions", ()),
         rule=chosen.get("rules", ()),
     )
-    return SweepFigure(name, x, y, points)
+    return SweepFigure(name, x, y, points, titles, [policies.label(one) for one in left_out])
 
 
 def axis_name(name: str, parameters: Sequence[str]) -> str:
@@ -209,8 +235,10 @@ def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Fr
     """The cells with the facet, curve and line that each belongs to, in the order of the curves."""
     import pandas
 
-    parts, axes = [], {x, "rule"} if x == "t" else {x}
-    for some in labelled(cells, names, axes, facet):
+    parts, axes, how = [], {x, "rule"} if x == "t" else {x}, {}
+    if x == "t" and facet != "horizon":
+        cells, how = _each_once(cells, names, facet)
+    for some in labelled(cells, names, axes, facet, **how):
         keys = list(zip(some["curve"], some[x].isna() if x != "t" else some["curve"], strict=True))
         order = {key: i for i, key in enumerate(dict.fromkeys(keys))}
         if len(order) > MOST_CURVES:
@@ -224,6 +252,24 @@ def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Fr
         some = some.sort_values("x", kind="stable").sort_values("line", kind="stable")
         parts.append(some.assign(line=range(len(some))) if x == "t" else some)
     return pandas.concat(parts)
+
+
+def _each_once(
+    cells: Frame, names: Sequence[str], facet: str | None
+) -> tuple[Frame, dict[str, Any]]:
+    """The cells with one horizon, the longest that has run, for policies that do not depend on it;
+    and options of `labelled`. Other policies have a curve for each horizon, in the same axes unless
+    they are too many: then all cells stay, and horizons have axes of their own."""
+    same = lasting(cells)
+    own = ["policy", "parameters", "problem", *(c for c in ("definition", "rule") if c in cells)]
+    rank = cells["horizon"] + 10**12 * (cells["num_seeds"] > 0)
+    longest = rank == rank.groupby([cells[c] for c in own], observed=True).transform("max")
+    once = cells[longest | ~cells["policy"].isin(same)]
+    apart = [once["problem"], *([once["definition"]] if "definition" in once else [])]
+    most = int(once.groupby(apart, observed=True).size().max())
+    if facet is None and most > _MOST_TOGETHER and once["horizon"].nunique() > 1:
+        return cells, {}
+    return once, {"horizons_apart": False, "lasting": same}
 
 
 def _maps(cells: Frame, names: Sequence[str], x: str, y: str, facet: str | None) -> Frame:
@@ -251,79 +297,132 @@ def _numeric(axis: str, cells: Frame) -> str:
 
 
 def _axis_label(axis: str) -> str:
-    return _WORDS.get(axis, axis.removeprefix("parameter_"))
+    from jaxduel.plotting.words import SYMBOLS
+
+    name = axis.removeprefix("parameter_")
+    return _WORDS.get(axis, SYMBOLS.get(name, name))
 
 
 def _regret_label(points: Frame, x: str) -> str:
-    definition = points["definition"].iloc[0]
-    word = {"average": "", "pulls": ""}.get(definition, f"{definition} ")
-    return f"{word}regret ${'R(t)' if x == 't' else 'R(T)'}$"
+    from jaxduel.plotting import regret_words
+
+    words = regret_words(str(points["definition"].iloc[0]))
+    return f"{words} ${'R(t)' if x == 't' else 'R(T)'}$"
+
+
+def _heading(points: Frame, drawn: str | None = None) -> str:
+    """The problem, regret and seeds that all points have in common, in words; `drawn` as for
+    `seeds_words`."""
+    from jaxduel.plotting.words import problem_words, regret_words, seeds_words, setting_words
+
+    words, problems = [], points["problem"].astype(str).unique()
+    if len(problems) == 1:
+        words.append(problem_words(problems[0]))
+        if "num_arms=" not in problems[0]:
+            words.append(setting_words("num_arms", int(points["num_arms"].iloc[0])))
+    if "definition" not in points:
+        return ", ".join([*words, seeds_words(points["num_seeds"], "bands: 95 %")])
+    if points["definition"].nunique() == 1:
+        words.append(regret_words(str(points["definition"].iloc[0])))
+    seeds = seeds_words(points["num_seeds"], drawn)
+    if points[RUNS[0]].notna().sum() < points["num_seeds"].between(2, len(RUNS)).sum():
+        seeds = seeds.replace("thin lines: single seeds", "dots: single seeds at $T$")
+    return ", ".join([*words, seeds])
 
 
 def _draw_curves(figure: SweepFigure) -> Figure:
     """Draws a set of axes for each facet, with curves over an axis."""
-    from jaxduel.plotting import SweepCurve, SweepPanel
+    from jaxduel.plotting import Missing, SweepCurve, SweepPanel
     from jaxduel.plotting.facets import facet_figure
 
     x, points = figure.x, figure.points
     ends = np.array([points["x"].min(), points["x"].max()])
     log = x == "t" or (ends[0] > 0 and ends[1] >= _LOG_FROM * ends[0])
-    drawn = []
-    for title, some in points.groupby("facet", sort=False):
+    drawn: list[SweepPanel | Missing] = []
+    for name, title in figure.titles.items():
+        some = points[points["facet"] == name]
+        if some.empty:
+            drawn.append(Missing(title, NOT_YET))
+            continue
         curves = []
         for _, line in some.groupby("line", sort=False):
             level = bool(line["x"].isna().all())
-            mean, lower, upper = (
+            mean, lower, upper, *runs = (
                 np.repeat(np.where(np.isfinite(line[name]), line[name], np.nan), 1 + level)
-                for name in ("mean", "lower95", "upper95")
+                for name in ("mean", "lower95", "upper95", *(n for n in RUNS if n in line))
             )
+            few = bool(runs) and line["num_seeds"].between(2, len(RUNS)).all()
             curves.append(
                 SweepCurve(
                     name=line["policy"].iloc[0],
-                    label=line["curve"].iloc[0],
+                    label=line["label"].iloc[0],
                     at=ends if level else line["x"].values,
                     mean=mean,
                     lower95=lower,
                     upper95=upper,
                     level=level,
                     dense=x == "t",
+                    runs=np.array([r for r in runs if np.isfinite(r).any()]) if few else None,
                 )
             )
         facet = SweepPanel(
             curves=curves,
-            title=str(title),
+            title=title,
             across=_axis_label(x),
             up=some["up"].iloc[0] if "up" in some else _regret_label(some, x),
             across_scale="log" if log else "linear",
         )
         drawn.append(facet)
-    return facet_figure(drawn)
+    return facet_figure(drawn, _heading(points))
 
 
 def _draw_maps(figure: SweepFigure) -> Figure:
-    """Draws a heat map for each facet, over two axes."""
+    """Draws a heat map for each policy and facet, over two axes, setting by setting."""
     from jaxduel.plotting import HeatMap
     from jaxduel.plotting.facet_maps import facet_map_figure
-    from jaxduel.plotting.facets import MOST_IN_A_ROW
 
     points = figure.points
     columns, rows = (np.unique(points[axis]).tolist() for axis in ("x", "y"))
-    maps, labels = [], []
-    for title, some in points.groupby("facet", sort=False):
-        values = np.full((len(rows), len(columns)), np.nan)
-        place = np.searchsorted(rows, some["y"]), np.searchsorted(columns, some["x"])
-        values[place] = some["mean"]
-        maps.append(HeatMap(str(title), values))
-        labels.append(some["curve"].iloc[0])
-    of_each = Counter(labels)
-    count = max(of_each.values())
-    whole_rows = len(of_each) > 1 and set(of_each.values()) == {count} and count <= MOST_IN_A_ROW
+    settings = {figure.x, figure.y} & {"horizon", "K"}
+    groups: list[list[HeatMap]] = []
+    for _, same in points.groupby("setting", sort=False):
+        titles, stack = [], []
+        for _, some in same.groupby("facet", sort=False):
+            values = np.full((len(rows), len(columns)), np.nan)
+            values[np.searchsorted(rows, some["y"]), np.searchsorted(columns, some["x"])] = some[
+                "mean"
+            ]
+            names = [some["label"].iloc[0], some["title"].iloc[0]]
+            titles.append(", ".join(dict.fromkeys(name for name in names if name)))
+            stack.append(values)
+        choices = (0, *(1 + i for i, a in enumerate((figure.y, figure.x)) if a not in settings))
+        best = least(np.array(stack), choices)
+        groups.append(
+            [HeatMap(*one) for one in zip(titles, stack, [None] * len(stack), best, strict=True)]
+        )
+    axes = [figure.x, str(figure.y)]
+    each = " and ".join(_axis_label(axis) for axis in axes if axis in settings)
+    framed = any(one.best.any() for group in groups for one in group if one.best is not None)
+    heading = f"{_heading(points, '')}, at the horizon"
+    if framed:
+        heading += f", framed: the least{f' for each {each}' if each else ''}"
+    note = ""
+    if figure.left_out:
+        both = " and ".join(map(_axis_label, axes))
+        note = f"left out, since they do not have both {both}: {', '.join(figure.left_out)}"
     return facet_map_figure(
-        maps,
-        in_a_row=count if whole_rows and count > 1 else None,
+        groups,
         across=_axis_label(figure.x),
         up=_axis_label(str(figure.y)),
         columns=columns,
         rows=rows,
-        label=_regret_label(points, figure.x),
+        heading=heading,
+        note=note,
     )
+
+
+def least(stack: np.ndarray, choices: tuple[int, ...]) -> np.ndarray:
+    """Where an array is least over the axes that are chosen along; nowhere without a choice."""
+    known = np.isfinite(stack)
+    low = np.where(known, stack, np.inf).min(axis=choices, keepdims=True)
+    return known & (stack == low) & (known.sum(axis=choices, keepdims=True) > 1)

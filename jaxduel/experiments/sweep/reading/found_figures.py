@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+NOT_YET = "has not run yet"
+"""In the place of a facet of which nothing has run."""
 DRAWN_TARGET = 0.9
 """The probability for which figures have the votes needed."""
 
@@ -38,20 +41,26 @@ def found_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
     return points.assign(t=points["horizon"], up=f"votes for P = {DRAWN_TARGET:g}")
 
 
-def draw_votes(points: Frame) -> Figure:
-    """Draws a set of axes for each facet, with the probability against votes."""
+def draw_votes(points: Frame, titles: Mapping[str, str], about: str) -> Figure:
+    """Draws a set of axes for each facet, by name its title, with the probability against votes;
+    `about` is in words what all have in common."""
+    from jaxduel.plotting import Missing
     from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
 
-    panels = []
-    for title, some in points.groupby("facet", sort=False):
+    panels: list[VotesPanel | Missing] = []
+    for name, title in titles.items():
+        some = points[points["facet"] == name]
+        if some.empty:
+            panels.append(Missing(title, NOT_YET))
+            continue
         curves = [
             Curve(
-                line["curve"].iloc[0],
+                line["label"].iloc[0],
                 *(line[name].to_numpy() for name in ("t", "mean", "lower95", "upper95")),
                 name=line["policy"].iloc[0],
                 rule=line["rule"].iloc[0],
             )
             for _, line in some.groupby("line", sort=False)
         ]
-        panels.append(VotesPanel(curves, str(title)))
+        panels.append(VotesPanel(curves, title, about=about))
     return votes_figure(panels)

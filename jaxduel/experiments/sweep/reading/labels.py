@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from jaxduel import policies
 from jaxduel.errors import InputError
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame
 
 MOST_FACETS = 48
+_SETTINGS = ("problem", "family", "K", "horizon", "definition", "rule")
+"""Axes that are what policies are compared in, not of the policies."""
 
 
 def family_of(problem: str) -> str:
@@ -27,15 +30,26 @@ def family_of(problem: str) -> str:
 
 
 def labelled(
-    cells: Frame, names: Sequence[str], axes: Collection[str], facet: str | None
+    cells: Frame,
+    names: Sequence[str],
+    axes: Collection[str],
+    facet: str | None,
+    *,
+    horizons_apart: bool = True,
+    lasting: Collection[str] = (),
 ) -> list[Frame]:
-    """The cells of each facet, in the order of its values, with its title and the label of each
-    cell's curve in the legend, "dts[alpha=0.6], T = 1e6".
+    """The cells of each facet, in the order of its values, with columns for tables and for figures:
+    facet and title; curve and label, that of each cell's curve, "dts[alpha=0.6], T = 1e6" and
+    "D-TS, alpha = 0.6, T = 10^6"; and setting, what policies are compared in, as far as it is not
+    on the axes.
 
-    Facets are for the values of the axis asked for, or else for problems and horizons that differ;
-    and for definitions of regret, if they differ. Labels have what distinguishes cells beside.
+    Facets are for the values of the axis asked for, or else for problems and, unless told
+    otherwise, horizons that differ; and for definitions of regret, if they differ. Labels have what
+    distinguishes cells beside, except the horizons of lasting policies, which have one.
     """
-    apart = [facet] if facet else [*_problem_axis(cells, axes), "horizon"]
+    from jaxduel.plotting.words import policy_words
+
+    apart = [facet] if facet else [*_problem_axis(cells, axes), *["horizon"] * horizons_apart]
     apart += ["definition"] if facet != "definition" and "definition" in cells else []
     apart = [a for a in apart if a not in axes and (a == facet or _varies(cells, a))]
     used = {*axes, *apart}
@@ -57,19 +71,73 @@ def labelled(
 
     words = partial(_in_words, clock="votes" if "rule" in cells else "T")
 
+    def besides(cell: dict[str, Any]) -> list[str]:
+        return [a for a in beside if a != "horizon" or cell["policy"] not in lasting]
+
     def label(cell: dict[str, Any]) -> str:
         known = [name for name in inside[cell["policy"]] if cell[name] is not None]
         values = ", ".join(_in_words(name, cell[name]).replace(" = ", "=") for name in known)
         policy = f"{cell['policy']}[{values}]" if values else cell["policy"]
-        return ", ".join([policy, *(words(axis, cell[axis]) for axis in beside)])
+        return ", ".join([policy, *(words(axis, cell[axis]) for axis in besides(cell))])
 
-    return [
-        some.assign(
-            facet=", ".join(words(axis, some[axis].iloc[0]) for axis in apart),
-            curve=[label(cell) for cell in some.to_dict("records")],
+    def shown(cell: dict[str, Any]) -> str:
+        known = [name for name in inside[cell["policy"]] if cell[name] is not None]
+        known += [n for n in free if n not in known and _is_told(cell["policy"], n, cell[n])]
+        values = {name.removeprefix("parameter_"): cell[name] for name in known}
+        policy = policy_words(cell["policy"], values)
+        return ", ".join([policy, *(_shown(axis, cell[axis]) for axis in besides(cell))])
+
+    settings = [axis for axis in (*apart, *beside) if axis in _SETTINGS]
+    found = []
+    for some in groups:
+        records = some.to_dict("records")
+        found.append(
+            some.assign(
+                facet=", ".join(words(axis, some[axis].iloc[0]) for axis in apart),
+                title=", ".join(_shown(axis, some[axis].iloc[0]) for axis in apart),
+                curve=[label(cell) for cell in records],
+                label=[shown(cell) for cell in records],
+                setting=[", ".join(_shown(a, cell[a]) for a in settings) for cell in records],
+            )
         )
-        for some in groups
-    ]
+    return found
+
+
+def lasting(cells: Frame) -> set[str]:
+    """The policies that do not depend on the horizon."""
+    known = {name for name in cells["policy"].unique() if name in policies.names()}
+    return {name for name in known if "horizon" not in policies.parameters(name)}
+
+
+def _is_told(policy: str, name: str, value: Any) -> bool:
+    """True if a label has a parameter's value though it is the same everywhere: numbers of batches,
+    and what is not at its default."""
+    if value is None or policy not in policies.names():
+        return False
+    name = name.removeprefix("parameter_")
+    if name == "delay":
+        return value != 1
+    return name == "num_batches" or policies.parameters(policy).get(name, value) != value
+
+
+def _shown(axis: str, value: Any) -> str:
+    """A value of an axis in the title of a figure: "K = 8", "T = 10^6", "D-TS"."""
+    from jaxduel.plotting.words import policy_words, problem_words, regret_words, setting_words
+
+    if axis in ("problem", "family"):
+        return problem_words(str(value))
+    if axis == "definition":
+        return regret_words(str(value))
+    if axis == "policy":
+        return policy_words(str(value), {})
+    if axis in ("K", "horizon", "rule") or value is None or axis == "parameters":
+        name = {"K": "num_arms"}.get(axis, axis)
+        return (
+            setting_words(name, value)
+            if name in ("num_arms", "horizon")
+            else _in_words(axis, value)
+        )
+    return setting_words(axis.removeprefix("parameter_"), value)
 
 
 def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:

@@ -12,7 +12,17 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.sweep.reading.figures import sweep_figure
 from jaxduel.experiments.sweep.reading.labels import family_of
-from jaxduel.plotting import HeatMap, SweepCurve, SweepPanel, facet_maps, facets
+from jaxduel.plotting import (
+    PAGE_WIDTH,
+    HeatMap,
+    Missing,
+    SweepCurve,
+    SweepPanel,
+    facet_maps,
+    facets,
+    ticks,
+    words,
+)
 from jaxduel.plotting.facets import facet_figure
 from jaxduel.plotting.styles import STYLES
 from tests.experiments.sweep.made_up import cell, sweep
@@ -74,14 +84,19 @@ def test_regret_at_the_horizon_by_arms(data):
 
 
 def test_regret_against_time_has_axes_for_every_setting(data):
-    figure = sweep_figure(data, policies=["scomp2", "rucb"])
+    figure = sweep_figure(data, policies=["scomp2", "rucb"], facet="horizon")
+    assert list(figure.titles) == ["T = 100, copeland", "T = 100, weak", "T = 1e4, copeland"]
+    figure = sweep_figure(data, policies=["scomp2", "pcomp", "dts", "rucb"])
     assert list(facets_of(figure)) == [
-        *(f"btl(num_arms={k}, instance=0), T = {t}, copeland" for k in (4, 8, 16)
-          for t in ("100", "1e4")),
-        "arxiv, T = 100, copeland",
-        "arxiv, T = 100, weak",
-    ]  # fmt: skip
-    line = facets_of(figure)["btl(num_arms=4, instance=0), T = 1e4, copeland"][0]
+        *(f"btl(num_arms={k}, instance=0), copeland" for k in (4, 8, 16)),
+        "arxiv, copeland",
+        "arxiv, weak",
+    ]
+    line = next(
+        line
+        for line in facets_of(figure)["btl(num_arms=4, instance=0), copeland"]
+        if line["curve"].iloc[0] == "scomp2[num_batches=2], T = 1e4"
+    )
     where = {"policy": "scomp2", "problem": "btl(num_arms=4, instance=0)", "horizon": 10_000}
     there = data.sel(where).sel(parameters="num_batches=2", definition="copeland")
     np.testing.assert_array_equal(line.x, there["t"])
@@ -174,7 +189,7 @@ def test_one_seed_without_regret_can_be_drawn(tmp_path):
         ({"x": "K", "y": "horizon", "kind": "heatmap"}, "one definition of regret"),
         ({"x": "batches", "y": "alpha", "kind": "heatmap"}, "no policy that has run has both"),
         ({"policies": ["ucb"]}, "nothing of that has run yet"),
-        ({"x": "t", "facet": "definition"}, "would have 32 curves"),
+        ({"x": "t", "facet": "definition"}, "would have 30 curves"),
     ],
 )
 def test_what_cannot_be_drawn(data, asked, message):
@@ -218,9 +233,10 @@ def test_facets_share_the_axis_of_regret_and_one_legend():
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["dts", "rucb"]
     labelled = [i for i, axes in enumerate(figure.axes) if axes.get_ylabel()]
-    assert labelled == [0, 4]
-    assert facets.arrangement(7)[:2] == (2, 4)
-    assert facets.arrangement(6)[:2] == (1, 6)
+    assert labelled == [0, 3, 6]
+    assert [facets.arrangement(count)[:2] for count in range(1, 8)] == [
+        (1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 3), (3, 3)]  # fmt: skip
+    assert facets.arrangement(6)[2] == PAGE_WIDTH
 
 
 def test_a_figure_needs_something_to_draw():
@@ -228,31 +244,129 @@ def test_a_figure_needs_something_to_draw():
         facet_figure([])
     empty = HeatMap("", np.full((2, 2), np.nan))
     with pytest.raises(InputError, match="at least one number"):
-        facet_maps.facet_map_figure(
-            [empty], across="", up="", columns=[1, 2], rows=[1, 2], label=""
-        )
+        facet_maps.facet_map_figure([[empty]], across="", up="", columns=[1, 2], rows=[1, 2])
 
 
 def test_a_map_shows_its_values():
     values = np.array([[1.0, 10.0], [100.0, np.nan]])
     figure = facet_maps.facet_map_figure(
-        [HeatMap("a, b", values)], across="x", up="y", columns=[2, 4], rows=[1e3, 1e6],
-        label="regret",
+        [[HeatMap("a, b", values, best=values == 1)]], across="x", up="y", columns=[2, 4],
+        rows=[1e3, 1e6], heading="regret", note="left out: D-TS",
     )  # fmt: skip
     axes = figure.axes[0]
+    assert [text.get_text() for text in axes.texts] == ["1", "10", "100"]
+    assert [patch.get_xy() for patch in axes.patches] == [(-0.46, -0.46)]
+    assert {text.get_text() for text in figure.texts} == {"regret", "left out: D-TS"}
     np.testing.assert_array_equal(axes.images[0].get_array().filled(np.nan), values)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "4"]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["$10^{3}$", "$10^{6}$"]
 
 
 def test_ticks_and_titles_have_room():
-    assert facets.ticks([2, 3, 4, 8, 32], np.log([2, 3, 4, 8, 32]).tolist()) == [0, 2, 3, 4]
-    assert facets.ticks([1], [1]) == [0]
-    assert facets.ticks([1, 1000], [0, 1]) == [0, 1]
-    assert facets.broken("short, title") == "short, title"
-    assert facets.broken("mslr16-noncondorcet, T = 1e6") == "mslr16-noncondorcet,\nT = 1e6"
-    long = "random_condorcet(num_arms=8, instance=0), T = 1e6"
-    assert facets.broken(long) == "random_condorcet(\nnum_arms=8, instance=0),\nT = 1e6"
-    assert facets.broken("btl(num_arms=4)") == "btl(num_arms=4)"
-    assert [facets.short(x) for x in (0.51, 32, 1000, 2000, 1e6, 25e5, 0)] == [
-        "0.51", "32", "$10^{3}$", "2000", "$10^{6}$", r"$2.5\!\cdot\!10^{6}$", "0"]  # fmt: skip
+    assert ticks.kept([2, 3, 4, 8, 32], np.log([2, 3, 4, 8, 32]).tolist()) == [0, 2, 3, 4]
+    assert ticks.kept([1], [1]) == [0]
+    assert ticks.kept([1, 1000], [0, 1]) == [0, 1]
+    assert words.broken("short, title", 24) == "short, title"
+    assert words.broken("mslr16-noncondorcet, T = 1e6", 24) == "mslr16-noncondorcet,\nT = 1e6"
+    long = "random_condorcet, K = 8, instance = 0, T = $10^{6}$"
+    assert words.broken(long, 24) == "random_condorcet, K = 8,\ninstance = 0, T = $10^{6}$"
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def heading(figure):
+    return figure.legends[0].get_title().get_text()
+
+
+def test_names_are_those_of_papers_and_the_heading_says_what_it_is(data):
+    asked = {"policies": ["scomp2", "dts"], "horizons": [10_000]}
+    figure = sweep_figure(data, problems=["btl(num_arms=4, instance=0)"], **asked).draw()
+    assert texts(figure) == ["SCOMP2, B = 2", "SCOMP2, B = 8", "D-TS"]
+    said = heading(figure).replace("\n", " ")
+    assert said == "btl, K = 4, instance = 0, Copeland regret, 20 seeds, bands: 95 % of the mean"
+    figure = sweep_figure(data, **asked).draw()
+    assert [axes.get_title() for axes in figure.axes] == [
+        f"btl, K = {k}, instance = 0" for k in (4, 8, 16)
+    ]
+    assert heading(figure) == "Copeland regret, 20 seeds, bands: 95 % of the mean"
+
+
+def test_a_policy_is_drawn_once_unless_it_depends_on_the_horizon(data):
+    one = {"problems": ["btl(num_arms=4, instance=0)"]}
+    figure = sweep_figure(data, policies=["dts", "scomp2"], **one)
+    batched = [f"scomp2[num_batches={b}], T = {t}" for t in ("100", "1e4") for b in (2, 8)]
+    assert sorted(labels(figure)[""]) == sorted(["dts", *batched])
+    assert max(line["x"].max() for line in facets_of(figure)[""]) == 10_000
+    (axes,) = figure.draw().axes
+    assert axes.get_xlim() == (1, 10_000)
+    assert len(axes.lines) == 5
+
+
+def test_many_horizons_have_axes_of_their_own(tmp_path):
+    cells = [
+        cell("pcomp", "gap", 5, T, num_batches=b) for T in (10, 100, 1000) for b in range(2, 7)
+    ]
+    figure = sweep_figure(sweep(tmp_path / "s", cells))
+    assert list(figure.titles.values()) == ["T = 10", "T = 100", "T = $10^{3}$"]
+
+
+def test_few_seeds_are_drawn_one_by_one(tmp_path):
+    cells = [cell("dts", "gap", 5, 1000, alpha=a) for a in (0.6, 0.7)]
+    few = sweep(tmp_path / "s", cells, seeds=3)
+    drawn = sweep_figure(few, x="alpha").draw()
+    (axes,) = drawn.axes
+    assert len(axes.lines) == 1 + 3
+    assert not axes.collections
+    runs = np.array([line.get_ydata() for line in axes.lines[1:]])
+    final = few["final_regret"].squeeze().values
+    np.testing.assert_array_equal(runs, final.T)
+    drawn = sweep_figure(few).draw()  # of the seeds the end alone is stored
+    assert heading(drawn).replace("\n", " ").endswith("3 seeds, dots: single seeds at $T$")
+    dots = [line for line in drawn.axes[0].lines if line.get_marker() == "."]
+    ends = sorted(float(np.nanmax(line.get_ydata())) for line in dots)
+    np.testing.assert_array_equal(ends, np.sort(final.ravel()))
+
+
+def test_what_has_not_run_is_an_empty_frame(data):
+    figure = sweep_figure(data, definitions=["copeland"], policies=["rucb", "ucb"])
+    assert list(figure.titles.values()) == ["arxiv", "gap"]
+    first, second = figure.draw().axes
+    assert len(first.lines) == 1
+    assert [text.get_text() for text in second.texts] == ["has not run yet"]
+    assert not second.lines
+    figure = drawn([curve("dts")], [curve("dts")])
+    empty = facet_figure([SweepPanel(curves=[curve("dts")]), Missing("gap", "why not")])
+    assert len(empty.axes) == len(figure.axes) == 2
+
+
+def test_maps_frame_the_least_and_name_what_they_leave_out(data):
+    figure = sweep_figure(
+        data, x="horizon", y="batches", kind="heatmap", problems=["btl(num_arms=4, instance=0)"]
+    )
+    assert figure.left_out == ["D-TS"]
+    picture = figure.draw()
+    said = {text.get_text().replace("\n", " ") for text in picture.texts}
+    assert "left out, since they do not have both horizon $T$ and batches $B$: D-TS" in said
+    assert any(text.endswith("framed: the least for each horizon $T$") for text in said)
+    maps = [axes for axes in picture.axes if axes.images and axes.get_title()]
+    assert [axes.get_title() for axes in maps] == ["PCOMP", "SCOMP2"]
+    assert maps[0].images[0].norm is maps[1].images[0].norm
+    values = np.array([axes.images[0].get_array() for axes in maps])
+    framed = {
+        (number, *(round(at + 0.46) for at in patch.get_xy()))
+        for number, axes in enumerate(maps)
+        for patch in axes.patches
+    }
+    lowest = values.min(axis=(0, 1))
+    assert framed == {
+        (int(m), int(x), int(y)) for m, y, x in np.argwhere(values == lowest[None, None])
+    }
+
+
+def test_maps_of_different_problems_have_scales_of_their_own(data):
+    figure = sweep_figure(data, x="horizon", y="batches", kind="heatmap", policies=["pcomp"])
+    maps = [axes for axes in figure.draw().axes if axes.images and axes.get_title()]
+    assert len(maps) == 3
+    assert len({axes.images[0].norm.vmax for axes in maps}) == 3

@@ -1,0 +1,69 @@
+"""Ticks in one style: powers of ten on logarithmic axes, few plain numbers on linear ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axis import Axis
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogFormatterSciNotation,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
+
+from jaxduel.plotting.words import number
+
+ROOM = 0.17
+"""Ticks nearer to each other than this share of the axis are left out."""
+
+
+def linear(axis: Axis, most: int = 5) -> None:
+    """Ticks of a linear axis, at most so many steps; large ones as multiples of powers of ten."""
+    axis.set_major_locator(MaxNLocator(most))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
+
+
+def decades(axis: Axis, most: int = 6) -> None:
+    """Ticks of a logarithmic axis: at most so many powers of ten, and no numbers between them."""
+    axis.set_major_locator(LogLocator(numticks=most))
+    axis.set_major_formatter(LogFormatterSciNotation())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def at_values(
+    axis: Axis, values: Sequence[float], places: Sequence[float], room: float = ROOM
+) -> None:
+    """Ticks at values that were tried, where they have room; arguments as for `kept`."""
+    some = kept(values, places, room)
+    axis.set_major_locator(FixedLocator([values[i] for i in some]))
+    axis.set_major_formatter(FixedFormatter([number(values[i]) for i in some]))
+    axis.set_minor_locator(NullLocator())
+
+
+def kept(values: Sequence[float], places: Sequence[float], room: float = ROOM) -> list[int]:
+    """Indices of the values that get ticks: the first, the last, and those that have room.
+
+    Args:
+      values: increasing.
+      places: their positions on the axis, increasing.
+      room: least share of the axis between two ticks.
+    """
+    last = len(values) - 1
+    if last < 1:
+        return list(range(last + 1))
+    least = room * (places[-1] - places[0]) * (1 - 1e-9)
+    some = [0]
+    for i in range(1, last):
+        if places[i] - places[some[-1]] >= least and places[last] - places[i] >= least:
+            some.append(i)
+    return [*some, last]
+
+
+def _plain(value: float) -> str:
+    """A tick of a linear axis, where 1,000 stands beside 500."""
+    return f"{value:g}" if abs(value) < 1e4 else number(value)

@@ -1,0 +1,113 @@
+"""Words of figures: policies, problems and regret as papers name them, and numbers as in ticks."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+from jaxduel import policies
+
+FEW = 5
+"""Of fewer seeds than this the runs themselves are drawn, in place of an interval."""
+
+SYMBOLS = {
+    "num_arms": "K",
+    "horizon": "T",
+    "num_batches": "B",
+    "alpha": r"$\alpha$",
+    "beta": r"$\beta$",
+    "gamma": r"$\gamma$",
+}
+"""Symbols of parameters, for those that papers have letters for."""
+_REGRETS = {
+    "copeland": "Copeland regret",
+    "2 copeland": "twice the Copeland regret",
+    "borda": "Borda regret",
+    "pulls": "regret",
+    "votes": "comparisons of two different arms",
+}
+
+
+def number(value: float) -> str:
+    """A number in a tick or a title: 32, 0.51, 2000; 1,000 and all from 10,000 on as multiples of
+    powers of ten."""
+    power = math.log10(abs(value)) if value else 0.0
+    if not math.isfinite(value) or not (power >= 4 or round(power, 12) == 3):
+        return f"{value:g}"
+    mantissa, exponent = f"{value:.3e}".split("e")
+    ten = f"10^{{{int(exponent)}}}"
+    mantissa = f"{float(mantissa):g}"
+    return f"${ten}$" if mantissa == "1" else rf"${mantissa}\!\cdot\!{ten}$"
+
+
+def policy_words(name: str, parameters: Mapping[str, Any]) -> str:
+    """A policy as papers write it, with the parameters given: "SCOMP2, B = 8"."""
+    parts = (setting_words(key, value) for key, value in parameters.items())
+    return ", ".join([policies.label(name), *parts])
+
+
+def setting_words(name: str, value: Any) -> str:
+    """A parameter or a size with its value: "B = 8"."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return f"{SYMBOLS.get(name, name)} = {number(float(value)) if is_number else value}"
+
+
+def problem_words(name: str) -> str:
+    """A problem: "btl, K = 4, instance = 0" for "btl(num_arms=4, instance=0)"."""
+    what, bracket, inside = name.partition("(")
+    if not bracket or not inside.endswith(")"):
+        return name
+    pairs = [part.split("=", 1) for part in re.split(r",\s*", inside[:-1]) if "=" in part]
+    return ", ".join([what, *(setting_words(*pair) for pair in pairs)])
+
+
+def regret_words(definition: str) -> str:
+    """A definition of regret in words.
+
+    Example:
+      >>> from jaxduel.plotting import regret_words
+      >>> regret_words("average"), regret_words("copeland")
+      ('average regret', 'Copeland regret')
+    """
+    return _REGRETS.get(definition, f"{definition} regret")
+
+
+def seeds_words(counts: Iterable[int], drawn: str | None = None) -> str:
+    """Numbers of seeds, and how the spread over them is drawn: as bands, or lines of single runs
+    where there are few; or as `drawn` says.
+
+    Example:
+      >>> from jaxduel.plotting import seeds_words
+      >>> seeds_words([100, 20])
+      '20 to 100 seeds, bands: 95 % of the mean'
+    """
+    known = sorted({int(count) for count in counts})
+    if not known:
+        return ""
+    low, high = known[0], known[-1]
+    text = f"{low:,} to {high:,} seeds" if low < high else f"{high:,} seed{'s' * (high > 1)}"
+    if drawn is not None:
+        return f"{text}, {drawn}" if drawn else text
+    if high >= FEW:
+        text += ", bands: 95 % of the mean"
+    if any(1 < count < FEW for count in known):
+        text += ", thin lines: single seeds"
+    return text
+
+
+def length(text: str) -> int:
+    """Number of letters that a text is about as wide as, its formulas set."""
+    return len(re.sub(r"[${}^_]|\\[!,;]", "", re.sub(r"\\[A-Za-z]+", "x", text)))
+
+
+def broken(text: str, letters: int) -> str:
+    """A text, broken into lines after commas and opening brackets where it has more letters."""
+    lines = [""]
+    for part in re.split(r"(?<=, )|(?<=\()", text):
+        if lines[-1] and length(lines[-1] + part.removesuffix(", ")) > letters:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
