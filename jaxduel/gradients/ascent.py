@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from jaxduel.problems import DuelingProblem
 from jaxduel.progress import Progress
 from jaxduel.simulation.checking import horizon_of
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.provenance import policy_record
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,9 @@ class WorstCase:
       horizon: T.
       num_seeds: runs behind each value of an ascent.
       fresh_seeds: runs behind `value`, and behind each of `starts`.
+      family: name of the space of instances.
+      policy: name and parameters of the policy, as in `Result.made_by["policy"]`.
+      against: those of the other policy, or None.
 
     Example:
       >>> import jaxduel as jd
@@ -88,6 +92,9 @@ class WorstCase:
     horizon: int
     num_seeds: int
     fresh_seeds: int
+    family: str
+    policy: Mapping[str, Any] = field(repr=False)
+    against: Mapping[str, Any] | None = field(repr=False)
 
 
 def worst_case(
@@ -236,6 +243,9 @@ def worst_case(
         horizon=last,
         num_seeds=num_seeds,
         fresh_seeds=fresh_seeds,
+        family=space.name,
+        policy=policy_record(policy),
+        against=None if against is None else policy_record(against),
     )
 
 

@@ -10,24 +10,28 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from jaxduel.plotting import ticks
+from jaxduel.plotting.curves import label_of
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.styles import FONT_SIZE, dress
+from jaxduel.plotting.words import broken, regret_words, setting_words
 from jaxduel.stats import interval95
 
 if TYPE_CHECKING:
     from jaxduel.gradients import WorstCase
 
-_HEIGHT = 2.4
+_HEIGHT = 2.6
 _FOUND, _OTHER = "#0072B2", "0.6"
 _LABELS = {
-    "regret": "{} regret at $T$",
-    "ratio": "{} regret at $T$ / lower bound",
-    "difference": "{} regret at $T$, difference",
+    "regret": "{} at $T$",
+    "ratio": "{} at $T$ / lower bound",
+    "difference": "{} at $T$, difference",
 }
 
 
 def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
-    """Objective against steps, one line for each start, and the preferences of the instance.
+    """Objective against steps, one line for each start, and the preferences of the instance; the
+    title names policy, family and T.
 
     Args:
       found: result of the search. Bands are 95 % intervals, over the seeds of a step and over
@@ -53,12 +57,28 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
         left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
         _draw_levels(left, found)
         _draw_ascents(left, found)
-        left.set_ylabel(label or _LABELS[found.objective].format(found.regret))
+        left.set_ylabel(label or _LABELS[found.objective].format(regret_words(found.regret)))
         dress(left, "")
-        figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=FONT_SIZE)
+        title = broken(_title(found), int(PAGE_WIDTH / 0.06))
+        figure.legend(
+            loc="outside upper left", ncols=4, frameon=False, title=title, alignment="left",
+            title_fontsize=FONT_SIZE + 0.5,
+        )  # fmt: skip
         _draw_matrix(figure, right, found.problem.preferences)
         figure.draw_without_rendering()
     return figure
+
+
+def _title(found: WorstCase) -> str:
+    """Policy, family, sizes and seeds in words."""
+    who = label_of(found.policy["name"], {"policy": found.policy})
+    if found.against is not None:
+        who += f" minus {label_of(found.against['name'], {'policy': found.against})}"
+    sizes = {"num_arms": found.problem.num_arms, "horizon": found.horizon}
+    words = [f"worst case of {who}", f"family {found.family}"]
+    words += [setting_words(name, value) for name, value in sizes.items()]
+    each, fresh = f"{found.num_seeds:,} seeds for a step", f"{found.fresh_seeds:,} fresh ones"
+    return ", ".join([*words, each, fresh])
 
 
 def _draw_levels(axes: Axes, found: WorstCase) -> None:
@@ -85,15 +105,16 @@ def _draw_ascents(axes: Axes, found: WorstCase) -> None:
         axes.plot([], [], color=_OTHER, label="other ascents")
     axes.set_xlim(1, max([2, *(len(ascent.value) for ascent in ascents)]))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ticks.linear(axes.yaxis)
     axes.set_xlabel("step")
 
 
 def _draw_matrix(figure: Figure, axes: Axes, preferences: np.ndarray) -> None:
     num = len(preferences)
     image = axes.imshow(preferences, cmap="PuOr", vmin=0.0, vmax=1.0)
-    ticks = np.arange(0, num, max(num // 8, 1))
-    axes.set_xticks(ticks)
-    axes.set_yticks(ticks)
+    arms = np.arange(0, num, max(num // 8, 1))
+    axes.set_xticks(arms)
+    axes.set_yticks(arms)
     axes.set_xlabel("against arm $j$")
     axes.set_ylabel("arm $i$")
     if num <= 8:
