@@ -28,6 +28,7 @@ version = release = version_of("jaxduel")
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design"]
 source_suffix = {".md": "myst-nb", ".py": "myst-nb"}
 exclude_patterns = ["conf.py", "manual", "paper", "*.ipynb", "**/.ipynb_checkpoints"]
+smartquotes = False
 nitpicky = True
 nitpick_ignore_regex = [("py:(class|data|exc)", ".*")]  # annotations
 
@@ -61,6 +62,8 @@ html_static_path = ["manual/manual.css"]
 html_css_files = ["manual.css"]
 html_sidebars = {"index": []}
 html_show_sourcelink = False
+html_show_search_summary = False  # a browser reads no other page from a disk
+html_context = {"default_mode": "auto"}
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 

@@ -57,7 +57,7 @@ def _page(room: str) -> Iterator[str]:
         name: _summary(thing) if public.is_documented(thing) else constants.get(name, "")
         for name, thing in things.items()
     }
-    rows = [(f"`{room}.{name}`", text.partition("\n\n")[0]) for name, text in summaries.items()]
+    rows = [(f"`{name}`", text.partition("\n\n")[0]) for name, text in summaries.items()]
     yield table(("name", ""), rows)
     for name, thing in things.items():
         if not public.is_documented(thing):
@@ -133,7 +133,12 @@ def _signature(thing: Any, bound: bool = False) -> str:
         signature = sphinx_inspect.signature(thing, bound_method=bound)
     except (TypeError, ValueError):
         return ""
-    return sphinx_inspect.stringify_signature(signature, unqualified_typehints=True)
+    text = sphinx_inspect.stringify_signature(
+        signature,
+        show_return_annotation=not inspect.isclass(thing),
+        unqualified_typehints=True,
+    )
+    return text.replace("<factory>", "...")
 
 
 def _directive(kind: str, signature: str, body: str, fence: int = 6) -> str:

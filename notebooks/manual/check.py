@@ -6,9 +6,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
-
 
 class _Page(HTMLParser):
     """The places that a page has, and those that it leads to."""
@@ -44,9 +41,3 @@ def broken(folder: Path) -> list[str]:
             if not end.exists() or (end in pages and unquote(parts.fragment) not in known):
                 found.append(f"{path.relative_to(folder)}: {lead}")
     return found
-
-
-def check(app: Sphinx, error: Exception | None) -> None:
-    """Fails a build of HTML with broken links."""
-    if error is None and app.builder.name == "html" and (found := broken(Path(app.outdir))):
-        raise ExtensionError("Links lead nowhere:\n" + "\n".join(found))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 _HEAD = re.compile(r"(Args|Attributes|Returns|Raises|Example|Examples):")
 _ENTRY = re.compile(r"([*\w, ]+): (.*)", re.DOTALL)
-_LINES = re.compile(r"\b([Ll]ines? \d+(?:(?:, \d+)* (?:to|and) \d+)?)")
+_LINES = re.compile(r"\b([Ll]ines? \d+(?:,\s\d+)*(?:\s(?:to|and)\s\d+)?)")
 _NEW_LINE = re.compile(r"(?<=[.;:]) (?=Lines? \d)")
 
 

@@ -13,7 +13,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from notebooks.manual import api, citation, pages, papers, policies, public, sizes
-from notebooks.manual.check import check
+from notebooks.manual.check import broken
 from notebooks.manual.gallery import Gallery, fill, gallery
 from notebooks.manual.links import Links
 
@@ -43,7 +43,7 @@ def connect(app: Sphinx, as_written: bool) -> None:
     app.connect("source-read", _prepare_notebook)
     app.connect("doctree-read", _tell_warnings)
     app.connect("doctree-resolved", fill)
-    app.connect("build-finished", check)
+    app.connect("build-finished", _follow_links)
     app.add_transform(Links)
     app.add_node(gallery)
     app.add_directive("gallery", Gallery)
@@ -75,6 +75,12 @@ def _tell_warnings(app: Sphinx, document: nodes.document) -> None:
             if "Warning" in output.astext():
                 _logger.warning("a cell warns: %s", output.astext(), location=app.env.docname)
             output.parent.remove(output)
+
+
+def _follow_links(app: Sphinx, error: Exception | None) -> None:
+    """Fails a build of HTML with broken links."""
+    if error is None and app.builder.name == "html" and (found := broken(Path(app.outdir))):
+        raise ExtensionError("Links lead nowhere:\n" + "\n".join(found))
 
 
 def _inline_math(writer: Any, node: nodes.math) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,10 @@ from notebooks.manual.pages import GENERATED, policy_page, write_file
 NUMBERS = Path(__file__).with_name("regret.csv")
 """Columns problem, policy, t, mean, lower95, upper95, num_seeds."""
 
-_POINTS = 12
+_POINTS = 10
 """Points of a grey curve."""
+_STYLE = {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "jaxduel"}
+"""Text is text in the file, which makes it small."""
 
 Curves = dict[tuple[str, str], Curve]
 """By problem and policy."""
@@ -55,14 +58,18 @@ def draw_all(found: Curves) -> dict[str, str]:
     Returns:
       By policy, its picture with a caption, in Markdown.
     """
+    crowds = {
+        problem: _crowd([curve for (where, _), curve in found.items() if where == problem])
+        for problem in dict.fromkeys(problem for problem, _ in found)
+    }
     texts = {}
     for policy in dict.fromkeys(policy for _, policy in found):
         own = {problem: curve for (problem, name), curve in found.items() if name == policy}
         place = policy_page(policy)
-        others = {problem: _others(found, problem, policy) for problem in own}
-        _save(f"{place}.svg", _figure(own, others, (2.2, 1.9)))
         first = dict(list(own.items())[:1])
-        _save(f"{place}-small.svg", _figure(first, others, (1.8, 1.4), small=True))
+        with rc_context(_STYLE):
+            _save(f"{place}.svg", _figure(own, crowds))
+            _save(f"{place}-small.svg", _figure(first, crowds, small=True))
         runs = max(curve.num_seeds for curve in own.values())
         label, where = jd.policies.label(policy), ", ".join(own)
         texts[policy] = (
@@ -73,35 +80,55 @@ def draw_all(found: Curves) -> dict[str, str]:
     return texts
 
 
-def _others(found: Curves, problem: str, policy: str) -> list[Curve]:
-    return [c for (where, name), c in found.items() if where == problem and name != policy]
+class _Crowd(NamedTuple):
+    """All curves on an instance, as one line with gaps, and the range of regret."""
+
+    times: np.ndarray
+    means: np.ndarray
+    lowest: float
+    highest: float
 
 
-def _figure(
-    own: dict[str, Curve],
-    others: dict[str, list[Curve]],
-    size: tuple[float, float],
-    small: bool = False,
-) -> Figure:
-    figure = Figure(figsize=(size[0] * len(own), size[1]), layout="constrained")
-    for axes, (problem, curve) in zip(
-        figure.subplots(1, len(own), squeeze=False)[0], own.items(), strict=True
-    ):
-        draw(axes, Panel([curve], title="" if small else problem, time_scale="log"))
-        everyone = [curve, *others[problem]]
-        for other in others[problem]:
-            few = np.unique(np.linspace(0, len(other.times) - 1, _POINTS).astype(int))
-            axes.plot(other.times[few], other.mean[few], color="0.85", linewidth=0.6, zorder=1)
-        lowest = min(np.min(c.mean[c.mean > 0], initial=np.inf) for c in everyone)
-        axes.set_ylim(lowest / 1.3, 1.3 * max(c.mean.max() for c in everyone))
-        axes.set_ylabel("" if small or axes.get_subplotspec().colspan.start else "regret")
+def _crowd(curves: list[Curve]) -> _Crowd:
+    times, means = [], []
+    for curve in curves:
+        few = np.unique(np.linspace(0, len(curve.times) - 1, _POINTS).astype(int))
+        times += [*curve.times[few], np.nan]
+        means += [*curve.mean[few], np.nan]
+    known = np.array(means)
+    known = known[np.nan_to_num(known) > 0]
+    return _Crowd(np.array(times), np.array(means), known.min() / 1.3, known.max() * 1.3)
+
+
+def _figure(own: dict[str, Curve], crowds: dict[str, _Crowd], small: bool = False) -> Figure:
+    """A panel for each instance; a small picture has no words."""
+    width, left, bottom, top = (1.9, 0.08, 0.08, 0.06) if small else (2.3, 0.5, 0.45, 0.25)
+    height = 1.4 if small else 1.9
+    figure = Figure(figsize=(width * len(own), height))
+    for at, (problem, curve) in enumerate(own.items()):
+        axes = figure.add_axes(
+            (
+                (at + left / width) / len(own),
+                bottom / height,
+                (1 - (left + 0.1) / width) / len(own),
+                1 - (bottom + top) / height,
+            )
+        )
+        crowd = crowds[problem]
+        axes.plot(crowd.times, crowd.means, color="0.85", linewidth=0.6, zorder=1)
+        kind = "pulls" if "pull" in (jd.policies.describe(curve.name).plays or "") else "average"
+        title = "" if small else problem
+        draw(axes, Panel([curve], title=title, definition=kind, time_scale="log"))
+        axes.set_ylim(crowd.lowest, crowd.highest)
+        axes.set_ylabel("regret" if at == 0 and not small else "")
+        axes.minorticks_off()
         if small:
-            axes.set(xlabel="", xticklabels=[], yticklabels=[])
+            axes.set_xlabel("")
+            axes.tick_params(length=0, labelbottom=False, labelleft=False)
     return figure
 
 
 def _save(place: str, figure: Figure) -> None:
     file = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "jaxduel"}):  # text as text: small
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     write_file(place.removeprefix(f"{GENERATED}/"), file.getvalue())

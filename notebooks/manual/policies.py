@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,7 @@ from notebooks.manual import docstrings, papers, pictures
 from notebooks.manual.pages import policy_page, table, toctree, write
 
 _ROOT = "jaxduel.policies."
+_DOCSTRING = re.compile(r'\n    """.*?"""\n', re.DOTALL)
 _NO_NUMBERS = "*There are no measured numbers of this policy yet.*"
 
 
@@ -49,8 +51,9 @@ def _page(name: str, picture: str | None, values: Any, played: Any) -> Iterator[
     title, _, rest = parts[0].text.partition("\n\n")
     yield docstrings.prose(title)
     yield picture or _NO_NUMBERS
+    needed = [f"{each.name}=..." for each in facts.parameters if each.default is None]
     rows = [
-        ("make it", f"`jd.policies.make({name!r}, num_arms=K)`"),
+        ("make it", f"`jd.policies.make({', '.join([repr(name), 'num_arms=K', *needed])})`"),
         ("plays", facts.plays or ""),
         ("assumes", ", ".join(facts.assumes) or "nothing of the instance"),
         ("can", ", ".join(facts.can)),
@@ -65,32 +68,33 @@ def _page(name: str, picture: str | None, values: Any, played: Any) -> Iterator[
         yield "## The algorithm, and what was decided"
         yield docstrings.prose("\n\n".join([rest, *others]).strip())
     yield "## Parameters"
-    yield "Beside `num_arms`, K, and `active_arms`, the arms that exist."
+    yield (
+        "Beside `num_arms`, K, and `active_arms`, the arms that exist. `jd.simulate_many` can vary "
+        "all that are not static in one program."
+    )
     yield _parameters(name, policy_class, facts.parameters)
     yield from _bounds(name, values)
     for part in parts:
         if part.head == "Example":
             yield f"## Example\n\n```pycon\n{part.text}\n```"
     yield "## As code"
-    source = inspect.getsource(policy_class)
+    source = _DOCSTRING.sub("\n", inspect.getsource(policy_class), count=1)
     yield f"``````{{dropdown}} {policy_class.__name__}\n```python\n{source}```\n``````"
 
 
 def _parameters(name: str, policy_class: Any, known: tuple[report.Parameter, ...]) -> str:
     fields = policy_class.__dataclass_fields__
     meanings = report.meanings(policy_class)
-    rows = []
+    points = []
     for each in known:
         field = fields[each.name]
         kind = arguments.annotation_of(field).replace(" | jax.Array", "")
         fixed = ", static" if field.metadata.get("static") else ""
-        meaning = meanings.get(each.name, each.meaning)
-        taken = f" Takes: {each.taken}." if each.taken else ""
-        default = "must be given" if each.default is None else f"`{each.default}`"
-        rows.append((f"`{each.name}`", f"{kind}{fixed}", default, meaning + taken))
-    if not rows:
-        return "No others."
-    return table(("name", "type", "default", "meaning"), rows)
+        default = "must be given" if each.default is None else f"{each.default} by default"
+        meaning = meanings.get(each.name, each.meaning).removesuffix(".")
+        taken = f". Takes: {each.taken}" if each.taken else ""
+        points.append(f"- `{each.name}` ({kind}{fixed}; {default}): {meaning}{taken}.")
+    return "\n".join(points) or "No others."
 
 
 def _bounds(name: str, values: Any) -> Iterator[str]:
@@ -113,8 +117,8 @@ def _bounds(name: str, values: Any) -> Iterator[str]:
 def _index(drawn: set[str]) -> Iterator[str]:
     yield "# Policies"
     yield (
-        "All policies by family. The pictures show mean regret against comparisons on six rankers, "
-        "both on logarithmic axes that are the same everywhere; in grey, all other policies."
+        "All policies by family. The pictures show mean regret against time on the first instance "
+        "of the policy's page, both on logarithmic axes; in grey, all other policies."
     )
     families: dict[str, list[str]] = {}
     for name in jd.policies.names():
