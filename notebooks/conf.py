@@ -43,7 +43,7 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 3600 if AS_WRITTEN else 600
-nb_execution_excludepatterns = generate.without_data()
+nb_execution_excludepatterns = [f"{name}.py" for name in generate.without_data()]
 nb_execution_show_tb = True
 
 html_math_renderer = "mathml"
