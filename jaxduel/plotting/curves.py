@@ -317,11 +317,12 @@ def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: 
 
 def _floor(panel: Panel) -> float:
     """Lower end of the axis of regret: 0, or if it is logarithmic below every line at an early
-    time."""
+    time, the first on a logarithmic axis."""
     if panel.regret_scale == "linear":
         return 0.0
     end = max(int(curve.times[-1]) for curve in panel.curves)
-    early = end / 100 if panel.time_scale == "linear" else 10
+    early = min(int(curve.times[0]) for curve in panel.curves)
+    early = end / 100 if panel.time_scale == "linear" else early
     values = [np.interp(early, curve.times, curve.mean) for curve in panel.curves]
     for line in panel.references:
         level = line.values if line.times is None else np.interp(early, line.times, line.values)

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE
-from jaxduel.plotting.words import length
+from jaxduel.plotting.words import broken, length
 
 HeatKind = Literal["amount", "ratio", "choice"]
 """Kind of the numbers: amounts; logarithms of ratios, white where they are 0; or the number of a
@@ -29,6 +29,7 @@ _MISSING = "0.88"
 _SMALLEST, _LARGEST = 4.5, FONT_SIZE
 """Points: letters of the numbers in cells; where they would be smaller they are left out."""
 _MOST_IN_A_ROW = 3
+_TITLE_LETTERS = 85
 _MOST_LETTERS = 22
 """Of labels with more letters in all every other one is left out."""
 _ROW, _HEAD, _FOOT = 1.1, 0.2, 0.36
@@ -99,7 +100,12 @@ class HeatPanel:
 def heat_height(panel: HeatPanel | Missing) -> float:
     """Inches that a panel takes."""
     lines = 1 if isinstance(panel, Missing) else -(-len(panel.maps) // _MOST_IN_A_ROW)
-    return _TITLE + lines * (_HEAD + _ROW) + _FOOT
+    return _TITLE * (1 + _title(panel).count("\n")) + lines * (_HEAD + _ROW) + _FOOT
+
+
+def _title(panel: HeatPanel | Missing) -> str:
+    """The title, in lines that fit the page."""
+    return broken(panel.title, _TITLE_LETTERS)
 
 
 def draw_heat_panel(figure: Figure, panel: HeatPanel, below: float) -> None:
@@ -132,7 +138,7 @@ def draw_heat_panel(figure: Figure, panel: HeatPanel, below: float) -> None:
         _label(axes.yaxis, panel.rows, shown=leftmost)
         axes.set_xlabel(panel.across if lowest else "", labelpad=2.0)
         axes.set_ylabel(panel.up if leftmost else "", labelpad=2.0)
-    figure.text(left, top + _TITLE / whole, panel.title, fontsize=FONT_SIZE + 0.5)
+    figure.text(left, top + _TITLE / whole, _title(panel), fontsize=FONT_SIZE + 0.5)
     if panel.kind == "choice":
         _explain_choices(row[-1], panel)
     else:
@@ -163,7 +169,7 @@ def write_numbers(
     texts = [compact(value) for value in values.flat] if texts is None else texts
     longest = max((len(text) for text in texts), default=0)
     room = 72 * width / values.shape[1]
-    size = min(_LARGEST, 0.92 * room / (0.62 * max(longest, 1)))
+    size = min(_LARGEST, 0.85 * room / (0.62 * max(longest, 1)))
     if size < _SMALLEST:
         return
     (image,) = axes.images

@@ -61,7 +61,7 @@ def results_figure(results: Sequence[Result]) -> Figure:
       >>> problems = [jd.problems.btl_from_weights([w, 1], f"weights {w} to 1") for w in (2, 4)]
       >>> results = [jd.simulate(policy, problem, 100, num_seeds=8) for problem in problems]
       >>> [axes.get_title() for axes in results_figure(results).axes]
-      ['weights 2 to 1', 'weights 4 to 1']
+      ['weights 2 to 1, $K=2$', 'weights 4 to 1, $K=2$']
     """
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:

@@ -170,7 +170,7 @@ def test_figures_are_the_probability_and_the_votes_needed(data, founds, tmp_path
     values = [f.votes_needed("btl", 0.9)[0] for f in founds.values()]
     assert points["mean"].tolist() == values
     (axes,) = needed.draw().axes
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("alpha", "votes for P = 0.9")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (r"$\alpha$", "votes for P = 0.9")
     paths = needed.write(OutputFolder(tmp_path))
     assert [path.suffix for path in paths] == [".png", ".pdf", ".csv"]
 
