@@ -18,6 +18,7 @@ from notebooks.manual.pages import GENERATED, policy_page, write_file
 NUMBERS = Path(__file__).with_name("regret.csv")
 """Columns problem, policy, t, mean, lower95, upper95, num_seeds."""
 
+_WORDS = {"pulls": "Regret of pulls", "copeland": "Copeland regret"}
 _POINTS = 10
 """Points of a grey curve."""
 _STYLE = {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "jaxduel"}
@@ -74,10 +75,15 @@ def draw_all(found: Curves) -> dict[str, str]:
         label, where = jd.policies.label(policy), ", ".join(own)
         texts[policy] = (
             f"```{{figure}} /{place}.svg\n:alt: Regret of {label} on {where}\n\n"
-            f"Mean regret on {where}, with 95 % intervals, over {runs:,} runs; in grey, the other "
-            "policies.\n```"
+            f"{_WORDS[_kind(policy)]}: mean of {runs:,} runs on {where}, with 95 % intervals; in "
+            "grey, the other policies.\n```"
         )
     return texts
+
+
+def _kind(policy: str) -> str:
+    """Name of the regret: each problem's own, as sweeps measure it."""
+    return "pulls" if "pull" in (jd.policies.describe(policy).plays or "") else "copeland"
 
 
 class _Crowd(NamedTuple):
@@ -116,9 +122,8 @@ def _figure(own: dict[str, Curve], crowds: dict[str, _Crowd], small: bool = Fals
         )
         crowd = crowds[problem]
         axes.plot(crowd.times, crowd.means, color="0.85", linewidth=0.6, zorder=1)
-        kind = "pulls" if "pull" in (jd.policies.describe(curve.name).plays or "") else "average"
         title = "" if small else problem
-        draw(axes, Panel([curve], title=title, definition=kind, time_scale="log"))
+        draw(axes, Panel([curve], title=title, definition=_kind(curve.name), time_scale="log"))
         axes.set_ylim(crowd.lowest, crowd.highest)
         axes.set_ylabel("regret" if at == 0 and not small else "")
         axes.minorticks_off()

@@ -1,0 +1,69 @@
+"""Measures the numbers of the pictures, `regret.csv`:
+
+    python -m notebooks.manual.measure FOLDER
+
+The sweeps are kept in the folder, and go on where they stopped.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+import jaxduel as jd
+from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+from notebooks.manual.pictures import NUMBERS
+
+_GAP = 0.1
+"""Of the two arms with rewards."""
+_PROBLEMS = {
+    "duels": ("arxiv", "cyclic", "arithmetic"),
+    "pulls": (f"gaussian[{0.5 + _GAP},0.5]", f"bernoulli[{0.5 + _GAP},0.5]"),
+}
+_BATCHES = {"duels": 16, "pulls": 4}
+_DIGITS = 5
+
+
+def grid(plays: str) -> Grid:
+    """All policies that compare arms ("duels"), or that pull arms with rewards ("pulls")."""
+    return Grid(
+        policies=[_entry(name) for name in jd.policies.names() if _plays(name) == plays],
+        problems=[ProblemEntry(name=name) for name in _PROBLEMS[plays]],
+        horizons=100_000,
+        batches=_BATCHES[plays],
+        checkpoints=30,
+        num_seeds=32,
+        lanes=32,
+    )
+
+
+def _plays(name: str) -> str:
+    return "pulls" if "pull" in (jd.policies.describe(name).plays or "") else "duels"
+
+
+def _entry(name: str) -> PolicyEntry:
+    known = jd.policies.parameters(name)
+    return PolicyEntry(name, {"gap": _GAP} if "gap" in known else {})
+
+
+def numbers(folders: Sequence[Path]) -> pd.DataFrame:
+    """The rows of sweeps that are finished."""
+    tables = pd.concat([jd.open_sweep(folder).to_frame() for folder in folders])
+    columns = ["problem", "policy", "t", "mean", "lower95", "upper95", "num_seeds"]
+    return tables[columns].reset_index(drop=True)
+
+
+def main(folder: Path) -> None:
+    """Runs what is missing, and writes the file."""
+    folders = []
+    for plays in _PROBLEMS:
+        folders.append(folder / plays)
+        run_sweep(grid(plays), folders[-1], progress=True)
+    numbers(folders).to_csv(NUMBERS, index=False, float_format=f"%.{_DIGITS}g")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
