@@ -49,6 +49,7 @@ nb_execution_show_tb = True
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "jaxduel"
+html_favicon = "manual/icon.svg"
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
