@@ -182,3 +182,19 @@ def test_signals_at_random_times(tmp_path, name):
         assert not strays or name == "sweep", strays
     assert max(late) < COMPILATION
     assert sorted(late)[len(late) // 2] < 3.0
+
+
+def test_a_signal_stops_a_scope_inside_another_and_those_that_follow():
+    outer, inner, later = threading.Event(), threading.Event(), threading.Event()
+    with interrupts.stops(outer):
+        with interrupts.stops(inner):
+            signal.raise_signal(signal.SIGINT)
+            assert inner.is_set()
+            assert outer.is_set()
+        with interrupts.stops(later):
+            assert later.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    with interrupts.stops(threading.Event()) as _:
+        pass
+    assert interrupts._scopes == []

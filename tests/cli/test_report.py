@@ -56,7 +56,7 @@ def test_an_interrupt_is_code_130_and_leaves_the_page(capsys, tmp_path, monkeypa
     code, text, errors = outcome(capsys, "reproduce", "all", "--out", tmp_path)
     assert code == 130
     assert "what had finished is kept, and is in the page" in errors
-    assert "panels 2a are missing" in text
+    assert "panel 2a is missing" in text
     page = require_sound((tmp_path / "index.html").read_text())
     assert any("Not complete" in said for _, said in page.of("p"))
 

@@ -122,10 +122,12 @@ class Manifest:
         return next((group for group in self.groups if group.key == key), None)
 
     def joined(self, other: Manifest) -> Manifest:
-        """This manifest with the groups of another that have no cell of the same labels."""
+        """This manifest with the groups of another that have no cell of the same labels, and the
+        environment that the other was begun in."""
         own = {cell.labels for group in self.groups for cell in group.cells}
         more = [g for g in other.groups if own.isdisjoint(cell.labels for cell in g.cells)]
-        return replace(self, groups=(*self.groups, *more))
+        groups = (*self.groups, *more)
+        return replace(self, groups=groups, environment=other.environment)
 
     def encode(self) -> bytes:
         """The content of the file."""

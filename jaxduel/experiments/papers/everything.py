@@ -127,10 +127,12 @@ def read_page(folder: Path) -> Page | None:
 
 def _write(folder: OutputFolder, order: Order, failures: dict[str, InputError]) -> Path:
     again = [*shlex.split(command_of(ALL, order)), "--out", str(folder.path)]
-    commands = {"Made, and gone on with, by": shlex.join(again)}
+    commands = {"Made, and taken up again, by": shlex.join(again)}
     return _page(sections_in(folder.path, order, failures), commands).write(folder)
 
 
 def _page(sections: Sequence[tuple[Section, Path]], commands: dict[str, str]) -> Page:
-    title = f"{len(sections)} papers on dueling and batched bandits, reproduced"
+    done = sum(bool(section.figures) for section, _ in sections)
+    part = "" if done == len(sections) else f"{done} of "
+    title = f"{part}{len(sections)} papers on dueling and batched bandits, reproduced"
     return Page(title, _LEAD, sections, commands)

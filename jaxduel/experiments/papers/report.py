@@ -21,7 +21,7 @@ def lines(paper: Paper) -> list[str]:
       >>> for line in report.lines(papers.load("copeland-dueling"))[1:3]:
       ...     print(line)
       panel  shows        on                     T  runs  full T  runs
-      1      regret       mslr5-noncondorcet   1e7    20     1e8   100
+      1      regret       mslr5-noncondorcet   1e7    10     1e8   100
     """
     header = ("panel", "shows", "on", "T", "runs", "full T", "runs")
     rows = [row for panel in paper.panels for row in _rows(panel)]

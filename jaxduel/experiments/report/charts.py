@@ -229,7 +229,14 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
         rows.append(tuple(row))
     header = (across, *(plain(curve.label) for curve in panel.curves))
     table = Table(f"{_capital(up)}: mean [95 %]", header, tuple(rows))
-    chart = Chart(across, up, log, up_log, None if up_log else 0.0, None, tuple(lines))
+    drawn = [np.concatenate([c.mean, c.lower95, c.upper95]) for c in panel.curves]
+    drawn += [bound.values for bound in panel.bounds]
+    known = np.concatenate(drawn)[np.isfinite(np.concatenate(drawn))]
+    low = 0.8 * float(min(known[known > 0], default=0)) if up_log else 0.0
+    high = 1.2 * float(max(known, default=0))
+    chart = Chart(
+        across, up, log, up_log, low if low or not up_log else None, high or None, tuple(lines)
+    )
     return Seen(what, f"{len(panel.curves)} curves. {' '.join(ends)}", chart, table)
 
 

@@ -140,10 +140,11 @@ function layoutOf(chart, box) {
   const up = axis(chart.up, chart.up_log), ends = [chart.low, chart.high];
   if (ends.every((end) => end !== null)) {
     up.range = chart.up_log ? ends.map(Math.log10) : ends;
-    if (chart.up_log && ends[1] / ends[0] < 30) delete up.dtick;
+    if (chart.up_log && ends[1] / ends[0] < 30) up.dtick = "D2";
   } else if (!chart.up_log) up.rangemode = "tozero";
-  else delete up.dtick;
+  else up.dtick = "D2";
   return {
+    width: box.clientWidth, height: box.clientHeight,
     font: { family: "system-ui, sans-serif", size: 12, color: value("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     margin: { l: 52, r: 12, t: 12, b: 44 }, xaxis: axis(chart.across, chart.across_log), yaxis: up,
@@ -184,12 +185,20 @@ function draw(box) {
   box.hidden = false;
   box.parentElement.classList.add("live");
   const options = {
-    displaylogo: false, responsive: true,
+    displaylogo: false, displayModeBar: box.clientWidth < 520 ? false : undefined,
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
   };
   plotly.react(box, tracesOf(chart, hidden), layoutOf(chart, box), options);
-  if (first) legend(box, chart, hidden);
+  if (!first) return;
+  legend(box, chart, hidden);
+  sizes.observe(box);
 }
+
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.clientWidth && target.clientWidth !== target._fullLayout.width) draw(target);
+  }
+});
 
 const charts = all(".chart");
 if (charts.length && byId("plotly")) {

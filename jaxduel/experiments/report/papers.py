@@ -87,8 +87,14 @@ def paper_section(
         seconds=seconds,
         seconds_known=known,
         blocks=after,
-        missing=f"panels {', '.join(lacking)} are missing" if lacking else "",
+        missing=_missing(lacking),
     )
+
+
+def _missing(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return f"panel {names[0]} is missing" if names else ""
+    return f"panels {', '.join(names)} are missing"
 
 
 def _time(seconds: float, known: bool) -> str:
@@ -130,30 +136,24 @@ def _why(claim: Claim) -> str:
         said = "What it is about was not simulated here."
         return f"{said} To measure it: {claim.needs}" if claim.needs else said
     count, total = Counter(m.verdict for m in claim.measurements), len(claim.measurements)
-    parts = []
-    if count["confirmed"]:
-        parts.append(f"{_of(count['confirmed'], total, 'meets', 'meet')} the criterion")
-    if count["not confirmed"]:
-        parts.append(f"{_of(count['not confirmed'], total, 'contradicts', 'contradict')} it")
-    if count["undecided"]:
-        parts.append(
-            f"{_of(count['undecided'], total, 'leaves', 'leave')} it open: the limit lies inside "
-            "the 95 % interval, or T is too short"
-        )
+    words = {
+        "confirmed": ("meets", "meet", "the criterion"),
+        "not confirmed": ("contradicts", "contradict", "the claim"),
+        "undecided": (
+            *("leaves", "leave"),
+            "it open: the 95 % interval contains the limit, or T is too short",
+        ),
+    }
+    parts = [
+        f"{number} of {total} {verb if number == 1 else verbs} {what}"
+        for verdict, (verb, verbs, what) in words.items()
+        if (number := count[verdict])
+    ]
     if claim.expected is not None and claim.expected > total:
-        parts.append(f"{claim.expected - total} more were not measured")
-    said = "; ".join(parts)
-    said = f"{said[0].upper()}{said[1:]}."
+        parts.append(f"{claim.expected - total} of {claim.expected} not measured")
+    said = f"{'; '.join(parts)}."
     decide = claim.needs if claim.verdict == "undecided" else ""
     return f"{said} To decide it: {decide}" if decide else said
-
-
-def _of(number: int, total: int, verb: str, verbs: str) -> str:
-    """Measurements in words: "the measurement meets", "2 of 3 measurements meet"."""
-    if total == 1:
-        return f"the measurement {verb}"
-    some = "all" if number == total else f"{number} of"
-    return f"{some} {total} measurements {verb if number == 1 else verbs}"
 
 
 def _figure(
@@ -170,7 +170,7 @@ def _figure(
     title_there = plain(getattr(made.content, "title", "")).partition(") ")
     inside = title_there[2] if title_there[0].startswith("(") else "".join(title_there)
     is_new = inside and inside not in shown.what
-    caption = f"{inside}. {shown.what}" if is_new else shown.what
+    caption = f"{inside[0].upper()}{inside[1:]}. {shown.what}" if is_new else shown.what
     stem = f"figure-{panel.name}"
     return Figure(
         panel.name,

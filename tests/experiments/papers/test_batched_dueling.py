@@ -37,6 +37,7 @@ def test_files_of_the_panels_that_could_be_made(report):
         "final-regret.csv",
         "claims.csv",
         "claims.txt",
+        "report.json",
     }
     assert all(file.stat().st_size > 0 for file in report.files)
     text = (report.files[0].parent / "claims.txt").read_text()

@@ -36,6 +36,7 @@ def test_files_of_the_panels(report):
         "final-regret.csv",
         "claims.csv",
         "claims.txt",
+        "report.json",
     }
     assert all(file.stat().st_size > 0 for file in report.files)
     assert not report.interrupted

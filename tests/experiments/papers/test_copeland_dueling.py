@@ -33,6 +33,7 @@ def test_files_and_notes(report):
         "final-regret.csv",
         "claims.csv",
         "claims.txt",
+        "report.json",
     }
     text = (report.files[0].parent / "claims.txt").read_text()
     for words in (

@@ -53,6 +53,7 @@ def test_files_of_the_panels_that_could_be_made(report):
         "final-regret.csv",
         "claims.csv",
         "claims.txt",
+        "report.json",
     }
     text = (report.files[0].parent / "claims.txt").read_text()
     for words in (

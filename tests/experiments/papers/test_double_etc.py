@@ -40,7 +40,14 @@ def test_files_of_the_panels(report):
     names = ("figure-1", "figure-s1a", "figure-s1b")
     assert {file.name for file in report.files} == {
         *(f"{name}.{kind}" for name in names for kind in ("png", "pdf", "csv")),
-        *("figure-s1.png", "figure-s1.pdf", "final-regret.csv", "claims.csv", "claims.txt"),
+        *(
+            "figure-s1.png",
+            "figure-s1.pdf",
+            "final-regret.csv",
+            "claims.csv",
+            "claims.txt",
+            "report.json",
+        ),
     }
     assert not report.interrupted
     assert [len(claim.measurements) for claim in report.claims] == [1, 1, 6, 6, 1, 6, 6]

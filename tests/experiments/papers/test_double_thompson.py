@@ -50,6 +50,7 @@ def test_files_of_all_kinds_of_panels(report):
         "final-regret.csv",
         "claims.csv",
         "claims.txt",
+        "report.json",
     }  # fmt: skip
     assert all(file.stat().st_size > 0 for file in report.files)
     text = (report.files[0].parent / "claims.txt").read_text()

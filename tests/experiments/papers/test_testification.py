@@ -39,7 +39,7 @@ def test_regret_is_the_number_of_duels_until_the_answer(tmp_path):
         report = PAPER.reproduce(out=tmp_path, runs=3)
     assert {file.name for file in report.files} == {
         *(f"figure-1.{kind}" for kind in ("png", "pdf", "csv")),
-        *("final-regret.csv", "claims.csv", "claims.txt"),
+        *("final-regret.csv", "claims.csv", "claims.txt", "report.json"),
     }
     policy = jd.policies.make(NTS, num_arms=20)
     duels = report.samples[where(0.45), NTS].final
