@@ -241,6 +241,7 @@ def test_kept_programs_are_neither_traced_nor_compiled_again(name, traced, compi
     assert set(traced) <= NOT_RUN
 
 
+@pytest.mark.slow
 def test_other_sizes_are_other_programs(compiled, tmp_path):
     jd.use_compilation_cache(tmp_path)
     narrow, wide = run("pcomp", lanes=4), run("pcomp", lanes=8)
@@ -299,6 +300,7 @@ def test_a_folder_that_cannot_be_made_is_one_warning(tmp_path):
     assert compilation_cache.current() is None, "it would be tried, and said, again"
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_warning_and_leaves_no_parts(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -105,7 +105,10 @@ def test_more_seeds_keep_the_seeds_there_were():
 
 SLOW_TO_DECIDE = {"pbr": 30_000, "round-robin": 607, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
-LONG = ("ecw-rmed", "pbr", "rcs", "savage", "self-sparring", *LIKE_OTHERS)
+LONG = (
+    *("ecw-rmed", "pbr", "pcomp", "rcs", "savage", "scb", "self-sparring", "versatile-db"),
+    *LIKE_OTHERS,
+)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,7 @@ def test_delayed_outcomes_arrive_every_d_comparisons():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["rucb", "rmed1", "btm"])
+@pytest.mark.parametrize("name", ["rucb", pytest.param("rmed1", marks=pytest.mark.slow), "btm"])
 def test_delay_costs_regret_and_a_delay_of_one_does_not(name):
     settings = {"num_seeds": 256, "horizon": 2000, "regret": "average"}
     problem = jd.problems.from_matrix([[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]])

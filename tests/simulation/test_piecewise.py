@@ -42,7 +42,7 @@ def test_regret_is_against_the_best_arm_of_each_stretch():
     np.testing.assert_array_equal(votes.regret[0], votes.checkpoints)
 
 
-@pytest.mark.parametrize("name", ["rmed1", pytest.param("rucb", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", ["rmed1", pytest.param("rucb", marks=pytest.mark.slow)])
 def test_skipping_changes_no_play(name, monkeypatch):
     monkeypatch.setattr(skip_heuristic, "TRIAL", 50)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)

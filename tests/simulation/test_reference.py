@@ -142,7 +142,7 @@ SIX_RANKERS = [
     # mean and standard error of 1,500 runs of independent NumPy programs; the fourth is known to
     # the nearest ten, and the last two are of 1,500 real runs of the oracles each
     ("pcomp", {}, 373, 24),
-    ("scomp", PRINTED, 369, 21),
+    pytest.param("scomp", PRINTED, 369, 21, marks=pytest.mark.slow),
     pytest.param("scomp2", {"candidate": "redrawn", **PRINTED}, 316, 13, marks=pytest.mark.slow),
     (
         "scomp2",

@@ -244,7 +244,7 @@ def test_intervals_cover_to_half_a_percent(model):
     assert abs(shares.mean() - 0.95) < 4 * error < 0.006
 
 
-@pytest.mark.parametrize("num_arms", [129, pytest.param(400, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("num_arms", [129, pytest.param(400, marks=pytest.mark.slow)])
 def test_many_arms(num_arms):
     """1/5 of the pairs compared: the strengths that made the votes."""
     rng = np.random.default_rng(num_arms)

@@ -76,7 +76,7 @@ def test_arms_named_are_those_of_the_votes_in_a_history(way):
         assert np.array_equal(found.named[rule], named_by_hand(rule, votes, wins, GRID))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_policies_with_batches_know_the_outcomes_of_one_at_its_end():
     policy = made("pcomp", TIED, num_batches=3)
     found = jd.identify(policy, TIED, 72, SEEDS, checkpoints=[35, 36, 37, 71, 72])

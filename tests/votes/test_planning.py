@@ -65,7 +65,7 @@ def test_further_votes_name_the_best_arm_in_the_end():
     assert plan.probability("uniform")[0][-1] > 0.95
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_policy_that_cannot_start_from_counts_begins_afresh():
     plan = planned(["pcomp", "uniform"])
     assert plan.afresh == ("pcomp",)

@@ -123,7 +123,7 @@ def _winning(rng, num_arms, h):
 @pytest.mark.parametrize(
     ("num_arms", "h", "theirs"),
     [
-        pytest.param(5, 0.2, (5_930, 265), marks=pytest.mark.thorough),
+        pytest.param(5, 0.2, (5_930, 265), marks=pytest.mark.slow),
         pytest.param(5, 0.1, (14_557, 1_373), marks=pytest.mark.slow),
         pytest.param(10, 0.2, (13_895, 442), marks=pytest.mark.slow),
         pytest.param(10, 0.1, (35_158, 2_169), marks=pytest.mark.slow),
