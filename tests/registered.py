@@ -9,6 +9,7 @@ from jaxduel.simulation.blocks import plan_kind
 
 LIKE_OTHERS = (
     "cw-rmed",
+    "d-exp3",
     "detc-anytime",
     "detc-batched",
     "detc-batched-known-gap",
@@ -16,10 +17,14 @@ LIKE_OTHERS = (
     "detc-minimax",
     "dts+",
     "merge-dts",
+    "multisbm",
     "pure-dts",
+    "rmed2",
     "rmed2fh",
     "scomp",
     "select-then-verify",
+    "successive-elimination",
+    "ws-s",
 )
 """Policies that share most of their code with another of their family: what is long to check of
 every policy is checked of these by `-m slow`."""

@@ -106,7 +106,8 @@ def test_more_seeds_keep_the_seeds_there_were():
 SLOW_TO_DECIDE = {"pbr": 30_000, "round-robin": 607, "savage": 30_000}
 """Horizons for policies that play all arms alike up to 600: relabelling could not show."""
 LONG = (
-    *("ecw-rmed", "pbr", "pcomp", "rcs", "savage", "scb", "self-sparring", "versatile-db"),
+    *("beat-the-winner", "borda-cb", "dkwt", "ecw-rmed", "pbr", "pcomp", "pocowista", "rcs"),
+    *("savage", "scb", "self-sparring", "versatile-db"),
     *LIKE_OTHERS,
 )
 

@@ -71,6 +71,8 @@ CASES = (
     Case("ecw-rmed", {}, (WU,), ("arxiv", "mslr5-condorcet", CYCLE), since=1000, quick=3000),
     Case("ecw-rmed", {}, (PAPER,), ("cyclic",), since=1000),
 )
+OF_FAMILIES = ("rucb", "btm", "sparring", "rmed1", "dts", "savage", "ccb", "ecw-rmed")
+"""Policies that stand for their families where not all are run."""
 PAIRS = [(case, problem) for case in CASES for problem in case.problems]
 NAMES = [f"{case.policy}-{case.sources[0][:2]}-{problem}" for case, problem in PAIRS]
 
@@ -119,7 +121,7 @@ def _compare(case, problem, horizon, num_seeds, **settings):
 @pytest.mark.parametrize(
     ("case", "problem"),
     [
-        pytest.param(*pair, id=name, marks=[pytest.mark.slow] * (pair[0].policy == "dts+"))
+        pytest.param(*pair, id=name, marks=[pytest.mark.slow] * (pair[0].policy not in OF_FAMILIES))
         for pair, name in zip(PAIRS, NAMES, strict=True)
         if pair[1] == (CYCLE if CYCLE in pair[0].problems else "arxiv")
     ],

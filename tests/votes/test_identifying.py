@@ -135,7 +135,7 @@ def _played(policy, state):
     def step(state, number):
         key = jax.random.fold_in(of_policy, number)
         keys = jax.random.fold_in(environment, number)[None]
-        noise = instance.noise(keys, jnp.array([number]))[0]
+        noise = jax.tree.map(lambda x: x[0], instance.noise(keys, jnp.array([number])))
         plan = policy.act(state, key)
         outcome = instance.sample(arms, plan, noise)
         return policy.update(state, plan, outcome, key), plan, outcome
@@ -198,7 +198,7 @@ def test_progress_of_a_block_that_is_halved_goes_forward_to_its_end(monkeypatch)
     assert sum(shares) == pytest.approx(1)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_cells_of_one_program_are_those_on_their_own():
     problems = [jd.problems.load("cyclic"), jd.problems.arithmetic(4, 0.1)]
     policies = [jd.policies.make("rucb", num_arms=4, alpha=alpha) for alpha in (0.51, 0.9)]
