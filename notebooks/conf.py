@@ -16,7 +16,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 from notebooks.manual import generate
 
 AS_WRITTEN = os.environ.get("JAXDUEL_NOTEBOOKS") == "as-written"
-"""Whether notebooks are executed in the sizes that they are written with, which takes an hour."""
+"""True executes notebooks in the sizes that they are written with, which takes an hour."""
 
 if not AS_WRITTEN:  # for the kernels: what runs briefly is compiled with few optimisations
     os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")

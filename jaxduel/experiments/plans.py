@@ -122,7 +122,7 @@ class MissingPlan:
 
     @property
     def note(self) -> str:
-        """What is missing and why, for the text."""
+        """A line of the report's text: the panel, and the reason."""
         return f"panel {self.name}, {self.title}, is missing: {self.why}"
 
     def panel(self) -> plotting.Missing:

@@ -234,7 +234,7 @@ def _look(panel: HeatPanel) -> dict[str, Any]:
 
 
 def _texts(panel: HeatPanel, values: np.ndarray) -> list[str] | None:
-    """What stands in the cells of choices and of logarithms: initials, and one decimal."""
+    """Texts of the cells: initials of choices, logarithms with one decimal."""
     if panel.kind == "choice":
         known = np.isfinite(values)
         initials = dict(enumerate(choice[:1] for choice in panel.choices))

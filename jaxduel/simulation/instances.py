@@ -46,7 +46,7 @@ class Instance(Protocol):
 
 
 class Coin(NamedTuple):
-    """What decides a comparison."""
+    """The random number of a comparison, and the stretch of time that it is in."""
 
     luck: jax.Array  # () float32 in [0, 1): the left arm wins below its probability
     stretch: jax.Array | None = None  # () int32, where preferences change

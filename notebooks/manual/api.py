@@ -147,7 +147,7 @@ def _directive(kind: str, signature: str, body: str, fence: int = 6) -> str:
 
 
 def _constants(room: str) -> dict[str, str]:
-    """What is said of constants, where they are defined or below an assignment in the room."""
+    """Descriptions of constants, from below their definitions, here or where they come from."""
     path = Path(inspect.getfile(import_module(room)))
     found = {name: lines for (owner, name), lines in _attributes(room).items() if not owner}
     for node in ast.walk(ast.parse(path.read_text())):

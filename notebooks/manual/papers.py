@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from jaxduel.experiments import papers
-from jaxduel.experiments.papers.paper import ABSENT, Panel, Paper, Size
-from jaxduel.experiments.short_numbers import short
+from jaxduel.experiments.papers import report
+from jaxduel.experiments.papers.paper import Panel, Paper
 from notebooks.manual import docstrings
 from notebooks.manual.pages import GENERATED, policy_link, table, toctree, write
 
@@ -53,8 +53,7 @@ def _page(paper: Paper) -> Iterator[str]:
     yield f"```sh\njaxduel reproduce {paper.name}\njaxduel reproduce {paper.name} --full\n```"
     yield f"or one panel of them with `--figure {paper.panels[0].name}`."
     yield "## Panels"
-    header = ("panel", "shows", "on", "T, runs", "with `--full`")
-    yield table(header, [row for panel in paper.panels for row in _rows(panel)])
+    yield table(report.HEADER, [row for p in paper.panels for row in report.panel_rows(p)])
     yield "## Who plays"
     yield table(("panels", "policies"), _players(paper))
     yield "\n".join(f"- {note}" for note in paper.notes)
@@ -82,21 +81,6 @@ def _title(paper: Paper) -> tuple[str, str]:
 
 def _with_needs(criterion: str, needs: str) -> str:
     return f"{criterion} (undecided: {needs})" if needs else criterion
-
-
-def _rows(panel: Panel) -> Iterator[tuple[str, ...]]:
-    begin = (panel.name, panel.what)
-    for where, sizes in panel.instances.items():
-        usual, full = sizes or (ABSENT, ABSENT)
-        yield (*begin, where, _in_words(usual), _in_words(full))
-        begin = ("", "")
-    for whose, sizes in panel.all_sizes():
-        if whose:
-            yield ("", "but", whose, _in_words(sizes.usual), _in_words(sizes.full))
-
-
-def _in_words(size: Size) -> str:
-    return "–" if size == ABSENT else f"{short(size.horizon)}, {size.runs:,}"
 
 
 def _policies(panel: Panel) -> dict[str, list[str]]:

@@ -9,6 +9,9 @@ from jaxduel.experiments.plans import figure_of
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.tables import aligned
 
+HEADER = ("panel", "shows", "on", "T", "runs", "full T", "runs")
+"""Heads of the columns of `panel_rows`."""
+
 
 def lines(paper: Paper) -> list[str]:
     """The panels, with horizons and runs by default and with `full`, and the policies that play.
@@ -23,14 +26,13 @@ def lines(paper: Paper) -> list[str]:
       panel  shows        on                     T  runs  full T  runs
       1      regret       mslr5-noncondorcet   1e7    10     1e8   100
     """
-    header = ("panel", "shows", "on", "T", "runs", "full T", "runs")
-    rows = [row for panel in paper.panels for row in _rows(panel)]
+    rows = [row for panel in paper.panels for row in panel_rows(panel)]
     playing: dict[tuple[str, ...], list[str]] = {}
     for panel in paper.panels:
         playing.setdefault(panel.labels, []).append(panel.name)
     return [
         f"{paper.name}: {paper.TITLE}",
-        *aligned(header, rows, left=3),
+        *aligned(HEADER, rows, left=3),
         "policies:",
         *(
             f"  {', '.join(_figures(names, paper))}: {'; '.join(who)}"
@@ -42,7 +44,7 @@ def lines(paper: Paper) -> list[str]:
     ]
 
 
-def _rows(panel: Panel) -> Iterator[tuple[str, ...]]:
+def panel_rows(panel: Panel) -> Iterator[tuple[str, ...]]:
     """A row for each instance, and one for the policies of each further size."""
     begin = (panel.name, panel.what)
     for instance, sizes in panel.instances.items():

@@ -1,4 +1,5 @@
-"""What was drawn, once more for a page: its lines for hovering, its numbers, and what is seen."""
+"""Panels for a page: charts of their lines, tables of their numbers, captions and alternative
+texts."""
 
 from __future__ import annotations
 

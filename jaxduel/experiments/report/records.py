@@ -1,4 +1,4 @@
-"""What a page shows, as plain records that are kept as JSON beside the figures.
+"""Records of a page: sections, figures, tables and claims, kept as JSON beside the figures.
 
 A section is a paper or a sweep. Pictures are named, not held: `jaxduel.experiments.report.page`
 embeds the files.

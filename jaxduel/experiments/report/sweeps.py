@@ -69,7 +69,7 @@ def sweep_page(folder: str | os.PathLike[str], out: OutputFolder) -> Page:
 
 
 def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
-    """What was asked for, what made it, what is best where, and what is left."""
+    """The first section: the grid, versions, the least regret of each setting, unfinished cells."""
     measure = measure_of(data)
     grid = json.loads(data.attrs["grid"])
     seeds = sorted({int(number) for number in data["planned_seeds"].values.ravel() if number})

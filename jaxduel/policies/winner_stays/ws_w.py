@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.compacted_cond import compacted_cond
@@ -122,9 +121,7 @@ class WSW:
         gain = jnp.sum(wins - wins.T, axis=1, dtype=jnp.int32)
         state = _ordered(state.score + gain, Duel(state.left, state.right), state.rounds)
         score = jnp.where(self.active_arms, state.score, _LEAST)
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        leader = lax.argmax(score, 0, jnp.int32)
-        completed = -jnp.max(jnp.where(arms == leader, _LEAST, score))
+        completed = -jnp.max(score.at[state.left].set(_LEAST))
         return self._counted(state, jnp.maximum(state.rounds, completed))
 
     def _counted(self, state: WSWState, rounds: jax.Array) -> WSWState:

@@ -130,14 +130,9 @@ def _shown(axis: str, value: Any) -> str:
         return regret_words(str(value))
     if axis == "policy":
         return policy_words(str(value), {})
-    if axis in ("K", "horizon", "rule") or value is None or axis == "parameters":
-        name = {"K": "num_arms"}.get(axis, axis)
-        return (
-            setting_words(name, value)
-            if name in ("num_arms", "horizon")
-            else _in_words(axis, value)
-        )
-    return setting_words(axis.removeprefix("parameter_"), value)
+    if axis in ("rule", "parameters") or value is None:
+        return _in_words(axis, value)
+    return setting_words("num_arms" if axis == "K" else axis.removeprefix("parameter_"), value)
 
 
 def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
