@@ -16,9 +16,10 @@ from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.cli.options import MaybeCount, MaybeFile, MaybeFolder, Name, Settings, Silent
 from jaxduel.cli.start import start_jax
 from jaxduel.cli.votes import votes_of
-from jaxduel.errors import warn_caller
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.files import require_writable_file, write_whole
 
+_USUAL = ("uniform", "arena", "dts[self_duels=false]")
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
 Columns = Annotated[Settings, arg(name="column")]
 
@@ -26,7 +27,7 @@ Columns = Annotated[Settings, arg(name="column")]
 @interrupts.keeps_what_finished()
 def plan(
     votes: Log,
-    policies: Annotated[tuple[str, ...], arg(metavar="NAME ...")] = ("uniform", "arena", "dts"),
+    policies: Annotated[tuple[str, ...], arg(metavar="NAME ...")] = _USUAL,
     target: Annotated[tuple[float, ...], arg(metavar="P ...")] = (0.95,),
     max_votes: Count = 20_000,
     model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
@@ -42,7 +43,7 @@ def plan(
 
     Args:
       votes: log of votes, as of `jaxduel fit`.
-      policies: names of policies (`jaxduel list policies`).
+      policies: names of policies (`jaxduel list policies`), parameters as in dts[alpha=0.6].
       target: probabilities of naming the best arm to be reached.
       max_votes: most further votes.
       model: of the fit that instances are drawn from, as of `jaxduel fit`.
@@ -60,7 +61,7 @@ def plan(
     folder = None if out is None else OutputFolder(out)
     planned = jd.votes.plan(
         votes_of(votes, columns, core),
-        policies,
+        _entries(policies),
         targets=target,
         max_votes=max_votes,
         model=model,
@@ -78,6 +79,20 @@ def plan(
         for path in folder.files:
             print(f"written: {path}")
     return 0 if len(planned.correct) == len(policies) else INTERRUPTED
+
+
+def _entries(labels: tuple[str, ...]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Policies as NAME or NAME[PARAMETER=VALUE,...], by these labels."""
+    found = {}
+    for label in labels:
+        name, bracket, inside = label.partition("[")
+        if label in found:
+            raise InputError(f"--policies: '{label}' is named twice.")
+        if bracket and not inside.endswith("]"):
+            raise InputError(f"--policies {label}: NAME or NAME[PARAMETER=VALUE,...] is needed.")
+        settings = inside.removesuffix("]").split(",") if bracket else ()
+        found[label] = name, settings_of(name, settings, "--policies")
+    return found
 
 
 def next_votes(
@@ -102,15 +117,13 @@ def next_votes(
       columns: name of a column, such as winner=vote; may be repeated.
       out: file for the pairs; printed if left out.
     """
-    from jaxduel.votes.planning import BATCHES
+    from jaxduel.votes.planning import with_batches
 
     start_jax()
     if out is not None:
         require_writable_file(out)
     log = votes_of(votes, columns, core)
-    parameters = settings_of(policy, settings)
-    if "num_batches" in jd.policies.parameters(policy):
-        parameters = {"num_batches": BATCHES, **parameters}
+    parameters = with_batches(policy, settings_of(policy, settings))
     horizon = int(log.wins.sum()) + num
     chosen = jd.policies.make(policy, num_arms=log.num_arms, horizon=horizon, **parameters)
     text = io.StringIO()

@@ -32,6 +32,16 @@ if TYPE_CHECKING:
 
 BASELINE = "uniform"
 """The policy that others are compared with."""
+Entry = tuple[str, Mapping[str, Any]]
+"""A policy's name and parameters."""
+POLICIES: Mapping[str, Entry] = {
+    BASELINE: (BASELINE, {}),
+    "arena": ("arena", {}),
+    "dts[self_duels=false]": ("dts", {"self_duels": False}),
+    "rucb": ("rucb", {}),
+}
+"""Those of a plan, by their labels. With many arms D-TS as in its paper compares its leader with
+itself, millions of times between two votes, which takes long to simulate."""
 BATCHES = 8
 """Batches of a policy that has to be told their number."""
 _RESAMPLES = 2_000
@@ -206,7 +216,7 @@ class Plan:
 
 def plan(
     votes: Votes,
-    policies: Sequence[str] = (BASELINE, "arena", "dts", "rucb"),
+    policies: Sequence[str] | Mapping[str, Entry] = POLICIES,
     *,
     targets: Sequence[float] = (0.95,),
     max_votes: int = 20_000,
@@ -225,8 +235,9 @@ def plan(
 
     Args:
       votes: the log.
-      policies: names. One that cannot start from counts begins afresh with the further votes, and
-        only the rule counts the log (`Plan.afresh`).
+      policies: names, or by label names with parameters, as in `{"d": ("dts", {"alpha": 0.6})}`.
+        One that cannot start from counts begins afresh with the further votes, and only the rule
+        counts the log (`Plan.afresh`).
       targets: probabilities of naming the best arm that are to be reached.
       max_votes: most further votes.
       model: of `jaxduel.votes.fit`.
@@ -256,8 +267,10 @@ def plan(
     """
     if not policies:
         raise InputError("plan needs at least one policy.")
-    if len(set(policies)) < len(policies):
-        raise InputError("plan: a policy is named twice.")
+    if not isinstance(policies, Mapping):
+        if len(set(policies)) < len(policies):
+            raise InputError("plan: a policy is named twice.")
+        policies = {name: (name, {}) for name in policies}
     for target in targets:
         if not 0 < target < 1:
             raise InputError(f"targets are probabilities between 0 and 1, not {target}.")
@@ -270,7 +283,7 @@ def plan(
     if checkpoints is None:
         checkpoints = np.unique(np.geomspace(max(max_votes // 200, 1), max_votes, 30).astype(int))
     grid = times.resolve(checkpoints, max_votes)
-    made = {name: _policy(name, votes, max_votes) for name in policies}
+    made = {label: _policy(*entry, votes, max_votes) for label, entry in policies.items()}
     root = root_key(seed, GENERATORS[0])
     of_draws, of_runs = jax.random.split(root)
     drawn = [from_matrix(p, name=votes.name) for p in fitted.sample(of_draws, draws)]
@@ -305,13 +318,19 @@ def plan(
     return Plan(fitted, rule, np.append(0, grid), tuple(targets), correct, cast, afresh)
 
 
-def _policy(name: str, votes: Votes, more: int) -> Any:
+def _policy(name: str, parameters: Mapping[str, Any], votes: Votes, more: int) -> Any:
     """A policy for further votes; its horizon, if it has one, is all comparisons that it knows."""
     known = int(votes.wins.sum())
     able = issubclass(registry.policy_class(name), SupportsWarmStart)
-    parameters = {"num_batches": BATCHES} if "num_batches" in registry.parameters(name) else {}
     horizon = more + known if able else more
+    parameters = with_batches(name, parameters)
     return registry.make(name, num_arms=votes.num_arms, horizon=horizon, **parameters)
+
+
+def with_batches(policy: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy's parameters, with a number of batches if it has to be told one."""
+    needed = "num_batches" in registry.parameters(policy)
+    return {**({"num_batches": BATCHES} if needed else {}), **parameters}
 
 
 def _columns(name: str, needed: Needed) -> dict[str, float]:

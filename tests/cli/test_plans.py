@@ -40,6 +40,14 @@ def test_plan_prints_and_writes_what_python_gives(capsys, tmp_path):
     assert (tmp_path / "plan.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_policies_have_parameters_in_brackets(capsys):
+    label = "uniform", "rucb[alpha=0.9]"
+    code, text, _ = outcome(capsys, "plan", TOURNAMENT, "--policies", *label, *SMALL)
+    planned = small_plan({label[0]: ("uniform", {}), label[1]: ("rucb", {"alpha": 0.9})})
+    assert (code, text.splitlines()) == (0, planned.summary())
+    assert planned.cast[label[1]].shape == (4, 2)
+
+
 @pytest.mark.thorough
 def test_plan_says_what_begins_afresh(capsys):
     code, text, _ = outcome(capsys, "plan", TOURNAMENT, "--policies", "pcomp", *SMALL)
@@ -132,7 +140,10 @@ def test_next_says_where_a_policy_asks_for_no_more(capsys, tmp_path):
         (["plan", TOURNAMENT, "--votes", "9"], "'--votes'; did you mean '--max-votes'?"),
         (["plan", TOURNAMENT, "--columns", "a=b"], "'--columns'; did you mean '--column'?"),
         (["plan", TOURNAMENT, "--policies", "ucb1"], "pulls arms"),
-        (["plan", TOURNAMENT, "--policies", *2 * ["uniform"]], "a policy is named twice"),
+        (["plan", TOURNAMENT, "--policies", *2 * ["uniform"]], "'uniform' is named twice"),
+        (["plan", TOURNAMENT, "--policies", "dts[alpha=1"], "NAME[PARAMETER=VALUE,...] is needed"),
+        (["plan", TOURNAMENT, "--policies", "dts[alfa=1]"], "did you mean 'alpha'?"),
+        (["plan", TOURNAMENT, "--policies", "dts[alpha=x]"], "alpha takes a number"),
         (["plan", TOURNAMENT, "--target", "1"], "probabilities between 0 and 1, not 1.0"),
         (["plan", TOURNAMENT, "--target", "0.9", "95"], "probabilities between 0 and 1, not 95.0"),
         (["plan", TOURNAMENT, "--target", "0"], "probabilities between 0 and 1, not 0.0"),
