@@ -85,6 +85,11 @@ class DataSet:
         """Number of runs of each policy."""
         return sum(draw.num_runs for draw in self.draws)
 
+    @property
+    def num_arms(self) -> int:
+        """K."""
+        return self.draws[0].problem.num_arms
+
     def with_changes(self, times: np.ndarray) -> np.ndarray:
         """The times, and those before the last at which an instance changes: (M,) int64."""
         problems = (draw.problem for draw in self.draws)

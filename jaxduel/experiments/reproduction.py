@@ -173,9 +173,13 @@ def _curves(panels: Sequence[Plan], setting: Setting) -> list[Curve]:
 
 
 def _in_order(curves: Sequence[Curve]) -> list[Curve]:
-    """The curves grouped by data set, slow competitors first."""
+    """The curves grouped by data set: those of the most arms, and slow competitors, first, so that
+    no long one is left alone at the end."""
     data = list(dict.fromkeys(curve.data.name for curve in curves))
-    return sorted(curves, key=lambda c: (data.index(c.data.name), c.competitor.quick))
+    return sorted(
+        curves,
+        key=lambda c: (-c.data.num_arms, data.index(c.data.name), c.competitor.quick),
+    )
 
 
 def _is_ready(panel: Plan, samples: Samples) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -27,6 +28,8 @@ from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE
 from jaxduel.plotting.sweeps import SweepBound, SweepCurve, SweepPanel, draw_sweep
 from jaxduel.plotting.words import broken, length
+
+logging.getLogger("fontTools.ttLib").setLevel(logging.ERROR)  # else it warns of the dates of fonts
 
 COLUMN_WIDTH = 3.3
 """Inches: one column of a two-column paper."""
