@@ -61,6 +61,8 @@ class Claim:
         undecided unless the others decide it. None if any number will do.
       combine: computes the claim's verdict from those of the measurements.
       needs: a sentence on what it takes to decide the claim; shown while it is undecided.
+      reason: sentences on why the claim does not hold here, as far as that is known; shown while it
+        is not confirmed.
       measurements: the numbers, once it is measured.
     """
 
@@ -71,6 +73,7 @@ class Claim:
     expected: int | None
     combine: Callable[[Sequence[Verdict]], Verdict]
     needs: str = ""
+    reason: str = ""
     measurements: tuple[Measurement, ...] = ()
 
     def measured(self, evidence: Any) -> Claim:
@@ -85,6 +88,13 @@ class Claim:
         number = len(self.measurements)
         missing: list[Verdict] = ["not measured"] * ((self.expected or number) - number)
         return self.combine([*(m.verdict for m in self.measurements), *missing])
+
+    @property
+    def remark(self) -> str:
+        """What is known beyond the numbers, for its verdict."""
+        if self.verdict == "not confirmed":
+            return self.reason
+        return f"To decide it: {self.needs}" if self.needs and self.verdict == "undecided" else ""
 
 
 def below(estimate: Estimate, limit: float) -> Verdict:
@@ -148,8 +158,8 @@ def lines(claims: Sequence[Claim]) -> list[str]:
         part = "" if whole else f" ({measured} of {claim.expected} measured)"
         text.append(f'{number}. {claim.verdict.upper()}{part}: "{claim.quote}" ({claim.source})')
         text.append(f"   criterion: {claim.criterion}")
-        if claim.needs and claim.verdict == "undecided":
-            text.append(f"   to decide it: {claim.needs}")
+        if claim.remark:
+            text.append(f"   {claim.remark}")
         for m in claim.measurements:
             medians = "" if math.isnan(m.medians) else f" ({m.medians:.2g})"
             of = f"{m.where:<{where}}  {m.what:<{what}}"
@@ -166,14 +176,13 @@ def table(claims: Sequence[Claim]) -> str:
     """The claims as CSV: a line per measurement, or one line for a claim without any."""
     header = (
         "claim", "source", "criterion", "claim_verdict", "data_set", "quantity", "ratio_of_means",
-        "value", "lower95", "upper95", "ratio_of_medians", "verdict", "to_decide_it",
+        "value", "lower95", "upper95", "ratio_of_medians", "verdict", "remark",
     )  # fmt: skip
     rows = []
     for claim in claims:
         shared = (claim.quote, claim.source, claim.criterion, claim.verdict)
-        needs = claim.needs if claim.verdict == "undecided" else ""
         entries = [_entries(m) for m in claim.measurements] or [("",) * 8]
-        rows += [(*shared, *entry, needs) for entry in entries]
+        rows += [(*shared, *entry, claim.remark) for entry in entries]
     return csv_text(header, rows)
 
 

@@ -85,14 +85,24 @@ def test_text_and_table_say_the_same():
     assert float(rows[0]["lower95"]) < 1 < float(rows[0]["upper95"])
 
 
-def test_what_a_claim_needs_is_said_while_it_is_undecided():
-    for verdict, said in (("undecided", "a longer run."), ("confirmed", "")):
-        made = [replace(claim(verdict), needs="a longer run."), claim("undecided")]
-        text = "\n".join(claims.lines(made))
-        assert text.count("to decide it: ") == bool(said)
-        assert said in text
-        rows = csv.DictReader(io.StringIO(claims.table(made)))
-        assert [row["to_decide_it"] for row in rows] == [said, ""]
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("undecided", "To decide it: a longer run."),
+        ("not confirmed", "It loses."),
+        ("confirmed", ""),
+    ],
+)
+def test_what_a_claim_needs_or_why_it_fails_is_said_with_its_verdict(verdict, said):
+    full = replace(claim(verdict), needs="a longer run.", reason="It loses.")
+    made = [full, claim("undecided")]
+    told = [line.strip() for line in claims.lines(made)]
+    assert [each in told for each in ("To decide it: a longer run.", "It loses.")] == [
+        verdict == "undecided",
+        verdict == "not confirmed",
+    ]
+    rows = csv.DictReader(io.StringIO(claims.table(made)))
+    assert [row["remark"] for row in rows] == [said, ""]
 
 
 def test_quantities_other_than_ratios_of_means_have_no_medians():

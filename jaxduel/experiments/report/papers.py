@@ -151,9 +151,7 @@ def _why(claim: Claim) -> str:
     ]
     if claim.expected is not None and claim.expected > total:
         parts.append(f"{claim.expected - total} of {claim.expected} not measured")
-    said = f"{'; '.join(parts)}."
-    decide = claim.needs if claim.verdict == "undecided" else ""
-    return f"{said} To decide it: {decide}" if decide else said
+    return f"{'; '.join(parts)}. {claim.remark}".rstrip()
 
 
 def _figure(

@@ -71,6 +71,9 @@ CLAIMS = (
         lambda find: find.against_best("ws-s", EXISTING, STRONG),
         len(STRONG),
         at_least(3),
+        reason="D-TS has less: WS-S goes on exploring in each of its rounds, whose number grows "
+        "with log T / log beta, and beta is small here so that its theorem holds. Which policies "
+        "the paper compares is not known.",
     ),
     Claim(
         "WS-W's weak regret is constant in T",
@@ -88,6 +91,8 @@ CLAIMS = (
         lambda find: find.slopes(EXISTING, SETS, over(FLAT)),
         len(SETS),
         all_hold,
+        reason="RMED1's does not: once it knows the best arm, each of its comparisons is with it, "
+        "and costs no weak regret.",
     ),
     Claim(
         "WS-W's weak regret is at most 2 p^3 / (2p - 1)^6 K (log K + 1) + K / (2p - 1)^2",
