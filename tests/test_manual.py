@@ -1,8 +1,12 @@
 """The manual: docstrings become Markdown, and broken links are found. Its build tests the rest."""
 
+import json
+
 import pytest
 
-from notebooks.manual import check, docstrings
+from jaxduel.experiments import papers
+from jaxduel.experiments.report.records import ClaimRow, Figure, Measured, Section, encoded
+from notebooks.manual import check, docstrings, reports
 
 TEXT = """Beat the Mean, Algorithm 1.
 
@@ -56,3 +60,58 @@ def test_links_are_followed_on_this_disk(link, leads, tmp_path):
     (tmp_path / "a.html").write_text(f'<h1 id="top"></h1><a href="{link}"></a>')
     (tmp_path / "b.html").write_text('<p id="end"></p>')
     assert check.broken(tmp_path) == ([] if leads else [f"a.html: {link}"])
+
+
+@pytest.fixture
+def report(tmp_path):
+    """The folder of a report with one paper, of one figure and one claim."""
+    number = Measured("arxiv", "A / B", "0.9 [0.8, 1]", "undecided")
+    claim = ClaimRow("section 5", "A wins", "below 1", "undecided", "Few runs.", (number,))
+    figure = Figure(
+        "1a", "Figure 1a: regret", "Mean of 3 runs.", "A falls", picture="figure-1a.png"
+    )
+    lost = Figure("1b", "Figure 1b", missing="interrupted")
+    folder = tmp_path / "toy"
+    folder.mkdir()
+    (folder / "figure-1a.png").write_bytes(b"picture")
+    section = Section(
+        "toy", "Toy", "jaxduel reproduce toy", claims=(claim,), figures=(figure, lost)
+    )
+    (folder / "report.json").write_bytes(encoded(section))
+    (tmp_path / "index.html").write_text("")
+    return tmp_path, section
+
+
+def test_pages_of_papers_have_verdicts_and_a_report_adds_figures(report, monkeypatch):
+    folder, section = report
+    claims, measured = reports.claims(section)
+    assert "| 1 | “A wins”, section 5 | below 1 | **undecided**. Few runs. |" in claims
+    assert "| 1 | arxiv | A / B | 0.9 [0.8, 1] | undecided |" in measured
+    assert list(reports.figures(section, "reference/papers/toy")) == []
+    monkeypatch.setattr(reports, "FOLDER", folder)
+    monkeypatch.setattr(reports, "SOURCE", folder / "source")
+    _, link, figure = reports.figures(section, "reference/papers/toy")
+    assert 'href="../../report/index.html#toy"' in link
+    assert "{figure} toy-figure-1a.png\n:alt: A falls" in figure
+    assert (folder / "source/reference/papers/toy-figure-1a.png").read_bytes() == b"picture"
+    reports.copy_report(folder / "site")
+    copied = {path.relative_to(folder / "site/report").as_posix()
+              for path in (folder / "site").rglob("*.*")}  # fmt: skip
+    assert {"index.html", "toy/figure-1a.png"} <= copied
+    assert "toy/report.json" not in copied
+
+
+def test_verdicts_are_kept_without_figures_and_of_whole_papers_alone(report, monkeypatch, tmp_path):
+    folder, section = report
+    monkeypatch.setattr(reports, "VERDICTS", tmp_path / "verdicts.json")
+    reports.keep(folder, ("toy",))
+    assert json.loads(reports.VERDICTS.read_text())["toy"]["figures"] == []
+    assert reports.sections()["toy"].claims == section.claims
+    with pytest.raises(ValueError, match="other: not all was reproduced"):
+        reports.keep(folder, ("toy", "other"))
+
+
+def test_verdicts_of_the_manual_are_on_the_claims_of_the_papers():
+    known = reports.sections()
+    for name in papers.names():
+        assert not reports.stale(papers.load(name), known[name])

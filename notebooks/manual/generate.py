@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-from notebooks.manual import api, citation, pages, papers, policies, public, sizes
+from notebooks.manual import api, citation, pages, papers, policies, public, reports, sizes
 from notebooks.manual.check import broken
 from notebooks.manual.gallery import Gallery, fill, gallery
 from notebooks.manual.links import Links
@@ -54,6 +54,11 @@ def _write_pages(app: Sphinx) -> None:
     del app
     if lacking := public.lacking():
         raise ExtensionError(f"Public names lack something: {' '.join(lacking)}")
+    if lacking := papers.lacking():
+        raise ExtensionError(
+            f"The verdicts on {', '.join(lacking)} are missing or on other claims: python -m "
+            "notebooks.manual.measure FOLDER"
+        )
     citation.write()
     pages.forget_others([*policies.write_pages(), *papers.write_pages(), *api.write_pages()])
 
@@ -78,7 +83,8 @@ def _tell_warnings(app: Sphinx, document: nodes.document) -> None:
 
 
 def _follow_links(app: Sphinx, error: Exception | None) -> None:
-    """Fails a build of HTML with broken links."""
+    """Adds the report; fails a build of HTML with broken links."""
+    reports.copy_report(Path(app.outdir))
     if error is None and app.builder.name == "html" and (found := broken(Path(app.outdir))):
         raise ExtensionError("Links lead nowhere:\n" + "\n".join(found))
 

@@ -1,8 +1,8 @@
-"""Measures the numbers of the pictures, `regret.csv`:
+"""Measures the numbers of the manual: `regret.csv` of the pictures, `verdicts.json` of the papers.
 
     python -m notebooks.manual.measure FOLDER
 
-The sweeps are kept in the folder, and go on where they stopped.
+Sweeps and papers are kept in the folder, and go on where they stopped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from pathlib import Path
 import pandas as pd
 
 import jaxduel as jd
+from jaxduel.experiments import papers
+from jaxduel.experiments.papers.everything import reproduce_all
 from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+from notebooks.manual import reports
 from notebooks.manual.pictures import NUMBERS
 
 _GAP = 0.1
@@ -57,12 +60,14 @@ def numbers(folders: Sequence[Path]) -> pd.DataFrame:
 
 
 def main(folder: Path) -> None:
-    """Runs what is missing, and writes the file."""
+    """Runs what is missing, and writes the files."""
     folders = []
     for plays in _PROBLEMS:
         folders.append(folder / plays)
         run_sweep(grid(plays), folders[-1], progress=True)
     numbers(folders).to_csv(NUMBERS, index=False, float_format=f"%.{_DIGITS}g")
+    reproduce_all(folder / "papers")
+    reports.keep(folder / "papers", papers.names())
 
 
 if __name__ == "__main__":

@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
 from jaxduel.experiments import papers
 from jaxduel.experiments.papers import report
 from jaxduel.experiments.papers.paper import Panel, Paper
-from notebooks.manual import docstrings
+from jaxduel.experiments.report.page import VERDICTS
+from jaxduel.experiments.report.records import Section
+from notebooks.manual import docstrings, reports
 from notebooks.manual.pages import GENERATED, policy_link, table, toctree, write
 
 
@@ -39,13 +42,24 @@ def panels_by_policy() -> dict[str, list[str]]:
     return found
 
 
+def lacking() -> list[str]:
+    """The papers whose verdicts are missing, or are on other claims."""
+    known = reports.sections()
+    return [
+        paper.name
+        for paper in _loaded()
+        if paper.name not in known or reports.stale(paper, known[paper.name])
+    ]
+
+
 def write_pages() -> list[str]:
     """Writes all pages; returns their names in Sphinx."""
-    pages = [write(f"papers/{paper.name}", *_page(paper)) for paper in _loaded()]
-    return [*pages, write("papers/index", *_index(pages))]
+    known = reports.sections()
+    pages = [write(f"papers/{p.name}", *_page(p, known[p.name])) for p in _loaded()]
+    return [*pages, write("papers/index", *_index(pages, known))]
 
 
-def _page(paper: Paper) -> Iterator[str]:
+def _page(paper: Paper, section: Section) -> Iterator[str]:
     title, source = _title(paper)
     yield f"# {title}"
     yield source
@@ -59,15 +73,11 @@ def _page(paper: Paper) -> Iterator[str]:
     yield "\n".join(f"- {note}" for note in paper.notes)
     yield "## Claims"
     yield (
-        "What the paper says of its figures, and what confirms it. `jaxduel reproduce` measures "
-        "each claim it has the runs for, and prints the verdict with its numbers: confirmed, not "
-        "confirmed, or undecided where the 95 % interval contains the limit."
+        f"What the paper says of its figures, and what `{section.order}` measured of it: undecided "
+        "is a claim whose limit lies in the 95 % interval, or that was measured in part."
     )
-    rows = [
-        (str(number), f"“{claim.quote}”", claim.source, _with_needs(claim.criterion, claim.needs))
-        for number, claim in enumerate(paper.claims, start=1)
-    ]
-    yield table(("", "claim", "place", "confirmed by"), rows)
+    yield from reports.claims(section)
+    yield from reports.figures(section, paper_page(paper.name))
     yield "## What the text leaves open"
     name = f"jaxduel.experiments.papers.{paper.name.replace('-', '_')}.figures"
     yield docstrings.prose(inspect.getdoc(sys.modules[name]) or "")
@@ -77,10 +87,6 @@ def _title(paper: Paper) -> tuple[str, str]:
     """Its title; its authors, place and year, if it is one paper."""
     found = re.fullmatch(r"(.*?) \(([^()]*)\)", paper.TITLE)
     return (found[1], found[2]) if found else (paper.TITLE, "")
-
-
-def _with_needs(criterion: str, needs: str) -> str:
-    return f"{criterion} (undecided: {needs})" if needs else criterion
 
 
 def _policies(panel: Panel) -> dict[str, list[str]]:
@@ -103,17 +109,24 @@ def _players(paper: Paper) -> Iterator[tuple[str, str]]:
     return ((", ".join(names), who) for who, names in playing.items() if who)
 
 
-def _index(pages: list[str]) -> Iterator[str]:
+def _verdicts(section: Section) -> list[int]:
+    """The number of claims, and how many have each verdict."""
+    found = Counter(row.verdict for row in section.claims)
+    return [len(section.claims), *(found[verdict] for verdict in VERDICTS)]
+
+
+def _index(pages: list[str], known: dict[str, Section]) -> Iterator[str]:
     yield "# Papers"
     yield (
         "What `jaxduel reproduce` makes: each paper's figures and tables, and the measured verdict "
         "on each claim that its text makes of them."
     )
+    counted = {p.name: [len(p.panels), *_verdicts(known[p.name])] for p in _loaded()}
     rows = [
-        (f"[{title}](/{page}.md)", source, str(len(paper.panels)), str(len(paper.claims)))
+        (f"[{title}](/{page}.md)", source, *map(str, counted[paper.name]))
         for page, paper in zip(pages, _loaded(), strict=True)
         for title, source in (_title(paper),)
     ]
-    total = (str(sum(len(p.panels) for p in _loaded())), str(sum(len(p.claims) for p in _loaded())))
-    yield table(("paper", "", "panels", "claims"), [*rows, ("all", "", *total)])
+    total = [str(sum(numbers)) for numbers in zip(*counted.values(), strict=True)]
+    yield table(("paper", "", "panels", "claims", *VERDICTS), [*rows, ("all", "", *total)])
     yield toctree(pages)
