@@ -48,8 +48,8 @@ class Fit:
       >>> fit = jd.votes.fit(votes, "btl")
       >>> fit.problem
       DuelingProblem('votes (btl)', K=3, Condorcet winner 0, smallest gap 0.1...)
-      >>> fit.strengths.round(1).tolist()
-      [0.4, 0.0, -0.4]
+      >>> fit.strengths[[0, 2]].round(1).tolist()
+      [0.4, -0.4]
       >>> fit.sample(jax.random.key(0), 5).shape
       (5, 3, 3)
       >>> print(fit)
