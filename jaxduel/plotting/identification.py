@@ -138,6 +138,13 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
     ])  # fmt: skip
 
 
+def rule_lines(rules: Sequence[str]) -> dict[str, Any]:
+    """The line style of each rule; of a single one none, so that policies keep their own."""
+    if len(rules) == 1:
+        return {}
+    return dict(zip(rules, _LINES * len(rules), strict=False))
+
+
 def _draw(
     axes: Axes,
     panel: VotesPanel,
@@ -147,13 +154,13 @@ def _draw(
 ) -> None:
     """Draws a panel; `looks` and `rules` are those of all panels."""
     labelled: set[tuple[str, str]] = set()
+    lines = rule_lines(rules)
     for position, curve in enumerate(panel.curves):
         look = looks[curve.key]
-        line: Any = look.line if len(rules) == 1 else _LINES[rules.index(curve.rule) % len(_LINES)]
         axes.plot(
             curve.votes,
             curve.probability,
-            linestyle=line,
+            linestyle=lines.get(curve.rule, look.line),
             linewidth=1.2,
             markevery=(0.03 + 0.03 * (position % 6), 0.19),
             label=None if curve.key in labelled else curve.label,
@@ -166,9 +173,8 @@ def _draw(
         )
     for target in panel.targets:
         axes.axhline(target, color="0.4", linestyle=(0, (1, 1.5)), linewidth=0.8, zorder=2)
-    if len(rules) > 1:
-        for rule, line in zip(rules, _LINES * len(rules), strict=False):
-            axes.plot([], [], color="0.3", linestyle=line, linewidth=1.2, label=f"by {rule}")
+    for rule, line in lines.items():
+        axes.plot([], [], color="0.3", linestyle=line, linewidth=1.2, label=f"by {rule}")
     votes = np.concatenate([curve.votes for curve in panel.curves])
     first = votes[votes > 0].min(initial=votes.max())
     if votes.min() == 0:  # up to the first checkpoint linear

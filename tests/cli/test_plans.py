@@ -62,6 +62,7 @@ GUIDE = TOURNAMENT.with_name("votes.md")
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("full_compilation")
 def test_the_guide_shows_what_plan_prints(capsys):
     policies = ("--policies", "uniform", "arena", "dts", "--target", 0.95, 0.98)
     sizes = ("--max-votes", 3_000, "--draws", 200, "--seeds", 2)

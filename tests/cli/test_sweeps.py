@@ -15,6 +15,7 @@ from jaxduel.experiments.engine import work
 from jaxduel.experiments.engine.seconds import PARTS
 from jaxduel.simulation import rounds, steps
 from tests.cli.command_line import outcome
+from tests.experiments.report.pages import Elements
 
 GRID = """
 seeds = 6
@@ -137,6 +138,17 @@ def test_a_sweep_that_identifies_arms_from_its_grid_to_its_figures(capsys, tmp_p
     code, text, _ = outcome(capsys, "plot", out, "--rule", "btl")
     assert code == 0
     assert text.splitlines()[0].endswith("/named-votes-rule=btl.png")
+    assert outcome(capsys, "report", out)[0] == 0
+    page = Elements((out / "report" / "index.html").read_text())
+    charts = [json.loads(text) for _, text in page.of("script", type="application/json")]
+    lines = [line for chart in charts for line in chart["lines"]]
+    assert len(lines) == 2 * 3  # parameters, rules
+    assert {line["label"].rpartition(", ")[2] for line in lines} == {
+        "by copeland",
+        "by borda",
+        "by btl",
+    }
+    assert all(sorted(set(line["x"])) == line["x"] for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -229,19 +229,23 @@ def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
 
 def _chart(figure: SweepFigure) -> Chart:
     """The curves of a figure with one facet, over comparisons or votes."""
-    from jaxduel.plotting.shades import looks_of
+    from jaxduel.plotting.identification import rule_lines
+    from jaxduel.plotting.shades import looks_of, variant_looks
 
     points = figure.points
     of_votes = "rule" in points
-    known = list(zip(points["policy"], points["curve"], strict=True))
-    looks = looks_of(known)
+    keys = list(zip(points["policy"], points["label"], strict=True))
+    looks = variant_looks(keys) if of_votes else looks_of(keys)
+    by_rule = rule_lines(list(points["rule"].unique())) if of_votes else {}
     lines = []
-    for key in dict.fromkeys(known):
-        some = points[(points["policy"] == key[0]) & (points["curve"] == key[1])]
-        look = looks[key]
+    for _, some in points.groupby("line", sort=False):
+        one = some.iloc[0]
+        look, label = looks[one["policy"], one["label"]], plain(one["label"])
+        if by_rule:
+            label += f", by {one['rule']}"
+        dash = css_dash(by_rule[one["rule"]] if by_rule else look.line)
         x, y, lower, upper = (numbers(some[name]) for name in ("x", *_ENDS))
-        dash = css_dash(look.line)
-        lines.append(Line(plain(key[1]), look.color, dash, x, y, lower, upper))
+        lines.append(Line(label, look.color, dash, x, y, lower, upper))
     low, high = _range(lines)
     if of_votes:
         up = "probability that the best arm is named"
