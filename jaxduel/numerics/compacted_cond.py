@@ -137,19 +137,19 @@ def _compacted(
     order, number = _queue(needed, effort, slots)
 
     def turn(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
-        begin, value = carry
-        here = lax.dynamic_slice(order, (begin,), (slots,))
-        read = jnp.where(here < lanes, here, here[0])  # spare slots repeat the first lane; dropped
+        left, value = carry
+        here = lax.dynamic_slice(order, (left,), (slots,))
+        read = jnp.where(here < lanes, here, here[-1])  # spare slots repeat the last lane; dropped
         gathered = jax.tree.map(lambda x: x[read], (value, context))
         done = jax.vmap(lambda lane, v, c: work(v, *c, *_reader(table, lane)))(read, *gathered)
         value = jax.tree.map(lambda x, new: x.at[here].set(new, mode="drop"), value, done)
-        return begin + slots, value
+        return left - slots, value
 
-    return lax.while_loop(lambda carry: carry[0] < number, turn, (jnp.int32(0), value))[1]
+    return lax.while_loop(lambda carry: carry[0] > 0, turn, (number, value))[1]
 
 
 def _queue(needed: jax.Array, effort: jax.Array | None, spare: int) -> tuple[jax.Array, jax.Array]:
-    """The lanes that need the work, least effort first, padded with L, and their number.
+    """The lanes that need the work, least effort first, after spare places, L; and their number.
 
     Returns:
       (L + spare,) int32, and () int32.
@@ -158,10 +158,10 @@ def _queue(needed: jax.Array, effort: jax.Array | None, spare: int) -> tuple[jax
     numbers = lax.iota(jnp.int32, lanes)
     if effort is None:
         ends = jnp.cumsum(needed, dtype=jnp.int32)
-        place = jnp.where(needed, ends - 1, lanes + spare)
+        place = jnp.where(needed, spare + ends - 1, lanes + spare)
         nobody = jnp.full(lanes + spare, lanes, jnp.int32)
         return nobody.at[place].set(numbers, mode="drop"), ends[-1]
     last = jnp.iinfo(jnp.int32).max
     key, order = lax.sort((jnp.where(needed, effort, last), numbers), num_keys=1)
     order = jnp.where(key < last, order, lanes)
-    return jnp.pad(order, (0, spare), constant_values=lanes), jnp.sum(needed, dtype=jnp.int32)
+    return jnp.pad(order, (spare, 0), constant_values=lanes), jnp.sum(needed, dtype=jnp.int32)

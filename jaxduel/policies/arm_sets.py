@@ -30,6 +30,13 @@ def sets_where(mask: jax.Array) -> jax.Array:
     return jnp.sum(bits.reshape(words, _WORD, num), axis=1, dtype=jnp.uint32)
 
 
+def alone(arm: jax.Array, num_arms: int) -> jax.Array:
+    """A single set of one arm; it is empty for arm -1."""
+    place = arm - _WORD * jnp.arange(-(-num_arms // _WORD), dtype=jnp.int32)
+    bit = jnp.uint32(1) << (place & (_WORD - 1)).astype(jnp.uint32)
+    return jnp.where((place >= 0) & (place < _WORD), bit, jnp.uint32(0))
+
+
 def only(arm: jax.Array, owner: jax.Array, num_arms: int) -> jax.Array:
     """K sets that are empty, but for `arm` in the set of `owner`."""
     columns = jnp.arange(num_arms, dtype=jnp.int32)

@@ -7,13 +7,13 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxduel.numerics import count_true, masked_choice
-from jaxduel.numerics.choice import any_true
+from jaxduel.numerics import masked_choice
+from jaxduel.numerics.choice import pack_bits
 from jaxduel.numerics.crossing import count_while_true
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import uniforms
+from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_result, duel_result, log_bound, upper_bounds
@@ -105,12 +105,12 @@ class RUCB:
         coin, pick, tie = uniforms(key, 3)
         explore = log_bound(self.alpha, state.t + 1)
         candidates, best = self._candidates(state, explore)
-        has_best = best >= 0
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        rest = candidates & (arms != best)
-        alone = ~any_true(rest)
-        left = jnp.where(has_best & (alone | (coin < 0.5)), best, masked_choice(rest, pick))
+        rest = candidates & ~arm_sets.alone(best, self.num_arms)
+        size = arm_sets.sizes(rest)
+        other = arm_sets.random_arm(rest, size, pick)
+        left = jnp.where((best >= 0) & ((size == 0) | (coin < 0.5)), best, other)
 
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         upper = upper_bounds(state.wins[:, left], state.wins[left], explore, self.unseen)
         upper = jnp.where(self.active_arms & (arms != left), upper, -jnp.inf)
         rival = masked_choice(upper == jnp.max(upper), tie)
@@ -125,9 +125,9 @@ class RUCB:
         wins = add_result(state.wins, learnt)
         i, j = learnt.winner, learnt.loser
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        doubt = jnp.where(arms == i, jnp.max(_evidence(wins[i], wins[:, i])), state.doubt)
-        against_loser = jnp.maximum(doubt, _evidence(wins[j, i], wins[i, j]))
-        doubt = jnp.where(arms == j, against_loser, doubt)
+        won, lost = wins[i], wins[:, i]
+        doubt = jnp.where(arms == i, jnp.max(_evidence(won, lost)), state.doubt)
+        doubt = jnp.where(arms == j, jnp.maximum(doubt, _evidence(lost, won)), doubt)
         return RUCBState(wins, doubt, best, state.t + 1)
 
     def learn(self, state: RUCBState, feedback: Feedback) -> RUCBState:
@@ -158,12 +158,13 @@ class RUCB:
         return jnp.min(jnp.where(others, evidence, jnp.inf))
 
     def _candidates(self, state: RUCBState, explore: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """C as a mask (all arms where it is empty) and the element of B, or -1."""
-        members = (state.doubt <= explore) & self.active_arms
-        size = count_true(members)
-        kept = jnp.where((state.best >= 0) & members[state.best], state.best, -1)
-        best = jnp.where(size == 1, lax.argmax(members, 0, jnp.int32), kept)
-        return jnp.where(size > 0, members, self.active_arms), best
+        """C as a set of bits (all arms where it is empty) and the element of B, or -1."""
+        members = pack_bits((state.doubt <= explore) & self.active_arms)
+        size = arm_sets.sizes(members)
+        stays = jnp.any(members & arm_sets.alone(state.best, self.num_arms) != 0)
+        best = jnp.where(stays, state.best, -1)
+        best = jnp.where(size == 1, arm_sets.lowest(members), best)
+        return jnp.where(size > 0, members, pack_bits(self.active_arms)), best
 
 
 def _evidence(wins: jax.Array, losses: jax.Array) -> jax.Array:

@@ -53,6 +53,7 @@ class CCBState(NamedTuple):
     hypotheses: Hypotheses  # those of the comparison to come, after its line 9
     awake: jax.Array  # () bool: True if a quiet run has ended: no arm of F meets itself now
     t: jax.Array  # () int32: comparisons made
+    bound: jax.Array  # () float32: alpha log t of the comparison to come
 
 
 @register("ccb")
@@ -122,13 +123,16 @@ class CCB:
             hypotheses=Hypotheses(active, nothing, count_true(active)),
             awake=jnp.array(False),
             t=jnp.int32(0),
+            bound=log_bound(self.alpha, jnp.int32(1)),
         )
 
     def from_wins(self, wins: jax.Array, key: Key) -> CCBState:
         """The comparisons counted in `wins`, then lines 1 to 4 and 9."""
         start, t = self.init(key), jnp.sum(wins, dtype=jnp.int32)
-        verdicts = anew(start.verdicts, wins, log_bound(self.alpha, t + 1))
-        return self._with_line_9(start._replace(wins=wins, verdicts=verdicts, t=t), key)
+        bound = log_bound(self.alpha, t + 1)
+        verdicts = anew(start.verdicts, wins, bound)
+        state = start._replace(wins=wins, verdicts=verdicts, t=t, bound=bound)
+        return self._with_line_9(state, key)
 
     def act(self, state: CCBState, key: Key) -> Duel:
         """Lines 7, 8 and 10 to 13."""
@@ -147,8 +151,9 @@ class CCB:
         learnt = duel_result(plan, outcome)
         i, j = learnt.winner, learnt.loser
         wins = add_result(state.wins, learnt)
-        state = state._replace(wins=wins, awake=jnp.array(False), t=state.t + 1)
-        bound = log_bound(self.alpha, state.t + 1)
+        t = state.t + 1
+        bound = log_bound(self.alpha, t + 1)
+        state = state._replace(wins=wins, awake=jnp.array(False), t=t, bound=bound)
         verdicts = with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
         verdicts = compacted_cond(anew, bound >= verdicts.until, verdicts, wins, bound)
         return self._with_line_9(state._replace(verdicts=verdicts), key)
@@ -156,7 +161,7 @@ class CCB:
     def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
         """Takes in withheld outcomes; the next update does line 9."""
         state = state._replace(wins=state.wins + feedback.wins(), awake=jnp.array(False))
-        verdicts = anew(state.verdicts, state.wins, log_bound(self.alpha, state.t + 1))
+        verdicts = anew(state.verdicts, state.wins, state.bound)
         return state._replace(verdicts=verdicts, candidates=candidates_of(verdicts, self._active))
 
     def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
@@ -187,7 +192,9 @@ class CCB:
             asked, length, lambda t: log_bound(self.alpha, t + 1) < until, state.t, limit
         )
         arm = lax.argmax(choices.weights, 0, jnp.int32)
-        state = state._replace(t=state.t + n, awake=state.awake | ended)
+        t = state.t + n
+        bound = log_bound(self.alpha, t + 1)
+        state = state._replace(t=t, bound=bound, awake=state.awake | ended)
         return state, Quiet(arm, n, choices.weights)
 
     @property
@@ -244,8 +251,7 @@ class CCB:
     ) -> jax.Array:
         """Line 13."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        bound = log_bound(self.alpha, state.t + 1)
-        upper = upper_bounds(state.wins[:, left], state.wins[left], bound)
+        upper = upper_bounds(state.wins[:, left], state.wins[left], state.bound)
         sets = state.verdicts.superiors, state.verdicts.decided, state.hypotheses.rivals
         superiors, decided, rivals = (
             arm_sets.as_mask(words, self.num_arms) for words in jnp.stack(sets)[:, :, left]

@@ -12,6 +12,7 @@ from jax import lax
 from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.numerics.crossing import count_while_true
 from jaxduel.numerics.sums import sum_in_order
+from jaxduel.numerics.target import for_accelerator
 from jaxduel.policies.base import Quiet
 from jaxduel.policies.checks import require
 from jaxduel.policies.counts import DuelResult
@@ -222,11 +223,13 @@ def quiet_run(
 
 
 def lowest(values: jax.Array) -> jax.Array:
-    """The first index of the smallest of (K,) values: () int32.
+    """The first index of the smallest of (K,) values, none of them NaN: () int32.
 
     `lax.argmin` finds it too, but on a CPU one arm at a time, and slowly where K is large and the
     values take work.
     """
+    if for_accelerator():
+        return lax.argmin(values, 0, jnp.int32)
     num = values.shape[0]
     arms = jnp.arange(num, dtype=jnp.int32)
     return jnp.min(jnp.where(values == jnp.min(values), arms, num - 1))

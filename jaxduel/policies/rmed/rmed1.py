@@ -16,6 +16,8 @@ from jaxduel.policies.registry import register
 from jaxduel.policies.rmed import lists
 from jaxduel.pytrees import register_dataclass
 
+_SHIFT = 16
+
 
 class RMED1State(NamedTuple):
     """One seed's state."""
@@ -23,8 +25,7 @@ class RMED1State(NamedTuple):
     wins: jax.Array  # (K, K) int32: wins of i over j
     evidence: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2) where mu_ij <= 1/2, else 0
     divergence: jax.Array  # (K,) float32: I_i, the row sums of the evidence
-    first: jax.Array  # () int32: the initial phase's next pair is (first, second);
-    second: jax.Array  # () int32: the phase is over when there is no second
+    pair: jax.Array  # () int32: i 2^16 + j for the initial phase's next pair (i, j); i = K after it
     queue: jax.Array  # (K,) bool: L_R, the arms of this pass that are still to come
     waiting: jax.Array  # (K,) bool: L_N, the arms of the next pass
     t: jax.Array  # () int32: comparisons made
@@ -86,8 +87,7 @@ class RMED1:
             wins=jnp.zeros((num, num), jnp.int32),
             evidence=jnp.zeros((num, num), jnp.float32),
             divergence=jnp.zeros(num, jnp.float32),
-            first=jnp.int32(0),
-            second=jnp.int32(1),
+            pair=jnp.int32(1),
             queue=jnp.asarray(self.active_arms),
             waiting=jnp.zeros(num, bool),
             t=jnp.int32(0),
@@ -105,14 +105,13 @@ class RMED1:
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         lacking = (made == 0) & (arms[:, None] < arms) & (arms < size)
         rows = jnp.any(lacking, axis=1)
-        first, initial = lax.argmax(rows, 0, jnp.int32), jnp.any(rows)
+        i = jnp.where(jnp.any(rows), lax.argmax(rows, 0, jnp.int32), self.num_arms)
         members = lists.plausible(divergence, self.active_arms, t, self.scale, self.exponent)
         return self.init(key)._replace(
             wins=wins,
             evidence=evidence,
             divergence=divergence,
-            first=jnp.where(initial, first, size - 1),
-            second=jnp.where(initial, lax.argmax(lacking[first], 0, jnp.int32), size),
+            pair=_packed(i, lax.argmax(lacking[i], 0, jnp.int32)),
             queue=lists.queue_after(made, 1, members, self.active_arms),
             t=t,
         )
@@ -122,8 +121,9 @@ class RMED1:
         del key
         left = lax.argmax(state.queue, 0, jnp.int32)
         right = self._opponent(state, left)
-        initial = state.second < count_true(self.active_arms)
-        return Duel(jnp.where(initial, state.first, left), jnp.where(initial, state.second, right))
+        i, j = _arms_of(state.pair)
+        initial = i < self.num_arms
+        return Duel(jnp.where(initial, i, left), jnp.where(initial, j, right))
 
     def update(self, state: RMED1State, plan: Duel, outcome: jax.Array, key: Key) -> RMED1State:
         """Counts the outcome and keeps the lists."""
@@ -132,17 +132,14 @@ class RMED1:
         wins = add_result(state.wins, learnt)
         evidence, divergence = lists.update_evidence(state.evidence, state.divergence, wins, learnt)
         t = state.t + 1
-        size = count_true(self.active_arms)
-        listed = state.second >= size
+        listed = _arms_of(state.pair)[0] == self.num_arms
         members = lists.plausible(divergence, self.active_arms, t, self.scale, self.exponent)
         queue, waiting = lists.next_lists(state.queue, state.waiting, plan.left, members, listed)
-        row_ends = state.second + 1 == size
         return RMED1State(
             wins=wins,
             evidence=evidence,
             divergence=divergence,
-            first=state.first + row_ends,
-            second=jnp.where(row_ends, state.first + 2, state.second + ~listed),
+            pair=jnp.where(listed, state.pair, self._after(state.pair)),
             queue=queue,
             waiting=waiting,
             t=t,
@@ -162,7 +159,7 @@ class RMED1:
             self.active_arms,
             limit,
             lambda t: lists.bound(self.active_arms, t, self.scale, self.exponent),
-            lambda t: state.second < count_true(self.active_arms),
+            lambda t: _arms_of(state.pair)[0] < self.num_arms,
         )
         return state._replace(**after._asdict()), quiet
 
@@ -172,9 +169,24 @@ class RMED1:
         evidence, divergence = lists.evidence_of(wins)
         return state._replace(wins=wins, evidence=evidence, divergence=divergence)
 
+    def _after(self, pair: jax.Array) -> jax.Array:
+        """The pair after another one, in lexicographic order."""
+        i, j = _arms_of(pair)
+        size = count_true(self.active_arms)
+        row = jnp.where(i + 2 < size, _packed(i + 1, i + 2), _packed(self.num_arms, 0))
+        return jnp.where(j + 1 < size, pair + 1, row)
+
     def _opponent(self, state: RMED1State, left: jax.Array) -> jax.Array:
         """The opponent m(t) of l(t) = left, Algorithm 2."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         others = self.active_arms & (arms != left)
         best = lists.leader(state.divergence, self.active_arms)
         return lists.usual_opponent(state.wins[left], state.wins[:, left], others, best)
+
+
+def _packed(i: jax.Array | int, j: jax.Array | int) -> jax.Array:
+    return jnp.int32(i << _SHIFT | j)
+
+
+def _arms_of(pair: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return pair >> _SHIFT, pair & (2**_SHIFT - 1)

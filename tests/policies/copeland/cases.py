@@ -7,6 +7,7 @@ import numpy as np
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Feedback
 from jaxduel.policies.copeland.hypotheses import Hypotheses
+from jaxduel.policies.counts import log_bound
 
 KEY = jax.random.key(0)
 
@@ -44,7 +45,12 @@ def state_of(policy, wins, t, shortlist=None, rivals=None, losses=None):
         state.hypotheses.rivals if rivals is None else arm_sets.sets_where(jnp.asarray(rivals).T),
         state.hypotheses.losses if losses is None else jnp.int32(losses),
     )
-    state = state._replace(wins=jnp.asarray(wins, jnp.int32), hypotheses=hypotheses, t=jnp.int32(t))
+    state = state._replace(
+        wins=jnp.asarray(wins, jnp.int32),
+        hypotheses=hypotheses,
+        t=jnp.int32(t),
+        bound=log_bound(policy.alpha, jnp.int32(t + 1)),
+    )
     nothing = jnp.zeros((num, num), jnp.int32)
     return learnt(policy, state, Feedback(nothing, nothing))
 
