@@ -2,11 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from jaxduel.experiments import papers
 from jaxduel.experiments.report.records import ClaimRow, Figure, Measured, Section, encoded
-from notebooks.manual import check, docstrings, reports
+from notebooks.manual import check, docstrings, reports, which
 
 TEXT = """Beat the Mean, Algorithm 1.
 
@@ -115,3 +116,25 @@ def test_verdicts_of_the_manual_are_on_the_claims_of_the_papers():
     known = reports.sections()
     for name in papers.names():
         assert not reports.stale(papers.load(name), known[name])
+
+
+def test_the_tables_of_which_policy_when_are_those_of_its_numbers():
+    rows, page = pd.read_csv(which.NUMBERS), which.PAGE.read_text()
+    made = which.tables(rows)
+    assert which.rewritten(page, made) == page
+    assert all(f"<!-- which: {name} -->" in page for name in made)
+    for name, grid in which.GRIDS.items():
+        some = rows[rows["study"] == name]
+        assert set(some["policy"]) == {entry.name for entry in grid.policies}
+        assert set(some["problem"]) == {entry.name for entry in grid.problems}
+        assert (some["num_seeds"] == grid.num_seeds).all()
+
+
+def test_bold_is_what_lies_in_the_interval_of_the_least():
+    rows = pd.DataFrame(
+        [("toy", 3, "a", 20.0, 24.0), ("toy", 3, "b", 10.0, 12.0), ("toy", 3, "c", 11.5, 30.0)],
+        columns=["problem", "num_arms", "policy", "mean", "upper95"],
+    )
+    *_, b, c, a = which._regrets(rows).splitlines()
+    assert (b, c) == ("| `b` | **10** | 1 |", "| `c` | **11.5** | 1.1 |")
+    assert a == "| `a` | 20 | 2 |"
