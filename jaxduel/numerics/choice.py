@@ -47,15 +47,6 @@ def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
     return word * _WORD + nth_bit(bits, wanted)
 
 
-def any_true(mask: jax.Array) -> jax.Array:
-    """`jnp.any(mask)` of a (K,) mask of which `masked_choice` chooses: they share their work."""
-    words = pack_bits(mask)
-    found = words[0]
-    for word in words[1:]:
-        found = found | word
-    return found != 0
-
-
 def count_true(mask: jax.Array) -> jax.Array:
     """The number of members of a set given as a (K,) bool mask: () int32.
 

@@ -20,11 +20,11 @@ from notebooks.manual.pages import SOURCE, table
 
 NUMBERS = Path(__file__).with_name("which.csv")
 
-CONDORCET = (
+_CONDORCET = (
     *("cyclic", "mslr5-condorcet", "arxiv", "arithmetic"),
     *("sushi", "mslr16-condorcet", "mslr32-condorcet"),
 )
-NO_CONDORCET = (
+_NO_CONDORCET = (
     *("gap", "mslr5-noncondorcet", "noncondorcet-cyclic"),
     *("mslr16-noncondorcet", "mslr32-noncondorcet"),
 )
@@ -40,25 +40,22 @@ _FOR_COPELAND = ("ccb", "dts", "dts+", "ecw-rmed", "rex3", "scb", "uniform")
 _SKIPPING = ("dts", "ecw-rmed", "pcomp", "rmed1", "rucb", "scomp2")
 _NAMING = ("arena", "dts", "uniform")
 
+_RUNS = {"checkpoints": 1, "num_seeds": 24, "lanes": 24}
 GRIDS = {
     "condorcet": Grid(
         policies=[PolicyEntry(name) for name in _FOR_CONDORCET],
-        problems=[ProblemEntry(name=name) for name in CONDORCET],
+        problems=[ProblemEntry(name=name) for name in _CONDORCET],
         horizons=(1_000, 10_000, 100_000),
         regret=("average", "copeland", "weak"),
         batches=16,
-        checkpoints=1,
-        num_seeds=24,
-        lanes=24,
+        **_RUNS,
     ),
     "copeland": Grid(
         policies=[PolicyEntry(name) for name in _FOR_COPELAND],
-        problems=[ProblemEntry(name=name) for name in NO_CONDORCET],
+        problems=[ProblemEntry(name=name) for name in _NO_CONDORCET],
         horizons=(1_000, 10_000, 100_000),
         regret="copeland",
-        checkpoints=1,
-        num_seeds=24,
-        lanes=24,
+        **_RUNS,
     ),
     "long": Grid(
         policies=[PolicyEntry(name) for name in _SKIPPING],
@@ -66,24 +63,21 @@ GRIDS = {
         horizons=(1_000_000, 100_000_000),
         regret=("average", "copeland", "weak"),
         batches=16,
-        checkpoints=1,
-        num_seeds=24,
-        lanes=24,
+        **_RUNS,
     ),
     "votes": Grid(
         policies=[
             PolicyEntry(name, {"self_duels": False} if name == "dts" else {}) for name in _NAMING
         ],
-        problems=[ProblemEntry(name=name) for name in (*CONDORCET, *NO_CONDORCET)],
+        problems=[ProblemEntry(name=name) for name in (*_CONDORCET, *_NO_CONDORCET)],
         identify=True,
         votes=5_000,
-        recommend=("copeland", "btl"),
+        recommend="copeland",
         num_seeds=64,
         lanes=64,
     ),
 }
-"""By study. Left out are policies that stop by themselves, those for Borda regret and for a further
-player, and `cw-rmed`, of which one cell takes an hour."""
+"""By study."""
 
 _SHOWN = {
     "average": ("condorcet", "average", 100_000),
@@ -99,7 +93,7 @@ _TARGET = 0.95
 
 
 def numbers(folder: Path) -> pd.DataFrame:
-    """What the sweeps of a folder measured, at each horizon: one row for each cell and measure.
+    """The numbers of the sweeps of a folder, at each horizon: a row for each cell and measure.
 
     Columns: study, problem, num_arms, policy, measure (a definition of regret; "votes", those until
     the rule "copeland" names a best arm with probability 0.95; "named", that probability after the
@@ -109,7 +103,7 @@ def numbers(folder: Path) -> pd.DataFrame:
     for study, grid in GRIDS.items():
         frame = jd.open_sweep(folder / study).to_frame()
         if grid.identify:
-            found.append(_named(frame[frame["rule"] == "copeland"]).assign(study=study))
+            found.append(_named(frame).assign(study=study))
         else:
             frame = frame[frame["t"] == frame["horizon"]].rename(columns={"definition": "measure"})
             found.append(frame.assign(study=study))
