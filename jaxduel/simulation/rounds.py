@@ -23,7 +23,6 @@ from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import (
     Tallies,
     count,
-    count_plan,
     enter,
     no_tallies,
     of_problem,
@@ -113,7 +112,9 @@ class Played(NamedTuple):
     """A round that was played, for the checkpoints inside it."""
 
     plan: Batch | PullBatch
-    before: jax.Array  # like the plan's counts: how much of the round precedes an entry's first
+    totals: jax.Array  # (K,) int32: comparisons with each arm as the first, or its pulls
+    starts: jax.Array  # (K,) int32: comparisons or pulls of the round before these
+    above: jax.Array | None  # (K, K) int32: of a `Batch`, sums of its counts over the rows before
     began: jax.Array  # () int32: comparisons or pulls made before the round
     tallies: Tallies  # before the round
 
@@ -126,10 +127,14 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     noise = fold_in(setup.environment, number)
     outcome = cell.instance.sample_batch(noise, setup.arms, plan)
 
-    counts = plan.counts
-    total = jnp.sum(counts, dtype=jnp.int32)
-    before = jnp.cumsum(counts.ravel(), dtype=jnp.int32).reshape(counts.shape) - counts
-    played = Played(plan, before, lane.done, lane.tallies)
+    counts, above = plan.counts, None
+    totals = counts
+    if isinstance(plan, Batch):
+        totals = jnp.sum(counts, axis=1, dtype=jnp.int32)
+        above = jnp.cumsum(counts, axis=0, dtype=jnp.int32) - counts
+    ends = jnp.cumsum(totals, dtype=jnp.int32)
+    total = ends[-1]
+    played = Played(plan, totals, ends - totals, above, lane.done, lane.tallies)
     ballots = lane.ballots
     if ballots is not None and isinstance(plan, Batch):
         ballots = cast_batch(cell, ballots, plan, outcome)
@@ -158,8 +163,24 @@ def _record(cell: Cell, played: Played, lane: RoundLane) -> RoundLane:
     behind = _is_behind(cell, None, lane)
     times = cell.checkpoints
     at = jnp.minimum(lane.cursor, times.shape[0] - 1)
-    within = times[at] - played.began
-    counts = jnp.clip(within - played.before, 0, played.plan.counts)
-    part = played.plan._replace(counts=counts)
-    now = count_plan(played.tallies, part, cell.policy.num_arms)
+    now = _tallied(played, times[at] - played.began)
     return lane._replace(cursor=lane.cursor + behind, record=enter(lane.record, at, now, behind))
+
+
+def _tallied(played: Played, within: jax.Array) -> Tallies:
+    """The tallies after the first `within` comparisons or pulls of a round, outcomes left out.
+
+    Of a `Batch` these are whole rows and a part of one row: O(K), if pairs are not counted.
+    """
+    counts, pairs = played.plan.counts, played.tallies.pairs
+    plays = jnp.clip(within - played.starts, 0, played.totals).astype(jnp.uint32)
+    if played.above is not None:
+        row = jnp.maximum(jnp.sum(played.starts <= within, dtype=jnp.int32) - 1, 0)
+        here = counts[row]
+        before = played.starts[row] + jnp.cumsum(here, dtype=jnp.int32) - here
+        part = jnp.clip(within - before, 0, here)
+        plays += (played.above[row] + part).astype(jnp.uint32)
+        if pairs is not None:
+            rows = jnp.arange(len(counts), dtype=jnp.int32)[:, None]
+            pairs = pairs + jnp.where(rows < row, counts, jnp.where(rows == row, part, 0))
+    return played.tallies._replace(plays=played.tallies.plays + plays, pairs=pairs)

@@ -44,20 +44,14 @@ def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: ja
       plan: the plan.
       outcome: as the instance gave it.
     """
-    counted, outcomes = count_plan(tallies, plan, cell.policy.num_arms), tallies.outcomes
-    if outcomes is not None:
-        outcomes = cell.instance.add_outcome(outcomes, arms, plan, outcome)
-    return counted._replace(outcomes=outcomes)
-
-
-def count_plan(tallies: Tallies, plan: Plan, num_arms: int) -> Tallies:
-    """The tallies after a plan, its outcome left out."""
-    pairs = tallies.pairs
+    plays, pairs, outcomes = tallies
     if pairs is not None and isinstance(plan, Batch):
         pairs = pairs + plan.counts
     elif pairs is not None and isinstance(plan, Duel):
         pairs = pairs.at[plan.left, plan.right].add(1, mode="promise_in_bounds")
-    return tallies._replace(plays=tallies.plays + plays_of(plan, num_arms), pairs=pairs)
+    if outcomes is not None:
+        outcomes = cell.instance.add_outcome(outcomes, arms, plan, outcome)
+    return Tallies(plays + plays_of(plan, cell.policy.num_arms), pairs, outcomes)
 
 
 def count_selves(tallies: Tallies, number: jax.Array) -> Tallies:
