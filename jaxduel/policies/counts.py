@@ -34,6 +34,11 @@ def add_result(wins: jax.Array, learnt: DuelResult) -> jax.Array:
     return wins.at[learnt.winner, learnt.loser].add(learnt.amount, mode="promise_in_bounds")
 
 
+def add_loss(losses: jax.Array, learnt: DuelResult) -> jax.Array:
+    """The (K, K) counts of losses of i to j after one duel."""
+    return losses.at[learnt.loser, learnt.winner].add(learnt.amount, mode="promise_in_bounds")
+
+
 def lead_of(wins: jax.Array, losses: jax.Array) -> jax.Array:
     """n (mu - 1/2)^2 with the sign of mu - 1/2, for n = wins + losses and mu = wins / n.
 

@@ -16,7 +16,7 @@ from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
-from jaxduel.policies.counts import add_result, duel_result, log_bound, upper_bounds
+from jaxduel.policies.counts import add_loss, add_result, duel_result, log_bound, upper_bounds
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -25,6 +25,7 @@ class RUCBState(NamedTuple):
     """One seed's state."""
 
     wins: jax.Array  # (K, K) int32: wins of i over j
+    losses: jax.Array  # (K, K) int32: of i to j, `wins.T`: rows are read faster than columns
     doubt: jax.Array  # (K,) float32: max_j n_ij (1/2 - mu_ij)^2 over opponents ahead of i
     best: jax.Array  # () int32: the element of B, the hypothesised best arm, or -1 where B is empty
     t: jax.Array  # () int32: comparisons made
@@ -85,6 +86,7 @@ class RUCB:
         num = self.num_arms
         return RUCBState(
             wins=jnp.zeros((num, num), jnp.int32),
+            losses=jnp.zeros((num, num), jnp.int32),
             doubt=jnp.zeros(num, jnp.float32),
             best=jnp.int32(-1),
             t=jnp.int32(0),
@@ -95,6 +97,7 @@ class RUCB:
         del key
         return RUCBState(
             wins=wins,
+            losses=wins.T,
             doubt=jnp.max(_evidence(wins, wins.T), axis=1),
             best=jnp.int32(-1),
             t=jnp.sum(wins, dtype=jnp.int32),
@@ -111,7 +114,7 @@ class RUCB:
         left = jnp.where((best >= 0) & ((size == 0) | (coin < 0.5)), best, other)
 
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        upper = upper_bounds(state.wins[:, left], state.wins[left], explore, self.unseen)
+        upper = upper_bounds(state.losses[left], state.wins[left], explore, self.unseen)
         upper = jnp.where(self.active_arms & (arms != left), upper, -jnp.inf)
         rival = masked_choice(upper == jnp.max(upper), tie)
         right = jnp.where(self._certainty(state, left) > explore, left, rival)
@@ -122,18 +125,19 @@ class RUCB:
         del key
         _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
         learnt = duel_result(plan, outcome)
-        wins = add_result(state.wins, learnt)
+        wins, losses = add_result(state.wins, learnt), add_loss(state.losses, learnt)
         i, j = learnt.winner, learnt.loser
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        won, lost = wins[i], wins[:, i]
+        won, lost = wins[i], losses[i]
         doubt = jnp.where(arms == i, jnp.max(_evidence(won, lost)), state.doubt)
         doubt = jnp.where(arms == j, jnp.maximum(doubt, _evidence(lost, won)), doubt)
-        return RUCBState(wins, doubt, best, state.t + 1)
+        return RUCBState(wins, losses, doubt, best, state.t + 1)
 
     def learn(self, state: RUCBState, feedback: Feedback) -> RUCBState:
         """Takes in withheld outcomes."""
         wins = state.wins + feedback.wins()
-        return state._replace(wins=wins, doubt=jnp.max(_evidence(wins, wins.T), axis=1))
+        doubt = jnp.max(_evidence(wins, wins.T), axis=1)
+        return state._replace(wins=wins, losses=wins.T, doubt=doubt)
 
     def quiet(self, state: RUCBState, limit: jax.Array, key: Key) -> tuple[RUCBState, Quiet]:
         """The comparisons of c with itself while every u_jc is below 1/2.
@@ -151,7 +155,7 @@ class RUCB:
 
     def _certainty(self, state: RUCBState, arm: jax.Array) -> jax.Array:
         """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`."""
-        wins, losses = state.wins[:, arm], state.wins[arm]
+        wins, losses = state.losses[arm], state.wins[arm]
         unseen = jnp.where(self.unseen < 0.5, jnp.inf, 0.0)
         evidence = jnp.where(wins + losses > 0, _evidence(wins, losses), unseen)
         others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)

@@ -79,7 +79,8 @@ def _state(wins, best, t):
     wins = np.array(wins, np.int32)
     n = np.maximum(wins + wins.T, 1)
     doubt = (np.maximum(wins.T - wins, 0) ** 2 / (4 * n)).max(axis=1)
-    return RUCBState(jnp.array(wins), jnp.float32(doubt), jnp.int32(best), jnp.int32(t))
+    counts = jnp.array(wins), jnp.array(wins.T)
+    return RUCBState(*counts, jnp.float32(doubt), jnp.int32(best), jnp.int32(t))
 
 
 def _frequencies(policy, state, num=40_000):
@@ -121,18 +122,19 @@ def test_tied_opponents_are_uniform_and_not_the_candidate():
     assert (np.abs(off - 0.05) < 4.5 * np.sqrt(0.05 * 0.95 / 40_000)).all()
 
 
-def test_the_carried_doubt_is_that_of_the_counts():
+def test_the_carried_doubt_and_losses_are_those_of_the_counts():
     policy = jd.policies.make("rucb", num_arms=5)
 
     def step(state, key):
         left, right = jax.random.randint(key, (2,), 0, 5)
         outcome = jnp.where(jax.random.bernoulli(key, 0.7), 1, -1).astype(jnp.int32)
         state = policy.update(state, Duel(left, right), outcome, key)
-        return state, (state.wins, state.doubt)
+        return state, (state.wins, state.losses, state.doubt)
 
     first = policy.init(jax.random.key(0))
-    _, (wins, doubt) = jax.lax.scan(step, first, jax.random.split(jax.random.key(1), 3000))
+    _, (wins, losses, doubt) = jax.lax.scan(step, first, jax.random.split(jax.random.key(1), 3000))
     wins, doubt = np.asarray(wins), np.asarray(doubt)
+    np.testing.assert_array_equal(losses, np.swapaxes(wins, 1, 2))
     for t in range(0, 3000, 37):
         expected = _state(wins[t], -1, t).doubt
         assert np.allclose(doubt[t], expected, rtol=1e-6)
