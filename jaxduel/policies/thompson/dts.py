@@ -88,7 +88,7 @@ class DTS:
         seed, active = words_of(key), jnp.asarray(self.active_arms)
         bound = log_bound(self.alpha, state.t + 1)
         candidates = sampling.possible_winners(state, bound, active)
-        votes = sampling.votes_of(sampling.sampled_wins(seed, state), active)
+        votes = sampling.sampled_votes(seed, state, active)
         most = jnp.max(jnp.where(candidates, votes, -1))
         elected = masked_choice(candidates & (votes == most), sampling.tie_break(seed))
         left, decided = elected, state.decided

@@ -13,6 +13,10 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+
+from jaxduel.numerics.choice import pack_bits
+from jaxduel.numerics.target import for_accelerator
 
 _WORD = 32
 
@@ -57,6 +61,45 @@ def unfolded(coins: jax.Array) -> jax.Array:
     below = jnp.where(j < half, _word_of(row_j, words), _word_of(row_j, turned))
     shift = np.where(i < j, row_i, row_j).astype(np.uint32) % _WORD
     return jnp.where(i < j, above, ~below) >> shift & 1 == 1
+
+
+def losses_of(coins: jax.Array, active: jax.Array) -> jax.Array:
+    """Number of active arms that each arm loses to: (K,) int32, of active arms.
+
+    A coin counts against j in its column, or against i in its row, and the turned ones likewise for
+    K - 1 - j and K - 1 - i: population counts of the packed columns and rows find all, in O(K).
+
+    Args:
+      coins: (ceil(K/2), K) bool, True where i beats j for the pair i < j.
+      active: (K,) bool.
+    """
+    half, num = coins.shape
+    row, column = np.indices(coins.shape)
+    stays = row < column
+    turned = (row > column) & (num - 1 - row > row)  # the others have another coin
+    first, last = active[:half], active[::-1][:half]
+    coins = lax.optimization_barrier(coins) if for_accelerator() else coins
+    columns, rows = _packed(coins.T), _packed(~coins)
+
+    def lost(words: jax.Array, which: np.ndarray, others: jax.Array) -> jax.Array:
+        bits = words & _packed(which) & _packed(others)
+        return jnp.sum(lax.population_count(bits).astype(jnp.int32), axis=-1, dtype=jnp.int32)
+
+    by_row = jnp.pad(
+        jnp.stack([lost(rows, stays, active), lost(rows, turned, active[::-1])]),
+        ((0, 0), (0, num - half)),
+    )
+    upright = lost(columns, stays.T, first) + by_row[0]
+    return upright + (lost(columns, turned.T, last) + by_row[1])[::-1]
+
+
+def _packed(mask: jax.Array | np.ndarray) -> jax.Array:
+    """The bits of a mask's last axis, in words: (..., words) uint32."""
+    mask = jnp.asarray(mask)
+    if mask.shape[-1] <= _WORD:  # without the padding of `pack_bits`
+        bits = np.uint32(1) << np.arange(mask.shape[-1], dtype=np.uint32)
+        return jnp.sum(jnp.where(mask, bits, 0), axis=-1, keepdims=True, dtype=jnp.uint32)
+    return jnp.apply_along_axis(pack_bits, -1, mask)
 
 
 def _word_of(row: np.ndarray, words: Sequence[jax.Array]) -> jax.Array:

@@ -58,7 +58,7 @@ class PureDTS:
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 without lines 4 to 6 and without the condition of line 14."""
         seed, active = words_of(key), jnp.asarray(self.active_arms)
-        votes = sampling.votes_of(sampling.sampled_wins(seed, state), active)
+        votes = sampling.sampled_votes(seed, state, active)
         left = masked_choice(votes == jnp.max(votes), sampling.tie_break(seed))
         return Duel(left, sampling.best_reply(seed, state, left, active))
 

@@ -141,7 +141,7 @@ class RCS:
     def _champion(self, seed: KeyWords, state: RCSState) -> tuple[jax.Array, jax.Array]:
         """The champion, and whether it beats all others in the sample."""
         active = jnp.asarray(self.active_arms)
-        votes = sampling.votes_of(sampling.sampled_wins(seed, state.record), active)
+        votes = sampling.sampled_votes(seed, state.record, active)
         best = lax.argmax(votes, 0, jnp.int32)
         found = votes[best] == count_true(active) - 1
         times = jnp.where(active, state.champions, jnp.iinfo(jnp.int32).max)
