@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.numerics.crossing import count_while_true
+from jaxduel.numerics.quotient import quotient
 from jaxduel.numerics.sums import sum_in_order
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.policies.base import Quiet
@@ -136,7 +137,7 @@ def usual_opponent(
     """
     ahead = others & (wins <= losses)
     n = jnp.maximum(wins + losses, 1).astype(jnp.float32)
-    mean = jnp.where(wins + losses > 0, wins.astype(jnp.float32) / n, 0.5)
+    mean = jnp.where(wins + losses > 0, quotient(wins.astype(jnp.float32), n), 0.5)
     worst = lowest(jnp.where(others, mean, jnp.inf))
     return jnp.where(ahead[best] | ~jnp.any(ahead), best, worst)
 
