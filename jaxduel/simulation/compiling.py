@@ -41,16 +41,17 @@ _functions: weakref.WeakSet[CompiledOnce] = weakref.WeakSet()
 def shared(device: Device) -> Iterator[None]:
     """Context in which, in this thread, functions that are `compiled_once` share programs.
 
-    It has an effect on CPUs only, and where there is something to share with: other devices, or a
-    folder (`use_compilation_cache`). It has none where JAX's own persistent cache is in use: a
-    program that came from there breaks when it is serialized once more (jaxlib 0.10).
+    It has an effect where there is something to share with: other CPU devices, or a folder
+    (`use_compilation_cache`). It has none where JAX's own persistent cache is in use: a program
+    that came from there breaks when it is serialized once more (jaxlib 0.10).
 
     Args:
       device: where all arguments are.
     """
-    alone = compilation_cache.current() is None and len(device.client.local_devices()) == 1
+    several = device.platform == "cpu" and len(device.client.local_devices()) > 1
+    alone = compilation_cache.current() is None and not several
     before = _here.device
-    _here.device = None if alone or device.platform != "cpu" or _jax_keeps() else device
+    _here.device = None if alone or _jax_keeps() else device
     try:
         yield
     finally:
@@ -108,7 +109,12 @@ older code generator. The loop from one informative comparison to the next is as
 tenth; steps with few arms take half more, batches with many twice as long."""
 
 
+_UNTUNED: Settings = (("xla_gpu_autotune_level", 0),)
+"""Options on a GPU: the compiler does not try kernels on the device, which takes longer than it
+gains here, and chooses by their timing, so that a program might round differently each time."""
+
 _GRAPH: Settings = (
+    *_UNTUNED,
     (
         "xla_gpu_enable_command_buffer",
         "FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,CONDITIONAL,DYNAMIC_SLICE_FUSION,WHILE",
@@ -124,7 +130,7 @@ def _settings(platform: str, lasting: bool) -> Settings:
     if config.read("jax_disable_most_optimizations"):
         return ()
     if platform == "gpu":
-        return _known(_GRAPH, ()) if gpu_loops() == "graph" else ()
+        return _known(_GRAPH, _UNTUNED) if gpu_loops() == "graph" else _UNTUNED
     if platform != "cpu":
         return ()
     return _LASTING if lasting else _known(_QUICK, _LASTING)

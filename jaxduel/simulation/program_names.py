@@ -17,7 +17,7 @@ from typing import Any
 import jax
 
 import jaxduel
-from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE
+from jaxduel.numerics.target import TARGET_VARIABLE, gpu_loops
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.identity import versions
 
@@ -56,10 +56,11 @@ def surroundings(device: Device) -> str:
         for name, value in sorted(jax.config.values.items())  # type: ignore[attr-defined]
         if not any(word in name for word in _NOT_COMPILED_IN)
     }
-    variables = "XLA_FLAGS", "LIBTPU_INIT_ARGS", TARGET_VARIABLE, LOOPS_VARIABLE
+    variables = "XLA_FLAGS", "LIBTPU_INIT_ARGS", TARGET_VARIABLE
     flags = tuple(os.environ.get(variable, "") for variable in variables)
     where = device.platform, device.device_kind, device.client.platform_version
-    return repr((versions(), options, flags, where, _processor(), _cores()))
+    loops = gpu_loops() if device.platform == "gpu" else ""
+    return repr((versions(), options, flags, loops, where, _processor(), _cores()))
 
 
 @cache

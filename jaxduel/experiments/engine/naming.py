@@ -68,7 +68,7 @@ def named_arrays_of(
                 arrays.setdefault(name, np.zeros((cells, seeds), np.int64))[number] = values
         if "batches" in arrays:
             arrays["batches"][number] = np.concatenate(
-                [record.batches[place, :size] for size, record in records]
+                [seeds.record.batches[place, : seeds.number] for seeds in records]
             )
     return arrays
 
@@ -88,7 +88,7 @@ def _found(
     truth = truth_of(problem, question.target)
     root = root_key(cell.root, cell.prng)
     collector, first = FoundCollector(checked, settings, truth, root, asked), 0
-    for size, record in records:
-        collector.keep(first, jax.tree.map(itemgetter(place), record))
-        first += size
+    for seeds in records:
+        collector.keep(first, jax.tree.map(itemgetter(place), seeds.record))
+        first += seeds.number
     return collector.result(first, cell.lanes)

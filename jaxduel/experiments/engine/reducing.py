@@ -1,19 +1,32 @@
-"""Reduction of the records of a group's seeds to the arrays of a block, in one pass over them."""
+"""Reduction of the records of a group's seeds to the arrays of a block, in one pass over them; on
+an accelerator where they lie, since plays take longer to fetch than to make."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
+from jaxduel.experiments.engine.cells import StudyCell
 from jaxduel.experiments.engine.groups import Group
+from jaxduel.problems import PiecewiseProblem
 from jaxduel.simulation import regret
 from jaxduel.simulation.checking import CheckedCell
+from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.jobs import Recorded
 
 _CACHE_BYTES = 2**19
 """Bytes of plays that are reduced at once: they stay in a core's cache."""
+
+
+class Sums(NamedTuple):
+    """What plays were reduced to, on the device."""
+
+    regret: Any  # (C, D, L, M) float64, NaN where a cell has no such regret
+    plays: Any  # (C, M, K) float64, over seeds
 
 
 class Seeds(NamedTuple):
@@ -22,10 +35,58 @@ class Seeds(NamedTuple):
     Attributes:
       number: of seeds; the record may have more, which are padding.
       record: with an axis for cells in front.
+      sums: of the record's plays, if these have been reduced; the record has none then.
     """
 
     number: int
     record: Recorded
+    sums: Sums | None = None
+
+    def fetched(self) -> Seeds:
+        """With NumPy's arrays."""
+        return Seeds(self.number, self.record.fetched(), jax.tree.map(np.asarray, self.sums))
+
+
+def reduced(
+    seeds: Seeds,
+    group: Group,
+    cells: Sequence[StudyCell],
+    checked: Sequence[CheckedCell],
+) -> Seeds:
+    """The seeds with their plays reduced on the device, if these suffice for the regret.
+
+    Regret is the same as by `arrays_of` but for the order in which the products of plays and gaps
+    are summed up: 1e-15 of itself.
+
+    Args:
+      seeds: the seeds.
+      group: the group.
+      cells: those of the record, of the group.
+      checked: the same.
+    """
+    tallies = seeds.record.tallies
+    if tallies.pairs is not None or any(isinstance(c.problem, PiecewiseProblem) for c in checked):
+        return seeds
+    gaps = np.zeros((len(cells), len(group.definitions), tallies.plays.shape[-1]))
+    for table, cell, one in zip(gaps, cells, checked, strict=True):
+        for row, name in zip(table, group.definitions, strict=True):
+            if name in cell.definitions:
+                of_arms = regret.regret_from_plays(one.problem, name, np.eye(one.problem.num_arms))
+                row[: len(of_arms)] = of_arms
+            else:
+                row[:] = np.nan
+    with jax.enable_x64(True):
+        sums = Sums(*_reduced(tallies.plays, jnp.asarray(gaps), np.int32(seeds.number)))
+    return Seeds(seeds.number, seeds.record._replace(tallies=tallies._replace(plays=None)), sums)
+
+
+@compiled_once
+def _reduced(plays: jax.Array, gaps: jax.Array, number: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`Sums` of (C, L, M, K) plays of which the first `number` along L are seeds."""
+    counts = plays.astype(gaps.dtype)
+    values = jnp.sum(counts[:, None] * gaps[:, :, None, None, :], axis=-1)
+    is_seed = jnp.arange(plays.shape[1], dtype=jnp.int32) < number
+    return values, jnp.sum(jnp.where(is_seed[:, None, None], counts, 0.0), axis=1)
 
 
 def arrays_of(
@@ -75,7 +136,7 @@ def by_cell(
     return [
         (place, checked, fetched)
         for several, records in slices
-        for fetched in [[Seeds(number, record.fetched()) for number, record in records]]
+        for fetched in [[seeds.fetched() for seeds in records]]
         for place, checked in enumerate(several)
     ]
 
@@ -101,13 +162,21 @@ def _enter(
     problem, points = checked.problem, len(checked.grid)
     num, first = problem.num_arms, 0
     step = max(_CACHE_BYTES // (8 * points * num), 1)
-    for size, record in parts:
+    for size, record, sums in parts:
+        whole = slice(first, first + size)
+        first += size
+        if "batches" in arrays:
+            arrays["batches"][whole] = record.batches[place, :size]
+        if sums is not None:
+            arrays["plays_mean"][:points, :num] += sums.plays[place, :points, :num]
+            values[:, whole, :points] = sums.regret[place, :, :size, :points]
+            continue
         plays = record.tallies.plays[place, :size, :points, :num]
         pairs = record.tallies.pairs
         pairs = None if pairs is None else pairs[place, :size, :points, :num, :num]
         for begin in range(0, size, step):
             some = slice(begin, min(begin + step, size))
-            own = slice(first + some.start, first + some.stop)
+            own = slice(whole.start + some.start, whole.start + some.stop)
             counts = plays[some].astype(np.float64, order="C")
             arrays["plays_mean"][:points, :num] += counts.sum(axis=0)
             for row, definition in zip(values, definitions, strict=True):
@@ -119,12 +188,8 @@ def _enter(
                 )
         if "pairs_mean" in arrays and pairs is not None:
             arrays["pairs_mean"][:points, :num, :num] += pairs.sum(axis=0, dtype=np.float64)
-        own = slice(first, first + size)
         if "selves" in arrays and pairs is not None:
-            arrays["selves"][own, :num] = np.diagonal(pairs[:, -1], axis1=1, axis2=2)
-        if "batches" in arrays:
-            arrays["batches"][own] = record.batches[place, :size]
-        first += size
+            arrays["selves"][whole, :num] = np.diagonal(pairs[:, -1], axis1=1, axis2=2)
     values[..., points:] = values[..., points - 1 : points]
     for name in {"plays_mean", "pairs_mean"} & arrays.keys():
         arrays[name] /= first

@@ -18,7 +18,7 @@ from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.naming import named_arrays_of
-from jaxduel.experiments.engine.reducing import Seeds, arrays_of
+from jaxduel.experiments.engine.reducing import Seeds, arrays_of, reduced
 from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
@@ -176,7 +176,11 @@ def _simulate(
     def keep(begin: int, record: Recorded) -> None:
         if not prepared.job.program.stacked:
             record = jax.tree.map(lambda x: x[None], record)
-        parts.append(Seeds(min(lanes, task.seeds - begin), record))
+        seeds = Seeds(min(lanes, task.seeds - begin), record)
+        if device.platform != "cpu" and not group.identifies:
+            cells = group.stacked[start : start + group.size]
+            seeds = reduced(seeds, group, cells, prepared.checked)
+        parts.append(seeds)
 
     try:
         with seconds.of("device loops"):

@@ -83,12 +83,12 @@ def test_no_more_blocks_wait_than_two(monkeypatch):
 
     def simulated(task, *_):
         waiting.append(task.key)
-        if len(waiting) > executor._WAITING:
+        if len(waiting) > 2:
             running.set()
 
         def block():
             assert running.wait(WAIT)
-            assert len(waiting) <= executor._WAITING + 1
+            assert len(waiting) <= 3
             waiting.remove(task.key)
             return task.key
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.experiments.engine import reducing
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of
 from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.regret import regret_from_pairs, regret_from_plays
@@ -79,6 +80,39 @@ def test_the_numbers_are_those_of_the_definitions(record):
     deviations = arrays["regret"] - arrays["regret_mean"][:, :, None]
     np.testing.assert_array_equal(arrays["regret_m2"], (deviations**2).sum(axis=2))
     assert arrays["regret_count"] == SEEDS
+
+
+def test_an_accelerator_reduces_plays_where_they_lie(record):
+    """To the same numbers, whatever lies in the padding; with plays of pairs it does nothing."""
+    definitions = ("copeland", "borda")
+    group: Any = SimpleNamespace(
+        cells=[SimpleNamespace(definitions=definitions), SimpleNamespace(definitions=("borda",))],
+        definitions=definitions,
+        keep=("seeds",),
+        num_checkpoints=POINTS,
+        num_arms=ARMS,
+    )
+    checked: Any = [
+        SimpleNamespace(problem=problem, grid=times)
+        for problem, times in zip(PROBLEMS, TIMES, strict=True)
+    ]
+    plays = record.tallies.plays.copy()
+    for cell, problem in enumerate(PROBLEMS):
+        plays[cell, ..., problem.num_arms :] = 0
+    whole = Seeds(SEEDS, Recorded(Tallies(plays, None, None), record.batches))
+    parts = [
+        Seeds(n, Recorded(Tallies(plays[:, at:], None, None), record.batches[:, at:]))
+        for at, n in ((0, 20), (20, SEEDS - 20))
+    ]
+    sums = [reducing.reduced(part, group, group.cells, checked) for part in parts]
+    assert all(part.record.tallies.plays is None for part in sums)
+    found, wanted = (arrays_of(group, [(checked, seeds)]) for seeds in (sums, [whole]))
+    assert found.keys() == wanted.keys()
+    for name, array in wanted.items():
+        exact = name in ("plays_mean", "batches", "regret_count")
+        np.testing.assert_allclose(found[name], array, rtol=0.0 if exact else 1e-12, err_msg=name)
+    with_pairs = Seeds(SEEDS, record)
+    assert reducing.reduced(with_pairs, group, group.cells, checked) is with_pairs
 
 
 @pytest.mark.parametrize("cache", [1, 2**12])
