@@ -30,8 +30,8 @@ def use_compilation_cache(
     a folder; files that are damaged are compiled anew, and where nothing can be written, one
     warning says so.
 
-    It is for programs of CPUs. On accelerators, and wherever JAX's own persistent cache is in use
-    (`jax_compilation_cache_dir`), simulations use only that one.
+    Where JAX's own persistent cache is in use (`jax_compilation_cache_dir`), simulations use only
+    that one.
 
     Args:
       folder: where programs are kept. If None, the folder that the environment variable

@@ -130,7 +130,8 @@ def _settings(platform: str, lasting: bool) -> Settings:
     if config.read("jax_disable_most_optimizations"):
         return ()
     if platform == "gpu":
-        return _known(_GRAPH, _UNTUNED) if gpu_loops() == "graph" else _UNTUNED
+        untuned = _known(_UNTUNED, ())
+        return _known(_GRAPH, untuned) if gpu_loops() == "graph" else untuned
     if platform != "cpu":
         return ()
     return _LASTING if lasting else _known(_QUICK, _LASTING)
