@@ -8,9 +8,12 @@ import pytest
 from jaxduel.policies.thompson import pairs
 
 
-@pytest.mark.parametrize("num", [2, 3, 6, 7, 64, 65, 130])
+NUMBERS = [2, 3, 6, 7, 64, 65, 130]
+"""K, even and odd; columns of coins take several words for K > 64, rows for K > 32."""
+
+
+@pytest.mark.parametrize("num", NUMBERS)
 def test_every_pair_is_read_from_both_sides_by_one_coin(num):
-    """Also where the coins of a column take several words, K > 64."""
     rng = np.random.default_rng(num)
     beats = np.triu(rng.random((num, num)) < 0.5, 1)
     beats |= np.tril(~beats.T, -1)
@@ -21,3 +24,13 @@ def test_every_pair_is_read_from_both_sides_by_one_coin(num):
     read = np.asarray(jax.jit(pairs.unfolded)(coins))
     different = ~np.eye(num, dtype=bool)
     np.testing.assert_array_equal(read[different], beats[different])
+
+
+@pytest.mark.parametrize("num", NUMBERS)
+def test_losses_are_counted_without_reading_each_pair(num):
+    rng = np.random.default_rng(num)
+    active = rng.random(num) < 0.7
+    coins = rng.random((-(-num // 2), num)) < 0.5
+    beats = np.asarray(pairs.unfolded(jnp.asarray(coins))) & ~np.eye(num, dtype=bool)
+    losses = pairs.losses_of(jnp.asarray(coins), jnp.asarray(active))
+    np.testing.assert_array_equal(losses[active], beats[active].sum(axis=0)[active])
