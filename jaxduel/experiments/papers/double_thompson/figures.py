@@ -10,7 +10,7 @@ Left open by the text, and chosen here:
 
 - The horizons of Figures 1, 3, 4, 5 and 7: 1e6 with `full`, 3e5 for the 500 arms (the text mentions
   5e6 on 16 arms). By default 1e5, and 2e4 for 32 and 500 arms; and for K < 10 100 runs instead of
-  500, 200 in Figures 1, 2, 7c and 7d, and 50 runs for each delay in Figure 6.
+  500, 200 in Figures 1, 2, 7c and 7d, and 20 runs for each delay in Figure 6.
 - The 500 arms of Figure 4d: the gaps are not known, here they are 0.4
   (`jaxduel.experiments.papers.five_hundred`). 3 runs, which differ by less than 1 %. Both sizes end
   while D-TS and SCB explore: D-TS has 0.52 times SCB's regret at t = 8e4, 0.67 times at 3e5. With
@@ -52,7 +52,7 @@ _FEW_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 500))
 _16_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 100))
 _32_ARMS = Sizes(Size(20_000, 100), Size(1_000_000, 100))
 _500_ARMS = Sizes(Size(20_000, 3), Size(300_000, 3))
-_DELAYED = Sizes(Size(100_000, 50), Size(1_000_000, 500))
+_DELAYED = Sizes(Size(100_000, 20), Size(1_000_000, 500))
 
 MSLR5 = Place("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _OFTEN)
 MSLR5_OTHER = Place("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _OFTEN)
