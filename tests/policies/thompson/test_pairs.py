@@ -7,7 +7,6 @@ import pytest
 
 from jaxduel.policies.thompson import pairs
 
-
 NUMBERS = [2, 3, 6, 7, 64, 65, 130]
 """K, even and odd; columns of coins take several words for K > 64, rows for K > 32."""
 
