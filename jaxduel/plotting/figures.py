@@ -37,6 +37,8 @@ PAGE_WIDTH = 6.75
 """Inches: both columns."""
 DPI = 300
 
+_ABOUT_LETTERS = 54
+"""Letters of the second line of a panel's title that are about as wide as the panel."""
 _LONG_LABEL = 8
 """Characters: of labels longer than this only two fit side by side in a column."""
 _LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.14, 0.54, 0.06
@@ -195,7 +197,7 @@ def panels_figure(
                 continue
             draw_panel(axes, panel)
             if abouts and panel.about:
-                title = f"{panel.title}\n{panel.about}".lstrip()
+                title = f"{panel.title}\n{broken(panel.about, _ABOUT_LETTERS)}".lstrip()
                 axes.set_title(title, fontsize=FONT_SIZE + 0.5)
         for axes in grid[len(panels) :]:
             axes.remove()
