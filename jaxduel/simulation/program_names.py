@@ -17,7 +17,7 @@ from typing import Any
 import jax
 
 import jaxduel
-from jaxduel.numerics.target import TARGET_VARIABLE, gpu_loops
+from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE, gpu_loops
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.identity import versions
 
@@ -56,10 +56,10 @@ def surroundings(device: Device) -> str:
         for name, value in sorted(jax.config.values.items())  # type: ignore[attr-defined]
         if not any(word in name for word in _NOT_COMPILED_IN)
     }
-    variables = "XLA_FLAGS", "LIBTPU_INIT_ARGS", TARGET_VARIABLE
+    variables = "XLA_FLAGS", "LIBTPU_INIT_ARGS", TARGET_VARIABLE, LOOPS_VARIABLE
     flags = tuple(os.environ.get(variable, "") for variable in variables)
     where = device.platform, device.device_kind, device.client.platform_version
-    loops = gpu_loops() if device.platform == "gpu" else ""
+    loops = gpu_loops() if device.platform == "gpu" else ""  # the driver may choose
     return repr((versions(), options, flags, loops, where, _processor(), _cores()))
 
 

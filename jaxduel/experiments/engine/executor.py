@@ -24,9 +24,8 @@ from jaxduel.simulation.devices import Device
 
 _POLL_SECONDS = 0.2
 _PATIENCE_SECONDS = 1.0
-_WRITERS = 2
-"""Most threads that reduce and store the blocks of an accelerator, which simulates a block in less
-time than one thread needs for that."""
+_WAITING = 2
+"""Most blocks of a device that are being reduced and written while it runs the next one."""
 
 
 def run_tasks(
@@ -41,9 +40,8 @@ def run_tasks(
 ) -> Generator[tuple[Task, bool]]:
     """Fills the store: claims a task, simulates it, stores its block, until all are there.
 
-    Each device has a thread that simulates, one (of an accelerator up to two) that reduces and
-    stores its blocks meanwhile, and, where there are cores for it, others that compile its next
-    programs. Tasks that other processes
+    Each device has a thread that simulates, one that reduces and stores its blocks meanwhile, and,
+    where there are cores for it, others that compile its next programs. Tasks that other processes
     have claimed are left to them; if they die their tasks are taken over.
 
     Args:
@@ -70,7 +68,6 @@ def run_tasks(
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     told, spent = None if finish else stop, seconds or Seconds()
     compilers = (os.cpu_count() or 1) // len(devices) - 1
-    writers = min(max(compilers, 1), _WRITERS)
 
     def store_block(task: Task, begun: float, held: ExitStack, block: Callable[[], Block]) -> None:
         with held:
@@ -96,7 +93,7 @@ def run_tasks(
         elsewhere: list[Task] = []
         device = devices[number]
         with (
-            _Writer(events.put, writers if device.platform != "cpu" else 1) as writer,
+            _Writer(events.put) as writer,
             _Compiler(waiting, number, device, compilers, stop) as compiler,
         ):
             while not stop.is_set():
@@ -171,29 +168,28 @@ def _await(
 
 
 class _Writer:
-    """Context with threads that do calls, in their order, while its owner goes on.
+    """Context with a thread that does calls one after the other, while its owner goes on.
 
     Args:
       fail: called there with what a call raises.
-      number: of threads.
     """
 
-    def __init__(self, fail: Callable[[BaseException], None], number: int) -> None:
+    def __init__(self, fail: Callable[[BaseException], None]) -> None:
         self._fail = fail
-        self._room = threading.Semaphore(number + 1)
-        self._threads = ThreadPoolExecutor(number, "writer")
+        self._room = threading.Semaphore(_WAITING)
+        self._thread = ThreadPoolExecutor(1, "writer")
 
     def __enter__(self) -> _Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Waits for all calls."""
-        self._threads.shutdown()
+        self._thread.shutdown()
 
     def do(self, call: Callable[..., None], *args: Any) -> None:
-        """Has a call done, once at most as many as there are threads are waiting or being done."""
+        """Has a call done, once fewer than `_WAITING` are waiting or being done."""
         self._room.acquire()
-        self._threads.submit(self._do, call, args)
+        self._thread.submit(self._do, call, args)
 
     def _do(self, call: Callable[..., None], args: tuple[Any, ...]) -> None:
         try:

@@ -23,10 +23,10 @@ _CACHE_BYTES = 2**19
 
 
 class Sums(NamedTuple):
-    """What plays were reduced to, on the device."""
+    """Sums of plays: over arms, weighed by gaps, and over seeds."""
 
     regret: Any  # (C, D, L, M) float64, NaN where a cell has no such regret
-    plays: Any  # (C, M, K) float64, over seeds
+    plays: Any  # (C, M, K) float64
 
 
 class Seeds(NamedTuple):
@@ -76,17 +76,17 @@ def reduced(
             else:
                 row[:] = np.nan
     with jax.enable_x64(True):
-        sums = Sums(*_reduced(tallies.plays, jnp.asarray(gaps), np.int32(seeds.number)))
+        sums = _sums(tallies.plays, jnp.asarray(gaps), np.int32(seeds.number))
     return Seeds(seeds.number, seeds.record._replace(tallies=tallies._replace(plays=None)), sums)
 
 
 @compiled_once
-def _reduced(plays: jax.Array, gaps: jax.Array, number: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`Sums` of (C, L, M, K) plays of which the first `number` along L are seeds."""
+def _sums(plays: jax.Array, gaps: jax.Array, number: jax.Array) -> Sums:
+    """Sums of (C, L, M, K) plays, of which the first `number` along L are of seeds."""
     counts = plays.astype(gaps.dtype)
     values = jnp.sum(counts[:, None] * gaps[:, :, None, None, :], axis=-1)
     is_seed = jnp.arange(plays.shape[1], dtype=jnp.int32) < number
-    return values, jnp.sum(jnp.where(is_seed[:, None, None], counts, 0.0), axis=1)
+    return Sums(values, jnp.sum(jnp.where(is_seed[:, None, None], counts, 0.0), axis=1))
 
 
 def arrays_of(

@@ -83,12 +83,12 @@ def test_no_more_blocks_wait_than_two(monkeypatch):
 
     def simulated(task, *_):
         waiting.append(task.key)
-        if len(waiting) > 2:
+        if len(waiting) > executor._WAITING:
             running.set()
 
         def block():
             assert running.wait(WAIT)
-            assert len(waiting) <= 3
+            assert len(waiting) <= executor._WAITING + 1
             waiting.remove(task.key)
             return task.key
 
