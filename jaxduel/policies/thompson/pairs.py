@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxduel.numerics.choice import pack_bits
 from jaxduel.numerics.target import for_accelerator
 
 _WORD = 32
@@ -48,11 +47,7 @@ def unfolded(coins: jax.Array) -> jax.Array:
       coins: (ceil(K/2), K) bool, True where i beats j for the pair i < j.
     """
     half, num = coins.shape
-    bits = np.uint32(1) << np.arange(half, dtype=np.uint32)[:, None] % _WORD
-    words = [
-        jnp.sum(jnp.where(coins[at], bits[at], 0), axis=0, dtype=jnp.uint32)
-        for at in (slice(first, first + _WORD) for first in range(0, half, _WORD))
-    ]
+    words = _words(coins)
     i, j = np.arange(num)[:, None], np.arange(num)
     row_i, row_j = np.minimum(i, num - 1 - i), np.minimum(j, num - 1 - j)
     turned = [word[::-1] for word in words]
@@ -79,27 +74,30 @@ def losses_of(coins: jax.Array, active: jax.Array) -> jax.Array:
     turned = (row > column) & (num - 1 - row > row)  # the others have another coin
     first, last = active[:half], active[::-1][:half]
     coins = lax.optimization_barrier(coins) if for_accelerator() else coins
-    columns, rows = _packed(coins.T), _packed(~coins)
+    columns, rows = _words(coins), _words(~coins.T)
 
-    def lost(words: jax.Array, which: np.ndarray, others: jax.Array) -> jax.Array:
-        bits = words & _packed(which) & _packed(others)
-        return jnp.sum(lax.population_count(bits).astype(jnp.int32), axis=-1, dtype=jnp.int32)
+    def lost(words: list[jax.Array], which: np.ndarray, others: jax.Array) -> jax.Array:
+        among = _words(jnp.asarray(which) & others[:, None])
+        both = [word & own for word, own in zip(words, among, strict=True)]
+        numbers = [lax.population_count(word).astype(jnp.int32) for word in both]
+        return sum(numbers[1:], numbers[0])
 
     by_row = jnp.pad(
-        jnp.stack([lost(rows, stays, active), lost(rows, turned, active[::-1])]),
+        jnp.stack([lost(rows, stays.T, active), lost(rows, turned.T, active[::-1])]),
         ((0, 0), (0, num - half)),
     )
-    upright = lost(columns, stays.T, first) + by_row[0]
-    return upright + (lost(columns, turned.T, last) + by_row[1])[::-1]
+    upright = lost(columns, stays, first) + by_row[0]
+    return upright + (lost(columns, turned, last) + by_row[1])[::-1]
 
 
-def _packed(mask: jax.Array | np.ndarray) -> jax.Array:
-    """The bits of a mask's last axis, in words: (..., words) uint32."""
-    mask = jnp.asarray(mask)
-    if mask.shape[-1] <= _WORD:  # without the padding of `pack_bits`
-        bits = np.uint32(1) << np.arange(mask.shape[-1], dtype=np.uint32)
-        return jnp.sum(jnp.where(mask, bits, 0), axis=-1, keepdims=True, dtype=jnp.uint32)
-    return jnp.apply_along_axis(pack_bits, -1, mask)
+def _words(mask: jax.Array) -> list[jax.Array]:
+    """The bits of each column of an (N, M) mask: ceil(N / 32) words, (M,) uint32."""
+    num = len(mask)
+    bits = np.uint32(1) << np.arange(num, dtype=np.uint32)[:, None] % _WORD
+    return [
+        jnp.sum(jnp.where(mask[at], bits[at], 0), axis=0, dtype=jnp.uint32)
+        for at in (slice(first, first + _WORD) for first in range(0, num, _WORD))
+    ]
 
 
 def _word_of(row: np.ndarray, words: Sequence[jax.Array]) -> jax.Array:
