@@ -34,9 +34,22 @@ def add_result(wins: jax.Array, learnt: DuelResult) -> jax.Array:
     return wins.at[learnt.winner, learnt.loser].add(learnt.amount, mode="promise_in_bounds")
 
 
-def add_loss(losses: jax.Array, learnt: DuelResult) -> jax.Array:
-    """The (K, K) counts of losses of i to j after one duel."""
-    return losses.at[learnt.loser, learnt.winner].add(learnt.amount, mode="promise_in_bounds")
+def tally_of(wins: jax.Array) -> jax.Array:
+    """(K, 2, K): row i holds the wins of i over each arm, then its losses to each.
+
+    The losses are the transposed wins once more, so that all that is known of an arm lies side by
+    side: columns are slow to read.
+    """
+    return jnp.stack((wins, wins.T), axis=1)
+
+
+def add_to_tally(tally: jax.Array, learnt: DuelResult) -> jax.Array:
+    """The tally after one duel."""
+    arms = jnp.stack((learnt.winner, learnt.loser))
+    kinds = jnp.arange(2, dtype=jnp.int32)
+    return tally.at[arms, kinds, arms[::-1]].add(
+        learnt.amount, mode="promise_in_bounds", unique_indices=True
+    )
 
 
 def lead_of(wins: jax.Array, losses: jax.Array) -> jax.Array:

@@ -16,7 +16,14 @@ from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
-from jaxduel.policies.counts import add_loss, add_result, duel_result, log_bound, upper_bounds
+from jaxduel.policies.counts import (
+    add_to_tally,
+    duel_result,
+    lead_of,
+    log_bound,
+    tally_of,
+    upper_bounds,
+)
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -24,11 +31,15 @@ from jaxduel.pytrees import register_dataclass
 class RUCBState(NamedTuple):
     """One seed's state."""
 
-    wins: jax.Array  # (K, K) int32: wins of i over j
-    losses: jax.Array  # (K, K) int32: of i to j, `wins.T`: rows are read faster than columns
+    tally: jax.Array  # (K, 2, K) int32: wins of i over j, losses of i to j
     doubt: jax.Array  # (K,) float32: max_j n_ij (1/2 - mu_ij)^2 over opponents ahead of i
     best: jax.Array  # () int32: the element of B, the hypothesised best arm, or -1 where B is empty
     t: jax.Array  # () int32: comparisons made
+
+    @property
+    def wins(self) -> jax.Array:
+        """(K, K) int32, wins of i over j."""
+        return self.tally[..., 0, :]
 
 
 @register("rucb")
@@ -85,8 +96,7 @@ class RUCB:
         del key
         num = self.num_arms
         return RUCBState(
-            wins=jnp.zeros((num, num), jnp.int32),
-            losses=jnp.zeros((num, num), jnp.int32),
+            tally=jnp.zeros((num, 2, num), jnp.int32),
             doubt=jnp.zeros(num, jnp.float32),
             best=jnp.int32(-1),
             t=jnp.int32(0),
@@ -96,9 +106,8 @@ class RUCB:
         """The comparisons counted in `wins`; no hypothesis."""
         del key
         return RUCBState(
-            wins=wins,
-            losses=wins.T,
-            doubt=jnp.max(_evidence(wins, wins.T), axis=1),
+            tally=tally_of(wins),
+            doubt=_doubt(lead_of(wins, wins.T)),
             best=jnp.int32(-1),
             t=jnp.sum(wins, dtype=jnp.int32),
         )
@@ -114,10 +123,11 @@ class RUCB:
         left = jnp.where((best >= 0) & ((size == 0) | (coin < 0.5)), best, other)
 
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        upper = upper_bounds(state.losses[left], state.wins[left], explore, self.unseen)
+        won, lost = state.tally[left]
+        upper = upper_bounds(lost, won, explore, self.unseen)
         upper = jnp.where(self.active_arms & (arms != left), upper, -jnp.inf)
         rival = masked_choice(upper == jnp.max(upper), tie)
-        right = jnp.where(self._certainty(state, left) > explore, left, rival)
+        right = jnp.where(self._certainty(won, lost, left) > explore, left, rival)
         return Duel(left, materialize(right, right < 0))  # else recomputed as often as it is read
 
     def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
@@ -125,19 +135,19 @@ class RUCB:
         del key
         _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
         learnt = duel_result(plan, outcome)
-        wins, losses = add_result(state.wins, learnt), add_loss(state.losses, learnt)
+        tally = add_to_tally(state.tally, learnt)
         i, j = learnt.winner, learnt.loser
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        won, lost = wins[i], losses[i]
-        doubt = jnp.where(arms == i, jnp.max(_evidence(won, lost)), state.doubt)
-        doubt = jnp.where(arms == j, jnp.maximum(doubt, _evidence(lost, won)), doubt)
-        return RUCBState(wins, losses, doubt, best, state.t + 1)
+        won, lost = tally[i]
+        lead = lead_of(won, lost)
+        doubt = jnp.where(arms == i, _doubt(lead), state.doubt)
+        doubt = jnp.where(arms == j, jnp.maximum(doubt, lead), doubt)
+        return RUCBState(tally, doubt, best, state.t + 1)
 
     def learn(self, state: RUCBState, feedback: Feedback) -> RUCBState:
         """Takes in withheld outcomes."""
         wins = state.wins + feedback.wins()
-        doubt = jnp.max(_evidence(wins, wins.T), axis=1)
-        return state._replace(wins=wins, losses=wins.T, doubt=doubt)
+        return state._replace(tally=tally_of(wins), doubt=_doubt(lead_of(wins, wins.T)))
 
     def quiet(self, state: RUCBState, limit: jax.Array, key: Key) -> tuple[RUCBState, Quiet]:
         """The comparisons of c with itself while every u_jc is below 1/2.
@@ -148,16 +158,17 @@ class RUCB:
         """
         del key
         _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
-        certainty = jnp.where(best >= 0, self._certainty(state, best), -jnp.inf)
+        won, lost = state.tally[best]
+        certainty = jnp.where(best >= 0, self._certainty(won, lost, best), -jnp.inf)
         n = count_while_true(lambda t: certainty > log_bound(self.alpha, t), state.t, limit)
         state = state._replace(best=jnp.where(n > 0, best, state.best), t=state.t + n)
         return state, Quiet(jnp.maximum(best, 0), n)
 
-    def _certainty(self, state: RUCBState, arm: jax.Array) -> jax.Array:
-        """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`."""
-        wins, losses = state.losses[arm], state.wins[arm]
+    def _certainty(self, won: jax.Array, lost: jax.Array, arm: jax.Array) -> jax.Array:
+        """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`, which
+        `won` and `lost` against them."""
         unseen = jnp.where(self.unseen < 0.5, jnp.inf, 0.0)
-        evidence = jnp.where(wins + losses > 0, _evidence(wins, losses), unseen)
+        evidence = jnp.where(won + lost > 0, lead_of(won, lost), unseen)
         others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)
         return jnp.min(jnp.where(others, evidence, jnp.inf))
 
@@ -171,8 +182,7 @@ class RUCB:
         return jnp.where(size > 0, members, pack_bits(self.active_arms)), best
 
 
-def _evidence(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """n (1/2 - mu)^2 where mu < 1/2, else 0, from counts; it never falls with a loss."""
-    lead = jnp.maximum(losses - wins, 0).astype(jnp.float32)
-    n = jnp.maximum(wins + losses, 1).astype(jnp.float32)
-    return 0.25 * lead * (lead / n)
+def _doubt(lead: jax.Array) -> jax.Array:
+    """max_j n_ij (1/2 - mu_ij)^2 over opponents ahead of i, from `lead_of` its counts, (..., K); it
+    never falls with a loss."""
+    return jnp.maximum(jnp.max(-lead, axis=-1), 0.0)

@@ -172,7 +172,10 @@ def advance(
     """The state after a comparison; one that was forced leaves the lists as they are."""
     learnt = duel_result(plan, outcome)
     wins = add_result(state.wins, learnt)
-    evidence, divergence = lists.update_evidence(state.evidence, state.divergence, wins, learnt)
+    i, j = learnt.winner, learnt.loser
+    evidence, divergence = lists.update_evidence(
+        state.evidence, state.divergence, wins[i, j], wins[j, i], learnt
+    )
     arms = jnp.arange(policy.num_arms, dtype=jnp.int32)
     row, column = jnp.minimum(plan.left, plan.right), jnp.maximum(plan.left, plan.right)
     made = state.made.at[row, column].add(row < column, mode="promise_in_bounds")
@@ -212,7 +215,7 @@ def quiet(
     fewest = jnp.min(state.fewest)
     after, run = lists.quiet_run(
         lists.Lists(state.queue, state.waiting, state.t),
-        state.wins,
+        lambda arm: (state.wins[arm], state.wins[:, arm]),
         state.divergence,
         policy.active_arms,
         limit,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -39,27 +39,38 @@ def evidence_of(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def update_evidence(
-    evidence: jax.Array, divergence: jax.Array, wins: jax.Array, learnt: DuelResult
+    evidence: jax.Array,
+    divergence: jax.Array,
+    won: jax.Array,
+    lost: jax.Array,
+    learnt: DuelResult,
 ) -> tuple[jax.Array, jax.Array]:
-    """`evidence_of(wins)`, from its result before `learnt` entered the wins.
+    """`evidence_of` the wins, from its result before `learnt` entered them.
 
     Two entries change; the two rows that they are in are summed anew: O(K), no drift.
 
     Args:
       evidence: (K, K) float32 before.
       divergence: (K,) float32 before.
-      wins: (K, K) int32 after.
+      won: () int32 after, wins of the winner of `learnt` over its loser.
+      lost: () int32 after, its losses to it.
       learnt: the duel between the two.
 
     Returns:
       (K, K) and (K,) float32.
     """
     i, j = learnt.winner, learnt.loser
-    w, losses = wins[i, j], wins[j, i]
-    against = jnp.where(i == j, 0.0, evidence_against_half(w, losses))
-    evidence = evidence.at[i, j].set(jnp.where(w <= losses, against, 0.0), mode="promise_in_bounds")
-    evidence = evidence.at[j, i].set(jnp.where(w >= losses, against, 0.0), mode="promise_in_bounds")
-    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    against = jnp.where(i == j, 0.0, evidence_against_half(won, lost))
+    if for_accelerator():  # in one kernel
+        arms, ahead = jnp.stack((i, j)), jnp.stack((won - lost, lost - won))
+        evidence = evidence.at[arms, arms[::-1]].set(
+            jnp.where(ahead <= 0, against, 0.0), mode="promise_in_bounds"
+        )
+    else:
+        own, other = (jnp.where(ahead <= 0, against, 0.0) for ahead in (won - lost, lost - won))
+        evidence = evidence.at[i, j].set(own, mode="promise_in_bounds")
+        evidence = evidence.at[j, i].set(other, mode="promise_in_bounds")
+    arms = jnp.arange(divergence.shape[0], dtype=jnp.int32)
     divergence = jnp.where(arms == i, sum_in_order(evidence[i], 0), divergence)
     return evidence, jnp.where(arms == j, sum_in_order(evidence[j], 0), divergence)
 
@@ -172,7 +183,7 @@ class Lists(NamedTuple):
 
 def quiet_run(
     lists: Lists,
-    wins: jax.Array,
+    counts_of: Callable[[jax.Array], Iterable[jax.Array]],
     divergence: jax.Array,
     active_arms: jax.Array,
     limit: jax.Array,
@@ -187,7 +198,7 @@ def quiet_run(
 
     Args:
       lists: before the run.
-      wins: (K, K) int32, wins of i over j.
+      counts_of: wins of an arm over each other, and its losses to each: two (K,) int32.
       divergence: (K,) float32.
       active_arms: (K,) bool.
       limit: () int32, the most comparisons that the run may have.
@@ -197,10 +208,11 @@ def quiet_run(
     Returns:
       The lists and the run.
     """
-    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    arms = jnp.arange(divergence.shape[0], dtype=jnp.int32)
     best = leader(divergence, active_arms)
     others = active_arms & (arms != best)
-    leads = ~jnp.any(others & (wins[best] <= wins[:, best]))
+    won, lost = counts_of(best)
+    leads = ~jnp.any(others & (won <= lost))
     excess = _excess(divergence, active_arms)
     nearest = jnp.min(jnp.where(others, excess, jnp.inf))
     end = lists.t + limit

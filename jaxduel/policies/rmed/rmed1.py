@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import count_true
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.counts import add_result, duel_result
+from jaxduel.policies.counts import add_to_tally, duel_result, tally_of
 from jaxduel.policies.registry import register
 from jaxduel.policies.rmed import lists
 from jaxduel.pytrees import register_dataclass
@@ -22,13 +22,18 @@ _SHIFT = 16
 class RMED1State(NamedTuple):
     """One seed's state."""
 
-    wins: jax.Array  # (K, K) int32: wins of i over j
+    tally: jax.Array  # (K, 2, K) int32: wins of i over j, losses of i to j
     evidence: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2) where mu_ij <= 1/2, else 0
     divergence: jax.Array  # (K,) float32: I_i, the row sums of the evidence
     pair: jax.Array  # () int32: i 2^16 + j for the initial phase's next pair (i, j); i = K after it
     queue: jax.Array  # (K,) bool: L_R, the arms of this pass that are still to come
     waiting: jax.Array  # (K,) bool: L_N, the arms of the next pass
     t: jax.Array  # () int32: comparisons made
+
+    @property
+    def wins(self) -> jax.Array:
+        """(K, K) int32, wins of i over j."""
+        return self.tally[..., 0, :]
 
 
 @register("rmed1")
@@ -84,7 +89,7 @@ class RMED1:
         del key
         num = self.num_arms
         return RMED1State(
-            wins=jnp.zeros((num, num), jnp.int32),
+            tally=jnp.zeros((num, 2, num), jnp.int32),
             evidence=jnp.zeros((num, num), jnp.float32),
             divergence=jnp.zeros(num, jnp.float32),
             pair=jnp.int32(1),
@@ -108,7 +113,7 @@ class RMED1:
         i = jnp.where(jnp.any(rows), lax.argmax(rows, 0, jnp.int32), self.num_arms)
         members = lists.plausible(divergence, self.active_arms, t, self.scale, self.exponent)
         return self.init(key)._replace(
-            wins=wins,
+            tally=tally_of(wins),
             evidence=evidence,
             divergence=divergence,
             pair=_packed(i, lax.argmax(lacking[i], 0, jnp.int32)),
@@ -129,14 +134,17 @@ class RMED1:
         """Counts the outcome and keeps the lists."""
         del key
         learnt = duel_result(plan, outcome)
-        wins = add_result(state.wins, learnt)
-        evidence, divergence = lists.update_evidence(state.evidence, state.divergence, wins, learnt)
+        tally = add_to_tally(state.tally, learnt)
+        won, lost = tally[learnt.winner, :, learnt.loser]
+        evidence, divergence = lists.update_evidence(
+            state.evidence, state.divergence, won, lost, learnt
+        )
         t = state.t + 1
         listed = _arms_of(state.pair)[0] == self.num_arms
         members = lists.plausible(divergence, self.active_arms, t, self.scale, self.exponent)
         queue, waiting = lists.next_lists(state.queue, state.waiting, plan.left, members, listed)
         return RMED1State(
-            wins=wins,
+            tally=tally,
             evidence=evidence,
             divergence=divergence,
             pair=jnp.where(listed, state.pair, self._after(state.pair)),
@@ -154,7 +162,7 @@ class RMED1:
         del key
         after, quiet = lists.quiet_run(
             lists.Lists(state.queue, state.waiting, state.t),
-            state.wins,
+            lambda arm: state.tally[arm],
             state.divergence,
             self.active_arms,
             limit,
@@ -167,7 +175,7 @@ class RMED1:
         """Takes in withheld outcomes."""
         wins = state.wins + feedback.wins()
         evidence, divergence = lists.evidence_of(wins)
-        return state._replace(wins=wins, evidence=evidence, divergence=divergence)
+        return state._replace(tally=tally_of(wins), evidence=evidence, divergence=divergence)
 
     def _after(self, pair: jax.Array) -> jax.Array:
         """The pair after another one, in lexicographic order."""
@@ -181,7 +189,8 @@ class RMED1:
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         others = self.active_arms & (arms != left)
         best = lists.leader(state.divergence, self.active_arms)
-        return lists.usual_opponent(state.wins[left], state.wins[:, left], others, best)
+        won, lost = state.tally[left]
+        return lists.usual_opponent(won, lost, others, best)
 
 
 def _packed(i: jax.Array | int, j: jax.Array | int) -> jax.Array:

@@ -8,6 +8,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies.base import Duel
 from jaxduel.policies.condorcet.rucb import RUCBState
+from jaxduel.policies.counts import tally_of
 from tests.oracles.condorcet.rucb import RUCB
 from tests.policies.quiet_bounds import (
     acts,
@@ -79,8 +80,7 @@ def _state(wins, best, t):
     wins = np.array(wins, np.int32)
     n = np.maximum(wins + wins.T, 1)
     doubt = (np.maximum(wins.T - wins, 0) ** 2 / (4 * n)).max(axis=1)
-    counts = jnp.array(wins), jnp.array(wins.T)
-    return RUCBState(*counts, jnp.float32(doubt), jnp.int32(best), jnp.int32(t))
+    return RUCBState(tally_of(jnp.asarray(wins)), jnp.float32(doubt), jnp.int32(best), jnp.int32(t))
 
 
 def _frequencies(policy, state, num=40_000):
@@ -129,11 +129,11 @@ def test_the_carried_doubt_and_losses_are_those_of_the_counts():
         left, right = jax.random.randint(key, (2,), 0, 5)
         outcome = jnp.where(jax.random.bernoulli(key, 0.7), 1, -1).astype(jnp.int32)
         state = policy.update(state, Duel(left, right), outcome, key)
-        return state, (state.wins, state.losses, state.doubt)
+        return state, (state.tally, state.doubt)
 
     first = policy.init(jax.random.key(0))
-    _, (wins, losses, doubt) = jax.lax.scan(step, first, jax.random.split(jax.random.key(1), 3000))
-    wins, doubt = np.asarray(wins), np.asarray(doubt)
+    _, (tally, doubt) = jax.lax.scan(step, first, jax.random.split(jax.random.key(1), 3000))
+    (wins, losses), doubt = np.moveaxis(np.asarray(tally), 2, 0), np.asarray(doubt)
     np.testing.assert_array_equal(losses, np.swapaxes(wins, 1, 2))
     for t in range(0, 3000, 37):
         expected = _state(wins[t], -1, t).doubt
