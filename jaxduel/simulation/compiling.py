@@ -23,7 +23,7 @@ from jax.core import Tracer
 
 from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE, gpu_loops, tracing_for
 from jaxduel.simulation import compilation_cache, executables
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import Device, require_memory
 from jaxduel.simulation.memory_maps import also_forget
 from jaxduel.simulation.program_folder import ProgramFolder
 from jaxduel.simulation.program_names import Foreign, name_of, name_of_text
@@ -42,14 +42,15 @@ def shared(device: Device) -> Iterator[None]:
     """Context in which, in this thread, functions that are `compiled_once` share programs.
 
     It has an effect where there is something to share with: other CPU devices, or a folder
-    (`use_compilation_cache`). It has none where JAX's own persistent cache is in use: a program
-    that came from there breaks when it is serialized once more (jaxlib 0.10).
+    (`use_compilation_cache`); and on an accelerator, whose memory is then looked at before a
+    program is run for the first time. It has none where JAX's own persistent cache is in use: a
+    program that came from there breaks when it is serialized once more (jaxlib 0.10).
 
     Args:
       device: where all arguments are.
     """
-    several = device.platform == "cpu" and len(device.client.local_devices()) > 1
-    alone = compilation_cache.current() is None and not several
+    alone = device.platform == "cpu" and len(device.client.local_devices()) == 1
+    alone = alone and compilation_cache.current() is None
     before = _here.device
     _here.device = None if alone or _jax_keeps() else device
     try:
@@ -210,7 +211,9 @@ class CompiledOnce:
         call = device, tree, tuple(map(_kind, leaves)), *static.items()
         run = self._ready.get(call)
         if run is None:
-            run = self._ready[call] = self._found(device, leaves, tree, static)
+            run = self._found(device, leaves, tree, static)
+            _require_memory(run, device)
+            self._ready[call] = run
         return run(*args)
 
     def _found(
@@ -278,6 +281,8 @@ class _Program:
         first = device.client.local_devices()[0]
         compiled = (lowered or self._lowered(device, shapes)).compile()
         self._loaded[first] = compiled
+        if folder is None and len(device.client.local_devices()) == 1:
+            return
         try:
             content = _dumped(compiled)
         except Exception:
@@ -309,6 +314,14 @@ class _Program:
                 return self._function.on(device.platform).lower(*shapes, **self._static)
         finally:
             _here.device = before
+
+
+def _require_memory(run: Any, device: Device) -> None:
+    """Raises JAX's error if a device has too little memory for a compiled program."""
+    used = run.memory_analysis() if isinstance(run, jax.stages.Compiled) else None
+    if used is not None:
+        results = used.output_size_in_bytes - used.alias_size_in_bytes
+        require_memory(results + used.temp_size_in_bytes, device)
 
 
 def _platform(leaves: list[Any]) -> str:

@@ -58,6 +58,25 @@ def _memory(device: Device) -> int | None:
     return (found or {}).get("bytes_limit")
 
 
+def require_memory(bytes_needed: int, device: Device) -> None:
+    """Raises JAX's error of a device whose memory has ended if so many bytes are not free now.
+
+    Where a program begins without them, XLA waits ten seconds for memory, fails, and keeps what it
+    had allocated (jaxlib 0.11), so that a smaller program fails as well.
+    """
+    free = free_memory(device)
+    if free is not None and bytes_needed > free:
+        raise jax.errors.JaxRuntimeError(
+            f"{_OUT_OF_MEMORY[0]}: {bytes_needed:,} bytes needed, {free:,} free."
+        )
+
+
+def free_memory(device: Device) -> int | None:
+    """Bytes of an accelerator's memory that JAX may use and does not; None where not known."""
+    limit = _memory(device)
+    return None if limit is None else limit - device.memory_stats()["bytes_in_use"]
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """True for JAX's error where the memory of a device ends."""
     is_jax = isinstance(error, jax.errors.JaxRuntimeError)

@@ -8,7 +8,18 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Batch, Duel
-from jaxduel.simulation import blocks, devices, events, lanes, rounds, run, skip_heuristic, steps
+from jaxduel.simulation import (
+    blocks,
+    compiling,
+    devices,
+    events,
+    lanes,
+    rounds,
+    run,
+    skip_heuristic,
+    steps,
+)
+from jaxduel.simulation.memory_maps import forget_programs
 from tests.choice import some
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -172,6 +183,29 @@ def test_where_memory_ends_the_run_is_that_of_fewer_lanes(
     assert found.made_by["lanes"] == 128
     np.testing.assert_array_equal(found.plays, expected.plays)
     np.testing.assert_array_equal(found.regret, expected.regret)
+
+
+def test_no_program_begins_that_needs_more_memory_than_is_free(monkeypatch):
+    needed = []
+    with monkeypatch.context() as patched:
+        patched.setattr(compiling, "require_memory", lambda number, _: needed.append(number))
+        forget_programs()
+        expected = simulate("rucb", lanes=128)
+    monkeypatch.setattr(devices, "free_memory", lambda device: max(needed))
+    forget_programs()
+    with pytest.warns(UserWarning, match=r"512 seeds did not fit .* of lanes=128\."):
+        found = simulate("rucb")
+    np.testing.assert_array_equal(found.plays, expected.plays)
+
+
+def test_free_memory_is_what_is_not_in_use():
+    known = device({"bytes_limit": 60 * GIB, "bytes_in_use": 59 * GIB})
+    assert devices.free_memory(known) == GIB
+    devices.require_memory(GIB, known)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="RESOURCE_EXHAUSTED") as caught:
+        devices.require_memory(GIB + 1, known)
+    assert devices.is_out_of_memory(caught.value)
+    devices.require_memory(2**60, device(None))
 
 
 def test_lanes_that_were_asked_for_are_not_changed(monkeypatch):
