@@ -1,5 +1,5 @@
-"""Cases of a test: those that README's command runs, those that CI runs beside it (`-m thorough`),
-and those that neither runs (`-m slow`)."""
+"""Cases of a test: those that README's command runs, those that `-m thorough` runs, and those that
+neither runs (`-m slow`)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -40,6 +40,7 @@ def test_plan_prints_and_writes_what_python_gives(capsys, tmp_path):
     assert (tmp_path / "plan.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.thorough
 def test_policies_have_parameters_in_brackets(capsys):
     label = "uniform", "rucb[alpha=0.9]"
     code, text, _ = outcome(capsys, "plan", TOURNAMENT, "--policies", *label, *SMALL)

@@ -28,6 +28,7 @@ def one_small_paper(monkeypatch):
 
 @pytest.mark.usefixtures("one_small_paper", "quick_compilation")
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
+@pytest.mark.thorough
 def test_all_papers_and_their_page_again(capsys, tmp_path):
     code, text, errors = outcome(capsys, "reproduce", "all", "--full", "--out", tmp_path)
     assert code == 0

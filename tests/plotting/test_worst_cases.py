@@ -1,5 +1,7 @@
 """The figure of a search for a worst instance."""
 
+import pytest
+
 import jaxduel as jd
 from jaxduel.plotting import worst_case_figure
 
@@ -12,6 +14,7 @@ def title(**settings):
     return worst_case_figure(found).legends[0].get_title().get_text().replace("\n", " ")
 
 
+@pytest.mark.thorough
 def test_the_title_names_policy_family_and_horizon():
     sizes = "family btl, K = 2, T = 100, 4 seeds for a step, 8 fresh ones"
     assert title() == rf"worst case of RUCB, $\alpha$ = 0.7, {sizes}"

@@ -68,6 +68,7 @@ def test_an_outcome_is_a_win_a_loss_or_nothing():
     assert int(instance.sample(jnp.arange(3), alone, Coin(jnp.float32(0.999)))) == -1  # never tied
 
 
+@pytest.mark.thorough
 def test_what_all_ties_teaches_is_nothing():
     q = 1.0 - np.eye(3)
     problem = jd.problems.from_matrix(np.full((3, 3), 0.5), ties=q)
@@ -84,6 +85,7 @@ def test_ties_must_be_named_rightly():
         jd.simulate(policy, TIED, 10, ties="skip")
 
 
+@pytest.mark.thorough
 def test_told_ties_are_outcomes_of_their_own():
     policy = jd.policies.make("pocowista", num_arms=3, delta=0.001)
     even = jd.problems.from_matrix(np.full((3, 3), 0.5), ties=0.9 * (1 - np.eye(3)))

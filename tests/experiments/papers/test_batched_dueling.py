@@ -29,6 +29,7 @@ def report(tmp_path_factory):
         return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
 
 
+@pytest.mark.thorough
 def test_files_of_the_panels_that_could_be_made(report):
     assert {file.name for file in report.files} == {
         *(f"figure-2{letter}.{kind}" for letter in "acd" for kind in ("png", "pdf", "csv")),
@@ -45,6 +46,7 @@ def test_files_of_the_panels_that_could_be_made(report):
     assert not report.interrupted
 
 
+@pytest.mark.thorough
 def test_tables_have_the_numbers_of_the_samples(report):
     folder = report.files[0].parent
     assert len(report.samples) == 12
@@ -61,6 +63,7 @@ def test_tables_have_the_numbers_of_the_samples(report):
     np.testing.assert_array_equal(means, report.samples["SYN-BTL", "rmed1"].mean)
 
 
+@pytest.mark.thorough
 def test_runs_on_six_rankers_are_those_of_simulate(report):
     competitor = next(c for c in paper.FIGURE_2 if c.name == "scomp2")
     policy = jd.policies.make("scomp2", num_arms=6, horizon=HORIZON, **competitor.parameters)

@@ -47,6 +47,7 @@ def report(tmp_path_factory):
         return made
 
 
+@pytest.mark.thorough
 def test_files_of_the_panels_that_could_be_made(report):
     assert {file.name for file in report.files} == {
         *(f"figure-{panel}.{kind}" for panel in ("1e", "s1") for kind in ("png", "pdf", "csv")),
@@ -63,6 +64,7 @@ def test_files_of_the_panels_that_could_be_made(report):
         assert words in text
 
 
+@pytest.mark.thorough
 def test_gap_is_played_in_both_orders_and_five_arms_by_cw_rmed(report):
     assert set(report.samples) == {
         *(("gap", name) for name in ("ecw-rmed", "cw-rmed", "savage", FIXED)),
@@ -73,6 +75,7 @@ def test_gap_is_played_in_both_orders_and_five_arms_by_cw_rmed(report):
     )
 
 
+@pytest.mark.thorough
 def test_bounds_are_in_the_table_of_the_panel(report):
     with (report.files[0].parent / "figure-1e.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["policy"] == "LB"]

@@ -76,6 +76,7 @@ def test_the_page_has_everything(tmp_path, two_small_papers):
             assert (tmp_path / link["href"]).is_file()
 
 
+@pytest.mark.thorough
 def test_it_goes_on_and_keeps_the_run_time(tmp_path, monkeypatch):
     first = made(tmp_path)
     seconds = [section.seconds for section in first.sections]
@@ -89,6 +90,7 @@ def test_it_goes_on_and_keeps_the_run_time(tmp_path, monkeypatch):
     assert [section.seconds_known for section in third.sections] == [False, True]
 
 
+@pytest.mark.thorough
 def test_an_interrupt_leaves_a_page_of_what_is_done(tmp_path, monkeypatch):
     real = stored_curves.run_tasks
     calls = []
@@ -126,6 +128,7 @@ def test_a_page_is_there_before_the_first_paper(tmp_path, monkeypatch):
     assert sum("not reproduced yet" in said for _, said in page.of("p")) == 2
 
 
+@pytest.mark.thorough
 def test_runs_of_another_size_are_not_shown(tmp_path):
     made(tmp_path)
     order = everything.Order(runs=3)
@@ -160,6 +163,7 @@ def test_requests_that_cannot_be_met(chosen, message, tmp_path):
         reproduce_all(**{"out": tmp_path, **chosen})
 
 
+@pytest.mark.thorough
 def test_pages_are_read_back(tmp_path):
     assert read_page(tmp_path) is None
     made(tmp_path)

@@ -230,6 +230,7 @@ def test_tasks_of_another_process_are_left_to_it(undisturbed, tmp_path, monkeypa
     assert stored(tmp_path) == stored(undisturbed)
 
 
+@pytest.mark.thorough
 def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
     grid = Grid(
         policies=(
@@ -268,6 +269,7 @@ def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
     assert float(pulls.plays_mean[-1, :2].sum()) == 60
 
 
+@pytest.mark.thorough
 def test_batched_policies_of_several_horizons_share_a_program(tmp_path):
     grid = Grid(
         policies=(PolicyEntry(name="pcomp"),),

@@ -70,6 +70,7 @@ def _preferences(upper):
     return p
 
 
+@pytest.mark.thorough
 def test_rounds_begin_at_comparisons_1_5_21_and_277_with_a_fresh_pair():
     policy = jd.policies.make("scb", num_arms=9)
     duels, _ = _histories(policy, _preferences(0.5), seed=0)

@@ -51,6 +51,7 @@ def test_lengths_are_exact_and_end_at_the_largest_horizon(beta):
         assert lengths[number - 1] == min(exact.numerator // exact.denominator, 2**31 - 1)
 
 
+@pytest.mark.thorough
 def test_two_arms_of_which_one_always_wins():
     """Round l takes one duel: C grows by 1 in each."""
     policy = jd.policies.make("ws-s", num_arms=3, active_arms=[1, 1, 0], beta=2.0)
