@@ -31,8 +31,9 @@ from jaxduel.policies.thompson import pairs
 VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
 """Streams of random words (`jaxduel.numerics.threefry`)."""
 
-_FEW = 8
-"""Arms up to which a CPU counts votes faster coin by coin than by words of coins."""
+_FEW, _WIDTH = 16, 8
+"""With fewer arms a CPU counts votes faster coin by coin than by words of coins; and it tosses a
+coin twice, once for each of its arms, faster than it packs them, unless a row fills a register."""
 
 FREE, LIKELY, UNLIKELY = 0, 1, 2
 """Sides of a coin of the next step: to be tossed, fixed on the likelier side, fixed on the other.
@@ -117,6 +118,10 @@ def tossed(seed: KeyWords, tail: jax.Array) -> jax.Array:
     Returns:
       (K, K) bool, arbitrary on the diagonal.
     """
+    if _are_few(len(tail)) and len(tail) != _WIDTH:
+        arms = np.arange(len(tail), dtype=np.int32)
+        low, high = np.minimum(arms[:, None], arms), np.maximum(arms[:, None], arms)
+        return bernoulli_from_tail(seed, jnp.asarray(low * len(arms) + high), VOTES, tail)
     return pairs.unfolded(_coins(seed, tail))
 
 
@@ -126,10 +131,13 @@ def _coins(seed: KeyWords, tail: jax.Array) -> jax.Array:
     return bernoulli_from_tail(seed, numbers, VOTES, pairs.folded(tail))
 
 
+def _are_few(num_arms: int) -> bool:
+    return num_arms < _FEW and not for_accelerator()
+
+
 def sampled_votes(seed: KeyWords, state: ThompsonState, active: jax.Array) -> jax.Array:
     """`votes_of` the `sampled_wins`."""
-    few = len(active) <= _FEW and not for_accelerator()
-    if few or state.decided is not None:
+    if _are_few(len(active)) or state.decided is not None:
         return votes_of(sampled_wins(seed, state), active)
     losses = pairs.losses_of(_coins(seed, state.tail), active)
     return jnp.where(active, count_true(active) - 1 - losses, -1)
