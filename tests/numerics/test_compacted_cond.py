@@ -1,5 +1,7 @@
 """`compacted_cond` is `lax.cond` for lanes: whatever the lanes, whoever needs the work."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -29,7 +31,8 @@ def _expected(n, limit):
 
 @pytest.mark.parametrize("platform", ["cpu", "gpu"])
 @pytest.mark.parametrize("with_effort", [False, True])
-def test_lanes_that_need_the_work_get_it_and_the_others_stay(with_effort, platform):
+@pytest.mark.parametrize("lanes", [1, 83])
+def test_lanes_that_need_the_work_get_it_and_the_others_stay(lanes, with_effort, platform):
     @jax.jit
     def run(needed, n, effort, limit):
         def one(needed, n, effort):
@@ -41,12 +44,12 @@ def test_lanes_that_need_the_work_get_it_and_the_others_stay(with_effort, platfo
 
     rng = np.random.default_rng(0)
     for share in (0.0, 0.1, 1.0):
-        needed = rng.random(83) < share
-        n = rng.integers(1, 200, 83).astype(np.int32)
-        effort = rng.integers(-3, 3, 83).astype(np.int32)
+        needed = rng.random(lanes) < share
+        n = rng.integers(1, 200, lanes).astype(np.int32)
+        effort = rng.integers(-3, 3, lanes).astype(np.int32)
         with tracing_for(platform):
             done = jax.tree.map(np.asarray, run(needed, n, effort, jnp.int32(50)))
-        for lane in range(83):
+        for lane in range(lanes):
             expected = _expected(int(n[lane]), 50) if needed[lane] else (n[lane], 0)
             assert (done["n"][lane], done["turns"][lane] - 7) == expected
 
@@ -79,6 +82,30 @@ def test_a_table_is_read_by_lane_in_one_lane_in_many_and_in_cells_of_many():
     for lane in range(4):
         alone = one(jnp.asarray(needed[0, lane]), jnp.asarray(start[0, lane]), tables[0, lane])
         assert int(alone) == expected[0, lane]
+        (of_one,) = lanes(*(x[0, lane : lane + 1] for x in (needed, start, tables)))
+        assert int(of_one) == expected[0, lane]
+
+
+def _add_sorted(value, given):
+    return value + jnp.sort(given)
+
+
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_a_loop_does_not_do_the_work_before_it_is_needed(lanes):
+    """The work is in a branch or in a loop of its own inside of that over time, never beside it."""
+
+    def step(number, value):
+        needed = number > jnp.arange(100, 100 + lanes)
+        work = jax.vmap(lambda need, x: compacted_cond(_add_sorted, need, x, -x))
+        return work(needed, value)
+
+    run = jax.jit(lambda value: jax.lax.fori_loop(0, 200, step, value))
+    text = run.lower(jnp.zeros((lanes, 50))).compile().as_text()
+    loop = re.search(r" while\(.*body=%([\w.]+)", text.split("ENTRY")[1])
+    assert loop is not None
+    body = text.split(f"\n%{loop[1]} ")[1].split("\n}")[0]
+    assert " sort(" not in body
+    assert " conditional(" in body if lanes == 1 else " while(" in body
 
 
 def _scale(value, factor):
