@@ -2,6 +2,7 @@
 
     python -m benchmarks.gpu --out gpu.json
     python -m benchmarks.gpu --out gpu.json --model kernels.json    # of benchmarks.gpu_kernels
+    python -m benchmarks.gpu --out gpu.json --policies btm rcs      # their steps alone
 
 Prints a table row by row and keeps it as JSON. The rows: whether the three ways of running loops
 agree, bit for bit; versions, memory, the constants of the model in `gpu_programs`; whether the
@@ -126,9 +127,9 @@ def _ended(code):
     return f"ended by signal {-code}" if code < 0 else f"ended with code {code}"
 
 
-def measure(table, sizes, model, until):
+def measure(table, rows, until):
     """Adds the rows that the table does not have, while there is time; the exit code."""
-    for row in rows_of(sizes, model, table, until):
+    for row in rows:
         if row.name in table.rows:
             continue
         table.begin(row.name, PATIENCE * row.needs)
@@ -160,6 +161,7 @@ def main():
     parser.add_argument("--small", action="store_true", help="everything in its smallest size")
     parser.add_argument("--minutes", type=float, default=8.0, help="time for all rows")
     parser.add_argument("--model", type=Path, nargs="*", default=[], help="of gpu_kernels")
+    parser.add_argument("--policies", nargs="+", default=[], help="steps of these in place of all")
     parser.add_argument("--until", type=float, help=argparse.SUPPRESS)  # of the one that measures
     options = parser.parse_args()
     identity = "policy", "arms", "lanes", "loop"
@@ -168,8 +170,10 @@ def main():
     if options.until:
         warnings.simplefilter("ignore", jd.AssumptionWarning)
         sizes = SMALL if options.small else FULL
+        table, until = Table(options.out), options.until
+        rows = rows_of(sizes, model, table, until, options.policies)
         with jax.default_device(jax.devices()[0]):  # as `simulate` does: programs are found again
-            return measure(Table(options.out), sizes, model, options.until)
+            return measure(table, rows, until)
     until = time.time() + 60.0 * options.minutes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the other process ends as well
     options.out.unlink(missing_ok=True)

@@ -75,7 +75,7 @@ class Row(NamedTuple):
     needs: float = 20.0  # seconds that must be left to begin it
 
 
-def rows_of(sizes, model, table, until):
+def rows_of(sizes, model, table, until, policies=()):
     """All rows, in order.
 
     Args:
@@ -83,10 +83,15 @@ def rows_of(sizes, model, table, until):
       model: numbers of `gpu_kernels` by (policy, arms, lanes, loop).
       table: the table, for a row that is computed from others.
       until: time by which the grid ends, finished or not.
+      policies: if given, only steps of these are rows.
     """
     few, many, most = sizes.lanes
     arms, wide = sizes.arms
     yield Row("versions", partial(versions))
+    for name in policies:
+        yield Row(f"{name}, K = {arms}, {many:,} lanes", _steps(name, arms, many, sizes, model))
+    if policies:
+        return
     yield Row("memory", partial(memory, sizes.copied))
     for kind in gpu_constants.KINDS:
         yield Row(f"tiny loops, {kind}", partial(tiny_loops, kind, sizes.turns))
@@ -100,8 +105,7 @@ def rows_of(sizes, model, table, until):
     cases += [(name, wide, many) for name in ("rucb", "rmed1", "dts")]
     for name, num_arms, lanes in cases:
         title = f"{name}, K = {num_arms}, {lanes:,} lanes"
-        beside = model.get((name, num_arms, lanes, "step"))
-        yield Row(title, partial(step_rate, name, num_arms, lanes, sizes, beside))
+        yield Row(title, _steps(name, num_arms, lanes, sizes, model))
     for name in sizes.skipping:
         beside = model.get((name, arms, many, "turn"))
         title = f"{name}, turns of the event loop, K = {arms}, {many:,} lanes"
@@ -117,6 +121,10 @@ def rows_of(sizes, model, table, until):
         title = f"{name}, rounds, K = {arms}, {many:,} lanes"
         yield Row(title, partial(round_rate, name, arms, many, sizes, beside))
     yield Row("grid of pcomp", partial(grid, sizes, until), 60.0)
+
+
+def _steps(name, arms, lanes, sizes, model):
+    return partial(step_rate, name, arms, lanes, sizes, model.get((name, arms, lanes, "step")))
 
 
 def versions():
