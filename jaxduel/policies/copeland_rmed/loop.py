@@ -12,6 +12,7 @@ from jax import lax
 from jaxduel.errors import unknown_name
 from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.memory import materialize
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback
 from jaxduel.policies.checks import require
@@ -94,7 +95,8 @@ def begin(
     num = policy.num_arms
     active = jnp.asarray(policy.active_arms)
     nothing = jnp.zeros((num, num), jnp.float32)
-    wins = jnp.zeros((num, num), jnp.int32) if wins is None else wins
+    if wins is None:  # not as constants, of which XLA would compute the demand, slowly
+        wins = materialize(jnp.zeros((num, num), jnp.int32), ~jnp.any(active))
     estimates, t = _estimates(wins), jnp.sum(wins, dtype=jnp.int32)
     unknown = Demand(
         winners=jnp.int32(0),
