@@ -170,10 +170,10 @@ def main():
     if options.until:
         warnings.simplefilter("ignore", jd.AssumptionWarning)
         sizes = SMALL if options.small else FULL
-        table, until = Table(options.out), options.until
-        rows = rows_of(sizes, model, table, until, options.policies)
+        table = Table(options.out)
+        rows = rows_of(sizes, model, table, options.until, options.policies)
         with jax.default_device(jax.devices()[0]):  # as `simulate` does: programs are found again
-            return measure(table, rows, until)
+            return measure(table, rows, options.until)
     until = time.time() + 60.0 * options.minutes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the other process ends as well
     options.out.unlink(missing_ok=True)

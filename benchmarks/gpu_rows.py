@@ -88,9 +88,8 @@ def rows_of(sizes, model, table, until, policies=()):
     few, many, most = sizes.lanes
     arms, wide = sizes.arms
     yield Row("versions", partial(versions))
-    for name in policies:
-        yield Row(f"{name}, K = {arms}, {many:,} lanes", _steps(name, arms, many, sizes, model))
     if policies:
+        yield from (_steps(name, arms, many, sizes, model) for name in policies)
         return
     yield Row("memory", partial(memory, sizes.copied))
     for kind in gpu_constants.KINDS:
@@ -103,9 +102,7 @@ def rows_of(sizes, model, table, until, policies=()):
     ]
     cases += [(name, arms, many) for name in ("ucb1", "ccb", "dts+", "ecw-rmed")]
     cases += [(name, wide, many) for name in ("rucb", "rmed1", "dts")]
-    for name, num_arms, lanes in cases:
-        title = f"{name}, K = {num_arms}, {lanes:,} lanes"
-        yield Row(title, _steps(name, num_arms, lanes, sizes, model))
+    yield from (_steps(*case, sizes, model) for case in cases)
     for name in sizes.skipping:
         beside = model.get((name, arms, many, "turn"))
         title = f"{name}, turns of the event loop, K = {arms}, {many:,} lanes"
@@ -124,7 +121,10 @@ def rows_of(sizes, model, table, until, policies=()):
 
 
 def _steps(name, arms, lanes, sizes, model):
-    return partial(step_rate, name, arms, lanes, sizes, model.get((name, arms, lanes, "step")))
+    """The row of a policy's steps."""
+    beside = model.get((name, arms, lanes, "step"))
+    title = f"{name}, K = {arms}, {lanes:,} lanes"
+    return Row(title, partial(step_rate, name, arms, lanes, sizes, beside))
 
 
 def versions():

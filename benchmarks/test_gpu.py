@@ -40,6 +40,11 @@ def test_all_rows_on_the_cpu(tmp_path):
     assert rucb["times the model"] == rucb["million a second"] / 2.0 > 0
 
 
+def test_chosen_policies_alone():
+    rows = [row.name for row in rows_of(SMALL, {}, None, 0.0, ("btm", "rcs"))]
+    assert rows == ["versions", "btm, K = 4, 64 lanes", "rcs, K = 4, 64 lanes"]
+
+
 WORKER = """
 import os, sys
 from benchmarks.gpu_table import Table

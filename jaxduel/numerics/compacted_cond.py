@@ -133,12 +133,8 @@ def _compacted(
     lanes = needed.shape[0]
     if lanes == 1 and not for_accelerator():
         # in the loop below XLA sees that all turns do the same work, and does it before any
-        lane = jnp.int32(0)
-        alone, rest = jax.tree.map(lambda x: x[0], (value, context))
-        done = lax.cond(
-            needed[0], lambda v: work(v, *rest, *_reader(table, lane)), lambda v: v, alone
-        )
-        return jax.tree.map(lambda x: x[None], done)
+        alone = jax.tree.map(lambda x: x[0], (needed, value, context, table, effort))
+        return jax.tree.map(lambda x: x[None], _over_lanes(work)(*alone))
     slots = min(_SLOTS, lanes)
     if for_accelerator():
         slots, effort = max(slots, -(-lanes // _ACCELERATOR_PART)), None

@@ -1,12 +1,14 @@
-"""The warning about cores that are idle."""
+"""Cores and devices: the warning about idle cores, and operations that stay on one."""
 
 import warnings
 
 import jax
+import jax.numpy as jnp
 import pytest
 
 import jaxduel as jd
 from jaxduel.simulation import devices
+from jaxduel.simulation.compiling import compiled_once
 
 ARGUMENTS = {"horizon": 20, "num_seeds": 5, "lanes": 2, "checkpoints": [20]}
 
@@ -51,3 +53,10 @@ def test_the_number_of_devices_is_chosen_by_jax_and_by_the_environment(monkeypat
     assert devices._is_chosen()  # tests have two
     monkeypatch.setattr(jax.config, "update", lambda *_: pytest.fail("changed"))
     devices.use_all_cores()
+
+
+def test_no_operation_is_split_among_cores_that_have_devices():
+    """Tests have two CPU devices. Alone, XLA splits this where there is more than one core."""
+    wide = compiled_once(lambda x: 2 * jnp.sin(x), lasting=True).on("cpu")
+    texts = [f.lower(jnp.zeros(10**6)).compile().as_text() for f in (wide, jax.jit(jnp.sin))]
+    assert ["outer_dimension_partitions" in text for text in texts] == [False, devices._cores() > 1]

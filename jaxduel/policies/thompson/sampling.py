@@ -119,9 +119,9 @@ def tossed(seed: KeyWords, tail: jax.Array) -> jax.Array:
       (K, K) bool, arbitrary on the diagonal.
     """
     if _are_few(len(tail)) and len(tail) != _WIDTH:
-        arms = np.arange(len(tail), dtype=np.int32)
-        low, high = np.minimum(arms[:, None], arms), np.maximum(arms[:, None], arms)
-        return bernoulli_from_tail(seed, jnp.asarray(low * len(arms) + high), VOTES, tail)
+        numbers = np.arange(tail.size, dtype=np.int32).reshape(tail.shape)
+        numbers = jnp.asarray(np.minimum(numbers, numbers.T))  # i K + j for both orders of i < j
+        return bernoulli_from_tail(seed, numbers, VOTES, tail)
     return pairs.unfolded(_coins(seed, tail))
 
 
