@@ -18,7 +18,7 @@ from jax.custom_batching import custom_vmap
 from jaxduel.numerics.target import for_accelerator
 
 _SLOTS = 8
-"""Lanes that go together on a CPU, and at least on an accelerator."""
+"""Lanes that go together on a CPU, unless a caller says how many."""
 _ACCELERATOR_PART = 4
 """There all lanes are served in at most so many turns: each costs its kernels, not its lanes."""
 
@@ -31,13 +31,14 @@ def compacted_cond(
     table: Any = None,
     effort: jax.Array | None = None,
     is_light: bool = False,
+    together: int = _SLOTS,
 ) -> Any:
     """`work(value, *context)` if `needed`, else `value`, like a `lax.cond`.
 
-    Under `jax.vmap` only lanes that need the work pay for it, 8 at a time on a CPU, a quarter of
-    all on an accelerator; where it loops, they take as long as the slowest of them. Results do not
-    depend on which lanes go together, except for the rounding that XLA chooses for the shape, the
-    same for all.
+    Under `jax.vmap` only lanes that need the work pay for it, a few at a time on a CPU, a quarter
+    of all, or 8, on an accelerator; where it loops, they take as long as the slowest of them.
+    Results do not depend on which lanes go together, except for the rounding that XLA chooses for
+    the shape, the same for all.
 
     Args:
       work: a function of arrays of one lane. It must be the same object in every call, as functions
@@ -54,14 +55,16 @@ def compacted_cond(
         together.
       is_light: whether the work costs less than finding the lanes that need it on an accelerator,
         where all lanes do it then.
+      together: number of lanes that go together on a CPU. One is best where the work loops for
+        very different times, over arrays that are large enough by themselves.
     """
     if is_light and table is None and for_accelerator():
         return jax.tree.map(partial(jnp.where, needed), work(value, *context), value)
-    return _over_lanes(work)(needed, value, context, table, effort)
+    return _over_lanes(work, together)(needed, value, context, table, effort)
 
 
 @cache
-def _over_lanes(work: Callable[..., Any]) -> Any:
+def _over_lanes(work: Callable[..., Any], together: int) -> Any:
     """`compacted_cond` with its own batching rule."""
 
     @custom_vmap
@@ -81,19 +84,19 @@ def _over_lanes(work: Callable[..., Any]) -> Any:
             return x if is_batched else jnp.broadcast_to(x, (size, *x.shape))
 
         arguments = jax.tree.map(wide, given, tuple(batched))
-        done = _lanes(work)(*arguments)
+        done = _lanes(work, together)(*arguments)
         return done, jax.tree.map(lambda _: True, done)
 
     return one
 
 
 @cache
-def _lanes(work: Callable[..., Any]) -> Any:
+def _lanes(work: Callable[..., Any], together: int) -> Any:
     """The work for arrays of lanes; vmapping it adds lanes instead of an axis."""
 
     @custom_vmap
     def many(*given: Any) -> Any:
-        return _compacted(work, *given)
+        return _compacted(work, together, *given)
 
     @many.def_vmap
     def _(size: int, batched: Any, *given: Any) -> Any:
@@ -123,6 +126,7 @@ def _reader(table: Any, *lane: jax.Array) -> tuple[Callable[..., Any], ...]:
 
 def _compacted(
     work: Callable[..., Any],
+    together: int,
     needed: jax.Array,
     value: Any,
     context: Any,
@@ -134,10 +138,10 @@ def _compacted(
     if lanes == 1 and not for_accelerator():
         # in the loop below XLA sees that all turns do the same work, and does it before any
         alone = jax.tree.map(lambda x: x[0], (needed, value, context, table, effort))
-        return jax.tree.map(lambda x: x[None], _over_lanes(work)(*alone))
-    slots = min(_SLOTS, lanes)
+        return jax.tree.map(lambda x: x[None], _over_lanes(work, together)(*alone))
+    slots = min(together, lanes)
     if for_accelerator():
-        slots, effort = max(slots, -(-lanes // _ACCELERATOR_PART)), None
+        slots, effort = max(min(_SLOTS, lanes), -(-lanes // _ACCELERATOR_PART)), None
     order, number = _queue(needed, effort, slots)
 
     def turn(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:

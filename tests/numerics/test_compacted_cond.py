@@ -29,16 +29,18 @@ def _expected(n, limit):
     return n, turns
 
 
-@pytest.mark.parametrize("platform", ["cpu", "gpu"])
+@pytest.mark.parametrize(("platform", "together"), [("cpu", 8), ("cpu", 1), ("gpu", 8), ("gpu", 1)])
 @pytest.mark.parametrize("with_effort", [False, True])
 @pytest.mark.parametrize("lanes", [1, 83])
-def test_lanes_that_need_the_work_get_it_and_the_others_stay(lanes, with_effort, platform):
+def test_lanes_that_need_the_work_get_it_and_the_others_stay(
+    lanes, with_effort, platform, together
+):
     @jax.jit
     def run(needed, n, effort, limit):
         def one(needed, n, effort):
             value = {"n": n, "turns": jnp.int32(7)}
             effort = effort if with_effort else None
-            return compacted_cond(_collatz, needed, value, limit, effort=effort)
+            return compacted_cond(_collatz, needed, value, limit, effort=effort, together=together)
 
         return jax.vmap(one)(needed, n, effort)
 

@@ -11,11 +11,12 @@ import jax.numpy as jnp
 
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.copeland_rmed import demands, loop
+from jaxduel.policies.copeland_rmed.constraints import table_of
 from jaxduel.policies.copeland_rmed.demands import Demand
 from jaxduel.policies.copeland_rmed.evidence import Standing
 from jaxduel.policies.copeland_rmed.loop import LoopState
 from jaxduel.policies.copeland_rmed.quiet import quiet_run
-from jaxduel.policies.copeland_rmed.vertex import TOLERANCE, no_vertex, optimal_vertex, table_of
+from jaxduel.policies.copeland_rmed.vertex import TOLERANCE, no_vertex, optimal_vertex
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -47,15 +48,15 @@ class CWRMED:
     `jaxduel.policies.ECWRMED` has lines 4 to 15, the readings and the parameters.
 
     The linear program of line 11 has constraints for all subsets of arms. It is solved inside the
-    step, by a dual simplex method that finds the most violated constraint by sorting
+    step, by a simplex method that finds the most violated constraint by sorting
     (`jaxduel.policies.copeland_rmed.vertex`): constraints hold to 1e-4, and costs are perturbed by
     at most 1e-4 of themselves, so that the regret of q* is within 1e-4 of the optimum, and a pair
-    whose q* d is below 2e-4 counts as not needed. The last solution is kept while it stays optimal,
-    which an outcome seldom changes. With several empirical Copeland winners the optimum of
-    ECW-RMED is one of this program, too (Theorem 6).
+    whose q* d is below 2e-4 counts as not needed. The last solution is kept while it stays optimal;
+    otherwise a few steps lead from it to the next, unless another arm wins. With several empirical
+    Copeland winners the optimum of ECW-RMED is one of this program, too (Theorem 6).
 
-    The state holds (K (K - 1) / 2)^2 numbers, so K is meant to be small: K = 16 takes 58 KB and
-    milliseconds for a new solution. Should the method fail to find one in 24 K turns, that
+    The state holds (K (K - 1) / 2)^2 numbers, so K is meant to be small: K = 16 takes 58 KB, and
+    milliseconds for a solution from e = 0. Should the method fail to find one in 64 K steps, that
     comparison takes ECW-RMED's optimum, and `state.demand.program.stalls` counts it.
 
     Attributes:

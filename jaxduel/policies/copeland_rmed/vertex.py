@@ -1,28 +1,42 @@
 """The optimum over R_winner (2) of Komiyama et al. (ICML 2016), inside a step: a simplex method.
 
-Variables are e_ij = q_ij d(mu_ij, 1/2), one for each pair. The method walks over vertices of the
-polyhedron {e >= 0, some constraints of (2)}, from e = 0 on: as long as the vertex violates a
-constraint, the most violated one is found by sorting and becomes one of those that define the
-vertex (a step of the dual simplex method, the constraints being generated when they are needed).
-Only the P constraints that define the vertex are represented, P = K (K - 1) / 2.
+A vertex of the polyhedron of (2) is where P constraints hold with equality; only these are
+represented, and others are found by sorting when they are needed. A step of the dual method goes to
+where the most violated constraint holds, a step of the primal method along the move that saves the
+most, as far as the constraints allow.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.policies.copeland_rmed.evidence import Standing, members, tightest
+from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.policies.copeland_rmed.constraints import (
+    Defining,
+    Row,
+    at_zero,
+    bound_row,
+    outdated,
+    pair_costs,
+    tightest_row,
+)
+from jaxduel.policies.copeland_rmed.evidence import Standing
 
 TOLERANCE = 1e-4
 """Tolerated violation of a constraint "at least 1", or of e >= 0."""
-_SPREAD = 1e-4
-"""Largest relative perturbation of costs; it breaks ties, so that the walk does not cycle."""
-_TURNS = 24
-"""Most turns of the walk, per arm."""
+_SAVING = 1e-5
+"""A move that saves a smaller share of the cost, per unit of slack, is not worth a step."""
+_PIVOT, _SMALL = 1e-3, 1e-5
+"""The smallest pivot, and what counts as 0 in a move."""
+_TURNS = 64
+"""Most steps to a vertex, per arm."""
+_AGE = 128
+"""Steps from e = 0 after which the method begins there again, per arm: rounding adds up."""
 
 
 class Vertex(NamedTuple):
@@ -34,122 +48,225 @@ class Vertex(NamedTuple):
 
     e: jax.Array  # (P,) float32: e0
     moves: jax.Array  # (P, P) float32: M
+    defining: Defining  # the constraints
+    age: jax.Array  # () int32: steps from e = 0 to it
     ahead: jax.Array  # (K, K) bool: True where `Standing.lead` was positive when it was found
-    found: jax.Array  # () bool: True if it satisfies all constraints of (2)
-    stalls: jax.Array  # () int32: times that the walk was given up
+    found: jax.Array  # () bool: True if it is optimal for all constraints of (2), as they are now
+    stalls: jax.Array  # () int32: times that none was found
 
 
 def no_vertex(num_arms: int) -> Vertex:
-    """The vertex e = 0 from which the walk begins, not `found`."""
+    """The vertex e = 0, not `found`."""
     pairs = num_arms * (num_arms - 1) // 2
     return Vertex(
         e=jnp.zeros(pairs, jnp.float32),
         moves=jnp.eye(pairs, dtype=jnp.float32),
+        defining=at_zero(num_arms),
+        age=jnp.int32(0),
         ahead=jnp.zeros((num_arms, num_arms), bool),
         found=jnp.array(False),
         stalls=jnp.int32(0),
     )
 
 
-class _Walk(NamedTuple):
-    """The dual simplex method on its way."""
-
-    turns: jax.Array  # () int32: pivots made
-    e: jax.Array  # (P,) float32, as in `Vertex`
-    moves: jax.Array  # (P, P) float32, as in `Vertex`
-    rates: jax.Array  # (P,) float32: cost of each move per unit of slack
-    violated: jax.Array  # () bool: whether a constraint was found to be violated
-
-
 def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.Array) -> Vertex:
     """A vertex of the smallest cost.
 
-    The last one is kept while nobody overtakes another and no move from it has a negative cost.
-    Otherwise the walk begins anew.
+    While nobody overtakes another the last one satisfies all constraints: it is kept if no move
+    from it has a negative cost, and else the primal method goes on from it. If arms have overtaken
+    others, but the winner and its number of losses are the same, constraints that are none any more
+    are given up first; then the dual method goes on, as if moves of a negative cost had none, and
+    the primal method from there. Otherwise, or if the vertex is old, the dual method begins at
+    e = 0, where no cost is negative.
 
     Args:
       last: the last one.
       now: the standing.
       winner: () int32, the only empirical Copeland winner.
-      wanted: () bool; if False, there is no walk, and the result is not `found`.
+      wanted: () bool; if False, the last one is returned, as not `found`.
     """
+    costs = pair_costs(now)
+    same = (last.age > 0) & jnp.all((now.lead > 0) == last.ahead)
+    keeps = same & ~_can_save(costs, last.e, _rates(costs, last.moves))
+    new = compacted_cond(_solved, wanted & ~keeps, last, now, winner, together=1)
+    return new._replace(found=wanted & (keeps | new.found))
+
+
+class _At(NamedTuple):
+    """The simplex method on its way; fields as in `Vertex`."""
+
+    turns: jax.Array  # () int32: steps made
+    e: jax.Array
+    moves: jax.Array
+    defining: Defining
+    rates: jax.Array  # (P,) float32: cost of each move per unit of slack
+    goes_on: jax.Array  # () bool: False once there is nothing left to do
+
+
+class _Tried(NamedTuple):
+    """Attempts to find a vertex: from the last one, then from e = 0."""
+
+    at: _At
+    age: jax.Array  # () int32, as in `Vertex`
+    found: jax.Array  # () bool
+    goes_on: jax.Array  # () bool: whether another attempt is needed
+
+
+class _Reach(NamedTuple):
+    """How far a move can go, as far as is known."""
+
+    length: jax.Array  # () float32
+    row: Row  # what ends it there
+    shorter: jax.Array  # () bool: whether the last constraint looked at has shortened it
+
+
+def _solved(last: Vertex, now: Standing, winner: jax.Array) -> Vertex:
+    """`optimal_vertex` where the last one is not kept."""
     num = len(now.losses)
-    rows, columns = _pairs(num)
-    pairs = len(rows)
-    ahead = now.lead > 0
-    spread = 1 + _SPREAD * ((lax.iota(jnp.float32, pairs) * 0.618034) % 1)
-    costs = jnp.minimum(now.costs[rows, columns], now.costs[columns, rows])
-    costs = jnp.where(jnp.isfinite(costs), costs, 1.0) * spread
+    limit = _TURNS * num
+    costs = pair_costs(now)
 
-    rates = jnp.sum(costs[:, None] * last.moves, axis=0)
-    level = jnp.sum(costs * last.e)
-    same = last.found & wanted & jnp.all(ahead == last.ahead)
-    keeps = same & jnp.all(rates >= -1e-5 * level)
+    def stale(defining: Defining) -> jax.Array:
+        return outdated(defining, last.ahead, now, winner)
 
-    def turn(at: _Walk) -> _Walk:
-        turns, e, moves, rates, _ = at
-        lowest = lax.argmin(e, 0, jnp.int32)
-        negative = e[lowest] < -TOLERANCE
-        table = table_of(jnp.maximum(e, 0.0), num)
-        worst = tightest(now, winner, table, jnp.float32(-jnp.inf))
-        of_winner, of_rival = members(now, winner, table, worst)
-        by_winner = (rows == winner) & of_winner[columns] | (columns == winner) & of_winner[rows]
-        by_rival = (rows == worst.rival) & of_rival[columns]
-        by_rival = by_rival | (columns == worst.rival) & of_rival[rows]
-        itself = jnp.arange(pairs, dtype=jnp.int32) == lowest
-        row = jnp.where(negative, itself, by_winner | by_rival)
-        short = jnp.where(negative, -e[lowest], 1 - jnp.sum(jnp.where(row, e, 0.0)))
-        violated = short > TOLERANCE
+    def release(at: _At) -> _At:
+        """Gives up a constraint that is none any more: where its slack falls, until an e is 0."""
+        leaving = lax.argmax(stale(at.defining), 0, jnp.int32)
+        first, length = _room(at.e, -at.moves[:, leaving])
+        new = _stepped(at, bound_row(first, num), leaving, -length, limit)
+        return new._replace(goes_on=jnp.any(stale(new.defining)))
 
-        gains = jnp.sum(jnp.where(row[:, None], moves, 0.0), axis=0)
-        useful = gains > 1e-3
-        ratios = jnp.where(useful, jnp.maximum(rates, 0.0) / jnp.where(useful, gains, 1.0), jnp.inf)
+    def repair(at: _At) -> _At:
+        """A step of the dual method."""
+        lowest = lax.argmin(at.e, 0, jnp.int32)
+        negative = at.e[lowest] < -TOLERANCE
+        row = _select(negative, bound_row(lowest, num), tightest_row(now, winner, at.e))
+        short = jnp.where(negative, 0.0, 1.0) - jnp.sum(jnp.where(row.pairs, at.e, 0.0))
+        gains = _gains(at.moves, row)
+        useful = gains > _PIVOT
+        ratios = jnp.where(useful, at.rates / jnp.where(useful, gains, 1.0), jnp.inf)
         leaving = lax.argmin(ratios, 0, jnp.int32)
-        step = moves[:, leaving] / gains[leaving]
-        here = jnp.arange(pairs, dtype=jnp.int32) == leaving
-        new_moves = moves - step[:, None] * jnp.where(here, gains - 1, gains)
-        ratio = ratios[leaving]
-        new_rates = jnp.where(here, ratio, jnp.maximum(rates - ratio * gains, 0.0))
-        possible = violated & jnp.any(useful)
-        return _Walk(
-            turns=jnp.where(possible, turns + 1, jnp.where(violated, limit, turns)),
-            e=jnp.where(possible, e + step * short, e),
-            moves=jnp.where(possible, new_moves, moves),
-            rates=jnp.where(possible, new_rates, rates),
-            violated=violated,
+        length = jnp.where(useful[leaving], short / gains[leaving], jnp.inf)
+        new = _stepped(at, row, leaving, length, limit)
+        new = new._replace(rates=jnp.maximum(new.rates, 0.0))
+        return _select(short > TOLERANCE, new, at._replace(goes_on=jnp.array(False)))
+
+    def slide(at: _At) -> _At:
+        """A step of the primal method."""
+        entering = lax.argmin(at.rates, 0, jnp.int32)
+        move = at.moves[:, entering]
+
+        def shorten(reach: _Reach) -> _Reach:
+            row = tightest_row(now, winner, at.e + reach.length * move)
+            slope = jnp.sum(jnp.where(row.pairs, move, 0.0))
+            spare = jnp.maximum(jnp.sum(jnp.where(row.pairs, at.e, 0.0)) - 1, 0.0)
+            length = spare / -slope
+            violated = spare + reach.length * slope < -TOLERANCE
+            shorter = violated & (length < reach.length)
+            nearer = _Reach(length, row, shorter)
+            return _select(shorter, nearer, reach._replace(shorter=shorter))
+
+        first, length = _room(at.e, move)
+        begin = _Reach(length, bound_row(first, num), jnp.array(True))
+        reach = lax.while_loop(lambda reach: reach.shorter, shorten, begin)
+        new = _stepped(at, reach.row, entering, reach.length, limit)
+        new = new._replace(rates=_rates(costs, new.moves))
+        return new._replace(goes_on=_can_save(costs, new.e, new.rates))
+
+    def go(step: Callable[[_At], _At], at: _At, begins: jax.Array) -> _At:
+        """Makes steps; `goes_on` is True at the end if the method is given up."""
+        begun = at._replace(goes_on=begins)
+        return lax.while_loop(lambda at: at.goes_on & (at.turns < limit), step, begun)
+
+    def attempt(tried: _Tried) -> _Tried:
+        at = go(release, tried.at, jnp.any(stale(tried.at.defining)))
+        failed = at.goes_on
+        at = at._replace(rates=jnp.maximum(_rates(costs, at.moves), 0.0))
+        at = go(repair, at, ~failed)
+        failed = failed | at.goes_on
+        at = at._replace(rates=_rates(costs, at.moves))
+        at = go(slide, at, ~failed & _can_save(costs, at.e, at.rates))
+        failed = failed | at.goes_on
+        return _Tried(
+            at=_select(failed, zero, at),
+            age=jnp.where(failed, 0, tried.age + at.turns),
+            found=~failed,
+            goes_on=failed & (tried.age > 0),
         )
 
-    limit = _TURNS * num
-
-    fresh = no_vertex(num)
-    walk = wanted & ~keeps
-    begin = _Walk(jnp.int32(0), fresh.e, fresh.moves, costs, walk)
-    end = lax.while_loop(lambda at: at.violated & (at.turns < limit), turn, begin)
+    arms = lax.iota(jnp.int32, num)
+    losses = jnp.where(now.losses < num, jnp.sum(last.ahead, axis=0, dtype=jnp.int32), num)
+    second = jnp.min(jnp.where(arms == winner, num, losses))
+    stands = (losses[winner] == now.fewest) & (second > now.fewest) & (last.age < _AGE * num)
+    origin = no_vertex(num)
+    unused = jnp.zeros(len(costs), jnp.float32)
+    zero = _At(jnp.int32(0), origin.e, origin.moves, origin.defining, unused, jnp.array(False))
+    there = zero._replace(e=last.e, moves=last.moves, defining=last.defining)
+    age = jnp.where(stands, last.age, 0)
+    begin = _Tried(_select(stands, there, zero), age, jnp.array(False), jnp.array(True))
+    end = lax.while_loop(lambda tried: tried.goes_on, attempt, begin)
     return Vertex(
-        e=jnp.where(keeps, last.e, end.e),
-        moves=jnp.where(keeps, last.moves, end.moves),
-        ahead=ahead,
-        found=wanted & ~end.violated,
-        stalls=last.stalls + (walk & end.violated),
+        e=end.at.e,
+        moves=end.at.moves,
+        defining=end.at.defining,
+        age=end.age,
+        ahead=(now.lead > 0) & end.found,
+        found=end.found,
+        stalls=last.stalls + ~end.found,
     )
 
 
-def table_of(e: jax.Array, num_arms: int) -> jax.Array:
-    """e of every pair: (K, K) float32, symmetric, 0 on the diagonal."""
-    arms = lax.iota(jnp.int32, num_arms)
-    one, other = arms[:, None], arms
-    larger, smaller = jnp.maximum(one, other), jnp.minimum(one, other)
-    number = jnp.where(one == other, 0, larger * (larger - 1) // 2 + smaller)
-    return jnp.where(one == other, 0.0, e[number])
+def _select(condition: jax.Array, one: Any, other: Any) -> Any:
+    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), one, other)
 
 
-def _pairs(num_arms: int) -> tuple[jax.Array, jax.Array]:
-    """The arms of every pair, the one with the larger number first: (P,) int32 each.
+def _rates(costs: jax.Array, moves: jax.Array) -> jax.Array:
+    """What each move costs per unit of slack."""
+    return jnp.sum(costs[:, None] * moves, axis=0)
 
-    Computed, not looked up in an array of constants, which `compacted_cond` does not allow.
+
+def _can_save(costs: jax.Array, e: jax.Array, rates: jax.Array) -> jax.Array:
+    return jnp.min(rates) < -_SAVING * jnp.sum(costs * e)
+
+
+def _gains(moves: jax.Array, row: Row) -> jax.Array:
+    """What each move adds to the sum of a constraint, per unit of slack."""
+    return jnp.sum(jnp.where(row.pairs[:, None], moves, 0.0), axis=0)
+
+
+def _room(e: jax.Array, move: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The pair whose e a move takes to 0 first, and the length of the move until then."""
+    falls = move < -_SMALL
+    lengths = jnp.where(falls, jnp.maximum(e, 0.0) / jnp.where(falls, -move, 1.0), jnp.inf)
+    first = lax.argmin(lengths, 0, jnp.int32)
+    return first, lengths[first]
+
+
+def _stepped(at: _At, row: Row, leaving: jax.Array, length: jax.Array, limit: int) -> _At:
+    """Goes along a move until a constraint holds, which takes the place of the one left.
+
+    Args:
+      at: where it begins.
+      row: the constraint.
+      leaving: () int32, the number of the move, and of the constraint left.
+      length: () float32, of the move; where it is infinite, or the pivot is small, the method is
+        given up.
+      limit: number of steps that gives it up.
     """
-    number = lax.iota(jnp.int32, num_arms * (num_arms - 1) // 2)
-    begins = lax.iota(jnp.int32, num_arms - 1)
-    begins = begins * (begins + 1) // 2
-    larger = jnp.sum(number[:, None] >= begins, axis=1, dtype=jnp.int32)
-    return larger, number - larger * (larger - 1) // 2
+    gains = _gains(at.moves, row)
+    here = lax.iota(jnp.int32, len(gains)) == leaving
+    move, pivot = at.moves[:, leaving], gains[leaving]
+    ratio = at.rates[leaving] / pivot
+    rivals, own = at.defining
+    new = _At(
+        turns=at.turns + 1,
+        e=at.e + length * move,
+        moves=at.moves - (move / pivot)[:, None] * jnp.where(here, gains - 1, gains),
+        defining=Defining(
+            jnp.where(here, row.rival, rivals), jnp.where(here[:, None], row.own, own)
+        ),
+        rates=jnp.where(here, ratio, at.rates - ratio * gains),
+        goes_on=at.goes_on,
+    )
+    possible = (jnp.abs(pivot) > _PIVOT) & jnp.isfinite(length)
+    return _select(possible, new, at._replace(turns=jnp.int32(limit)))
