@@ -44,6 +44,12 @@ def only(arm: jax.Array, owner: jax.Array, num_arms: int) -> jax.Array:
     return jnp.where((rows == arm // _WORD) & (columns == owner), _bit(arm), jnp.uint32(0))
 
 
+def contains(sets: jax.Array, arm: jax.Array, owner: jax.Array) -> jax.Array:
+    """Whether `arm` is in the set of `owner`: () bool."""
+    word = sets.at[arm // _WORD, owner].get(mode="promise_in_bounds")
+    return word & _bit(arm) != 0
+
+
 def sizes(sets: jax.Array) -> jax.Array:
     """Number of arms in each set: (K,) int32."""
     return jnp.sum(lax.population_count(sets), axis=0, dtype=jnp.int32)

@@ -18,10 +18,14 @@ from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.copeland.hypotheses import (
     Hypotheses,
+    Outlook,
     Verdicts,
     anew,
     candidates_of,
+    changes_with_pair,
+    has_excess,
     line_9,
+    outlook_of,
     with_pair,
 )
 from jaxduel.policies.counts import add_result, duel_result, lead_of, log_bound, upper_bounds
@@ -44,13 +48,20 @@ class Choices(NamedTuple):
     sleeps: jax.Array  # () float32: P, their sum, 1 only where it is certain
 
 
+class Beliefs(NamedTuple):
+    """Those of the comparison to come, after its line 9."""
+
+    verdicts: Verdicts
+    candidates: jax.Array  # (K,) bool: C
+    hypotheses: Hypotheses
+    outlook: Outlook
+
+
 class CCBState(NamedTuple):
     """One seed's state."""
 
     wins: jax.Array  # (K, K) int32: wins of i over j
-    verdicts: Verdicts
-    candidates: jax.Array  # (K,) bool: C of the comparison to come
-    hypotheses: Hypotheses  # those of the comparison to come, after its line 9
+    beliefs: Beliefs
     awake: jax.Array  # () bool: True if a quiet run has ended: no arm of F meets itself now
     t: jax.Array  # () int32: comparisons made
     bound: jax.Array  # () float32: alpha log t of the comparison to come
@@ -116,11 +127,15 @@ class CCB:
         del key
         num, active = self.num_arms, self._active
         nothing = arm_sets.empty_sets(num)
-        return CCBState(
-            wins=jnp.zeros((num, num), jnp.int32),
+        beliefs = Beliefs(
             verdicts=Verdicts(nothing, nothing, jnp.float32(jnp.inf)),
             candidates=active,
             hypotheses=Hypotheses(active, nothing, count_true(active)),
+            outlook=Outlook(jnp.array(False), jnp.array(False), jnp.zeros(num, bool)),
+        )
+        return CCBState(
+            wins=jnp.zeros((num, num), jnp.int32),
+            beliefs=beliefs,
             awake=jnp.array(False),
             t=jnp.int32(0),
             bound=log_bound(self.alpha, jnp.int32(1)),
@@ -130,9 +145,9 @@ class CCB:
         """The comparisons counted in `wins`, then lines 1 to 4 and 9."""
         start, t = self.init(key), jnp.sum(wins, dtype=jnp.int32)
         bound = log_bound(self.alpha, t + 1)
-        verdicts = anew(start.verdicts, wins, bound)
-        state = start._replace(wins=wins, verdicts=verdicts, t=t, bound=bound)
-        return self._with_line_9(state, key)
+        verdicts = anew(start.beliefs.verdicts, wins, bound)
+        beliefs = _line_9(start.beliefs, verdicts, self._active, words_of(key))
+        return start._replace(wins=wins, beliefs=beliefs, t=t, bound=bound)
 
     def act(self, state: CCBState, key: Key) -> Duel:
         """Lines 7, 8 and 10 to 13."""
@@ -142,7 +157,7 @@ class CCB:
         listed = coins[1] < choices.listed
         left = masked_choice(jnp.where(listed, choices.of_both, choices.of_candidates), picks[2])
         duel = Duel(left, self._opponent(state, left, coins[2], picks[3]))
-        rivals, decided = state.hypotheses.rivals, state.verdicts.decided
+        rivals, decided = state.beliefs.hypotheses.rivals, state.beliefs.verdicts.decided
         explores = coins[0] < choices.explores
         return compacted_cond(_random_pair, explores, duel, rivals, decided, picks, is_light=True)
 
@@ -153,16 +168,25 @@ class CCB:
         wins = add_result(state.wins, learnt)
         t = state.t + 1
         bound = log_bound(self.alpha, t + 1)
-        state = state._replace(wins=wins, awake=jnp.array(False), t=t, bound=bound)
-        verdicts = with_pair(state.verdicts, i, j, lead_of(wins[i, j], wins[j, i]), bound)
-        verdicts = compacted_cond(anew, bound >= verdicts.until, verdicts, wins, bound)
-        return self._with_line_9(state._replace(verdicts=verdicts), key)
+        pair = i, j, lead_of(wins[i, j], wins[j, i]), bound
+        beliefs, lead = state.beliefs, jnp.abs(pair[2])
+        verdicts = beliefs.verdicts
+        until = jnp.where(lead > bound, jnp.minimum(verdicts.until, lead), verdicts.until)
+        fades = bound >= until
+        changes = fades | changes_with_pair(verdicts, *pair) | ~beliefs.outlook.settled
+        verdicts = compacted_cond(anew, fades, verdicts._replace(until=until), wins, bound)
+        beliefs = beliefs._replace(verdicts=verdicts)
+        beliefs = compacted_cond(
+            _renewed, changes, beliefs, pair, self._active, words_of(key), is_light=True
+        )
+        return CCBState(wins=wins, beliefs=beliefs, awake=jnp.array(False), t=t, bound=bound)
 
     def learn(self, state: CCBState, feedback: Feedback) -> CCBState:
         """Takes in withheld outcomes; the next update does line 9."""
-        state = state._replace(wins=state.wins + feedback.wins(), awake=jnp.array(False))
-        verdicts = anew(state.verdicts, state.wins, state.bound)
-        return state._replace(verdicts=verdicts, candidates=candidates_of(verdicts, self._active))
+        wins, hypotheses = state.wins + feedback.wins(), state.beliefs.hypotheses
+        verdicts = anew(state.beliefs.verdicts, wins, state.bound)
+        beliefs = _beliefs(hypotheses, verdicts, self._active)
+        return state._replace(wins=wins, beliefs=beliefs, awake=jnp.array(False))
 
     def quiet(self, state: CCBState, limit: jax.Array, key: Key) -> tuple[CCBState, Quiet]:
         """The comparisons with themselves of F, the arms of C all of whose pairs are decided.
@@ -177,12 +201,8 @@ class CCB:
         There is no run where P <= 1/2.
         """
         choices = self._choices(state)
-        (_, _, until), hypotheses = state.verdicts, state.hypotheses
-        after, exact = line_9(hypotheses, state.verdicts, self._active)
-        same = jax.tree.map(lambda x, y: jnp.all(x == y), hypotheses, after)
-        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
-        asked = same.shortlist & same.rivals & same.losses & ~excess & ~state.awake
-        asked = asked & (choices.sleeps > 0.5)
+        until = state.beliefs.verdicts.until
+        asked = state.beliefs.outlook.settled & ~state.awake & (choices.sleeps > 0.5)
         u = uniform(random_words(words_of(key), 0, _LENGTH)[0])
         with jax.enable_x64(True):
             length = jnp.log1p(-u.astype(jnp.float64)) / jnp.log(choices.sleeps.astype(jnp.float64))
@@ -204,13 +224,10 @@ class CCB:
 
     def _choices(self, state: CCBState) -> Choices:
         """The law of lines 10 to 12; where `awake`, given that no arm of F meets itself."""
-        (superiors, decided, _), (shortlist, rivals, _) = state.verdicts, state.hypotheses
-        candidates = state.candidates
-        both = candidates & shortlist
-        explores = jnp.where(jnp.any(rivals & ~decided != 0), 0.25, 0.0)
+        _, candidates, hypotheses, outlook = state.beliefs
+        both, known = candidates & hypotheses.shortlist, candidates & outlook.known
+        explores = jnp.where(outlook.explores, 0.25, 0.0)
         listed = jnp.where(jnp.any(both), 2.0 / 3.0, 0.0)
-        known = arm_sets.sizes(decided) == count_true(self._active) - 1
-        known &= candidates & jnp.all(rivals & ~superiors == 0, axis=0)
 
         def each(mask: jax.Array, chance: jax.Array) -> jax.Array:
             size = jnp.maximum(count_true(mask), 1).astype(jnp.float32)
@@ -232,27 +249,14 @@ class CCB:
             sleeps=sleeps,
         )
 
-    def _with_line_9(self, state: CCBState, key: Key) -> CCBState:
-        """The state after line 9 by its verdicts."""
-        active, verdicts = self._active, state.verdicts
-        hypotheses, exact = line_9(state.hypotheses, verdicts, active)
-        excess = exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
-        rivals = compacted_cond(
-            _cut, excess, hypotheses.rivals, hypotheses.losses + 1, words_of(key)
-        )
-        return state._replace(
-            verdicts=verdicts,
-            candidates=candidates_of(verdicts, active),
-            hypotheses=hypotheses._replace(rivals=rivals),
-        )
-
     def _opponent(
         self, state: CCBState, left: jax.Array, coin: jax.Array, tie: jax.Array
     ) -> jax.Array:
         """Line 13."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         upper = upper_bounds(state.wins[:, left], state.wins[left], state.bound)
-        sets = state.verdicts.superiors, state.verdicts.decided, state.hypotheses.rivals
+        verdicts, _, hypotheses, _ = state.beliefs
+        sets = verdicts.superiors, verdicts.decided, hypotheses.rivals
         superiors, decided, rivals = (
             arm_sets.as_mask(words, self.num_arms) for words in jnp.stack(sets)[:, :, left]
         )
@@ -262,6 +266,27 @@ class CCB:
         upper = jnp.where(others, upper, -jnp.inf)
         other = masked_choice(others & (upper == jnp.max(upper)), tie)
         return jnp.where(jnp.any(others), other, left)
+
+
+def _beliefs(hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array) -> Beliefs:
+    outlook = outlook_of(hypotheses, verdicts, active)
+    return Beliefs(verdicts, candidates_of(verdicts, active), hypotheses, outlook)
+
+
+def _line_9(beliefs: Beliefs, verdicts: Verdicts, active: jax.Array, seed: KeyWords) -> Beliefs:
+    """The beliefs after line 9 with these verdicts."""
+    hypotheses, exact = line_9(beliefs.hypotheses, verdicts, active)
+    most = hypotheses.losses + 1
+    excess = has_excess(hypotheses, exact)
+    rivals = compacted_cond(_cut, excess, hypotheses.rivals, most, seed)
+    return _beliefs(hypotheses._replace(rivals=rivals), verdicts, active)
+
+
+def _renewed(
+    beliefs: Beliefs, pair: tuple[jax.Array, ...], active: jax.Array, seed: KeyWords
+) -> Beliefs:
+    """The beliefs with the verdict on a pair, after line 9."""
+    return _line_9(beliefs, with_pair(beliefs.verdicts, *pair), active, seed)
 
 
 def _cut(rivals: jax.Array, size: jax.Array, seed: KeyWords) -> jax.Array:

@@ -28,10 +28,28 @@ class Hypotheses(NamedTuple):
     losses: jax.Array  # () int32: L_C, estimated number of arms that beat a Copeland winner
 
 
+class Outlook(NamedTuple):
+    """What lines 9 to 13 ask of all pairs; it changes as seldom as verdicts and hypotheses."""
+
+    settled: jax.Array  # () bool: True if line 9 would change nothing
+    explores: jax.Array  # () bool: True if line 10 has a pair
+    known: jax.Array  # (K,) bool: all pairs are decided, and all of B^i are superiors
+
+
+def changes_with_pair(
+    verdicts: Verdicts, i: jax.Array, j: jax.Array, lead: jax.Array, bound: jax.Array
+) -> jax.Array:
+    """True if `with_pair` would change a set: () bool."""
+    sure = jnp.abs(lead) > bound
+    decided = arm_sets.contains(verdicts.decided, i, j)
+    behind = arm_sets.contains(verdicts.superiors, i, j)
+    return (sure != decided) | (sure & ((lead > 0) != behind))
+
+
 def with_pair(
     verdicts: Verdicts, i: jax.Array, j: jax.Array, lead: jax.Array, bound: jax.Array
 ) -> Verdicts:
-    """The verdicts with that on (i, j) replaced: i leads against j by `lead`."""
+    """The sets with the verdict on (i, j) replaced: i leads against j by `lead`."""
     num = verdicts.decided.shape[1]
     i_at_j, j_at_i = arm_sets.only(i, j, num), arm_sets.only(j, i, num)
     both = i_at_j | j_at_i
@@ -40,7 +58,7 @@ def with_pair(
     return Verdicts(
         superiors=(verdicts.superiors & ~both) | jnp.where(sure, superior, jnp.uint32(0)),
         decided=(verdicts.decided & ~both) | jnp.where(sure, both, jnp.uint32(0)),
-        until=jnp.where(sure, jnp.minimum(verdicts.until, jnp.abs(lead)), verdicts.until),
+        until=verdicts.until,
     )
 
 
@@ -101,3 +119,26 @@ def line_9(
     emptied = enter | (exact & (arm_sets.sizes(rivals) < losses + 1))
     rivals = jnp.where(emptied, jnp.uint32(0), rivals)
     return Hypotheses(shortlist | enter, rivals, losses), exact
+
+
+def has_excess(hypotheses: Hypotheses, exact: jax.Array) -> jax.Array:
+    """True if 9C cuts a B^j: () bool.
+
+    Args:
+      hypotheses: after the rest of line 9.
+      exact: () bool, whether 9C concerned any arm.
+    """
+    return exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
+
+
+def outlook_of(hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array) -> Outlook:
+    """The outlook with these verdicts and hypotheses."""
+    again, exact = line_9(hypotheses, verdicts, active)
+    same = jax.tree.map(lambda x, y: jnp.all(x == y), hypotheses, again)
+    superiors, decided, _ = verdicts
+    known = arm_sets.sizes(decided) == count_true(active) - 1
+    return Outlook(
+        settled=same.shortlist & same.rivals & same.losses & ~has_excess(again, exact),
+        explores=jnp.any(hypotheses.rivals & ~decided != 0),
+        known=known & jnp.all(hypotheses.rivals & ~superiors == 0, axis=0),
+    )

@@ -39,19 +39,24 @@ def close(frequency, expected, num=40_000):
 def state_of(policy, wins, t, shortlist=None, rivals=None, losses=None):
     """A state of given counts, B, B^i (row i of a mask) and L_C, before comparison t + 1."""
     state = policy.init(KEY)
-    num = policy.num_arms
+    begin = state.beliefs.hypotheses
     hypotheses = Hypotheses(
-        state.hypotheses.shortlist if shortlist is None else jnp.asarray(shortlist),
-        state.hypotheses.rivals if rivals is None else arm_sets.sets_where(jnp.asarray(rivals).T),
-        state.hypotheses.losses if losses is None else jnp.int32(losses),
+        begin.shortlist if shortlist is None else jnp.asarray(shortlist),
+        begin.rivals if rivals is None else arm_sets.sets_where(jnp.asarray(rivals).T),
+        begin.losses if losses is None else jnp.int32(losses),
     )
     state = state._replace(
         wins=jnp.asarray(wins, jnp.int32),
-        hypotheses=hypotheses,
         t=jnp.int32(t),
         bound=log_bound(policy.alpha, jnp.int32(t + 1)),
     )
-    nothing = jnp.zeros((num, num), jnp.int32)
+    return holding(policy, state, hypotheses)
+
+
+def holding(policy, state, hypotheses):
+    """A state with other hypotheses; verdicts and outlook are those of its counts."""
+    state = state._replace(beliefs=state.beliefs._replace(hypotheses=hypotheses))
+    nothing = jnp.zeros_like(state.wins)
     return learnt(policy, state, Feedback(nothing, nothing))
 
 

@@ -86,19 +86,22 @@ def _line_9(shortlist, rivals, losses, upper, lower):
 def _agrees(state, expected, num):
     """Whether B, B^i and L_C are as expected; of cut sets, some subset of the right size."""
     shortlist, rivals, losses, cuts, _ = expected
-    held = _sets(state.hypotheses.rivals, num)
+    held = _sets(state.beliefs.hypotheses.rivals, num)
     for i in range(num):
         mine = set(np.flatnonzero(held[i]))
         right = mine <= rivals[i] and len(mine) == cuts[i] if i in cuts else mine == rivals[i]
         assert right, (i, mine, rivals[i], cuts)
-    assert set(np.flatnonzero(state.hypotheses.shortlist)) == shortlist
-    assert int(state.hypotheses.losses) == losses
+    assert set(np.flatnonzero(state.beliefs.hypotheses.shortlist)) == shortlist
+    assert int(state.beliefs.hypotheses.losses) == losses
 
 
 def _allowed(wins, state, t, alpha, num):
     """All pairs that lines 10 to 13 allow."""
     upper, lower = _intervals(wins, t, alpha)
-    rivals, shortlist = _sets(state.hypotheses.rivals, num), np.asarray(state.hypotheses.shortlist)
+    rivals, shortlist = (
+        _sets(state.beliefs.hypotheses.rivals, num),
+        np.asarray(state.beliefs.hypotheses.shortlist),
+    )
     explored = rivals & (lower <= 0.5) & (upper >= 0.5)
     pairs = {(i, j) for i, j in np.argwhere(explored)}
     cpld, _ = _scores(upper, lower)
@@ -157,7 +160,7 @@ def test_every_step_of_random_histories_follows_the_text(num, alpha):
                 seen |= expected[-1]
             pair = int(duels.left[run, t - 1]), int(duels.right[run, t - 1])
             assert pair in _allowed(wins, state, t, alpha, num)
-            before = state.hypotheses
+            before = state.beliefs.hypotheses
     assert seen >= ({"9B", "9C"} if num == 2 else {"9B", "9C", "cut"})
 
 
@@ -190,7 +193,7 @@ def test_line_9_from_any_state():
         state = _random_state(rng, policy, decided=(0.3, 0.9, 1.0)[number % 3])
         pair = Duel(*(jnp.int32(arm) for arm in rng.integers(0, 34, 2)))
         after = update(state, pair, jnp.int32(rng.choice([-1, 0, 1])), jax.random.key(number))
-        before = state.hypotheses
+        before = state.beliefs.hypotheses
         rivals, losses = _sets(before.rivals, 34), int(before.losses)
         intervals = _intervals(np.asarray(after.wins), int(after.t) + 1, 0.51)
         expected = _line_9(before.shortlist, rivals, losses, *intervals)
@@ -305,16 +308,20 @@ def test_learning_late_agrees_with_the_counts():
     np.fill_diagonal(wins, 0)
     assert np.array_equal(late.wins, wins)
     upper, lower = _intervals(wins, 41, 0.51)
-    assert np.array_equal(_sets(late.verdicts.superiors, 5), upper < 0.5)
-    assert np.array_equal(_sets(late.verdicts.decided, 5), (upper < 0.5) | (lower > 0.5))
+    assert np.array_equal(_sets(late.beliefs.verdicts.superiors, 5), upper < 0.5)
+    assert np.array_equal(_sets(late.beliefs.verdicts.decided, 5), (upper < 0.5) | (lower > 0.5))
     assert (upper < 0.5).any()
     cpld, _ = _scores(upper, lower)
-    assert np.array_equal(late.candidates, cpld == cpld.max())
-    assert jax.tree.all(jax.tree.map(jnp.array_equal, late.hypotheses, state.hypotheses))
+    assert np.array_equal(late.beliefs.candidates, cpld == cpld.max())
+    assert jax.tree.all(
+        jax.tree.map(jnp.array_equal, late.beliefs.hypotheses, state.beliefs.hypotheses)
+    )
     after = update(late, Duel(jnp.int32(0), jnp.int32(0)), jnp.int32(1), KEY)
-    rivals = _sets(late.hypotheses.rivals, 5)
+    rivals = _sets(late.beliefs.hypotheses.rivals, 5)
     intervals = _intervals(wins, 42, 0.51)
-    expected = _line_9(late.hypotheses.shortlist, rivals, int(late.hypotheses.losses), *intervals)
+    expected = _line_9(
+        late.beliefs.hypotheses.shortlist, rivals, int(late.beliefs.hypotheses.losses), *intervals
+    )
     _agrees(after, expected, 5)
     assert expected[-1]
 

@@ -8,7 +8,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel
-from tests.policies.copeland.cases import KEY, frequencies, state_of, wins_of
+from tests.policies.copeland.cases import KEY, frequencies, holding, state_of, wins_of
 from tests.policies.quiet_bounds import (
     acts,
     check_crossing,
@@ -115,7 +115,8 @@ def test_lengths_are_geometric(name):
 def test_a_run_ends_where_verdicts_may_change():
     """Cut there, nothing is known of the comparison that follows."""
     (policy, state), (p,) = STATES["explores"]
-    soon = state._replace(verdicts=state.verdicts._replace(until=policy.alpha * np.log(1_006.5)))
+    verdicts = state.beliefs.verdicts._replace(until=policy.alpha * np.log(1_006.5))
+    soon = state._replace(beliefs=state.beliefs._replace(verdicts=verdicts))
     states, runs = _runs(policy, soon, jnp.int32(100), _keys(3))
     n = np.asarray(runs.n)
     assert n.max() == 5  # the verdicts of comparison 1,007 are made after comparison 1,006
@@ -158,8 +159,8 @@ def test_a_run_may_last_to_the_largest_horizon():
 def test_line_9_comes_before_a_quiet_run():
     policy = _padded(3)
     state = settled(policy, 1_000, {(0, 1): 80, (0, 2): 80, (1, 2): 80})
-    nothing = jnp.zeros_like(state.hypotheses.rivals)
-    done = state.hypotheses._replace(rivals=nothing)
+    nothing = jnp.zeros_like(state.beliefs.hypotheses.rivals)
+    done = state.beliefs.hypotheses._replace(rivals=nothing)
     cases = [
         (done, True),
         (done._replace(shortlist=jnp.arange(ARMS) < 3), False),
@@ -171,9 +172,9 @@ def test_line_9_comes_before_a_quiet_run():
         (done._replace(rivals=nothing.at[0, 1].set(4)), False),
     ]
     for hypotheses, lasts in cases:
-        here = state._replace(hypotheses=hypotheses)
+        here = holding(policy, state, hypotheses)
         assert int(quiet(policy, here, 100)[1].n) == (100 if lasts else 0)
-        after = meets_itself(policy, here).hypotheses
+        after = meets_itself(policy, here).beliefs.hypotheses
         same = [np.array_equal(x, y) for x, y in zip(after, hypotheses, strict=True)]
         assert all(same) == lasts
 
