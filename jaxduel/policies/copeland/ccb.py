@@ -12,6 +12,7 @@ from jax import lax
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.crossing import drawn_run
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
@@ -151,8 +152,8 @@ class CCB:
 
     def act(self, state: CCBState, key: Key) -> Duel:
         """Lines 7, 8 and 10 to 13."""
-        first, second = random_words(words_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
-        coins, picks = uniform(first), uniform(second)
+        words = random_words(words_of(key), jnp.arange(4, dtype=jnp.int32), _CHOICES)
+        coins, picks = uniform(materialize(jnp.stack(words), state.t < 0))  # read for every arm
         choices = self._choices(state)
         listed = coins[1] < choices.listed
         left = masked_choice(jnp.where(listed, choices.of_both, choices.of_candidates), picks[2])
