@@ -71,7 +71,7 @@ _16_ARMS = Sizes(Size(100_000, 100), Size(10_000_000, 100))
 _64_ARMS = Sizes(Size(100_000, 10), Size(1_000_000, 100))
 _SLOW = {"cw-rmed": Sizes(ABSENT, Size(30_000, 20))}
 """CW-RMED on 16 arms."""
-_LONG = Sizes(Size(10**7, 100), Size(10**9, 500))
+_LONG = Sizes(Size(10**7, 50), Size(10**9, 500))
 _LESS = Sizes(Size(10**6, 20), Size(10**7, 100))
 """`RESTLESS` in panel s2."""
 
