@@ -13,6 +13,7 @@ from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.crossing import drawn_run
 from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
@@ -25,6 +26,7 @@ from jaxduel.policies.copeland.hypotheses import (
     candidates_of,
     changes_with_pair,
     has_excess,
+    is_settled,
     line_9,
     outlook_of,
     with_pair,
@@ -202,8 +204,11 @@ class CCB:
         There is no run where P <= 1/2.
         """
         choices = self._choices(state)
-        until = state.beliefs.verdicts.until
-        asked = state.beliefs.outlook.settled & ~state.awake & (choices.sleeps > 0.5)
+        verdicts, _, hypotheses, outlook = state.beliefs
+        until, settled = verdicts.until, outlook.settled
+        if for_accelerator():
+            settled = is_settled(hypotheses, verdicts, self._active)
+        asked = settled & ~state.awake & (choices.sleeps > 0.5)
         u = uniform(random_words(words_of(key), 0, _LENGTH)[0])
         with jax.enable_x64(True):
             length = jnp.log1p(-u.astype(jnp.float64)) / jnp.log(choices.sleeps.astype(jnp.float64))

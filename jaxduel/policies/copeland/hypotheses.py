@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.numerics import count_true
+from jaxduel.numerics.target import for_accelerator
 from jaxduel.policies import arm_sets
 from jaxduel.policies.counts import lead_of
 
@@ -31,7 +32,7 @@ class Hypotheses(NamedTuple):
 class Outlook(NamedTuple):
     """What lines 9 to 13 ask of all pairs; it changes as seldom as verdicts and hypotheses."""
 
-    settled: jax.Array  # () bool: True if line 9 would change nothing
+    settled: jax.Array  # () bool: True if line 9 is known to change nothing; on a CPU only
     explores: jax.Array  # () bool: True if line 10 has a pair
     known: jax.Array  # (K,) bool: all pairs are decided, and all of B^i are superiors
 
@@ -131,14 +132,22 @@ def has_excess(hypotheses: Hypotheses, exact: jax.Array) -> jax.Array:
     return exact & jnp.any(arm_sets.sizes(hypotheses.rivals) > hypotheses.losses + 1)
 
 
-def outlook_of(hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array) -> Outlook:
-    """The outlook with these verdicts and hypotheses."""
+def is_settled(hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array) -> jax.Array:
+    """True if line 9 would change nothing: () bool."""
     again, exact = line_9(hypotheses, verdicts, active)
     same = jax.tree.map(lambda x, y: jnp.all(x == y), hypotheses, again)
+    return same.shortlist & same.rivals & same.losses & ~has_excess(again, exact)
+
+
+def outlook_of(hypotheses: Hypotheses, verdicts: Verdicts, active: jax.Array) -> Outlook:
+    """The outlook with these verdicts and hypotheses.
+
+    On an accelerator, where all lanes do line 9 at every step, `settled` is False.
+    """
     superiors, decided, _ = verdicts
     known = arm_sets.sizes(decided) == count_true(active) - 1
     return Outlook(
-        settled=same.shortlist & same.rivals & same.losses & ~has_excess(again, exact),
+        settled=jnp.array(False) if for_accelerator() else is_settled(hypotheses, verdicts, active),
         explores=jnp.any(hypotheses.rivals & ~decided != 0),
         known=known & jnp.all(hypotheses.rivals & ~superiors == 0, axis=0),
     )
