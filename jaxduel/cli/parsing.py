@@ -42,7 +42,7 @@ def in_one_sentence(
             kind = "option" if arguments[0].startswith("-") else "command"
             sentence = _unknown(kind, arguments[0], names)
         else:
-            sentence = _sentence(event, _options(commands[name]))
+            sentence = _sentence(event, _options(commands[name]), arguments[1:])
         program = f"jaxduel {name}" if name else "jaxduel"
         raise InputError(f"{sentence} (see {program} --help).")
 
@@ -63,7 +63,7 @@ def _options(command: Callable[..., int]) -> list[str]:
     return ["--help", NO_CACHE, *(f"--{name.replace('_', '-')}" for name in names)]
 
 
-def _sentence(event: Any, options: Sequence[str]) -> str:
+def _sentence(event: Any, options: Sequence[str], given: Sequence[str]) -> str:
     if isinstance(event, events.MissingArgs):
         strange = [token for token in event.unrecognized_tokens if token.startswith("--")]
         if strange:
@@ -80,7 +80,13 @@ def _sentence(event: Any, options: Sequence[str]) -> str:
         choices = ", ".join(sorted(set(event.choices) - {"None"}))
         return f"{_name(event.argument)} must be one of {choices}, not '{shorten(event.value)}'"
     if isinstance(event, events.BadValue):
-        return f"{_name(event.argument)} needs a value, or more than are given"
+        name = _name(event.argument)
+        strange = [
+            token for token in given if token.startswith("--") and _plain(token) not in options
+        ]
+        if strange and not name.startswith("-"):  # tyro has not come to it: a name is missing
+            return _unknown("option", strange[0], options)
+        return f"{name} needs a value, or more than are given"
     if isinstance(event, events.InstantiationFailure) and event.argument is not None:
         wanted = _wanted(str(event.argument.lowered.metavar))
         value = re.search(r"'([^']*)'", event.message)
@@ -101,8 +107,13 @@ def _name(argument: Any) -> str:
     return written if written.startswith("-") else written.rpartition(".")[2].upper()
 
 
+def _plain(option: str) -> str:
+    """An option without its value, with hyphens."""
+    return option.partition("=")[0].replace("_", "-")
+
+
 def _unknown(kind: str, token: str, known: Sequence[str]) -> str:
-    written = token.partition("=")[0].replace("_", "-") if kind == "option" else token
+    written = _plain(token) if kind == "option" else token
     near = difflib.get_close_matches(written.lower(), known, n=1, cutoff=0.6)
     hint = f"; did you mean '{near[0]}'?" if near else f": known are {', '.join(known)}"
     return f"unknown {kind} '{shorten(written)}'{hint}"

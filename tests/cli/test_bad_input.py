@@ -284,6 +284,19 @@ def test_numbers_below_one_are_refused_by_the_option(option, capsys):
     assert f"{option} takes a whole number of at least 1, such as 1000 or 1e6, not '0'" in told
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("reproduce --paper double-thompson", "--paper"),
+        ("reproduce --paper=double-thompson --full", "--paper"),
+        ("describe --policy dts", "--policy"),
+        ("check --file ok.csv", "--file"),
+    ],
+)
+def test_an_option_in_place_of_a_name_is_unknown(command, option, capsys):
+    assert f"unknown option '{option}'" in refused(command.split(), capsys)
+
+
 @pytest.mark.parametrize("number", range(len(CHANGES)))
 def test_bad_grids_get_a_sentence(number, tmp_path, capsys):
     grid = tmp_path / "grid.toml"
