@@ -98,7 +98,7 @@ def test_horizons_and_runs_of_the_panels():
     assert size("1a", full=True) == (10_000_000, 100)
     assert size("1c", full=True) == (1_000_000, 100)
     assert size("1e", full=True, name="cw-rmed") == size("1e", full=True)
-    assert size("1a", full=True, name="cw-rmed") == (30_000, 20)
+    assert size("1a", full=True, name="cw-rmed") == (100_000, 20)
     assert size("1c", full=True, name="cw-rmed") is None
     assert size("1a", full=False, name="cw-rmed") == ABSENT
     for panel in ("1a", "1c", "1e"):

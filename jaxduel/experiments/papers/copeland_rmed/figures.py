@@ -69,7 +69,7 @@ SUBMATRICES, FULL_SUBMATRICES = 2_000, 10_000
 _5_ARMS = Sizes(Size(300_000, 100), Size(10_000_000, 100))
 _16_ARMS = Sizes(Size(100_000, 100), Size(10_000_000, 100))
 _64_ARMS = Sizes(Size(100_000, 10), Size(1_000_000, 100))
-_SLOW = {"cw-rmed": Sizes(ABSENT, Size(30_000, 20))}
+_SLOW = {"cw-rmed": Sizes(ABSENT, Size(100_000, 20))}
 """CW-RMED on 16 arms."""
 _LONG = Sizes(Size(10**7, 50), Size(10**9, 500))
 _LESS = Sizes(Size(10**6, 20), Size(10**7, 100))
