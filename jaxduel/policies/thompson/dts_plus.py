@@ -34,7 +34,7 @@ class DTSPlus:
     the sample, the first arm is the one of the smallest R_i = sum_{j != i} r_ij / d(theta_ij, 1/2),
     r_ij = zeta* - (zeta_i + zeta_j) / 2, where zeta_i is the sampled Copeland score, d the
     Bernoulli divergence; what is left of ties is broken at random. The theta_ij of tied arms are
-    drawn given the votes. A step costs O(K^2): a coin for each pair.
+    drawn given the votes, unless r_ij = 0. A step costs O(K^2): a coin for each pair.
 
     zeta* is the largest score of all arms, as the paper defines it. The authors' program takes the
     largest among the candidates, which may be smaller, and can change the choice.
@@ -140,10 +140,10 @@ class DTSPlus:
         most: jax.Array,
     ) -> jax.Array:
         """2 (K - 1) R_i of the tied arms, if there are several: (K,) float32."""
-        costs = self._about_ties(seed, state, wins, tied, _comparisons)
         best = most if self.over_candidates else jnp.max(votes)
-        loss = (2 * best - votes[:, None] - votes).astype(jnp.float32)
-        return jnp.sum(loss * (costs + costs.T), axis=0)
+        loss = 2 * best - votes[:, None] - votes
+        costs = self._about_ties(seed, state, wins, tied, loss != 0, _comparisons)
+        return jnp.sum(loss.astype(jnp.float32) * (costs + costs.T), axis=0)
 
     def _about_ties(
         self,
@@ -151,16 +151,18 @@ class DTSPlus:
         state: ThompsonState,
         wins: jax.Array,
         tied: jax.Array,
+        asked: jax.Array,
         reading: Callable[[jax.Array], jax.Array],
     ) -> jax.Array:
         """`reading` of |logit(theta_ij)| given the votes, i tied with others: (K, K) float32.
 
-        A pair of tied arms is drawn once, for i < j; what is not drawn is 0.
+        A pair of tied arms is drawn once, for i < j; what is not drawn, or not `asked` for, (K, K)
+        bool and symmetric, is 0.
         """
         num = self.num_arms
         arms, active = jnp.arange(num, dtype=jnp.int32), jnp.asarray(self.active_arms)
         twice = tied & (arms < arms[:, None])
-        pairs = (arms[:, None] != arms) & active & ~twice
+        pairs = asked & (arms[:, None] != arms) & active & ~twice
         marked = tied[:, None] & pairs & (count_true(tied) > 1)
         winner = jnp.where(wins, state.wins, state.wins.T)
         loser = jnp.where(wins, state.wins.T, state.wins)

@@ -63,7 +63,7 @@ def test_ties_are_sampled_once_per_pair_and_read_both_ways():
 
     @jax.jit
     def about(tied):
-        return policy._about_ties(seed, state, wins, tied, lambda y: y)
+        return policy._about_ties(seed, state, wins, tied, jnp.ones_like(wins), lambda y: y)
 
     drawn = np.asarray(about(tied)) > 0
     expected = [[0, 1, 1, 1], [0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 0, 0]]

@@ -43,7 +43,9 @@ def _histories(policy, preferences, keys, steps, policy_class):
                 candidates = sampling.possible_winners(record, bound, active)
                 votes = sampling.votes_of(wins, active)
                 tied = candidates & (votes == jnp.max(jnp.where(candidates, votes, -1)))
-                drawn = policy._about_ties(seed, record, wins, tied, lambda y: y)
+                drawn = policy._about_ties(
+                    seed, record, wins, tied, jnp.ones_like(wins), lambda y: y
+                )
                 size = jnp.where(drawn + drawn.T > 0, drawn + drawn.T, 1.0)
                 logits = jnp.where(wins, size, -size)
             eligible = active
