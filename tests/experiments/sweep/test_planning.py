@@ -224,7 +224,7 @@ def test_a_group_has_all_regrets_of_its_cells():
 
 
 def test_what_can_never_fit_is_refused_by_name():
-    with pytest.raises(InputError, match=r"cw-rmed with 500 arms needs 6\.2e\+10 bytes"):
+    with pytest.raises(InputError, match=r"cw-rmed with 500 arms needs 6\.3e\+10 bytes"):
         planned((PolicyEntry("cw-rmed"),), (ProblemEntry(name="copeland500"),))
 
 
