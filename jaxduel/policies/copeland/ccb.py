@@ -130,11 +130,10 @@ class CCB:
         del key
         num, active = self.num_arms, self._active
         nothing = arm_sets.empty_sets(num)
-        beliefs = Beliefs(
-            verdicts=Verdicts(nothing, nothing, jnp.float32(jnp.inf)),
-            candidates=active,
-            hypotheses=Hypotheses(active, nothing, count_true(active)),
-            outlook=Outlook(jnp.array(False), jnp.array(False), jnp.zeros(num, bool)),
+        beliefs = _beliefs(
+            Hypotheses(active, nothing, count_true(active)),
+            Verdicts(nothing, nothing, jnp.float32(jnp.inf)),
+            active,
         )
         return CCBState(
             wins=jnp.zeros((num, num), jnp.int32),
