@@ -45,7 +45,7 @@ def only(arm: jax.Array, owner: jax.Array, num_arms: int) -> jax.Array:
 
 
 def contains(sets: jax.Array, arm: jax.Array, owner: jax.Array) -> jax.Array:
-    """Whether `arm` is in the set of `owner`: () bool."""
+    """True if `arm` is in the set of `owner`: () bool."""
     word = sets.at[arm // _WORD, owner].get(mode="promise_in_bounds")
     return word & _bit(arm) != 0
 

@@ -30,7 +30,7 @@ class Hypotheses(NamedTuple):
 
 
 class Outlook(NamedTuple):
-    """What lines 9 to 13 ask of all pairs; it changes as seldom as verdicts and hypotheses."""
+    """Facts on all pairs for lines 9 to 13, as lasting as verdicts and hypotheses."""
 
     settled: jax.Array  # () bool: True if line 9 is known to change nothing; on a CPU only
     explores: jax.Array  # () bool: True if line 10 has a pair

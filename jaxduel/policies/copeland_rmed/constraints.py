@@ -75,7 +75,7 @@ def tightest_row(now: Standing, winner: jax.Array, e: jax.Array) -> Row:
 
 
 def outdated(defining: Defining, ahead: jax.Array, now: Standing, winner: jax.Array) -> jax.Array:
-    """Which constraints of an earlier standing are none now, for the same winner and L^(1).
+    """Marks constraints of an earlier standing that are none now, for the same winner and L^(1).
 
     There is one for each I of at most L^(2) - L^(1) + 1 arms that the winner beats, and each S of
     so many superiors of i2 as L_i2, L^(1), |I| and whether i2 is in I tell.

@@ -113,7 +113,7 @@ class _Tried(NamedTuple):
 
 
 class _Reach(NamedTuple):
-    """How far a move can go, as far as is known."""
+    """An upper bound of how far a move can go."""
 
     length: jax.Array  # () float32
     row: Row  # what ends it there
@@ -221,7 +221,7 @@ def _select(condition: jax.Array, one: Any, other: Any) -> Any:
 
 
 def _rates(costs: jax.Array, moves: jax.Array) -> jax.Array:
-    """What each move costs per unit of slack."""
+    """Cost of each move per unit of slack: (P,) float32."""
     return jnp.sum(costs[:, None] * moves, axis=0)
 
 
@@ -230,7 +230,7 @@ def _can_save(costs: jax.Array, e: jax.Array, rates: jax.Array) -> jax.Array:
 
 
 def _gains(moves: jax.Array, row: Row) -> jax.Array:
-    """What each move adds to the sum of a constraint, per unit of slack."""
+    """Change of a constraint's sum by each move, per unit of slack: (P,) float32."""
     return jnp.sum(jnp.where(row.pairs[:, None], moves, 0.0), axis=0)
 
 

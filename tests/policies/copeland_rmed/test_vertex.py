@@ -17,8 +17,7 @@ from jaxduel.policies.copeland_rmed.evidence import (
     tightest,
 )
 from jaxduel.policies.copeland_rmed.vertex import no_vertex, optimal_vertex
-
-from ...oracles.copeland_rmed.covering import families, tournament
+from tests.oracles.copeland_rmed.covering import families, tournament
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
