@@ -33,6 +33,9 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.threefry import bits, fold_in
+
 _COLUMN = 8  # elements that share one retry per iteration
 _DEPTH = 40.0  # e-folds at which the hat's left piece may be cut: a grain of 2^-32 is 22 e-folds
 
@@ -181,14 +184,15 @@ def _until_accepted(
     bit = lax.shift_left(jnp.int32(1), lax.iota(jnp.int32, rows))[:, None]
 
     def words(trial: Array, shape: tuple[int, ...]) -> Array:
-        return jax.random.bits(jax.random.fold_in(key, trial), (2, *shape), jnp.uint32)
+        return bits(fold_in(key, trial), (2, *shape))
 
     def retry(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         trial, values, pending = carry
         lowest = pending & -pending  # the first unfinished row of each column, as a bit
         chosen = (jnp.where(pending == 0, 1, lowest) & bit) != 0
         here = [jnp.sum(jnp.where(chosen, x, 0.0), axis=0) for x in parameters]
-        value, accepted = propose(words(trial, pending.shape), *here)
+        drawn = materialize(words(trial, pending.shape), trial < 0)
+        value, accepted = propose(drawn, *here)
         values = jnp.where(chosen & accepted & (pending != 0), value, values)
         return trial + 1, values, jnp.where(accepted, pending ^ lowest, pending)
 
