@@ -55,7 +55,10 @@ def above_least(total: jax.Array, carry: jax.Array, among: jax.Array) -> jax.Arr
     Returns:
       float32, (..., K): at least 0, and 0 for the least; meaningless where not `among`.
     """
-    near = jnp.argmin(jnp.where(among, total, jnp.inf), axis=-1, keepdims=True)
-    one, rest = (jnp.take_along_axis(x, near, axis=-1) for x in (total, carry))
-    apart = (total - one) + (carry - rest)
-    return apart - jnp.min(jnp.where(among, apart, jnp.inf), axis=-1, keepdims=True)
+
+    def least(x: jax.Array, among: jax.Array) -> jax.Array:
+        return jnp.min(jnp.where(among, x, jnp.inf), axis=-1, keepdims=True)
+
+    one = least(total, among)
+    apart = (total - one) + (carry - least(carry, among & (total == one)))
+    return apart - least(apart, among)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.sums import prefix_sums
 from jaxduel.numerics.threefry import random_words, words_of
 from jaxduel.policies.base import Key
 
@@ -35,10 +36,11 @@ def draw(weights: jax.Array, word: jax.Array) -> jax.Array:
       () int32.
     """
     arms = lax.iota(jnp.int32, len(weights))
-    top = lax.argmax(weights, 0, jnp.int32)
+    most = jnp.max(weights)
+    top = jnp.min(jnp.where(weights == most, arms, len(weights)))
     others = jnp.where(arms == top, 0.0, weights)
-    ends = jnp.cumsum(others)
-    level = unit(word) * (ends[-1] + weights[top])
+    ends = prefix_sums(others)
+    level = unit(word) * (ends[-1] + most)
     first = jnp.min(jnp.where((others > 0) & (ends > level), arms, len(weights)))
     return jnp.where(first < len(weights), first, top)
 
