@@ -11,6 +11,8 @@ import jaxduel as jd
 from jaxduel.policies.base import Quiet
 from tests.simulation.toys import PullCycle, Rounds
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 ARXIV = jd.problems.load("arxiv")
 RUCB = jd.policies.make("rucb", num_arms=6)
 PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)

@@ -27,6 +27,8 @@ from jaxduel.plotting.facets import facet_figure
 from jaxduel.plotting.styles import STYLES
 from tests.experiments.sweep.made_up import cell, sweep
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
