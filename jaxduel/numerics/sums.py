@@ -31,9 +31,10 @@ def sum_in_order(values: jax.Array, axis: int) -> jax.Array:
 
 
 def prefix_sums(values: jax.Array) -> jax.Array:
-    """The sums of the first i + 1 numbers, ascending.
+    """The sums of the first i + 1 numbers.
 
     A CPU adds in parts of about sqrt(K) numbers, then adds the parts: `jnp.cumsum` does K^2 there.
+    These ascend; an accelerator's may fall where they round.
 
     Args:
       values: (K,) float32, none negative.

@@ -7,8 +7,6 @@ import jaxduel as jd
 from jaxduel.simulation import blocks, events, skip_heuristic
 from tests.simulation.toys import Cycle
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
-
 SURE = np.array([[0.5, 1.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.0, 0.5]])
 ALL = np.ones(3, bool)
 TURNED = jd.problems.piecewise([SURE, SURE.T, SURE], [7, 60])
