@@ -8,7 +8,7 @@ import shlex
 import textwrap
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 from tyro.conf import Positional
 
@@ -20,6 +20,7 @@ from jaxduel.errors import InputError, shorten
 _LAWS = {
     "gaussian[0.6,0.5]": "arms with normal rewards of those means, deviation 1",
     "bernoulli[0.6,0.5]": "arms with rewards 0 and 1 of those means",
+    "piecewise[A,1e4,B]": "problem A for 10,000 comparisons, then B",
 }
 """Examples of problems outside the catalogue, with descriptions."""
 _NAMES_WIDTH = 24
@@ -74,7 +75,7 @@ def check(problem: Positional[Name], key: MaybeName = None) -> int:
       problem: a .npy, .npz, .csv or .txt file, or a name (`jaxduel list problems`).
       key: name of an array in an .npz file.
     """
-    say(jd.problems.examine(jd.problems.load(problem, key)).lines())
+    say(_reported(jd.problems.load(problem, key)))
     return 0
 
 
@@ -132,7 +133,8 @@ def _policy(name: str) -> Iterator[str]:
 
 
 def _problem(name: str) -> Iterator[str]:
-    title, *facts = jd.problems.examine(jd.problems.load(name)).lines()
+    problem = jd.problems.load(name)
+    title, *facts = _reported(problem)
     yield title
     for entry in jd.problems.entries():
         if entry.name == name:
@@ -140,4 +142,12 @@ def _problem(name: str) -> Iterator[str]:
             downloaded = "; downloaded, or found in $JAXDUEL_DATA" if entry.downloaded else ""
             yield f"  source            {entry.source}{downloaded}"
     yield from facts
-    yield f"  (what is proved: jaxduel bounds --problem {shlex.quote(name)})"
+    if not isinstance(problem, jd.problems.PiecewiseProblem):
+        yield f"  (what is proved: jaxduel bounds --problem {shlex.quote(name)})"
+
+
+def _reported(problem: Any) -> Iterator[str]:
+    """What is known of a problem, or of each of its stretches."""
+    changes = isinstance(problem, jd.problems.PiecewiseProblem)
+    for one in problem.stretches if changes else (problem,):
+        yield from jd.problems.examine(one).lines()

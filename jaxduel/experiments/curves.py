@@ -92,10 +92,10 @@ class DataSet:
 
     def with_changes(self, times: np.ndarray) -> np.ndarray:
         """The times, and those before the last at which an instance changes: (M,) int64."""
-        problems = (draw.problem for draw in self.draws)
-        changes = [p.changes for p in problems if isinstance(p, PiecewiseProblem)]
-        grid = np.concatenate([times, *changes])
-        return np.unique(grid[grid <= times[-1]])
+        for draw in self.draws:
+            if isinstance(draw.problem, PiecewiseProblem):
+                times = draw.problem.with_changes(times)
+        return times
 
 
 @dataclass(frozen=True)

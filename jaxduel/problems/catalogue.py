@@ -23,10 +23,14 @@ from jaxduel.problems.arms import ArmsProblem, bernoulli, gaussian
 from jaxduel.problems.downloads import mslr_matrix, sushi_matrix
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.files import SUFFIXES, from_file
+from jaxduel.problems.piecewise import PiecewiseProblem, piecewise
 
 _SUBMATRIX = re.compile(r"(.+)\[([^\[\]]*)\]")
 _LAWS = {"gaussian": gaussian, "bernoulli": bernoulli}
 _ARMS = re.compile(r"(gaussian|bernoulli)(?:\[([^\[\]]*)\])?")
+_PIECES = re.compile(r"piecewise(?:\[(.*)\])?")
+_BETWEEN = re.compile(r",(?![^\[]*\])")
+"""A comma that is not within brackets."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,19 +206,22 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
 
     Args:
       name_or_path: a name of the catalogue; "gaussian[0.6,0.5]" or "bernoulli[0.6,0.5]" for arms
-        with rewards of these means (Gaussian ones have standard deviation 1); else the path of a
-        .npy, .npz, .csv or .txt file (`jaxduel.problems.files`). Names of matrices and paths may
-        be followed by arms, counted from 1, as in "mslr-informational[1,5,9]".
+        with rewards of these means (Gaussian ones have standard deviation 1);
+        "piecewise[gap,10000,strong-borda]" for the first for 10,000 comparisons, then the second,
+        and so on (`piecewise`); else the path of a .npy, .npz, .csv or .txt file
+        (`jaxduel.problems.files`). Names of matrices and paths may be followed by arms, counted
+        from 1, as in "mslr-informational[1,5,9]".
       key: the array of an .npz file to take; may be left out where there is only one.
 
     Returns:
-      A `DuelingProblem`, or an `ArmsProblem` for arms with rewards, named as it was asked for (a
-      file by its name without the folder). In all of them arms are numbered 0..K-1.
+      A `DuelingProblem`, an `ArmsProblem` for arms with rewards or a `PiecewiseProblem`, named as
+      it was asked for (a file by its name without the folder). In all of them arms are numbered
+      0..K-1.
 
     Raises:
       InputError: neither a name nor a file, a file that holds no preference matrix, arms that do
-        not exist, means that are no numbers or out of range, or an instance that must be
-        downloaded and cannot.
+        not exist, means that are no numbers or out of range, pieces that do not fit, or an instance
+        that must be downloaded and cannot.
 
     Example:
       >>> import jaxduel as jd
@@ -236,22 +243,46 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
     path = Path(os.path.expanduser(text))
     is_file = os.path.isfile(path)
     is_path = is_file or path.suffix.lower() in SUFFIXES or os.sep in text
-    if text in _BY_NAME or not is_path:
+    if text in _BY_NAME or not is_path or (not is_file and _PIECES.fullmatch(text)):
         return _named(text, key)
     if not is_file and (submatrix := _SUBMATRIX.fullmatch(text)):
         return _submatrix(text, key, *submatrix.groups())
     return from_file(path, key)
 
 
-def _named(text: str, key: str | None) -> DuelingProblem | ArmsProblem:
+def pieces_of(text: str) -> tuple[list[str], list[int]] | None:
+    """Instances and times in a name such as "piecewise[gap,10000,strong-borda]"; None for others.
+
+    Raises:
+      InputError: it names no instances with times between them.
+    """
+    if not (found := _PIECES.fullmatch(text)):
+        return None
+    parts = [part.strip() for part in _BETWEEN.split(found.group(1) or "")]
+    try:
+        times = [float(part) for part in parts[1::2]]
+        whole = [int(time) for time in times]
+    except (OverflowError, ValueError):
+        whole = times = []
+    if len(parts) < 3 or len(parts) % 2 == 0 or whole != times or not whole:
+        raise InputError(
+            f"'{shorten(text)}' does not name instances with the times of changes between them, as "
+            "in piecewise[gap,10000,strong-borda]."
+        )
+    return parts[::2], whole
+
+
+def _named(text: str, key: str | None) -> DuelingProblem | ArmsProblem | PiecewiseProblem:
     if arms := _ARMS.fullmatch(text):
         problem = _arms(text, *arms.groups())
     elif text in _BY_NAME:
         problem = dataclasses.replace(_BY_NAME[text].build(), name=text)
+    elif pieces := pieces_of(text):
+        problem = piecewise([load(name) for name in pieces[0]], pieces[1], text)
     elif submatrix := _SUBMATRIX.fullmatch(text):
         return _submatrix(text, key, *submatrix.groups())
     else:
-        raise unknown_name("problem", text, (*_BY_NAME, *_LAWS))
+        raise unknown_name("problem", text, (*_BY_NAME, *_LAWS, "piecewise"))
     if key is not None:
         raise InputError(f"'{shorten(text)}' has no arrays with keys: only .npz files have.")
     return problem
@@ -259,10 +290,9 @@ def _named(text: str, key: str | None) -> DuelingProblem | ArmsProblem:
 
 def _submatrix(text: str, key: str | None, base: str, arms: str) -> DuelingProblem:
     whole = load(base, key)
-    if isinstance(whole, ArmsProblem):
+    if not isinstance(whole, DuelingProblem):
         raise InputError(
-            f"'{shorten(text)}' asks for some of the arms with rewards '{shorten(base)}': "
-            "give their means instead."
+            f"'{shorten(text)}' asks for some of the arms of '{shorten(base)}', which is no matrix."
         )
     return whole.submatrix(_parsed_arms(text, arms))
 

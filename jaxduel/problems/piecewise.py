@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from jaxduel.display import listed
 from jaxduel.errors import InputError
+from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 
 _MOST = 2**31 - 1
@@ -113,6 +114,11 @@ class PiecewiseProblem:
                 before, total, begin = tallies[:, stop - 1 : stop], parts[-1][:, -1:], stop
         return np.concatenate(parts, axis=1)
 
+    def with_changes(self, times: ArrayLike) -> np.ndarray:
+        """Increasing times, and the changes that lie before the last of them: (M,) int64."""
+        grid, changes = np.asarray(times), np.asarray(self.changes)
+        return np.union1d(grid, changes[changes < grid[-1]])
+
     def require_among(self, checkpoints: np.ndarray) -> None:
         """Raises InputError unless all changes before the last checkpoint are among them."""
         changes = np.asarray(self.changes)
@@ -129,6 +135,15 @@ class PiecewiseProblem:
         return (
             f"PiecewiseProblem({self.name!r}, K={self.num_arms}, changes after {changes}, "
             f"best arms {listed(best)})"
+        )
+
+
+def require_constant(problem: Any, what: str) -> None:
+    """Raises InputError if a problem changes with time."""
+    if isinstance(problem, PiecewiseProblem):
+        raise InputError(
+            f"{what}: '{problem.name}' changes with time, and an instance that does not is needed, "
+            "such as one of its stretches."
         )
 
 
@@ -156,9 +171,15 @@ def piecewise(
       >>> bool((result.plays[:, -1].sum(axis=1) == 60_000).all())
       True
     """
+    for one in problems:
+        if isinstance(one, ArmsProblem | PiecewiseProblem):
+            raise InputError(f"piecewise: '{one.name}' is no instance with one preference matrix.")
     made = [p if isinstance(p, DuelingProblem) else from_matrix(p) for p in problems]
     if len(made) < 2 or len({one.num_arms for one in made}) > 1:
-        raise InputError("piecewise needs at least two instances, all of as many arms.")
+        numbers = listed([one.num_arms for one in made])
+        raise InputError(
+            f"piecewise needs two or more instances of as many arms, not of {numbers}."
+        )
     if any(one.ties is not None for one in made):
         raise InputError("piecewise: its instances cannot have ties that are told from coins.")
     ends = list(times)

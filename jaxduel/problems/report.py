@@ -18,6 +18,7 @@ from jaxduel.problems.assumptions import (
     total_order_violation,
 )
 from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem
+from jaxduel.problems.piecewise import require_constant
 
 _SHOWN = 8
 _SUBMATRIX = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
@@ -165,7 +166,10 @@ def examine(problem: DuelingProblem | ArmsProblem) -> MatrixReport | ArmsReport:
     """All facts of a `MatrixReport`, or for arms with rewards of an `ArmsReport`.
 
     Args:
-      problem: the instance, with concrete numbers.
+      problem: the instance, with concrete numbers; of one that changes, each of its `stretches`.
+
+    Raises:
+      InputError: for an instance that changes.
 
     Example:
       >>> import jaxduel as jd
@@ -178,6 +182,7 @@ def examine(problem: DuelingProblem | ArmsProblem) -> MatrixReport | ArmsReport:
         Condorcet winner  arm 0, by at least 0.1
         Copeland          arm 0, beating 3 of 3
     """
+    require_constant(problem, "examine")
     return _of_arms(problem) if isinstance(problem, ArmsProblem) else _of_matrix(problem)
 
 

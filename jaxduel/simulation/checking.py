@@ -161,8 +161,7 @@ class CheckedCell:
         self.grid = checkpoints.resolve(times, self.horizon)
         if isinstance(problem, PiecewiseProblem):
             if times is None:
-                changes = problem.changes
-                self.grid = np.union1d(self.grid, changes[changes < self.horizon])
+                self.grid = problem.with_changes(self.grid)
             problem.require_among(self.grid)
         active = int(np.sum(policy.active_arms))
         if active != problem.num_arms:
@@ -197,11 +196,6 @@ class CheckedCell:
             raise InputError(
                 f"{name} compares arms in pairs, and '{problem.name}' has arms with rewards: a "
                 "matrix of preferences, such as arxiv or one from a file, is needed."
-            )
-        if isinstance(problem, PiecewiseProblem) and self.kind is not Duel:
-            raise InputError(
-                f"{name} plans batches, and '{problem.name}' changes: only comparisons one by one "
-                "can be played on it."
             )
         if pulls and settings.record_pairs:
             raise InputError(f"{name} pulls single arms: record_pairs must be False.")

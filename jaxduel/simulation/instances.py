@@ -30,8 +30,11 @@ class Instance(Protocol):
         """The outcome of a plan for one comparison or pull, for an entry of what `noise` gave."""
         ...
 
-    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Any) -> jax.Array:
-        """The outcome of a plan for a round, drawn as sums."""
+    def sample_batch(
+        self, key: jax.Array, arms: jax.Array, plan: Any, made: jax.Array
+    ) -> jax.Array:
+        """The outcome of a plan for a round, drawn as sums, with the number of comparisons or pulls
+        made before it: () int32."""
         ...
 
     def no_outcomes(self) -> Any:
@@ -77,14 +80,27 @@ class Duels(NamedTuple):
         lost = jnp.where(luck < decisive, jnp.int32(-1), jnp.int32(WITHHELD))
         return jnp.where(luck < decisive * wins, jnp.int32(1), lost)
 
-    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: Batch) -> jax.Array:
-        """(K, K) int32: wins of i over j. Batches are refused where preferences change."""
-        upper = np.triu_indices(len(self.preferences), 1)
+    def sample_batch(
+        self, key: jax.Array, arms: jax.Array, plan: Batch, made: jax.Array
+    ) -> jax.Array:
+        """(K, K) int32: wins of i over j. Comparisons are made pair by pair, (0, 1) first, (0, 2)
+        next, which says in what stretch they are."""
+        upper = np.triu_indices(self.preferences.shape[-1], 1)
         n, pair = plan.counts[upper], (arms[upper[0]], arms[upper[1]])
         if self.ties is not None:
             key, of_ties = fold_in(key, 0), fold_in(key, 1)
             n = n - binomial(of_ties, n, self.ties[pair])
-        won = binomial(key, n, self.preferences[pair])
+        if self.changes is None:
+            won = binomial(key, n, self.preferences[pair])
+        else:
+            last = jnp.cumsum(n, dtype=jnp.int32)
+            before = jnp.clip((self.changes - made)[:, None] - (last - n), 0, n)
+            parts = jnp.diff(before, axis=0, prepend=0, append=n[None])
+            keys = jax.vmap(fold_in, in_axes=(None, 0))(
+                key, jnp.arange(len(parts), dtype=jnp.int32)
+            )
+            each = jax.vmap(binomial)(keys, parts, self.preferences[:, *pair])
+            won = jnp.sum(each, axis=0, dtype=jnp.int32)
         table = jnp.concatenate([won, n - won, jnp.zeros(1, jnp.int32)])
         return table.at[_places(upper)].get(mode="promise_in_bounds")
 
@@ -118,8 +134,11 @@ class GaussianArms(NamedTuple):
         arm = arms[plan.arm]
         return self.means[arm] + self.std[arm] * noise
 
-    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
+    def sample_batch(
+        self, key: jax.Array, arms: jax.Array, plan: PullBatch, made: jax.Array
+    ) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
+        del made
         n = plan.counts.astype(jnp.float32)
         noise = self.std[arms] * jnp.sqrt(n) * normal(key, n.shape)
         return n * self.means[arms] + noise
@@ -159,8 +178,11 @@ class BernoulliArms(NamedTuple):
         """() float32: the reward."""
         return (noise < self.means[arms[plan.arm]]).astype(jnp.float32)
 
-    def sample_batch(self, key: jax.Array, arms: jax.Array, plan: PullBatch) -> jax.Array:
+    def sample_batch(
+        self, key: jax.Array, arms: jax.Array, plan: PullBatch, made: jax.Array
+    ) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
+        del made
         return binomial(key, plan.counts, self.means[arms]).astype(jnp.float32)
 
     def no_outcomes(self) -> Rewards:

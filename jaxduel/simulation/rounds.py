@@ -125,7 +125,7 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
     key = fold_in(setup.policy, number)
     plan: Batch | PullBatch = policy.act(lane.state, key)
     noise = fold_in(setup.environment, number)
-    outcome = cell.instance.sample_batch(noise, setup.arms, plan)
+    outcome = cell.instance.sample_batch(noise, setup.arms, plan, lane.done)
 
     counts, above = plan.counts, None
     totals = counts

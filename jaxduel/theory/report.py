@@ -10,6 +10,7 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
 from jaxduel.problems.assumptions import tie_violation
+from jaxduel.problems.piecewise import require_constant
 from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
 from jaxduel.theory.batched_bounds import pcomp_bound, require_rounds, scomp2_order, scomp_order
 from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
@@ -103,7 +104,8 @@ def bounds(
       num_batches: B, or M of arms with rewards, likewise.
 
     Raises:
-      InputError: only one of `horizon` and `num_batches`, or not 2 <= B <= T, or 1 <= M <= T.
+      InputError: an instance that changes; only one of `horizon` and `num_batches`, or not 2 <= B
+        <= T, or 1 <= M <= T.
       SolverError: the lower bound's linear program was not solved.
 
     Example:
@@ -116,6 +118,7 @@ def bounds(
       RMED1, as a constant of log T (natural): 7.45
       PCOMP, at T = 10,000, B = 4: 5.458e+04
     """
+    require_constant(problem, "bounds")
     if isinstance(problem, ArmsProblem):
         return arm_bounds(problem, horizon, num_batches)
     margins = np.asarray(problem.preferences, dtype=np.float64) - 0.5

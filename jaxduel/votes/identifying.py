@@ -17,6 +17,7 @@ from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
 from jaxduel.policies.registry import name_of
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.problems import DuelingProblem
+from jaxduel.problems.piecewise import require_constant
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.checking import TIES, Settings
 from jaxduel.simulation.devices import Device
@@ -224,6 +225,7 @@ def _prepared(
     votes, rules, top = asked["votes"], tuple(asked["recommend"]), asked["top"]
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
+        require_constant(problem, "identify")
         if not isinstance(problem, DuelingProblem):
             raise InputError(
                 "identify: the problem must have arms that are compared in pairs, such as "

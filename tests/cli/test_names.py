@@ -82,6 +82,17 @@ def test_a_bound_that_cannot_be_computed_is_one_line_and_code_2(capsys, monkeypa
 SHIPPED = [entry.name for entry in jd.problems.entries() if not entry.downloaded]
 FETCHED = [entry.name for entry in jd.problems.entries() if entry.downloaded]
 ARMS = ["gaussian[0.6,0.5]", "bernoulli[0.6,0.5,0.4]"]
+PIECES = "piecewise[gap,1e4,strong-borda]"
+
+
+def test_each_stretch_is_reported(capsys):
+    for command in ("describe", "check"):
+        code, text, errors = outcome(capsys, command, PIECES)
+        assert (code, errors) == (0, "")
+        assert f"{PIECES}, stretch 2: a valid preference matrix, K = 5" in text
+    code, _, errors = outcome(capsys, "bounds", "--problem", PIECES)
+    assert code == 2
+    assert "changes with time, and an instance that does not is needed" in errors
 
 
 def screen(capsys, *arguments):

@@ -128,13 +128,33 @@ def test_brackets_take_arms_from_one_of_any_name():
         ("gaussian[]", "does not give means"),
         ("gaussian[0.6,x]", "does not give means"),
         ("bernoulli[0.6,1.5]", r"1.5 at arm 1 \(counted from 0\)"),
-        ("gaussian[1,2][1,2]", "give their means instead"),
+        ("gaussian[1,2][1,2]", r"arms of 'gaussian\[1,2\]', which is no matrix"),
+        ("piecewise", "does not name instances with the times of changes between them"),
+        ("piecewise[gap,strong-borda]", "does not name instances with the times"),
+        ("piecewise[gap,x,strong-borda]", "does not name instances with the times"),
+        ("piecewise[gap,1.5,strong-borda]", "does not name instances with the times"),
+        ("piecewise[gap,1e999,strong-borda]", "does not name instances with the times"),
+        ("piecewise[gap,10,]", "unknown problem ''"),
+        ("piecewise[gap,10,cyclic]", "as many arms, not of 5, 4"),
+        ("piecewise[gap,10,bernoulli[0.5,0.4]]", "is no instance with one preference matrix"),
         ("gausian[1,2]", "did you mean 'gaussian'"),
     ],
 )
 def test_bad_names(name, message):
     with pytest.raises(InputError, match=message):
         catalogue.load(name)
+
+
+def test_pieces_are_loaded(tmp_path):
+    name = "piecewise[cyclic, 1e3,arithmetic[1,2,3,8],2000,cyclic]"
+    problem = catalogue.load(name)
+    assert problem.name == name
+    assert problem.changes.tolist() == [1000, 2000]
+    last = catalogue.load("arithmetic[1,2,3,8]").preferences
+    np.testing.assert_array_equal(problem.stretches[1].preferences, last)
+    path = tmp_path / "mine.npy"
+    np.save(path, last)
+    assert catalogue.load(f"piecewise[cyclic,5,{path}]").num_arms == 4
 
 
 def test_a_path_is_loaded(tmp_path):

@@ -36,8 +36,9 @@ def test_sums_by_hand():
 @pytest.mark.parametrize(
     ("problems", "times", "message"),
     [
-        ([P], [], "at least two instances"),
-        ([P, np.full((3, 3), 0.5)], [4], "all of as many arms"),
+        ([P], [], "two or more instances of as many arms, not of 2"),
+        ([P, np.full((3, 3), 0.5)], [4], "of as many arms, not of 2, 3"),
+        ([P, BOTH], [4], "'piecewise' is no instance with one preference matrix"),
         ([P, Q], [], "times must be 1 increasing whole numbers"),
         ([P, Q], [0], r"not \[0\]"),
         ([P, Q, P], [5, 5], r"times must be 2 increasing whole numbers.*not \[5, 5\]"),

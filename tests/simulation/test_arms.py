@@ -22,9 +22,9 @@ DRAWS = 40_000
 def _sums(problem, counts):
     """(DRAWS, K) sums of rewards of rounds with the given pulls, arms in reverse order."""
     instance, arms = instance_of(problem, 3), jnp.array([2, 1, 0])
-    plan = PullBatch(jnp.array(counts, jnp.int32))
+    plan, made = PullBatch(jnp.array(counts, jnp.int32)), jnp.int32(0)
     keys = jax.random.split(jax.random.key(5), DRAWS)
-    drawn = jax.jit(jax.vmap(lambda key: instance.sample_batch(key, arms, plan)))(keys)
+    drawn = jax.jit(jax.vmap(lambda key: instance.sample_batch(key, arms, plan, made)))(keys)
     return np.asarray(drawn, np.float64)
 
 

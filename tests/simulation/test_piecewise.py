@@ -1,11 +1,15 @@
 """Instances that change: outcomes of each stretch, the same plays skipped or not, regret."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.policies.base import Batch
 from jaxduel.simulation import blocks, events, skip_heuristic
-from tests.simulation.toys import Cycle
+from jaxduel.simulation.instances import instance_of
+from tests.simulation.toys import Cycle, Rounds
 
 SURE = np.array([[0.5, 1.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.0, 0.5]])
 ALL = np.ones(3, bool)
@@ -29,6 +33,52 @@ def test_each_comparison_is_of_its_stretch(delay, monkeypatch):
             (pair,) = np.nonzero(played[seed, t - 1])
             winner = min(pair, key=lambda arm: abs(arm - best))
             assert wins[seed, t - 1, winner].sum() == 1
+
+
+def _wins_in_turn(counts, arms, made):
+    """Wins of i over j of the policy's arms: the comparisons of a round one by one, on TURNED."""
+    wins, t = np.zeros((3, 3), int), made
+    for i, j in zip(*np.triu_indices(3, 1), strict=True):
+        for _ in range(counts[i, j]):
+            t += 1
+            best = 2 if 7 < t <= 60 else 0
+            left_wins = abs(arms[i] - best) < abs(arms[j] - best)
+            wins[(i, j) if left_wins else (j, i)] += 1
+    return wins
+
+
+@pytest.mark.parametrize("made", [0, 3, 7, 20, 55, 60, 61])
+def test_comparisons_of_a_round_are_of_their_stretch(made):
+    instance = jax.tree.map(jnp.asarray, instance_of(TURNED, 3))
+    counts, arms = np.array([[0, 31, 1], [0, 0, 51], [0, 0, 0]]), [1, 2, 0]
+    plan = Batch(jnp.asarray(counts, jnp.int32))
+    wins = instance.sample_batch(jax.random.key(0), jnp.array(arms), plan, jnp.int32(made))
+    np.testing.assert_array_equal(wins, _wins_in_turn(counts, arms, made))
+
+
+def test_rounds_count_on_from_those_before():
+    counts = np.array([[0, 5, 3], [0, 0, 4], [0, 0, 0]], np.int32)
+    policy = Rounds(active_arms=ALL, horizon=108, counts=counts)
+    ends = np.arange(12, 109, 12)
+    result = jd.simulate(
+        policy, TURNED, 108, 2, checkpoints=np.union1d(ends, [7, 60]), shuffle_arms=False,
+        record_outcomes=True,
+    )  # fmt: skip
+    each = [_wins_in_turn(counts, [0, 1, 2], end - 12) for end in ends]
+    there = np.isin(result.checkpoints, ends)  # where the outcomes of rounds before are known
+    np.testing.assert_array_equal(result.outcomes[0, there][1:], np.cumsum(each, axis=0)[:-1])
+
+
+def test_rounds_draw_each_stretch_by_its_law():
+    soft = np.array([[0.5, 0.8], [0.2, 0.5]])
+    problem = jd.problems.piecewise([soft, soft.T], [1_000])
+    instance = jax.tree.map(jnp.asarray, instance_of(problem, 2))
+    plan = Batch(jnp.array([[0, 4_000], [0, 0]], jnp.int32))
+    draw = jax.vmap(lambda key: instance.sample_batch(key, jnp.arange(2), plan, jnp.int32(0)))
+    wins = np.asarray(jax.jit(draw)(jax.random.split(jax.random.key(0), 400)))[:, 0, 1]
+    mean, variance = 1_000 * 0.8 + 3_000 * 0.2, 4_000 * 0.16
+    assert abs(wins.mean() - mean) < 4 * np.sqrt(variance / 400)
+    assert abs(wins.var(ddof=1) / variance - 1) < 4 * np.sqrt(2 / 399)
 
 
 def test_regret_is_against_the_best_arm_of_each_stretch():
@@ -77,10 +127,7 @@ def test_what_cannot_be_played_is_refused():
     ):
         jd.simulate(policy, TURNED, 100, 2, checkpoints=[7, 100])
     jd.simulate(policy, TURNED, 60, 2, checkpoints=[7, 60])  # the end of a stretch
-    batched = jd.policies.make("pcomp", num_arms=3, horizon=100, num_batches=3)
-    with pytest.raises(jd.InputError, match="pcomp plans batches, and 'piecewise' changes"):
-        jd.simulate(batched, TURNED, 100, 2)
-    with pytest.raises(jd.InputError, match="must have arms that are compared"):
+    with pytest.raises(jd.InputError, match="identify: 'piecewise' changes with time"):
         jd.identify(policy, TURNED, 100, 2)
     arms = jd.policies.make("ucb1", num_arms=3, index="anytime")
     with pytest.raises(jd.InputError, match="pulls arms that have rewards"):

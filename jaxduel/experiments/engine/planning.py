@@ -15,7 +15,7 @@ from jaxduel.experiments.engine.padding import padded_arms
 from jaxduel.experiments.engine.widths import need_of, width_of
 from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, PullBatch, SupportsSkip
-from jaxduel.problems import ArmsProblem
+from jaxduel.problems import ArmsProblem, PiecewiseProblem
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.devices import MEMORY_BYTES
 
@@ -94,6 +94,8 @@ def family_of(cell: StudyCell) -> tuple[Any, ...]:
             structure.append((field.name, str(jax.tree.structure(value)), leaves))
     problem = problem_of(cell)
     kind = problem.rewards if isinstance(problem, ArmsProblem) else "preferences"
+    if isinstance(problem, PiecewiseProblem):
+        kind = f"{len(problem.preferences)} stretches"
     modes = cell.delay > 1, cell.shuffle_arms, bool(cell.skip_quiet), cell.prng
     more: tuple[Any, ...] = () if cell.ties == TIES[0] else (cell.ties,)
     if cell.question is not None:  # whose votes make shapes

@@ -126,6 +126,15 @@ def test_kinds_of_rewards_make_other_programs():
     ]
 
 
+@pytest.mark.parametrize("policy", ["rucb", "pcomp"])
+def test_numbers_of_stretches_make_other_programs(policy):
+    names = ("gap", "piecewise[gap,300,gap]", "piecewise[gap,300,gap,2000,gap]")
+    problems = tuple(ProblemEntry(name=name) for name in names)
+    groups = planned((PolicyEntry(policy),), problems, batches=2 if policy == "pcomp" else ())
+    assert [group.cells[0].problem for group in groups] == list(names)
+    assert len({group.program for group in groups}) == 3
+
+
 def test_numbers_of_arms_of_one_bucket_share_a_program_and_lone_ones_are_not_padded():
     names = ("arxiv[1,2,3]", "arxiv[1,2,3,4,5]", "gap", "arxiv")
     problems = tuple(ProblemEntry(name=name) for name in names)

@@ -270,6 +270,26 @@ def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("policy", ["rucb", "pcomp"])
+def test_instances_that_change(policy, tmp_path):
+    name = "piecewise[cyclic,50,arithmetic[4,3,2,1]]"
+    more = {"num_batches": 3} if policy == "pcomp" else {}
+    grid = Grid(
+        policies=(PolicyEntry(name=policy, parameters=more),),
+        problems=(ProblemEntry(name=name),),
+        horizons=(200,),
+        checkpoints=(20,),
+        num_seeds=3,
+        lanes=3,
+    )
+    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1]).complete
+    data = open_sweep(tmp_path).sel(policy=policy, problem=name, horizon=200)
+    made = jd.policies.make(policy, num_arms=4, horizon=200, **more)
+    alone = jd.simulate(made, jd.problems.load(name), 200, 3, checkpoints=[20, 50, 200], lanes=3)
+    np.testing.assert_allclose(np.ravel(data.regret_mean), alone.mean, rtol=1e-12)
+
+
+@pytest.mark.thorough
 def test_batched_policies_of_several_horizons_share_a_program(tmp_path):
     grid = Grid(
         policies=(PolicyEntry(name="pcomp"),),

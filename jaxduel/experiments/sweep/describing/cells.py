@@ -16,7 +16,7 @@ from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.recipes import ProblemSpec, build
 from jaxduel.policies import registry
 from jaxduel.policies.base import Pull, PullBatch, SupportsDelay
-from jaxduel.problems import ArmsProblem, Problem
+from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.regret import default_of
 
@@ -39,7 +39,6 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
     built = {spec: build(spec) for spec in specs}
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}
-    checkpoints = {horizon: grid.checkpoints_of(horizon) for horizon in grid.ends}
     question = Question(grid.target, grid.stop, grid.delta) if grid.identify else None
     cells: dict[str, StudyCell] = {}
     lonely = {spec.label for spec in specs}
@@ -65,7 +64,7 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
                     digest=digests[spec],
                     num_arms=built[spec].num_arms,
                     horizon=horizon,
-                    checkpoints=checkpoints[horizon],
+                    checkpoints=_checkpoints(grid, built[spec], horizon),
                     delay=delay,
                     definitions=regrets[spec],
                     seed=grid.seed,
@@ -101,9 +100,19 @@ def _combinations(entry: PolicyEntry, batches: Sequence[int]) -> Iterator[Parame
         yield tuple(zip(values, combination, strict=True))
 
 
+def _checkpoints(grid: Grid, problem: Problem, horizon: int) -> tuple[int, ...]:
+    """The grid's checkpoints, with those times at which the problem changes."""
+    times = grid.checkpoints_of(horizon)
+    if isinstance(problem, PiecewiseProblem):
+        return tuple(problem.with_changes(times).tolist())
+    return times
+
+
 def _definitions(grid: Grid, spec: ProblemSpec, problem: Problem) -> tuple[str, ...]:
     """The grid's definitions of regret that are defined for a problem, or its rules that name
     arms."""
+    if grid.identify and isinstance(problem, PiecewiseProblem):
+        raise GridError(f"'{spec.label}' changes: it has no arm that is to be named.", "problems")
     if grid.identify:
         return grid.recommend
     if not grid.regret:

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from jaxduel import problems
-from jaxduel.errors import shorten, unknown_name
+from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.experiments.engine.cells import HORIZON
 from jaxduel.experiments.engine.groups import BATCHES
 from jaxduel.experiments.sweep.describing.fields import (
@@ -35,6 +35,7 @@ from jaxduel.experiments.sweep.describing.recipes import (
 )
 from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsAnswer
+from jaxduel.problems.catalogue import pieces_of
 from jaxduel.problems.files import SUFFIXES
 from jaxduel.simulation.checking import no_ties
 from jaxduel.votes.stopping import no_answer
@@ -113,8 +114,8 @@ class ProblemEntry:
     given.
 
     Attributes:
-      name: of the catalogue, or arms with rewards such as "gaussian[0.6,0.5]": as in
-        `jaxduel.problems.load`, without paths.
+      name: of the catalogue, arms with rewards such as "gaussian[0.6,0.5]", or changing instances
+        such as "piecewise[gap,10000,strong-borda]": as in `jaxduel.problems.load`, without paths.
       file: the path of a file that `jaxduel.problems.from_file` reads; made absolute.
       generator: one of `GENERATORS`.
       parameters: by name, values of the generator's parameters to try, a tuple (one value may be
@@ -181,13 +182,17 @@ class ProblemEntry:
         )
 
     def _named(self) -> dict[str, Any]:
-        name = str(self.name)
-        submatrix = _SUBMATRIX.fullmatch(name)
-        base = submatrix.group(1) if submatrix else name
-        if not _ARMS.fullmatch(name) and base not in problems.names():
-            if Path(base).suffix.lower() in SUFFIXES:
-                raise GridError(f"problem '{name}' is a file: write file = \"{name}\".", "name")
-            raise GridError(unknown_name("problem", base, problems.names()), "name")
+        try:
+            pieces = pieces_of(str(self.name))
+        except InputError as error:
+            raise GridError(error, "name") from None
+        for name in pieces[0] if pieces else [str(self.name)]:
+            submatrix = _SUBMATRIX.fullmatch(name)
+            base = submatrix.group(1) if submatrix else name
+            if not _ARMS.fullmatch(name) and base not in problems.names():
+                if not pieces and Path(base).suffix.lower() in SUFFIXES:
+                    raise GridError(f"problem '{name}' is a file: write file = \"{name}\".", "name")
+                raise GridError(unknown_name("problem", base, problems.names()), "name")
         return {}
 
     def _filed(self) -> dict[str, Any]:

@@ -172,6 +172,12 @@ def test_pairs_that_cannot_play_are_no_cells():
             {},
             r"problem 'btl\(num_arms=1, instance=0\)': .*at least 2",
         ),
+        (
+            ("rucb",),
+            (ProblemEntry(name="piecewise[gap,300,strong-borda]"),),
+            {"identify": True, "votes": 100, "horizons": None},
+            r"'piecewise\[gap,300,strong-borda\]' changes: it has no arm",
+        ),
     ],
 )
 def test_grids_that_make_no_sense_are_refused(policies, problems, settings, message):
@@ -187,6 +193,15 @@ def test_a_problem_has_the_regrets_that_make_sense_for_it():
         ("average", "copeland"),
         ("copeland",),
         ("pulls",),
+    ]
+
+
+def test_changes_are_among_the_checkpoints():
+    pieces = ProblemEntry(name="piecewise[gap,300,strong-borda,2000,gap]")
+    cells = cells_of((PolicyEntry("rucb"),), (pieces,), (1000, 3000), checkpoints=(10, 2500))
+    assert [cell.checkpoints for cell in cells] == [
+        (10, 300, 1000),
+        (10, 300, 2000, 2500, 3000),
     ]
 
 

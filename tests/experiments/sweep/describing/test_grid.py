@@ -175,6 +175,8 @@ def test_policies_that_make_no_sense_are_refused(name, parameters, message):
         ({"name": "arxivv"}, "did you mean 'arxiv'"),
         ({"name": "my.csv"}, 'write file = "my.csv"'),
         ({"name": 3}, "must be text"),
+        ({"name": "piecewise[gap,strong-borda]"}, "does not name instances with the times"),
+        ({"name": "piecewise[gap,10,my.csv]"}, "unknown problem 'my.csv'"),
         ({"name": "arxiv", "parameters": {"num_arms": 4}}, "has no parameter 'num_arms'"),
         ({"name": "arxiv", "instances": (1,)}, "draws nothing"),
         ({"generator": "arithmetic", "instances": (1,)}, "draws nothing"),
@@ -195,9 +197,11 @@ def test_problems_that_make_no_sense_are_refused(settings, message):
         ProblemEntry(**settings)
 
 
-def test_submatrices_and_arms_with_rewards_are_names():
+def test_submatrices_arms_with_rewards_and_pieces_are_names():
     assert ProblemEntry(name="arxiv[1,2]").name == "arxiv[1,2]"
     assert ProblemEntry(name="gaussian[0.6,0.5]").name == "gaussian[0.6,0.5]"
+    pieces = "piecewise[cyclic,10,arithmetic[1,2,3,4]]"
+    assert ProblemEntry(name=pieces).name == pieces
 
 
 def test_all_generators_of_one_instance_are_known():
