@@ -28,9 +28,9 @@ ARRAY_BYTES = 2**20
 """Most bytes for one array of the state of a batched policy on a CPU, over all cells and seeds side
 by side: the size of a core's cache. (A policy that plays step by step is fastest with even less:
 `simulation.lanes.ARRAY_BYTES`.)"""
-BLOCK = (16, 256)
-"""Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side: a block then
-takes seconds to run, and a small part of that to store."""
+BLOCK = (16, 512)
+"""Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side and their records
+fit `BLOCK_BYTES`: a block then takes seconds to run, and a small part of that to store."""
 SHARE = 4
 """A group of several parts has at most one in so many of the cells that share its program, so that
 several devices have work."""
@@ -186,7 +186,8 @@ def width_of(
         wide = min(WIDE_LANES, WIDE_BYTES // need.state)
         most = max(wide // size // _MULTIPLE * _MULTIPLE, most)
     lanes = min(max(whole, FEWEST_LANES), most, fitting)
-    return Width(size, lanes, cells, lanes * max(seeds // lanes, 1))
+    stored = BLOCK_BYTES // (cells * max(need.total - need.state, 1))
+    return Width(size, lanes, cells, lanes * max(min(seeds, stored) // lanes, 1))
 
 
 def _even_size(num_cells: int, most: int) -> int:
