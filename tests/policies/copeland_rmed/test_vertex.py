@@ -71,7 +71,9 @@ def _solved(wins, last):
     return jax.vmap(one)(wins, last)
 
 
-@pytest.mark.parametrize(("num_arms", "num"), [(3, 20), (5, 60), (9, 20)])
+@pytest.mark.parametrize(
+    ("num_arms", "num"), [(3, 20), (5, 60), pytest.param(9, 20, marks=pytest.mark.thorough)]
+)
 def test_its_regret_is_the_lower_bound_of_the_estimates(num_arms, num):
     wins = _counts(num_arms, num, seed=num_arms)
     last = jax.tree.map(lambda x: jnp.stack([x] * num), no_vertex(num_arms))
