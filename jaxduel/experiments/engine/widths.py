@@ -29,8 +29,8 @@ ARRAY_BYTES = 2**20
 by side: the size of a core's cache. (A policy that plays step by step is fastest with even less:
 `simulation.lanes.ARRAY_BYTES`.)"""
 BLOCK = (16, 512)
-"""Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side and their records
-fit `BLOCK_BYTES`: a block then takes seconds to run, and a small part of that to store."""
+"""Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side and their
+records fit `BLOCK_BYTES`: a block then takes seconds to run, and a small part of that to store."""
 SHARE = 4
 """A group of several parts has at most one in so many of the cells that share its program, so that
 several devices have work."""
