@@ -71,6 +71,10 @@ class GroupState(NamedTuple):
     turn: jax.Array  # () int32: the group that plays next
     stage: jax.Array  # () int32: s, from 1
     t: jax.Array  # () int32: comparisons made, with `restarts` those of this stage
+    untested: jax.Array
+    """(G, 2) int32: the slots of each group's last comparison, the only pair that can be surely
+    beaten since the group was tested, as bounds grow; (0, 0) for none, (-1, -1) where every pair
+    can, after a merge or late outcomes."""
     tail: jax.Array | None = None
     """(G, S, S) float32: `tails_of` the wins; None if unused."""
 
@@ -108,6 +112,7 @@ def first_groups(settings: GroupSettings, key: Key, keeps_tail: bool) -> GroupSt
         turn=jnp.int32(0),
         stage=jnp.int32(1),
         t=jnp.int32(0),
+        untested=jnp.zeros((groups, 2), jnp.int32),
         tail=tails_of(wins) if keeps_tail else None,
     )
 
@@ -135,8 +140,10 @@ def after_duel(
     turn, bound = state.turn + 1, bound_of(settings, state.t)
     turn = jnp.where(turn < state.number, turn, turn % state.number)
     passes = (state.sizes[turn] <= 1) & (state.left > 1)
-    changes = passes | jnp.any(_beaten(state.members[turn], state.wins[turn], bound))
-    ready = _Ready(state.members, state.sizes, state.left, turn)
+    i, j = state.untested[turn]
+    lead = jnp.abs(lead_of(state.wins[turn, i, j] + 1, state.wins[turn, j, i] + 1))
+    changes = passes | (i < 0) | (lead > bound)
+    ready = _Ready(state.members, state.sizes, state.left, state.untested, turn)
     ready = compacted_cond(_made_ready, changes, ready, bound, seed, table=state.wins)
     return state._replace(**ready._asdict())
 
@@ -147,7 +154,9 @@ def after_feedback(state: GroupState, feedback: Feedback) -> GroupState:
     exists = state.members >= 0
     told = feedback.wins()[arms[:, :, None], arms[:, None, :]]
     wins = state.wins + jnp.where(exists[:, :, None] & exists[:, None, :], told, 0)
-    return state._replace(wins=wins, tail=None if state.tail is None else tails_of(wins))
+    untested = jnp.full_like(state.untested, -1)
+    tail = None if state.tail is None else tails_of(wins)
+    return state._replace(wins=wins, untested=untested, tail=tail)
 
 
 def only_arm(state: GroupState, limit: jax.Array) -> tuple[GroupState, Quiet]:
@@ -172,7 +181,9 @@ def _counted(state: GroupState, duel: Duel, outcome: jax.Array) -> GroupState:
         new = jnp.where(learnt.amount > 0, new, tail[state.turn, i, j])
         tail = tail.at[state.turn, i, j].set(new, mode=mode)
         tail = tail.at[state.turn, j, i].set(-new, mode=mode)
-    return state._replace(wins=wins, tail=tail, t=state.t + 1)
+    pair = jnp.where(state.untested[state.turn] < 0, -1, jnp.stack([i, j]))
+    untested = state.untested.at[state.turn].set(pair, mode=mode)
+    return state._replace(wins=wins, untested=untested, tail=tail, t=state.t + 1)
 
 
 # ---- arms leave ---------------------------------------------------------------------------------
@@ -184,6 +195,7 @@ class _Ready(NamedTuple):
     members: jax.Array
     sizes: jax.Array
     left: jax.Array
+    untested: jax.Array
     turn: jax.Array
 
 
@@ -210,13 +222,13 @@ def _made_ready(
     def passed_on(ready: _Ready) -> tuple[_Ready, jax.Array]:
         turn = _next_turn(ready.sizes, ready.turn)
         beaten = _beaten(ready.members[turn], wins_of(turn), bound)
-        return ready._replace(turn=turn), beaten
+        return ready._replace(untested=ready.untested.at[turn].set(0), turn=turn), beaten
 
     def leave(carry: tuple[_Ready, jax.Array]) -> tuple[_Ready, jax.Array]:
-        (members, sizes, left, turn), beaten = carry
+        (members, sizes, left, untested, turn), beaten = carry
         slot = masked_choice(beaten, uniform(random_words(seed, left, _LEAVE)[0]))
         members, sizes = members.at[turn, slot].set(-1), sizes.at[turn].add(-1)
-        return passed_on(_Ready(members, sizes, left - 1, turn))
+        return passed_on(_Ready(members, sizes, left - 1, untested, turn))
 
     return lax.while_loop(lambda carry: jnp.any(carry[1]), leave, passed_on(ready))[0]
 
@@ -241,6 +253,7 @@ class _Tables(NamedTuple):
     sizes: jax.Array
     number: jax.Array
     wins: jax.Array
+    untested: jax.Array
     tail: jax.Array | None
 
 
@@ -248,7 +261,9 @@ def _next_stage(settings: GroupSettings, state: GroupState, seed: KeyWords) -> G
     """The state after its stage, if at most K / 2^s + 1 arms are left in several groups."""
     few = state.left - 1 <= count_true(settings.active_arms) >> state.stage
     ends = few & (state.number > 1)
-    tables = _Tables(state.members, state.sizes, state.number, state.wins, state.tail)
+    tables = _Tables(
+        state.members, state.sizes, state.number, state.wins, state.untested, state.tail
+    )
     tables = compacted_cond(_merged, ends, tables, seed, jnp.int32(settings.group_size))
     t = jnp.where(ends, 0, state.t) if settings.restarts else state.t
     return state._replace(**tables._asdict(), stage=state.stage + ends, t=t)
@@ -288,6 +303,7 @@ def _merged_once(tables: _Tables, seed: KeyWords, p: jax.Array, turn: int) -> _T
         sizes=jnp.sum(exists, axis=1, dtype=jnp.int32),
         number=made,
         wins=jnp.where(met, tables.wins[old], 0),
+        untested=jnp.full_like(tables.untested, -1),
         tail=tail,
     )
 

@@ -70,10 +70,11 @@ class MergeRUCB(GroupSettings):
 
     def act(self, state: GroupState, key: Key) -> Duel:
         """Step 3."""
-        seed, row, wins = words_of(key), state.members[state.turn], state.wins[state.turn] + 1
+        seed, row = words_of(key), state.members[state.turn]
         exists = row >= 0
         left = masked_choice(exists, uniform(random_words(seed, 0, _PICK)[0]))
-        upper = upper_bounds(wins[:, left], wins[left], groups.bound_of(self, state.t))
+        wins, losses = state.wins[state.turn, :, left] + 1, state.wins[state.turn, left] + 1
+        upper = upper_bounds(wins, losses, groups.bound_of(self, state.t))
         others = exists & (lax.iota(jnp.int32, len(row)) != left)
         upper = jnp.where(others, upper, -jnp.inf)
         best = (upper == jnp.max(upper)) & others

@@ -46,6 +46,7 @@ def _made(sizes, seed=0):
         sizes=jnp.asarray(np.array(sizes, np.int32)),
         number=jnp.int32(sum(size > 0 for size in sizes)),
         wins=jnp.asarray(wins),
+        untested=jnp.zeros((GROUPS, 2), jnp.int32),
         tail=tails_of(jnp.asarray(wins)),
     )
     return tables, by_arm
@@ -95,6 +96,7 @@ def test_a_merge_unites_groups_and_keeps_what_is_known(p):
         assert sorted(arm for group in after for arm in group) == list(range(sizes.sum()))
         assert all(any(old <= new for new in after) for old in before)
         assert found.sizes.tolist()[: len(after)] == [len(group) for group in after]
+        assert (found.untested == -1).all()
         some = Choices(rng=np.random.default_rng(0))
         theirs = oracle.merge(tuple(map(frozenset, before)), some)
         if min(map(len, theirs)) <= p / 2:
@@ -159,6 +161,7 @@ def _before_turn(members, beats, turn, **fields):
         turn=jnp.int32(turn - 1),
         stage=jnp.int32(3),
         t=jnp.int32(300),
+        untested=jnp.full((len(members), 2), -1, jnp.int32),
     )
     return policy, state
 
@@ -224,6 +227,25 @@ def test_learning_late_counts_pairs_of_one_group():
     assert pairs == 4 * 3 + 3 * 2
     assert np.array_equal(told.tail, tails_of(told.wins))
     assert int(told.t) == 0
+
+
+def test_arms_that_late_outcomes_beat_leave_when_their_group_plays_next():
+    members = [[0, 1, -1], [2, 3, 4], [5, 6, 7]]
+    policy, state = _before_turn(members, [], 1)
+    state = state._replace(untested=jnp.zeros((3, 2), jnp.int32))  # the group's turn is prepared
+    told = np.zeros((8, 8), np.int32)
+    told[0, 1] = told[4, 2] = 50
+    state = policy.learn(state, Feedback(jnp.asarray(told), jnp.zeros((8, 8), jnp.int32)))
+    found = []
+    for pair in ((0, 1), (3, 4), (5, 6)):
+        state = _updated(policy, state, Duel(*map(jnp.int32, pair)), KEY)
+        found.append(groups_of(state.members))
+    assert found == [
+        [{0, 1}, {3, 4}, {5, 6, 7}],
+        [{0, 1}, {3, 4}, {5, 6, 7}],
+        [{0}, {3, 4}, {5, 6, 7}],
+    ]
+    assert int(state.turn) == 1
 
 
 def test_the_bound_is_that_of_the_theory():
