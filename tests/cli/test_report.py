@@ -62,6 +62,7 @@ def test_an_interrupt_is_code_130_and_leaves_the_page(capsys, tmp_path, monkeypa
     assert any("Not complete" in said for _, said in page.of("p"))
 
 
+@pytest.mark.thorough
 def test_a_sweep_that_is_not_finished(capsys, tmp_path):
     cells = [
         cell(policy, problem, arms, horizon, alpha=alpha)

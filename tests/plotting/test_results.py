@@ -4,10 +4,14 @@ import csv
 import io
 from dataclasses import replace
 
+import pytest
+
 import jaxduel as jd
 from jaxduel import plotting
 from jaxduel.plotting import STYLES, Curve, Panel, regret_figure
 from tests.plotting.cases import made_up
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
 def looks(figure) -> list[tuple[str, str]]:

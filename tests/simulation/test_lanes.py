@@ -185,6 +185,7 @@ def test_where_memory_ends_the_run_is_that_of_fewer_lanes(
     np.testing.assert_array_equal(found.regret, expected.regret)
 
 
+@pytest.mark.thorough
 def test_no_program_begins_that_needs_more_memory_than_is_free(monkeypatch):
     needed = []
     with monkeypatch.context() as patched:

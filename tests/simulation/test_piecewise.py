@@ -9,6 +9,7 @@ import jaxduel as jd
 from jaxduel.policies.base import Batch
 from jaxduel.simulation import blocks, events, skip_heuristic
 from jaxduel.simulation.instances import instance_of
+from tests.choice import some
 from tests.simulation.toys import Cycle, Rounds
 
 SURE = np.array([[0.5, 1.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.0, 0.5]])
@@ -47,13 +48,14 @@ def _wins_in_turn(counts, arms, made):
     return wins
 
 
-@pytest.mark.parametrize("made", [0, 3, 7, 20, 55, 60, 61])
-def test_comparisons_of_a_round_are_of_their_stretch(made):
+def test_comparisons_of_a_round_are_of_their_stretch():
     instance = jax.tree.map(jnp.asarray, instance_of(TURNED, 3))
     counts, arms = np.array([[0, 31, 1], [0, 0, 51], [0, 0, 0]]), [1, 2, 0]
-    plan = Batch(jnp.asarray(counts, jnp.int32))
-    wins = instance.sample_batch(jax.random.key(0), jnp.array(arms), plan, jnp.int32(made))
-    np.testing.assert_array_equal(wins, _wins_in_turn(counts, arms, made))
+    plan, key = Batch(jnp.asarray(counts, jnp.int32)), jax.random.key(0)
+    draw = jax.jit(lambda made: instance.sample_batch(key, jnp.array(arms), plan, made))
+    for made in (0, 3, 7, 20, 55, 60, 61):
+        wins = draw(jnp.int32(made))
+        np.testing.assert_array_equal(wins, _wins_in_turn(counts, arms, made))
 
 
 def test_rounds_count_on_from_those_before():
@@ -92,7 +94,7 @@ def test_regret_is_against_the_best_arm_of_each_stretch():
     np.testing.assert_array_equal(votes.regret[0], votes.checkpoints)
 
 
-@pytest.mark.parametrize("name", ["rmed1", pytest.param("rucb", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", some(("rmed1", "rucb"), (), slow=("rucb",)))
 def test_skipping_changes_no_play(name, monkeypatch):
     monkeypatch.setattr(skip_heuristic, "TRIAL", 50)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)

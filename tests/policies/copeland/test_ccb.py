@@ -326,6 +326,7 @@ def test_learning_late_agrees_with_the_counts():
     assert expected[-1]
 
 
+@pytest.mark.thorough
 def test_it_finds_the_copeland_winners_of_a_cycle():
     problem = jd.problems.load("noncondorcet-cyclic")
     policy = jd.policies.make("ccb", num_arms=problem.num_arms)
