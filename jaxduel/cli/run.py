@@ -67,10 +67,13 @@ def run(
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)
     )
+    times = None if checkpoints is None else log_times(horizon, checkpoints)
+    if times is not None and isinstance(instance, jd.problems.PiecewiseProblem):
+        times = instance.with_changes(times)
     how: dict[str, Any] = {
         "num_seeds": seeds,
         "seed": seed,
-        "checkpoints": None if checkpoints is None else log_times(horizon, checkpoints),
+        "checkpoints": times,
         "regret": regret,
         "shuffle_arms": shuffle,
         "delay": delay,

@@ -47,6 +47,18 @@ def test_run_takes_arms_with_rewards(capsys, law):
     assert f"pulls regret {result.mean[-1]:.6g}, 95 % interval [" in text
 
 
+@pytest.mark.thorough
+def test_changes_are_among_the_checkpoints(capsys, tmp_path):
+    file = tmp_path / "r.nc"
+    code, _, _ = outcome(
+        capsys, "run", "--policy", "rucb", "--problem", "piecewise[gap,47,strong-borda]",
+        "--horizon", 100, "--seeds", 2, "--checkpoints", 5, "--out", file,
+    )  # fmt: skip
+    assert code == 0
+    with xarray.open_dataset(file, engine="h5netcdf") as data:
+        assert {47, 100} <= set(data.checkpoint.values.tolist())
+
+
 def test_a_broken_assumption_is_one_line(capsys):
     code, text, errors = outcome(
         capsys, *SCOMP2, "--seeds", 2, "--lanes", 2, "--set", "num_batches=4"
