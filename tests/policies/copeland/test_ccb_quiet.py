@@ -182,7 +182,6 @@ def test_line_9_comes_before_a_quiet_run():
 # ---- whole runs ---------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.usefixtures("full_compilation")
 @pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")
