@@ -104,9 +104,10 @@ def length(text: str) -> int:
 
 
 def broken(text: str, letters: int) -> str:
-    """A text, broken into lines after commas and opening brackets where it has more letters."""
+    """A text, broken into lines after commas, but those within numbers, and opening brackets where
+    it has more letters."""
     lines = [""]
-    for part in re.split(r"(?<=, )|(?<=\()", text):
+    for part in re.split(r"(?<=, )|(?<=[(\[])|(?<=,)(?=[a-z])", text):
         if lines[-1] and length(lines[-1] + part.removesuffix(", ")) > letters:
             lines.append("")
         lines[-1] += part

@@ -9,6 +9,7 @@ from matplotlib.colors import to_rgb
 from jaxduel.experiments import papers
 from jaxduel.plotting import STYLES, style_of
 from jaxduel.plotting.shades import apart, variant_looks
+from jaxduel.plotting.words import broken
 
 
 def test_every_policy_has_a_colour_of_its_own():
@@ -55,3 +56,10 @@ def test_styles_in_one_figure_differ_in_line_or_marker_whatever_the_policies():
     assert first == third == STYLES["scomp"]
     assert second.color == STYLES["base[grid=geometric]"].color
     assert second[1:] != first[1:]
+
+
+def test_long_names_are_broken_between_instances():
+    name = "piecewise[gap,1500,strong-borda,9000,gap]"
+    assert broken(name, 28) == "piecewise[gap,1500,\nstrong-borda,9000,gap]"
+    assert broken("changes after 1,000,000", 10) == "changes after 1,000,000"
+    assert broken(name, 60) == name
