@@ -17,7 +17,7 @@ from jaxduel.cli.lines import in_one_line, say
 from jaxduel.cli.options import MaybeCount, MaybeName, Name
 from jaxduel.errors import InputError, shorten
 
-_LAWS = {
+_UNLISTED = {
     "gaussian[0.6,0.5]": "arms with normal rewards of those means, deviation 1",
     "bernoulli[0.6,0.5]": "arms with rewards 0 and 1 of those means",
     "piecewise[A,1e4,B]": "problem A for 10,000 comparisons, then B",
@@ -113,7 +113,7 @@ def _problems() -> Iterator[str]:
     yield "problems (or files: .npy, .npz, .csv, .txt; NAME[1,5,9] takes arms, from 1):"
     for entry in jd.problems.entries():
         yield f"  {entry.name:<25} {f'K={entry.num_arms}':<5} {entry.what}"
-    for name, what in _LAWS.items():
+    for name, what in _UNLISTED.items():
         yield f"  {name:<25}       {what}"
 
 
@@ -147,7 +147,7 @@ def _problem(name: str) -> Iterator[str]:
 
 
 def _reported(problem: Any) -> Iterator[str]:
-    """What is known of a problem, or of each of its stretches."""
+    """The report on a problem, or on each of its stretches, line by line."""
     changes = isinstance(problem, jd.problems.PiecewiseProblem)
     for one in problem.stretches if changes else (problem,):
         yield from jd.problems.examine(one).lines()

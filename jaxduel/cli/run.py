@@ -61,15 +61,16 @@ def run(
       force: replace that file even if it is no result of this very command.
     """
     from jaxduel.numerics import log_times
+    from jaxduel.problems.piecewise import with_changes
 
     start_jax()
     instance = jd.problems.load(problem)
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)
     )
-    times = None if checkpoints is None else log_times(horizon, checkpoints)
-    if times is not None and isinstance(instance, jd.problems.PiecewiseProblem):
-        times = instance.with_changes(times)
+    times = None
+    if checkpoints is not None:
+        times = with_changes(log_times(horizon, checkpoints), instance)
     how: dict[str, Any] = {
         "num_seeds": seeds,
         "seed": seed,

@@ -17,7 +17,8 @@ from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.planning import family_of, plan
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies.base import Batch, PullBatch
-from jaxduel.problems import PiecewiseProblem, Problem
+from jaxduel.problems import Problem
+from jaxduel.problems.piecewise import with_changes
 from jaxduel.simulation.checking import WINNERS
 from jaxduel.simulation.identity import problem_digest
 
@@ -93,8 +94,7 @@ class DataSet:
     def with_changes(self, times: np.ndarray) -> np.ndarray:
         """The times, and those before the last at which an instance changes: (M,) int64."""
         for draw in self.draws:
-            if isinstance(draw.problem, PiecewiseProblem):
-                times = draw.problem.with_changes(times)
+            times = with_changes(times, draw.problem)
         return times
 
 

@@ -104,8 +104,8 @@ def length(text: str) -> int:
 
 
 def broken(text: str, letters: int) -> str:
-    """A text, broken into lines after commas, but those within numbers, and opening brackets where
-    it has more letters."""
+    """A text, broken into lines where it has more letters: after commas before a space or a letter,
+    and after opening brackets."""
     lines = [""]
     for part in re.split(r"(?<=, )|(?<=[(\[])|(?<=,)(?=[a-z])", text):
         if lines[-1] and length(lines[-1] + part.removesuffix(", ")) > letters:

@@ -290,9 +290,10 @@ def _named(text: str, key: str | None) -> DuelingProblem | ArmsProblem | Piecewi
 
 def _submatrix(text: str, key: str | None, base: str, arms: str) -> DuelingProblem:
     whole = load(base, key)
-    if not isinstance(whole, DuelingProblem):
+    if isinstance(whole, ArmsProblem):
         raise InputError(
-            f"'{shorten(text)}' asks for some of the arms of '{shorten(base)}', which is no matrix."
+            f"'{shorten(text)}' asks for some of the arms with rewards '{shorten(base)}': "
+            "give their means instead."
         )
     return whole.submatrix(_parsed_arms(text, arms))
 

@@ -114,11 +114,6 @@ class PiecewiseProblem:
                 before, total, begin = tallies[:, stop - 1 : stop], parts[-1][:, -1:], stop
         return np.concatenate(parts, axis=1)
 
-    def with_changes(self, times: ArrayLike) -> np.ndarray:
-        """Increasing times, and the changes that lie before the last of them: (M,) int64."""
-        grid, changes = np.asarray(times), np.asarray(self.changes)
-        return np.union1d(grid, changes[changes < grid[-1]])
-
     def require_among(self, checkpoints: np.ndarray) -> None:
         """Raises InputError unless all changes before the last checkpoint are among them."""
         changes = np.asarray(self.changes)
@@ -136,6 +131,16 @@ class PiecewiseProblem:
             f"PiecewiseProblem({self.name!r}, K={self.num_arms}, changes after {changes}, "
             f"best arms {listed(best)})"
         )
+
+
+def with_changes(times: ArrayLike, problem: Any) -> np.ndarray:
+    """Increasing times, and those before the last at which a problem, of any kind, changes: (M,)
+    int64."""
+    grid = np.asarray(times)
+    if not isinstance(problem, PiecewiseProblem):
+        return grid
+    changes = np.asarray(problem.changes)
+    return np.union1d(grid, changes[changes < grid[-1]])
 
 
 def require_constant(problem: Any, what: str) -> None:

@@ -28,6 +28,7 @@ from jaxduel.problems import (
     Problem,
     broken_assumptions,
 )
+from jaxduel.problems.piecewise import with_changes
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
@@ -159,9 +160,9 @@ class CheckedCell:
         self._require_matching_problem(policy, settings)
         self.horizon = horizon_of(policy, horizon)
         self.grid = checkpoints.resolve(times, self.horizon)
+        if times is None:
+            self.grid = with_changes(self.grid, problem)
         if isinstance(problem, PiecewiseProblem):
-            if times is None:
-                self.grid = problem.with_changes(self.grid)
             problem.require_among(self.grid)
         active = int(np.sum(policy.active_arms))
         if active != problem.num_arms:

@@ -128,7 +128,7 @@ def test_brackets_take_arms_from_one_of_any_name():
         ("gaussian[]", "does not give means"),
         ("gaussian[0.6,x]", "does not give means"),
         ("bernoulli[0.6,1.5]", r"1.5 at arm 1 \(counted from 0\)"),
-        ("gaussian[1,2][1,2]", r"arms of 'gaussian\[1,2\]', which is no matrix"),
+        ("gaussian[1,2][1,2]", "give their means instead"),
         ("piecewise", "does not name instances with the times of changes between them"),
         ("piecewise[gap,strong-borda]", "does not name instances with the times"),
         ("piecewise[gap,x,strong-borda]", "does not name instances with the times"),

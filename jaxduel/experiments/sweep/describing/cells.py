@@ -17,6 +17,7 @@ from jaxduel.experiments.sweep.describing.recipes import ProblemSpec, build
 from jaxduel.policies import registry
 from jaxduel.policies.base import Pull, PullBatch, SupportsDelay
 from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
+from jaxduel.problems.piecewise import with_changes
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.regret import default_of
 
@@ -39,6 +40,12 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
     built = {spec: build(spec) for spec in specs}
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}
+    checkpoints = {
+        (spec, horizon): tuple(with_changes(times, problem).tolist())
+        for horizon in grid.ends
+        for times in (grid.checkpoints_of(horizon),)
+        for spec, problem in built.items()
+    }
     question = Question(grid.target, grid.stop, grid.delta) if grid.identify else None
     cells: dict[str, StudyCell] = {}
     lonely = {spec.label for spec in specs}
@@ -64,7 +71,7 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
                     digest=digests[spec],
                     num_arms=built[spec].num_arms,
                     horizon=horizon,
-                    checkpoints=_checkpoints(grid, built[spec], horizon),
+                    checkpoints=checkpoints[spec, horizon],
                     delay=delay,
                     definitions=regrets[spec],
                     seed=grid.seed,
@@ -98,14 +105,6 @@ def _combinations(entry: PolicyEntry, batches: Sequence[int]) -> Iterator[Parame
         values[BATCHES] = tuple(batches)
     for combination in itertools.product(*values.values()):
         yield tuple(zip(values, combination, strict=True))
-
-
-def _checkpoints(grid: Grid, problem: Problem, horizon: int) -> tuple[int, ...]:
-    """The grid's checkpoints, with those times at which the problem changes."""
-    times = grid.checkpoints_of(horizon)
-    if isinstance(problem, PiecewiseProblem):
-        return tuple(problem.with_changes(times).tolist())
-    return times
 
 
 def _definitions(grid: Grid, spec: ProblemSpec, problem: Problem) -> tuple[str, ...]:
