@@ -14,6 +14,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from jaxduel.numerics.lanes_last import least
+
 
 def add(total: jax.Array, carry: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Adds x to a pair: the pair that stands for (total + carry) + x.
@@ -48,17 +50,13 @@ def above_least(total: jax.Array, carry: jax.Array, among: jax.Array) -> jax.Arr
     """The sums less the least of them, without what cancels: accurate also where all are large.
 
     Args:
-      total: float32, (..., K).
+      total: float32, (K, ...).
       carry: the same.
       among: bool, of a shape that broadcasts with them: the sums that exist, at least one.
 
     Returns:
-      float32, (..., K): at least 0, and 0 for the least; meaningless where not `among`.
+      float32, (K, ...): at least 0, and 0 for the least; meaningless where not `among`.
     """
 
-    def least(x: jax.Array, among: jax.Array) -> jax.Array:
-        return jnp.min(jnp.where(among, x, jnp.inf), axis=-1, keepdims=True)
-
-    one = least(total, among)
-    apart = (total - one) + (carry - least(carry, among & (total == one)))
-    return apart - least(apart, among)
+    apart = (total - least(jnp.where(among, total, jnp.inf), jnp.inf)) + carry
+    return apart - least(jnp.where(among, apart, jnp.inf), jnp.inf)

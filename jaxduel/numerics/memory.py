@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics.target import for_accelerator
 
+_Arrays = TypeVar("_Arrays")
 
-def materialize(values: jax.Array, never: jax.Array) -> jax.Array:
+
+def materialize(values: _Arrays, never: jax.Array) -> _Arrays:
     """The values, computed once and kept in memory.
 
     XLA fuses cheap producers into each of their readers, and drops `lax.optimization_barrier`
@@ -18,13 +22,13 @@ def materialize(values: jax.Array, never: jax.Array) -> jax.Array:
     they are.
 
     Args:
-      values: bools or integers, any shape.
+      values: a pytree of arrays.
       never: () bool, False, which XLA cannot know when it compiles.
     """
     if for_accelerator():
         return values
 
-    def turn(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        return jnp.zeros_like(carry[0]), ~carry[1]
+    def turn(carry: tuple[jax.Array, _Arrays]) -> tuple[jax.Array, _Arrays]:
+        return jnp.zeros_like(carry[0]), jax.tree.map(lambda x: x + x, carry[1])
 
     return lax.while_loop(lambda carry: carry[0], turn, (never, values))[1]

@@ -37,19 +37,20 @@ def prefix_sums(values: jax.Array) -> jax.Array:
     These ascend; an accelerator's may fall where they round.
 
     Args:
-      values: (K,) float32, none negative.
+      values: (K, ...) float32, none negative.
 
     Returns:
-      (K,) float32.
+      (K, ...) float32, the sums along the first axis.
     """
     if for_accelerator():
-        return jnp.cumsum(values)
-    number = len(values)
+        return jnp.cumsum(values, axis=0)
+    number, *rest = values.shape
     width = math.ceil(math.sqrt(number))
-    parts = jnp.pad(values, (0, -number % width)).reshape(-1, width)
-    inside = jnp.stack(list(accumulate(parts.T)), axis=1)
-    before = jnp.stack(list(accumulate(inside[:-1, -1], initial=jnp.zeros((), values.dtype))))
-    return (inside + before[:, None]).ravel()[:number]
+    parts = jnp.pad(values, [(0, -number % width), *((0, 0) for _ in rest)])
+    parts = parts.reshape(-1, width, *rest)
+    inside = jnp.stack(list(accumulate(parts.swapaxes(0, 1))), axis=1)
+    before = jnp.stack(list(accumulate(inside[:-1, -1], initial=jnp.zeros(rest, values.dtype))))
+    return (inside + before[:, None]).reshape(-1, *rest)[:number]
 
 
 def product_to_add(x: jax.Array, y: jax.Array) -> jax.Array:

@@ -95,8 +95,8 @@ def test_the_same_elementwise_under_vmap_and_x64():
 def test_sums_less_the_least_keep_what_the_pairs_hold():
     total = jnp.array([[2.0**30, 2.0**30, 2.0**31], [1.0, 2.0, 3.0]], jnp.float32)
     carry = jnp.array([[0.25, -3.5, 1.0], [0.0, 1e-9, 0.0]], jnp.float32)
-    found = above_least(total, carry, jnp.ones(3, bool))
+    found = above_least(total.T, carry.T, jnp.ones((3, 1), bool)).T
     assert found[0].tolist() == [3.75, 0.0, float(np.float32(2.0**30 + 4.5))]
     np.testing.assert_allclose(found[1], [0, 1 + 1e-9, 2])
-    found = above_least(total, carry, jnp.array([False, True, True]))
+    found = above_least(total.T, carry.T, jnp.array([[False], [True], [True]])).T
     np.testing.assert_allclose(found[1, 1:], [0, 1 - 1e-9])

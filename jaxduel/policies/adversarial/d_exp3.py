@@ -7,8 +7,11 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
-from jaxduel.numerics import compensated, count_true
+from jaxduel.numerics import compensated
+from jaxduel.numerics.lanes_last import lanes_last
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.sums import product_to_add
 from jaxduel.policies.adversarial.exponential import exponential_weights
 from jaxduel.policies.adversarial.sampling import draw, two_words
@@ -23,6 +26,7 @@ class DEXP3State(NamedTuple):
 
     scores: jax.Array  # (K,) float32: S, the sums of estimated scores
     scores_carry: jax.Array  # (K,) float32: their carries (`jaxduel.numerics.compensated`)
+    chances: jax.Array  # (K,) float32: q of the next comparison
 
 
 @register("d-exp3")
@@ -86,37 +90,39 @@ class DEXP3:
         """No scores."""
         del key
         none = jnp.zeros(self.num_arms, jnp.float32)
-        return DEXP3State(none, none)
+        return DEXP3State(none, none, self._chances(none, none))
 
     def act(self, state: DEXP3State, key: Key) -> Duel:
         """Two independent draws."""
-        first, second = two_words(key)
-        q = self._chances(state)
-        return Duel(draw(q, first), draw(q, second))
+        return Duel(*draw(state.chances[:, None], two_words(key)))
 
     def update(self, state: DEXP3State, plan: Duel, outcome: jax.Array, key: Key) -> DEXP3State:
         """Adds the estimate of x."""
         del key
-        outcome, q = jnp.asarray(outcome), self._chances(state)
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        won = jnp.where((arms == plan.left) & (outcome > 0), 1.0 / q[plan.right], 0.0)
-        return self._after(state, q, won, outcome != 0)
+        return self._told(state, plan, outcome, state.chances[plan.right])
 
     def learn(self, state: DEXP3State, feedback: Feedback) -> DEXP3State:
         """Takes in withheld outcomes."""
         left_wins, right_wins = feedback
-        q = self._chances(state)
-        won = jnp.sum(left_wins / jnp.where(self.active_arms, q, 1.0), axis=1)
-        return self._after(state, q, won, jnp.sum(left_wins + right_wins))
+        won = jnp.sum(left_wins / jnp.where(self.active_arms, state.chances, 1.0), axis=1)
+        return self._after(state, won, jnp.sum(left_wins + right_wins))
 
-    def _after(
-        self, state: DEXP3State, q: jax.Array, won: jax.Array, number: jax.Array
+    @lanes_last
+    def _told(
+        self, state: DEXP3State, plan: Duel, outcome: jax.Array, chance: jax.Array
     ) -> DEXP3State:
+        """The state after a comparison with an arm that had this chance."""
+        outcome = jnp.asarray(outcome)
+        arms = lax.broadcasted_iota(jnp.int32, (self.num_arms, *outcome.shape), 0)
+        won = jnp.where((arms == plan.left) & (outcome > 0), 1.0 / chance, 0.0)
+        return self._after(state, won, outcome != 0)
+
+    @lanes_last
+    def _after(self, state: DEXP3State, won: jax.Array, number: jax.Array) -> DEXP3State:
         """The state after outcomes of draws with its probabilities.
 
         Args:
           state: before them.
-          q: (K,) float32, its probabilities.
           won: (K,) float32, the sum of 1 / q_y over the duels that each arm x won as the first.
           number: (), of outcomes.
         """
@@ -125,18 +131,20 @@ class DEXP3:
         if self.high_probability:
             beta = jnp.sqrt(jnp.log(size / self.delta) / (size * self._horizon()))
             grown = grown + product_to_add(jnp.asarray(number, jnp.float32), beta)
-        grown = grown / jnp.where(self.active_arms, q, 1.0)
-        return DEXP3State(*compensated.add(*state, grown))
+        grown = grown / jnp.where(self.active_arms, state.chances, 1.0)
+        sums = compensated.add(state.scores, state.scores_carry, grown)
+        sums = materialize(sums, jnp.ravel(number)[0] < 0)
+        return DEXP3State(*sums, self._chances(*sums))
 
-    def _chances(self, state: DEXP3State) -> jax.Array:
-        """q of the next comparison: (K,) float32."""
+    def _chances(self, scores: jax.Array, carry: jax.Array) -> jax.Array:
+        """q with these sums: (K,) float32."""
         size = self._size()
         eta = (jnp.log(size) / (self._horizon() * jnp.sqrt(size))) ** (2 / 3)
         g = jnp.minimum(1.0, jnp.sqrt(eta * size))
-        return exponential_weights(*state, eta, g, jnp.asarray(self.active_arms))
+        return exponential_weights(scores, carry, eta, g, jnp.asarray(self.active_arms))
 
     def _size(self) -> jax.Array:
-        return count_true(self.active_arms).astype(jnp.float32)
+        return jnp.sum(self.active_arms, axis=0, dtype=jnp.float32)
 
     def _horizon(self) -> jax.Array:
         return jnp.asarray(self.horizon, jnp.float32)

@@ -10,8 +10,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.errors import InputError
-from jaxduel.numerics import compensated, count_true
+from jaxduel.numerics import compensated
 from jaxduel.numerics.geometric import steps_before
+from jaxduel.numerics.lanes_last import lanes_last
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.sums import product_to_add, sum_in_order
 from jaxduel.numerics.threefry import random_words, words_of
 from jaxduel.policies.adversarial.exponential import exponential_weights
@@ -27,6 +29,7 @@ class REX3State(NamedTuple):
 
     gains: jax.Array  # (K,) float32: R, the sums of psi / p
     gains_carry: jax.Array  # (K,) float32: their carries (`jaxduel.numerics.compensated`)
+    chances: jax.Array  # (K,) float32: p of the next comparison
     t: jax.Array  # () int32: outcomes known
     differ: jax.Array | None = None
     """() bool: the next comparison is of two different arms. None but from a quiet run to the
@@ -104,25 +107,23 @@ class REX3:
         """No gains."""
         del key
         none = jnp.zeros(self.num_arms, jnp.float32)
-        return REX3State(none, none, jnp.int32(0))
+        t = jnp.int32(0)
+        return REX3State(none, none, self._chances(none, none, t), t)
 
     def act(self, state: REX3State, key: Key) -> Duel:
         """Two draws, different ones where a quiet run has said so."""
-        first, second = two_words(key)
-        p = self._chances(state)
+        p, words = state.chances, two_words(key)
         if state.differ is None:
-            return Duel(draw(p, first), draw(p, second))
+            return Duel(*draw(p[:, None], words))
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        left = draw(jnp.where(state.differ, _chances_to_differ(p), p), first)
-        right = draw(jnp.where(state.differ & (arms == left), 0.0, p), second)
+        left = draw(jnp.where(state.differ, _chances_to_differ(p), p), words[0])
+        right = draw(jnp.where(state.differ & (arms == left), 0.0, p), words[1])
         return Duel(left, right)
 
     def update(self, state: REX3State, plan: Duel, outcome: jax.Array, key: Key) -> REX3State:
         """Moves the weights of the two arms."""
         del key
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        left, right = (jnp.asarray(arms == arm, jnp.float32) for arm in plan)
-        return self._after(state, outcome * (left - right), outcome != 0)
+        return self._told(state, plan, outcome)
 
     def learn(self, state: REX3State, feedback: Feedback) -> REX3State:
         """Takes in withheld outcomes."""
@@ -135,7 +136,7 @@ class REX3:
         none = jnp.int32(0)
         if self.anytime:
             return state, Quiet(none, none)
-        p, words = self._chances(state), words_of(key)
+        p, words = state.chances, words_of(key)
         chance = sum_in_order(_chances_to_differ(p), 0)
         decided = jnp.bool_(False) if state.differ is None else state.differ
         longest = jnp.where(decided, 0, limit)
@@ -144,6 +145,15 @@ class REX3:
         state = state._replace(differ=decided | (n < longest))
         return state, Quiet(lax.argmax(p, 0, jnp.int32), n, p * p)
 
+    @lanes_last
+    def _told(self, state: REX3State, plan: Duel, outcome: jax.Array) -> REX3State:
+        """The state after a comparison."""
+        outcome = jnp.asarray(outcome)
+        arms = lax.broadcasted_iota(jnp.int32, (self.num_arms, *outcome.shape), 0)
+        left, right = (jnp.asarray(arms == arm, jnp.float32) for arm in plan)
+        return self._after(state, outcome * (left - right), outcome != 0)
+
+    @lanes_last
     def _after(self, state: REX3State, ahead: jax.Array, number: jax.Array) -> REX3State:
         """The state after outcomes of draws with its probabilities.
 
@@ -152,19 +162,20 @@ class REX3:
           ahead: (K,) float32, the sum of psi of each arm.
           number: (), of outcomes.
         """
-        p = jnp.where(self.active_arms, self._chances(state), 1.0)
+        p = jnp.where(self.active_arms, state.chances, 1.0)
         gains = ahead / (2.0 * p if self.half else p)
         sums = compensated.add(state.gains, state.gains_carry, gains)
-        return REX3State(*sums, state.t + jnp.asarray(number, jnp.int32))
+        sums = materialize(sums, jnp.ravel(number)[0] < 0)
+        t = state.t + jnp.asarray(number, jnp.int32)
+        return REX3State(*sums, self._chances(*sums, t), t)
 
-    def _chances(self, state: REX3State) -> jax.Array:
-        """p of the next comparison: (K,) float32."""
-        size = count_true(self.active_arms).astype(jnp.float32)
-        horizon = state.t + 1 if self.anytime else jnp.asarray(self.horizon)
+    def _chances(self, gains: jax.Array, carry: jax.Array, t: jax.Array) -> jax.Array:
+        """p after t outcomes: (K,) float32."""
+        size = jnp.sum(self.active_arms, axis=0, dtype=jnp.float32)
+        horizon = t + 1 if self.anytime else jnp.asarray(self.horizon)
         most = self.gain * horizon.astype(jnp.float32)
         g = jnp.minimum(0.5, jnp.sqrt(size * jnp.log(size) / (jnp.e * most)))
-        sums = state.gains, state.gains_carry
-        return exponential_weights(*sums, g / size, g, jnp.asarray(self.active_arms))
+        return exponential_weights(gains, carry, g / size, g, jnp.asarray(self.active_arms))
 
 
 def _chances_to_differ(p: jax.Array) -> jax.Array:

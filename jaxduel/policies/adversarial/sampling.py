@@ -6,21 +6,20 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.lanes_last import lanes_last, largest, least
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.sums import prefix_sums
+from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import random_words, words_of
 from jaxduel.policies.base import Key
 
 
 def two_words(key: Key) -> jax.Array:
-    """The random words of a step, one for either arm: (2,) int32 of 31 random bits.
-
-    They are kept in memory: XLA would draw them anew for every reader.
-    """
-    words = (jnp.stack(random_words(words_of(key), 0, 0)) >> jnp.uint32(1)).astype(jnp.int32)
-    return materialize(words, words[0] < 0)
+    """The random words of a step, one for either arm: (2,) int32 of 31 random bits."""
+    return (jnp.stack(random_words(words_of(key), 0, 0)) >> jnp.uint32(1)).astype(jnp.int32)
 
 
+@lanes_last
 def draw(weights: jax.Array, word: jax.Array) -> jax.Array:
     """An arm with a probability in proportion to its weight; one of weight 0 is never drawn.
 
@@ -29,20 +28,26 @@ def draw(weights: jax.Array, word: jax.Array) -> jax.Array:
     probabilities down to 2^-31 are resolved. Estimates are divided by them.
 
     Args:
-      weights: (K,) float32, not negative, one at least positive (else the result is meaningless).
-      word: () int32, of 31 random bits.
+      weights: (K, ...) float32, not negative, one at least positive (else the result is
+        meaningless).
+      word: int32 that broadcasts with (...), of 31 random bits.
 
     Returns:
-      () int32.
+      (...) int32.
     """
-    arms = lax.iota(jnp.int32, len(weights))
-    most = jnp.max(weights)
-    top = jnp.min(jnp.where(weights == most, arms, len(weights)))
+    number = len(weights)
+    word = materialize(word, word.ravel()[0] < 0)  # else drawn as often as it is read
+    arms = lax.broadcasted_iota(jnp.int32, weights.shape, 0)
+    most = largest(weights, 0)
+    top = least(jnp.where(weights == most, arms, number), number)
     others = jnp.where(arms == top, 0.0, weights)
     ends = prefix_sums(others)
     level = unit(word) * (ends[-1] + most)
-    first = jnp.min(jnp.where((others > 0) & (ends > level), arms, len(weights)))
-    return jnp.where(first < len(weights), first, top)
+    reached = ends > level
+    if for_accelerator():  # where prefix sums may fall
+        reached &= others > 0
+    first = least(jnp.where(reached, arms, number), number)
+    return jnp.where(first < number, first, top)
 
 
 def unit(word: jax.Array) -> jax.Array:

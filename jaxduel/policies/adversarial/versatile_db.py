@@ -7,9 +7,11 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxduel.errors import unknown_name
 from jaxduel.numerics import compensated
+from jaxduel.numerics.lanes_last import lanes_last
 from jaxduel.numerics.sums import product_to_add
 from jaxduel.policies.adversarial.sampling import draw, two_words
 from jaxduel.policies.adversarial.tsallis import tsallis_weights
@@ -23,9 +25,9 @@ ESTIMATES = ("iw", "rv")
 class VersatileDBState(NamedTuple):
     """One seed's state, of S players: 2, or 1 that is shared."""
 
-    losses: jax.Array  # (S, K) float32: L, the sums of estimated losses
-    losses_carry: jax.Array  # (S, K) float32: their carries (`jaxduel.numerics.compensated`)
-    weights: jax.Array  # (S, K) float32: w, the probabilities of the next arms
+    losses: jax.Array  # (K, S) float32: L, the sums of estimated losses
+    losses_carry: jax.Array  # (K, S) float32: their carries (`jaxduel.numerics.compensated`)
+    weights: jax.Array  # (K, S) float32: w, the probabilities of the next arms
     t: jax.Array  # () int32: outcomes known
 
 
@@ -72,7 +74,7 @@ class VersatileDB:
       >>> policy = jd.policies.make("versatile-db", num_arms=3, estimates="iw", shared=True)
       >>> key = jax.random.key(0)
       >>> state = policy.update(policy.init(key), jd.policies.Duel(0, 1), 1, key)  # 1 lost
-      >>> [round(float(x), 2) for x in state.losses[0]]  # half of 1 / (1 / 3)
+      >>> [round(float(x), 2) for x in state.losses[:, 0]]  # half of 1 / (1 / 3)
       [0.0, 1.5, 0.0]
     """
 
@@ -91,33 +93,40 @@ class VersatileDB:
     def init(self, key: Key) -> VersatileDBState:
         """No losses."""
         del key
-        none = jnp.zeros((1 if self.shared else 2, self.num_arms), jnp.float32)
+        none = jnp.zeros((self.num_arms, 1 if self.shared else 2), jnp.float32)
         t = jnp.int32(0)
         return VersatileDBState(none, none, self._weights(none, none, t), t)
 
     def act(self, state: VersatileDBState, key: Key) -> Duel:
         """An arm of either player."""
-        first, second = two_words(key)
-        return Duel(draw(state.weights[0], first), draw(state.weights[-1], second))
+        return Duel(*draw(state.weights, two_words(key)))
 
     def update(
         self, state: VersatileDBState, plan: Duel, outcome: jax.Array, key: Key
     ) -> VersatileDBState:
         """Adds the estimates; the weights of the next step."""
         del key
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        played = jnp.stack([(arms == arm) & (outcome != 0) for arm in plan])
-        lost = jnp.stack([played[0] & (outcome < 0), played[1] & (outcome > 0)])
-        return self._after(state, played, lost, outcome != 0)
+        return self._told(state, plan, outcome)
 
     def learn(self, state: VersatileDBState, feedback: Feedback) -> VersatileDBState:
         """Takes in withheld outcomes."""
         left_wins, right_wins = feedback
         duels = left_wins + right_wins
-        played = jnp.stack([jnp.sum(duels, axis=1), jnp.sum(duels, axis=0)])
-        lost = jnp.stack([jnp.sum(right_wins, axis=1), jnp.sum(left_wins, axis=0)])
+        played = jnp.stack([jnp.sum(duels, axis=1), jnp.sum(duels, axis=0)], axis=1)
+        lost = jnp.stack([jnp.sum(right_wins, axis=1), jnp.sum(left_wins, axis=0)], axis=1)
         return self._after(state, played, lost, jnp.sum(duels))
 
+    @lanes_last
+    def _told(self, state: VersatileDBState, plan: Duel, outcome: jax.Array) -> VersatileDBState:
+        """The state after a comparison."""
+        outcome = jnp.asarray(outcome)
+        shape = self.num_arms, 2, *outcome.shape
+        arms, sides = (lax.broadcasted_iota(jnp.int32, shape, axis) for axis in range(2))
+        played = (arms == jnp.where(sides == 0, *plan)) & (outcome != 0)
+        lost = played & jnp.where(sides == 0, outcome < 0, outcome > 0)
+        return self._after(state, played, lost, outcome != 0)
+
+    @lanes_last
     def _after(
         self, state: VersatileDBState, played: jax.Array, lost: jax.Array, number: jax.Array
     ) -> VersatileDBState:
@@ -125,14 +134,14 @@ class VersatileDB:
 
         Args:
           state: before them.
-          played: (2, K), the plays of each arm on the left and on the right.
-          lost: (2, K), those that it lost.
+          played: (K, 2), the plays of each arm on the left and on the right.
+          lost: (K, 2), those that it lost.
           number: (), of outcomes.
         """
         counts = (jnp.asarray(x, jnp.float32) for x in (played, lost, number))
         estimates = self._estimates(state, *counts)
         if self.shared:
-            estimates = 0.5 * jnp.sum(estimates, axis=0, keepdims=True)
+            estimates = 0.5 * jnp.sum(estimates, axis=1, keepdims=True)
         sums = compensated.add(state.losses, state.losses_carry, estimates)
         t = state.t + jnp.asarray(number, jnp.int32)
         return VersatileDBState(*sums, self._weights(*sums, t), t)
@@ -140,7 +149,7 @@ class VersatileDB:
     def _estimates(
         self, state: VersatileDBState, played: jax.Array, lost: jax.Array, number: jax.Array
     ) -> jax.Array:
-        """Sums of the estimated losses on the left and on the right: (2, K) float32."""
+        """Sums of the estimated losses on the left and on the right: (K, 2) float32."""
         usual, weights = jnp.zeros_like(state.weights), state.weights
         if self.estimates == "rv":
             usual = jnp.where(weights >= self._rate(state.t) ** 2, 0.5, usual)
@@ -148,10 +157,11 @@ class VersatileDB:
         return number * usual + (lost - played * usual) / weights
 
     def _weights(self, losses: jax.Array, carry: jax.Array, t: jax.Array) -> jax.Array:
-        """w after t outcomes: (S, K) float32."""
-        above = compensated.above_least(losses, carry, self.active_arms)
+        """w after t outcomes: (K, S) float32."""
+        active = jnp.expand_dims(self.active_arms, 1)
+        above = compensated.above_least(losses, carry, active)
         half = product_to_add(0.5 * self._rate(t), above)
-        return tsallis_weights(jnp.where(self.active_arms, half, jnp.inf))
+        return tsallis_weights(jnp.where(active, half, jnp.inf))
 
     def _rate(self, t: jax.Array) -> jax.Array:
         """eta of the step after t outcomes: () float32."""

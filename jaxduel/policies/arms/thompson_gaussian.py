@@ -90,7 +90,7 @@ class ThompsonGaussian:
     def act(self, state: ThompsonGaussianState, key: Key) -> Pull:
         """The arm of the largest theta."""
         theta = state.centre + state.width * normal(key, (self.num_arms,))
-        theta = _in_memory(theta, state.pulls[0] < 0)
+        theta = materialize(theta, state.pulls[0] < 0)  # else the search is not vectorized
         return Pull(lax.argmax(jnp.where(self.active_arms, theta, -jnp.inf), 0, jnp.int32))
 
     def update(
@@ -111,10 +111,3 @@ class ThompsonGaussian:
             total=state.total.at[arm].set(total, mode=mode),
             carry=state.carry.at[arm].set(carry, mode=mode),
         )
-
-
-def _in_memory(x: jax.Array, never: jax.Array) -> jax.Array:
-    """x, stored before it is read: fused into the search for the largest, it is not vectorised and
-    costs six times as much."""
-    bits = materialize(lax.bitcast_convert_type(x, jnp.int32), never)
-    return lax.bitcast_convert_type(bits, jnp.float32)

@@ -64,7 +64,7 @@ def test_scores_are_unbiased():
 
 
 def chances(policy, state):
-    return policy._chances(state)
+    return state.chances
 
 
 @pytest.mark.parametrize(

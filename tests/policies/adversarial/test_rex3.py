@@ -58,7 +58,7 @@ def test_by_hand():
 
 
 def chances(policy, state):
-    return policy._chances(state)
+    return state.chances
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_lengths_of_runs_and_what_follows_have_their_law(horizon):
     policy = jd.policies.make("rex3", num_arms=4, horizon=horizon, active_arms=[1, 1, 1, 0])
     start = policy.init(KEY)
     gains = jnp.array([0, 8, -2, 5], jnp.float32) * math.sqrt(horizon)
-    state = start._replace(gains=gains)
+    state = start._replace(gains=gains, chances=policy._chances(gains, 0 * gains, start.t))
     oracle = REX3(3, horizon)
     oracle.w = np.exp(oracle.g() / 3 * np.asarray(gains[:3], float))
     p = oracle.probabilities()

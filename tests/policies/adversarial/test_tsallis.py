@@ -45,7 +45,7 @@ def test_weights_are_those_of_the_formula(size):
     losses = np.array([losses_of(rng, size) for _ in range(num)])
     losses -= losses.min(axis=1, keepdims=True)
     scaled = np.float32(0.5 * rates[:, None] * losses)
-    found = np.asarray(jax.jit(tsallis.tsallis_weights)(scaled))
+    found = np.asarray(jax.jit(tsallis.tsallis_weights)(scaled.T)).T
     np.testing.assert_allclose(found.sum(axis=1, dtype=float), 1, rtol=3e-6)
     for weights, half, eta in zip(found, scaled.astype(float), rates, strict=True):
         expected = by_scipy(2 * half / eta, eta)
@@ -62,16 +62,16 @@ def test_one_iteration_fewer_is_enough_and_two_fewer_up_to_1000_arms(size, monke
     others = [losses_of(rng, size) for _ in range(3 * len(far))]
     half = np.array([x - x.min() for x in (*alike, *others)])
     with jax.enable_x64(True):
-        all_of_them = np.asarray(jax.jit(tsallis.tsallis_weights)(half))
+        all_of_them = np.asarray(jax.jit(tsallis.tsallis_weights)(half.T))
         fewer = tsallis.ITERATIONS - (2 if size <= 1024 else 1)
         monkeypatch.setattr(tsallis, "ITERATIONS", fewer)
-        some_of_them = np.asarray(jax.jit(lambda x: tsallis.tsallis_weights(x))(half))
+        some_of_them = np.asarray(jax.jit(lambda x: tsallis.tsallis_weights(x))(half.T))
     np.testing.assert_allclose(some_of_them, all_of_them, rtol=1e-6)
 
 
 def test_arms_that_do_not_exist_have_no_weight():
     half = jnp.array([[0.3, 0, 2, jnp.inf], [0, 0, jnp.inf, jnp.inf]], jnp.float32)
-    weights = tsallis.tsallis_weights(half)
+    weights = tsallis.tsallis_weights(half.T).T
     assert weights[0, 3] == 0
     np.testing.assert_allclose(weights[0, :3], tsallis.tsallis_weights(half[0, :3]), rtol=1e-6)
     np.testing.assert_allclose(weights[1], [0.5, 0.5, 0, 0], rtol=1e-6)

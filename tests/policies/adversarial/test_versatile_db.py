@@ -63,7 +63,7 @@ def test_estimates_are_unbiased():
 
 
 def chances(policy, state):
-    return state.weights
+    return state.weights.T
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_outcomes_that_arrive_late_enter_with_the_probabilities_of_their_draws(v
 
 def test_large_sums_lose_nothing():
     policy = jd.policies.make("versatile-db", num_arms=3)
-    small = jnp.array([[0, 3, 7], [1, 0, 0.25]], jnp.float32)
-    large = jnp.full((2, 3), 2.0**30, jnp.float32)
+    small = jnp.array([[0, 1], [3, 0], [7, 0.25]], jnp.float32)
+    large = jnp.full((3, 2), 2.0**30, jnp.float32)
     found = policy._weights(large, small, jnp.int32(100))
     np.testing.assert_allclose(found, policy._weights(small, 0 * small, jnp.int32(100)), rtol=1e-6)
 

@@ -1,0 +1,74 @@
+"""Work on short arrays, vectorized over lanes.
+
+vmap puts the lanes first and the arms last, and XLA's loops on a CPU run along the last axis: a sum
+over 16 arms is 16 dependent additions there, for one lane after another. With the lanes last a
+processor adds for 8 or 16 of them at once.
+
+What else keeps XLA from vectorizing a loop over lanes: `jnp.stack` within it, which becomes
+branches (`jnp.where` of an iota does not), and a reduction fused with the long expression that it
+reads (`jaxduel.numerics.memory`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_batching import custom_vmap
+
+
+def lanes_last(work: Callable[..., Any]) -> Callable[..., Any]:
+    """`work`, which vmap makes compute for all lanes at once, along the last axis of its arrays.
+
+    Args:
+      work: a function of pytrees of arrays, elementwise along all their axes but leading ones that
+        it knows, by the rules of broadcasting. Lanes are added as the last axis, of length 1 for
+        what all share. A further vmap adds its axis before the lanes'.
+    """
+    batched = _batched(work, -1)
+
+    @wraps(work)
+    def called(*given: Any) -> Any:
+        return batched(*given)
+
+    return called
+
+
+def _batched(work: Callable[..., Any], axis: int) -> Any:
+    """`work` with a batching rule that adds the axis there."""
+    one = custom_vmap(work)
+
+    @one.def_vmap
+    def _(size: int, are_batched: Any, *given: Any) -> Any:
+        del size
+
+        def moved(x: jax.Array, is_batched: bool) -> jax.Array:
+            return jnp.moveaxis(x, 0, axis) if is_batched else jnp.expand_dims(x, axis)
+
+        done = _batched(work, -2)(*jax.tree.map(moved, given, tuple(are_batched)))
+        done = jax.tree.map(lambda x: jnp.moveaxis(x, axis, 0), done)
+        return done, jax.tree.map(lambda _: True, done)
+
+    return one
+
+
+def least(values: jax.Array, most: float) -> jax.Array:
+    """The least number along the first axis, at most `most`.
+
+    XLA gives `jnp.min` to a library on a CPU, which takes longer for so few; not an operation that
+    it does not know.
+    """
+    return lax.reduce(
+        values, jnp.asarray(most, values.dtype), lambda x, y: jnp.where(y < x, y, x), (0,)
+    )
+
+
+def largest(values: jax.Array, least: float) -> jax.Array:
+    """The largest number along the first axis, at least `least`; see there."""
+    return lax.reduce(
+        values, jnp.asarray(least, values.dtype), lambda x, y: jnp.where(y > x, y, x), (0,)
+    )
