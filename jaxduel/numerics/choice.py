@@ -1,4 +1,4 @@
-"""Uniform choice of a member of a set that is held as a mask, and of an order of its members."""
+"""Choices: of the largest number, and uniform ones of a member of a set and of an order of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.lanes_last import lanes_last, largest, least
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import bits
 
 _WORD = 32
+
+_FEW = 8
+"""Numbers in which a search costs less than moving them."""
 
 
 def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
@@ -59,12 +65,49 @@ def count_true(mask: jax.Array) -> jax.Array:
     return jnp.sum(mask, dtype=jnp.int32)
 
 
+def first_largest(values: jax.Array) -> jax.Array:
+    """The first index of the largest number.
+
+    `lax.argmax` finds it too, but on a CPU in one lane after another, with all the work that the
+    numbers take.
+
+    Args:
+      values: (K,) float32, no NaN.
+
+    Returns:
+      () int32.
+    """
+    if for_accelerator() or len(values) <= _FEW:
+        return lax.argmax(values, 0, jnp.int32)
+    return _first_largest(values)
+
+
+def first_least(values: jax.Array) -> jax.Array:
+    """The first index of the least number: see `first_largest`."""
+    return first_largest(-values)
+
+
+@lanes_last
+def _first_largest(values: jax.Array) -> jax.Array:
+    """`first_largest` of (K, ...)."""
+    one = values.ravel()[0]
+    values = materialize(values, one != one)
+    number, arms = len(values), lax.broadcasted_iota(jnp.int32, values.shape, 0)
+    return least(jnp.where(values == largest(values, -jnp.inf), arms, number), number)
+
+
 def pack_bits(mask: jax.Array) -> jax.Array:
     """The mask's bits in words, lowest index in the lowest bit: (ceil(K / 32),) uint32."""
-    num = mask.shape[0]
-    words = -(-num // _WORD)
-    padded = jnp.pad(mask, (0, words * _WORD - num)) if words * _WORD > num else mask
-    shifted = padded.reshape(words, _WORD).astype(jnp.uint32) << jnp.arange(_WORD, dtype=jnp.uint32)
+    return _packed(mask) if for_accelerator() else lanes_last(_packed)(mask)
+
+
+def _packed(mask: jax.Array) -> jax.Array:
+    """`pack_bits` of (K, ...)."""
+    num, *rest = mask.shape
+    width = min(num, _WORD)
+    padded = jnp.pad(mask, [(0, -num % width), *((0, 0) for _ in rest)])
+    parts = padded.reshape(-1, width, *rest).astype(jnp.uint32)
+    shifted = parts << lax.broadcasted_iota(jnp.uint32, parts.shape, 1)
     return jnp.sum(shifted, axis=1, dtype=jnp.uint32)
 
 

@@ -8,10 +8,9 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxduel.numerics import compensated, normal
-from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.choice import first_largest
 from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
@@ -90,8 +89,7 @@ class ThompsonGaussian:
     def act(self, state: ThompsonGaussianState, key: Key) -> Pull:
         """The arm of the largest theta."""
         theta = state.centre + state.width * normal(key, (self.num_arms,))
-        theta = materialize(theta, state.pulls[0] < 0)  # else the search is not vectorized
-        return Pull(lax.argmax(jnp.where(self.active_arms, theta, -jnp.inf), 0, jnp.int32))
+        return Pull(first_largest(jnp.where(self.active_arms, theta, -jnp.inf)))
 
     def update(
         self, state: ThompsonGaussianState, plan: Pull, outcome: jax.Array, key: Key

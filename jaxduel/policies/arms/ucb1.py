@@ -7,10 +7,10 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import compensated
+from jaxduel.numerics.choice import first_largest
 from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.policies.registry import register
@@ -97,7 +97,7 @@ class UCB1:
         tau = jnp.asarray(state.t if self.index == "anytime" else self.horizon)
         explore = self.scale * jnp.log(jnp.maximum(tau, 1).astype(jnp.float32))
         upper = state.mean + jnp.sqrt(explore) * state.width
-        return Pull(lax.argmax(jnp.where(self.active_arms, upper, -jnp.inf), 0, jnp.int32))
+        return Pull(first_largest(jnp.where(self.active_arms, upper, -jnp.inf)))
 
     def update(self, state: UCB1State, plan: Pull, outcome: jax.Array, key: Key) -> UCB1State:
         """Counts the reward; nothing changes but the entries of the arm pulled."""

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import count_true, masked_choice
+from jaxduel.numerics.choice import first_least
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
@@ -115,7 +116,7 @@ class BTM:
 
         score = jnp.where(num_played > 0, num_won / jnp.maximum(num_played, 1), 0.5)
         lowest = jnp.where(state.working, score, jnp.inf)
-        worst = lax.argmin(lowest, 0, jnp.int32)
+        worst = first_least(lowest)
         highest = jnp.max(jnp.where(state.working, score, -jnp.inf))
         fewest = jnp.min(jnp.where(state.working, num_played, jnp.iinfo(jnp.int32).max))
         radius = self._radius(fewest)

@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import count_true, masked_choice
+from jaxduel.numerics.choice import first_least
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
@@ -145,7 +146,7 @@ class InterleavedFilter:
         working = state.working & ~(mean - radius > 0.5)
         better = working & (mean + radius < 0.5)
         replaced = jnp.any(better)
-        successor = lax.argmin(jnp.where(better, mean, jnp.inf), 0, jnp.int32)
+        successor = first_least(jnp.where(better, mean, jnp.inf))
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         leaves = arms == successor
         if self.variant == "if2":

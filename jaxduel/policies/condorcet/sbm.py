@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from jaxduel.numerics.choice import first_largest
 from jaxduel.policies.checks import require
 
 
@@ -36,7 +36,7 @@ def select(
     times = jnp.maximum(played, 1).astype(jnp.float32)
     explore = exploration * jnp.log(jnp.maximum(n, 1).astype(jnp.float32))
     index = jnp.where(played > 0, reward / times + jnp.sqrt(explore / times), unplayed)
-    return lax.argmax(jnp.where(active_arms, index, -jnp.inf), 0, jnp.int32)
+    return first_largest(jnp.where(active_arms, index, -jnp.inf))
 
 
 def require_settings(exploration: Any, unplayed: Any, where: str) -> None:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import count_true
+from jaxduel.numerics.choice import first_least
 from jaxduel.policies.base import Duel, Feedback, Quiet
 from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.rmed import lists
@@ -117,7 +118,7 @@ def choose(
     others = policy.active_arms & (arms != left)
     best = lists.leader(state.divergence, policy.active_arms)
     price = jnp.where(others, price, jnp.inf)
-    cheapest = lists.lowest(price)
+    cheapest = first_least(price)
     exists = jnp.min(price) < jnp.inf
     n_ahead = jnp.where(others & (wins <= losses), wins + losses, -1)
     n_cheapest, n_best = n_ahead[cheapest], n_ahead[best]

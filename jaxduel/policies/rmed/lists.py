@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import count_true, evidence_against_half
+from jaxduel.numerics.choice import first_least
 from jaxduel.numerics.crossing import count_while_true
 from jaxduel.numerics.quotient import quotient
 from jaxduel.numerics.sums import sum_in_order
@@ -77,7 +78,7 @@ def update_evidence(
 
 def leader(divergence: jax.Array, active_arms: jax.Array) -> jax.Array:
     """i* = argmin I_i over the active arms (ties: the lowest index): () int32."""
-    return lax.argmin(jnp.where(active_arms, divergence, jnp.inf), 0, jnp.int32)
+    return first_least(jnp.where(active_arms, divergence, jnp.inf))
 
 
 def plausible(
@@ -149,7 +150,7 @@ def usual_opponent(
     ahead = others & (wins <= losses)
     n = jnp.maximum(wins + losses, 1).astype(jnp.float32)
     mean = jnp.where(wins + losses > 0, quotient(wins.astype(jnp.float32), n), 0.5)
-    worst = lowest(jnp.where(others, mean, jnp.inf))
+    worst = first_least(jnp.where(others, mean, jnp.inf))
     return jnp.where(ahead[best] | ~jnp.any(ahead), best, worst)
 
 
@@ -233,16 +234,3 @@ def quiet_run(
     )
     lists = one(one(lists._replace(t=lists.t + n)))
     return lists, Quiet(best, lists.t - begin)
-
-
-def lowest(values: jax.Array) -> jax.Array:
-    """The first index of the smallest of (K,) values, none of them NaN: () int32.
-
-    `lax.argmin` finds it too, but on a CPU one arm at a time, and slowly where K is large and the
-    values take work.
-    """
-    if for_accelerator():
-        return lax.argmin(values, 0, jnp.int32)
-    num = values.shape[0]
-    arms = jnp.arange(num, dtype=jnp.int32)
-    return jnp.min(jnp.where(values == jnp.min(values), arms, num - 1))

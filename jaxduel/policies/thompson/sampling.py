@@ -17,9 +17,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxduel.numerics import count_true, signed_tail
+from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.coins import bernoulli_from_tail
 from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.target import for_accelerator
@@ -246,7 +246,7 @@ def best_reply(
     """argmax of theta_i,left over eligible i, freshly sampled, and, with `self_duels`, `left`
     itself: () int32."""
     sampled = replies if self_duels else replies_of_others
-    return lax.argmax(sampled(seed, state, left, eligible), 0, jnp.int32)
+    return first_largest(sampled(seed, state, left, eligible))
 
 
 def tie_break(seed: KeyWords, number: int = 0) -> jax.Array:
