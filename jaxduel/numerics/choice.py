@@ -14,7 +14,7 @@ from jaxduel.numerics.threefry import bits
 _WORD = 32
 
 _FEW = 8
-"""Numbers in which a search costs less than moving them."""
+"""Up to so many numbers a search costs less than moving them."""
 
 
 def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
@@ -91,7 +91,7 @@ def first_least(values: jax.Array) -> jax.Array:
 def _first_largest(values: jax.Array) -> jax.Array:
     """`first_largest` of (K, ...)."""
     one = values.ravel()[0]
-    values = materialize(values, one != one)
+    values = materialize(values, one != one)  # never: it is no NaN
     number, arms = len(values), lax.broadcasted_iota(jnp.int32, values.shape, 0)
     return least(jnp.where(values == largest(values, -jnp.inf), arms, number), number)
 

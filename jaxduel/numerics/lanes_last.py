@@ -56,19 +56,17 @@ def _batched(work: Callable[..., Any], axis: int) -> Any:
     return one
 
 
-def least(values: jax.Array, most: float) -> jax.Array:
-    """The least number along the first axis, at most `most`.
+def least(values: jax.Array, ceiling: float) -> jax.Array:
+    """The least number along the first axis, or the ceiling if that is less.
 
-    XLA gives `jnp.min` to a library on a CPU, which takes longer for so few; not an operation that
-    it does not know.
+    On a CPU XLA gives `jnp.min` to a library, which takes longer for so few numbers, but no
+    operation that it does not know.
     """
-    return lax.reduce(
-        values, jnp.asarray(most, values.dtype), lambda x, y: jnp.where(y < x, y, x), (0,)
-    )
+    start = jnp.asarray(ceiling, values.dtype)
+    return lax.reduce(values, start, lambda x, y: jnp.where(y < x, y, x), (0,))
 
 
-def largest(values: jax.Array, least: float) -> jax.Array:
-    """The largest number along the first axis, at least `least`; see there."""
-    return lax.reduce(
-        values, jnp.asarray(least, values.dtype), lambda x, y: jnp.where(y > x, y, x), (0,)
-    )
+def largest(values: jax.Array, floor: float) -> jax.Array:
+    """The largest number along the first axis, or the floor if that is more: see `least`."""
+    start = jnp.asarray(floor, values.dtype)
+    return lax.reduce(values, start, lambda x, y: jnp.where(y > x, y, x), (0,))
