@@ -96,13 +96,10 @@ def _first_largest(values: jax.Array) -> jax.Array:
     return least(jnp.where(values == largest(values, -jnp.inf), arms, number), number)
 
 
+@lanes_last
 def pack_bits(mask: jax.Array) -> jax.Array:
-    """The mask's bits in words, lowest index in the lowest bit: (ceil(K / 32),) uint32."""
-    return _packed(mask) if for_accelerator() else lanes_last(_packed)(mask)
-
-
-def _packed(mask: jax.Array) -> jax.Array:
-    """`pack_bits` of (K, ...)."""
+    """The bits of a (K, ...) mask in words, lowest index in the lowest bit: (ceil(K / 32), ...)
+    uint32."""
     num, *rest = mask.shape
     width = min(num, _WORD)
     padded = jnp.pad(mask, [(0, -num % width), *((0, 0) for _ in rest)])

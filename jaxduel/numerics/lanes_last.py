@@ -20,9 +20,13 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_batching import custom_vmap
 
+from jaxduel.numerics.target import for_accelerator
+
 
 def lanes_last(work: Callable[..., Any]) -> Callable[..., Any]:
     """`work`, which vmap makes compute for all lanes at once, along the last axis of its arrays.
+
+    On an accelerator, which gains nothing by it, vmap is left as it is.
 
     Args:
       work: a function of pytrees of arrays, elementwise along all their axes but leading ones that
@@ -33,7 +37,7 @@ def lanes_last(work: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(work)
     def called(*given: Any) -> Any:
-        return batched(*given)
+        return work(*given) if for_accelerator() else batched(*given)
 
     return called
 
