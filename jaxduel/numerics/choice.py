@@ -1,4 +1,4 @@
-"""Choices: of the largest number, and uniform ones of a member of a set and of an order of them."""
+"""Choices: of the largest number, and uniform ones, of a member of a set and of their order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics.lanes_last import lanes_last, largest, least
+from jaxduel.numerics.lanes_last import first_true, lanes_last, largest
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import bits
@@ -54,7 +54,7 @@ def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
 
 
 def count_true(mask: jax.Array) -> jax.Array:
-    """The number of members of a set given as a (K,) bool mask: () int32.
+    """The number of members of a set given as a (K, ...) bool mask: (...) int32.
 
     Example:
       >>> import jax.numpy as jnp
@@ -62,7 +62,7 @@ def count_true(mask: jax.Array) -> jax.Array:
       >>> int(count_true(jnp.array([False, True, True])))
       2
     """
-    return jnp.sum(mask, dtype=jnp.int32)
+    return jnp.sum(mask, axis=0, dtype=jnp.int32)
 
 
 def first_largest(values: jax.Array) -> jax.Array:
@@ -92,8 +92,7 @@ def _first_largest(values: jax.Array) -> jax.Array:
     """`first_largest` of (K, ...)."""
     one = values.ravel()[0]
     values = materialize(values, one != one)  # never: it is no NaN
-    number, arms = len(values), lax.broadcasted_iota(jnp.int32, values.shape, 0)
-    return least(jnp.where(values == largest(values, -jnp.inf), arms, number), number)
+    return first_true(values == largest(values, -jnp.inf))
 
 
 @lanes_last

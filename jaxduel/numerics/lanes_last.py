@@ -74,3 +74,9 @@ def largest(values: jax.Array, floor: float) -> jax.Array:
     """The largest number along the first axis, or the floor if that is more: see `least`."""
     start = jnp.asarray(floor, values.dtype)
     return lax.reduce(values, start, lambda x, y: jnp.where(y > x, y, x), (0,))
+
+
+def first_true(mask: jax.Array) -> jax.Array:
+    """The first index along the first axis where a (K, ...) mask is true, K if nowhere."""
+    indices = lax.broadcasted_iota(jnp.int32, mask.shape, 0)
+    return least(jnp.where(mask, indices, len(mask)), len(mask))

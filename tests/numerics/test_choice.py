@@ -1,4 +1,4 @@
-"""The selected member of a set, against counting; and that it is uniform."""
+"""Members of a set, against counting, and uniform; searches and words of bits, against NumPy's."""
 
 import jax
 import jax.numpy as jnp

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.numerics.lanes_last import lanes_last, largest, least
+from jaxduel.numerics.lanes_last import first_true, lanes_last, largest, least
+from jaxduel.numerics.target import tracing_for
 
 
 class Pair(NamedTuple):
@@ -60,10 +61,12 @@ def test_what_lanes_share(batched):
     jax.tree.map(np.testing.assert_array_equal, found, expected)
 
 
-def test_the_lanes_come_last_and_what_is_mapped_further_before_them():
+@pytest.mark.parametrize(("target", "shape"), [("cpu", (5, 3, 7)), ("gpu", (5,))])
+def test_the_lanes_come_last_on_a_cpu_and_what_is_mapped_further_before_them(target, shape):
     shapes.clear()
-    jax.vmap(jax.vmap(work, (0, None)), (0, None))(*given(3, 7))
-    assert shapes[-1] == (5, 3, 7)
+    with tracing_for(target):
+        jax.vmap(jax.vmap(work, (0, None)), (0, None))(*given(3, 7))
+    assert shapes[-1] == shape
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
@@ -71,3 +74,8 @@ def test_least_and_largest(dtype):
     values = jnp.asarray(np.random.default_rng(1).integers(-9, 9, (6, 4)), dtype)
     np.testing.assert_array_equal(least(values, 5), np.minimum(values.min(axis=0), 5))
     np.testing.assert_array_equal(largest(values, -5), np.maximum(values.max(axis=0), -5))
+
+
+def test_first_true():
+    mask = jnp.array([[False, True, False], [True, True, False]])
+    assert first_true(mask).tolist() == [1, 0, 2]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import compensated
+from jaxduel.numerics import compensated, count_true
 from jaxduel.numerics.lanes_last import lanes_last
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.sums import product_to_add
@@ -133,7 +133,7 @@ class DEXP3:
             grown = grown + product_to_add(jnp.asarray(number, jnp.float32), beta)
         grown = grown / jnp.where(self.active_arms, state.chances, 1.0)
         sums = compensated.add(state.scores, state.scores_carry, grown)
-        sums = materialize(sums, jnp.ravel(number)[0] < 0)
+        sums = materialize(sums, jnp.ravel(number)[0] < 0)  # else the least is searched slowly
         return DEXP3State(*sums, self._chances(*sums))
 
     def _chances(self, scores: jax.Array, carry: jax.Array) -> jax.Array:
@@ -144,7 +144,7 @@ class DEXP3:
         return exponential_weights(scores, carry, eta, g, jnp.asarray(self.active_arms))
 
     def _size(self) -> jax.Array:
-        return jnp.sum(self.active_arms, axis=0, dtype=jnp.float32)
+        return count_true(self.active_arms).astype(jnp.float32)
 
     def _horizon(self) -> jax.Array:
         return jnp.asarray(self.horizon, jnp.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics import compensated
+from jaxduel.numerics import compensated, count_true
 from jaxduel.numerics.sums import product_to_add, sum_in_order
 
 
@@ -26,5 +26,5 @@ def exponential_weights(
     """
     below = compensated.above_least(-total, -carry, active)
     weights = jnp.where(active, jnp.exp(-product_to_add(rate, below)), 0.0)
-    uniform = jnp.where(active, mix / jnp.sum(active, axis=0, dtype=jnp.float32), 0.0)
+    uniform = jnp.where(active, mix / count_true(active).astype(jnp.float32), 0.0)
     return (1.0 - mix) * weights / sum_in_order(weights, 0) + uniform

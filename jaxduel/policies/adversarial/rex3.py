@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.errors import InputError
-from jaxduel.numerics import compensated
+from jaxduel.numerics import compensated, count_true
 from jaxduel.numerics.geometric import steps_before
 from jaxduel.numerics.lanes_last import lanes_last
 from jaxduel.numerics.memory import materialize
@@ -165,13 +165,13 @@ class REX3:
         p = jnp.where(self.active_arms, state.chances, 1.0)
         gains = ahead / (2.0 * p if self.half else p)
         sums = compensated.add(state.gains, state.gains_carry, gains)
-        sums = materialize(sums, jnp.ravel(number)[0] < 0)
+        sums = materialize(sums, jnp.ravel(number)[0] < 0)  # else the least is searched slowly
         t = state.t + jnp.asarray(number, jnp.int32)
         return REX3State(*sums, self._chances(*sums, t), t)
 
     def _chances(self, gains: jax.Array, carry: jax.Array, t: jax.Array) -> jax.Array:
         """p after t outcomes: (K,) float32."""
-        size = jnp.sum(self.active_arms, axis=0, dtype=jnp.float32)
+        size = count_true(self.active_arms).astype(jnp.float32)
         horizon = t + 1 if self.anytime else jnp.asarray(self.horizon)
         most = self.gain * horizon.astype(jnp.float32)
         g = jnp.minimum(0.5, jnp.sqrt(size * jnp.log(size) / (jnp.e * most)))

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics.lanes_last import lanes_last, largest, least
+from jaxduel.numerics.lanes_last import first_true, lanes_last, largest
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.sums import prefix_sums
 from jaxduel.numerics.target import for_accelerator
@@ -35,19 +35,18 @@ def draw(weights: jax.Array, word: jax.Array) -> jax.Array:
     Returns:
       (...) int32.
     """
-    number = len(weights)
     word = materialize(word, word.ravel()[0] < 0)  # else drawn as often as it is read
     arms = lax.broadcasted_iota(jnp.int32, weights.shape, 0)
     most = largest(weights, 0)
-    top = least(jnp.where(weights == most, arms, number), number)
+    top = first_true(weights == most)
     others = jnp.where(arms == top, 0.0, weights)
     ends = prefix_sums(others)
     level = unit(word) * (ends[-1] + most)
     reached = ends > level
     if for_accelerator():  # where prefix sums may fall
         reached &= others > 0
-    first = least(jnp.where(reached, arms, number), number)
-    return jnp.where(first < number, first, top)
+    first = first_true(reached)
+    return jnp.where(first < len(weights), first, top)
 
 
 def unit(word: jax.Array) -> jax.Array:
