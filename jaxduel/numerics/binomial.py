@@ -24,6 +24,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from jaxduel.numerics.stirling import stirling
 from jaxduel.numerics.threefry import bits, fold_in
 
 T = TypeVar("T")
@@ -242,10 +243,4 @@ def _log_factorial_excess(x: Array, delta: Array) -> Array:
     series = square * (1 / 3 + square * (1 / 5 + square * (1 / 7 + square * (1 / 9 + square / 11))))
     far = 0.5 * jnp.log(end / start) / jnp.where(near, 1.0, v) - 1.0
     w = jnp.where(near, series, far)
-    return step * (v + (1.0 + v) * w) - v * (1.0 + w) + _stirling(end) - _stirling(start)
-
-
-def _stirling(x: Array) -> Array:
-    """Stirling's remainder log Gamma(x) - (x - 1/2) log x + x - log(2 pi) / 2, for x >= 1."""
-    inner = x + (195 / 371) / x
-    return (1 / 12) / (x + (1 / 30) / (x + (53 / 210) / inner))
+    return step * (v + (1.0 + v) * w) - v * (1.0 + w) + stirling(end) - stirling(start)

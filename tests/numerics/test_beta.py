@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from jaxduel.numerics.beta import (
-    _counts,
-    _Hat,
-    _hat,
-    _log_ratio,
-    _reference,
-    _weigh,
-    _weigh_above_half,
-    beta,
-    logit_above_half,
-    propose_logit,
+from jaxduel.numerics.beta import beta, logit_above_half, propose_logit
+from jaxduel.numerics.beta_hat import (
+    Hat,
+    counts_of,
+    hat_of,
+    log_ratio,
+    reference_of,
+    weigh,
+    weigh_above_half,
 )
 
 pytestmark = pytest.mark.thorough
@@ -88,15 +86,15 @@ def by_cell(step):
     """The function of (words, a, b) over all pairs of the grid: (cells, words)."""
     a, b = (np.ravel(x).astype(np.int32) for x in np.meshgrid(GRID, GRID))
     words = jnp.asarray(np.linspace(0, 2**32 - 1, 4_096).astype(np.uint32))
-    return jax.jit(jax.vmap(lambda a, b: step(words, *_counts(a, b))))(a, b)
+    return jax.jit(jax.vmap(lambda a, b: step(words, *counts_of(a, b))))(a, b)
 
 
 @pytest.mark.parametrize("above_half", [False, True])
 def test_the_hat_dominates_and_most_proposals_are_accepted(above_half):
     def step(words, a, b, difference):
         if above_half:
-            return _weigh_above_half(words, *_reference(a, b, difference))
-        return _weigh(words, _hat(a, b, jnp.zeros_like(a)))
+            return weigh_above_half(words, *reference_of(a, b, difference))
+        return weigh(words, hat_of(a, b, jnp.zeros_like(a)))
 
     _, weight = (np.asarray(x, float) for x in by_cell(step))
     assert weight.min() >= 0
@@ -111,7 +109,7 @@ def test_hat_at_all_z_scores():
     words = jnp.asarray(np.linspace(0, 2**32 - 1, 4_096).astype(np.uint32))
 
     def step(a, b):
-        return _weigh_above_half(words, *_reference(*_counts(a, b)))
+        return weigh_above_half(words, *reference_of(*counts_of(a, b)))
 
     _, weight = jax.jit(jax.vmap(step))(a.ravel(), (n - a).astype(np.int32).ravel())
     assert weight.max() <= 1 + 1e-5
@@ -122,8 +120,8 @@ def test_logarithm_of_the_density_ratio():
     a, b = (np.ravel(x)[:, None] for x in np.meshgrid(GRID, GRID))
     fall = np.where(a == b, a / 4, 0.0)  # a linear term
     t = np.linspace(-1, 1, 201) * np.minimum(6 * np.sqrt(1 / a + 1 / b), 12)
-    hat = _Hat(*(jnp.asarray(x, jnp.float32) for x in (a, b, fall)), *[jnp.zeros(())] * 4)
-    ratio = np.asarray(jax.jit(_log_ratio)(hat, jnp.asarray(t, jnp.float32)), float)
+    hat = Hat(*(jnp.asarray(x, jnp.float32) for x in (a, b, fall)), *[jnp.zeros(())] * 4)
+    ratio = np.asarray(jax.jit(log_ratio)(hat, jnp.asarray(t, jnp.float32)), float)
     t = t.astype(np.float32).astype(np.longdouble)
     fall = fall.astype(np.float32).astype(np.longdouble)
     expected = (a - fall) * t - (a + b) * np.log1p(a / np.longdouble(a + b) * np.expm1(t))

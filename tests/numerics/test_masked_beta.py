@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from jaxduel.numerics import masked_beta
+from jaxduel.numerics import marked as marked_queue
 from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.target import tracing_for
 from jaxduel.numerics.threefry import KeyWords
@@ -76,10 +76,10 @@ def test_an_accelerator_draws_the_same(entries):
 def test_lanes_in_several_queues_draw_the_same(monkeypatch, most):
     case = _case(48, 7)
     whole = _draw_lanes(*case)
-    monkeypatch.setattr(masked_beta, "_MOST_ENTRIES", most)
-    masked_beta._queue.cache_clear()
+    monkeypatch.setattr(marked_queue, "_MOST_ENTRIES", most)
+    marked_queue._queue.cache_clear()
     parts = jax.jit(jax.vmap(lambda *c: _draw(*c)))(*case)
-    masked_beta._queue.cache_clear()
+    marked_queue._queue.cache_clear()
     np.testing.assert_allclose(parts, whole, rtol=1e-6)
 
 
@@ -98,7 +98,7 @@ def test_places_in_queues_fit_32_bits(lanes, platform):
     queues = _drawn_of_queues(jaxpr.jaxpr)
     assert sum(queues) == lanes * entries
     for size in queues:
-        slots = masked_beta._slots(size // entries, entries)
+        slots = marked_queue._slots(size // entries, entries)
         assert size + (slots if platform == "cpu" else size // entries) < 2**31
 
 

@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxduel.numerics import beta
+from jaxduel.numerics.largest_beta import largest_of_two
+from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -38,8 +38,8 @@ class SelfSparring:
     paper is said to have a learning rate and groups of any size, and to assume approximate
     linearity. That is not confirmed; the first two are not here.
 
-    Outcomes that are withheld change nothing, and those that arrive late count alike. A step costs
-    O(K): 2 K Beta numbers.
+    Few of the numbers are drawn, by the law of all (`jaxduel.numerics.largest_beta`). Outcomes that
+    are withheld change nothing, and those that arrive late count alike. A step costs O(K).
 
     Attributes:
       num_arms: K.
@@ -77,8 +77,8 @@ class SelfSparring:
 
     def act(self, state: SelfSparringState, key: Key) -> Duel:
         """The arm of the largest number of either sample."""
-        samples = jnp.where(self.active_arms, self._samples(state, key), -1.0)
-        return Duel(*(lax.argmax(theta, 0, jnp.int32) for theta in samples))
+        sampled = largest_of_two(words_of(key), state.won, state.lost, self.active_arms)
+        return Duel(*sampled)
 
     def update(
         self, state: SelfSparringState, plan: Duel, outcome: jax.Array, key: Key
@@ -100,9 +100,3 @@ class SelfSparring:
             won=state.won + jnp.sum(wins, axis=1, dtype=jnp.int32),
             lost=state.lost + jnp.sum(wins, axis=0, dtype=jnp.int32),
         )
-
-    def _samples(self, state: SelfSparringState, key: Key) -> jax.Array:
-        """Two samples of theta: (2, K) float32."""
-        both = (2, self.num_arms)
-        won, lost = (jnp.broadcast_to(count + 1, both) for count in (state.won, state.lost))
-        return beta(key, won, lost)

@@ -40,4 +40,4 @@ class SelfSparring(SequentialOracle):
 
 
 REPLAYS = {"self-sparring": (SelfSparring, {}, {})}
-"""Any pair may come next; `tests/policies/adversarial` replays its samples."""
+"""Any pair may come next; `tests/policies/adversarial` has the law of its choice."""

@@ -1,4 +1,4 @@
-"""Self-Sparring: the oracle by hand, its replay on the same samples, the law of an arm, numbers."""
+"""Self-Sparring: the oracle by hand, its counts, the law of an arm, numbers."""
 
 from functools import partial
 
@@ -38,16 +38,16 @@ def test_by_hand():
 
 @partial(jax.jit, static_argnames="steps")
 def histories(policy, preferences, keys, steps):
-    """Pairs, outcomes, samples and counts before each step, of (runs,)."""
+    """Pairs, outcomes and counts before each step, of (runs,)."""
 
     def run(p, key):
         def step(state, t):
             here = jax.random.fold_in(key, t)
-            duel, samples = policy.act(state, here), policy._samples(state, here)
+            duel = policy.act(state, here)
             u = jax.random.uniform(jax.random.fold_in(here, 99), (), jnp.float32)
             won = u < p[duel.left, duel.right]
             after = policy.update(state, duel, jnp.where(won, 1, -1).astype(jnp.int32), here)
-            return after, (*duel, won, samples, *state)
+            return after, (*duel, won, *state)
 
         return jax.lax.scan(step, policy.init(key), jnp.arange(steps))[1]
 
@@ -55,16 +55,16 @@ def histories(policy, preferences, keys, steps):
 
 
 @pytest.mark.parametrize("num_arms", some([2, 3, 5], [3]))
-def test_pairs_are_those_of_the_samples_and_counts_the_papers(num_arms):
+def test_counts_are_those_of_the_oracle(num_arms):
     policy = padded_policy("self-sparring", num_arms)
     preferences = padded_preferences(num_arms, 40, policy.num_arms - num_arms)
     keys = jax.random.split(jax.random.key(num_arms), 40)
     for run in zip(*map(np.asarray, histories(policy, preferences, keys, 60)), strict=True):
         oracle = SelfSparring(num_arms)
-        for left, right, won, samples, wins, losses in zip(*run, strict=True):
+        for left, right, won, wins, losses in zip(*run, strict=True):
             assert np.array_equal(wins[:num_arms] + 1, oracle.won)
             assert np.array_equal(losses[:num_arms] + 1, oracle.lost)
-            assert (int(left), int(right)) in oracle.allowed(samples[:, :num_arms])
+            assert (int(left), int(right)) in oracle.allowed()
             oracle.play(int(left), int(right), bool(won))
 
 

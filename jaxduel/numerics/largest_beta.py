@@ -1,0 +1,132 @@
+"""Which of several independent Beta numbers is the largest, with few of them drawn.
+
+One number is drawn in any case: the floor, of the largest mean. Another one matters if it exceeds
+the floor theta. For theta at distance d > 0 above p = a / n, the mean of Beta(a, b) with n = a + b,
+
+    P(beyond theta) <= exp(-n d^2 / (2 v)) / (n d sqrt(2 pi n / (a b))),
+
+v being the largest x (1 - x) between p and theta. For the density of logit(theta) falls from there
+on at the rate n d or more; relative to its mode it is exp(-n KL(p, theta)) there, KL being the
+integral of (x - p) / (x (1 - x)) from p to theta; and its integral, relative to the mode, is
+sqrt(2 pi n / (a b)) by Stirling's formula, whose remainders only add to it. Such a number is
+proposed with the probability of that bound, or 1 if that is less, from a hat above the density
+beyond theta, whose area is at most that of an exponential of rate n d (the tests measure it). It is
+accepted with the share of the density in what was proposed; if it is not, it is below the floor,
+and where does not matter. Where d <= 0 the number is drawn in full.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from jaxduel.numerics.beta import propose_logit
+from jaxduel.numerics.beta_hat import (
+    counts_of,
+    hat_of,
+    is_accepted,
+    log_ratio,
+    odds_of,
+    uniform_of,
+    weigh,
+)
+from jaxduel.numerics.choice import first_largest
+from jaxduel.numerics.marked import draw_marked
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.stirling import close_stirling
+from jaxduel.numerics.threefry import KeyWords, random_words
+
+_PROPOSALS, _FLOORS, _OTHERS = 0, 1, 1 << 16
+"""Streams of random words; the last two go on with the number of trials."""
+
+
+def largest_of_two(seed: KeyWords, wins: Array, losses: Array, among: Array) -> tuple[Array, Array]:
+    """The index of the largest theta_i ~ Beta(wins_i + 1, losses_i + 1), i in a set, in each of two
+    independent samples.
+
+    Exact but for float32, as `jaxduel.numerics.propose_logit`, and uniforms of 32 bits.
+
+    Args:
+      seed: the step's seed, () each; it must not be used for anything else.
+      wins: (N,) int32, at least 0.
+      losses: (N,) int32.
+      among: (N,) bool, the set, not empty.
+
+    Returns:
+      () int32 each.
+    """
+    numbers = lax.iota(jnp.int32, len(wins))
+    a, b, _ = counts_of(wins + 1, losses + 1)
+    first = first_largest(jnp.where(among, a / (a + b), -1.0))
+    own = jnp.broadcast_to(wins[first], (2,)), jnp.broadcast_to(losses[first], (2,))
+    words = jnp.stack(random_words(seed, lax.iota(jnp.int32, 2), _FLOORS))
+    floor, accepted = _propose(words, *own)
+    floor = draw_marked(_propose, _FLOORS + 1, seed, ~accepted, floor, *own)
+    others = among & (numbers != first)
+    proposed = tuple(
+        others & (uniform_of(word) <= _bound(a, b, floor[sample]))
+        for sample, word in enumerate(random_words(seed, numbers, _PROPOSALS))
+    )
+    proposed = jnp.stack(materialize(proposed, first < 0))  # else XLA draws in one lane by another
+    known = jnp.where(numbers == first, floor[:, None], -jnp.inf)
+    each = [jnp.broadcast_to(x, known.shape).ravel() for x in (wins, losses, floor[:, None])]
+    drawn = draw_marked(_propose_above, _OTHERS, seed, proposed.ravel(), known.ravel(), *each)
+    left, right = drawn.reshape(known.shape)
+    return first_largest(left), first_largest(right)
+
+
+def _propose(words: Array, wins: Array, losses: Array) -> tuple[Array, Array]:
+    return propose_logit(words, wins + 1, losses + 1, above_half=False)
+
+
+def _beyond(a: Array, b: Array, floor: Array) -> tuple[Array, Array, Array]:
+    """theta and 1 - theta of the floor, a logit, and n d."""
+    theta, rest = 1.0 / (1.0 + jnp.exp(-floor)), 1.0 / (1.0 + jnp.exp(floor))
+    n = a + b
+    return theta, rest, jnp.where(floor > 0, b - n * rest, n * theta - a)
+
+
+def _scale(a: Array, b: Array) -> Array:
+    return jnp.sqrt(2.0 * math.pi * (a + b) / a / b)
+
+
+def _bound(a: Array, b: Array, floor: Array) -> Array:
+    """The bound of P(logit(theta) > floor), at most 1, theta ~ Beta(a, b)."""
+    theta, rest, fall = _beyond(a, b, floor)
+    n = a + b
+    across = (a - b) * floor < 0
+    v = jnp.where(across, 0.25, jnp.maximum(theta * rest, (a / n) * (b / n)))
+    bound = jnp.exp(-0.5 * fall * (fall / n) / v) / (fall * _scale(a, b))
+    return jnp.where(fall > 0, jnp.minimum(bound, 1.0), 1.0)
+
+
+def _propose_above(words: Array, wins: Array, losses: Array, floor: Array) -> tuple[Array, Array]:
+    """A proposal of logit(theta), minus infinity if there is none above the floor; whether it is
+    the last."""
+    a, b, difference = counts_of(wins + 1, losses + 1)
+    n = a + b
+    theta, rest, fall = _beyond(a, b, floor)
+    above = fall > 0
+    hat = hat_of(
+        jnp.where(above, n * theta, a),
+        jnp.where(above, n * rest, b),
+        jnp.where(above, fall, 0.0),
+    )
+    hat = hat._replace(
+        left=jnp.where(above, 0.0, hat.left),
+        left_slope=jnp.where(above, jnp.inf, hat.left_slope),
+    )
+    t, weight = weigh(words[0], hat)
+    close, odds = odds_of(a, b, difference)
+    mode = close + jnp.log(odds)
+    around = hat._replace(a=a, b=b, fall=jnp.zeros_like(a))
+    height = jnp.exp(log_ratio(around, floor - mode))
+    remainders = close_stirling(a) + close_stirling(b) - close_stirling(n)
+    area = _scale(a, b) * jnp.exp(remainders)
+    beyond = height * (hat.right + 1.0 / hat.right_slope) / area
+    share = jnp.where(above, beyond / _bound(a, b, floor), 1.0)
+    accepted = is_accepted(words[1], share * weight)
+    y = jnp.where(above, floor, mode) + t
+    return jnp.where(accepted, y, -jnp.inf), accepted | above
