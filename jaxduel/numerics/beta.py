@@ -16,6 +16,7 @@ from jaxduel.numerics.beta_hat import (
     counts_of,
     hat_of,
     is_accepted,
+    mode_of,
     odds_of,
     reference_of,
     weigh,
@@ -118,8 +119,7 @@ def propose_logit(
     if above_half:
         return _propose_above_half(words, a, b, difference)
     distance, weight = weigh(words[0], hat_of(a, b, jnp.zeros_like(a)))
-    close, odds = odds_of(a, b, difference)
-    return (close + jnp.log(odds)) + distance, is_accepted(words[1], weight)
+    return mode_of(a, b, difference) + distance, is_accepted(words[1], weight)
 
 
 def _propose_above_half(words: Array, a: Array, b: Array, difference: Array) -> tuple[Array, Array]:

@@ -70,6 +70,12 @@ def odds_of(a: Array, b: Array, difference: Array) -> tuple[Array, Array]:
     return jnp.log1p(jnp.where(near, difference, 0.0) / b), jnp.where(near, 1.0, a / b)
 
 
+def mode_of(a: Array, b: Array, difference: Array) -> Array:
+    """log(a / b)."""
+    close, odds = odds_of(a, b, difference)
+    return close + jnp.log(odds)
+
+
 def uniform_of(word: Array) -> Array:
     """A uniform number in (0, 1], float32, of full relative precision near 0."""
     return (word.astype(jnp.float32) + 0.5) * jnp.float32(2.0**-32)

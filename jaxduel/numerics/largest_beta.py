@@ -1,4 +1,4 @@
-"""Which of several independent Beta numbers is the largest, with few of them drawn.
+"""The index of the largest of independent Beta numbers, with few of them drawn.
 
 One number is drawn in any case: the floor, of the largest mean. Another one matters if it exceeds
 the floor theta. For theta at distance d > 0 above p = a / n, the mean of Beta(a, b) with n = a + b,
@@ -28,7 +28,7 @@ from jaxduel.numerics.beta_hat import (
     hat_of,
     is_accepted,
     log_ratio,
-    odds_of,
+    mode_of,
     uniform_of,
     weigh,
 )
@@ -69,7 +69,7 @@ def largest_of_two(seed: KeyWords, wins: Array, losses: Array, among: Array) -> 
         others & (uniform_of(word) <= _bound(a, b, floor[sample]))
         for sample, word in enumerate(random_words(seed, numbers, _PROPOSALS))
     )
-    proposed = jnp.stack(materialize(proposed, first < 0))  # else XLA draws in one lane by another
+    proposed = jnp.stack(materialize(proposed, first < 0))  # else not vectorized
     known = jnp.where(numbers == first, floor[:, None], -jnp.inf)
     each = [jnp.broadcast_to(x, known.shape).ravel() for x in (wins, losses, floor[:, None])]
     drawn = draw_marked(_propose_above, _OTHERS, seed, proposed.ravel(), known.ravel(), *each)
@@ -78,6 +78,7 @@ def largest_of_two(seed: KeyWords, wins: Array, losses: Array, among: Array) -> 
 
 
 def _propose(words: Array, wins: Array, losses: Array) -> tuple[Array, Array]:
+    """A proposal of logit(theta), and whether it is accepted."""
     return propose_logit(words, wins + 1, losses + 1, above_half=False)
 
 
@@ -89,6 +90,7 @@ def _beyond(a: Array, b: Array, floor: Array) -> tuple[Array, Array, Array]:
 
 
 def _scale(a: Array, b: Array) -> Array:
+    """Stirling's formula, without its remainders, for the integral of a density whose mode is 1."""
     return jnp.sqrt(2.0 * math.pi * (a + b) / a / b)
 
 
@@ -119,8 +121,7 @@ def _propose_above(words: Array, wins: Array, losses: Array, floor: Array) -> tu
         left_slope=jnp.where(above, jnp.inf, hat.left_slope),
     )
     t, weight = weigh(words[0], hat)
-    close, odds = odds_of(a, b, difference)
-    mode = close + jnp.log(odds)
+    mode = mode_of(a, b, difference)
     around = hat._replace(a=a, b=b, fall=jnp.zeros_like(a))
     height = jnp.exp(log_ratio(around, floor - mode))
     remainders = close_stirling(a) + close_stirling(b) - close_stirling(n)

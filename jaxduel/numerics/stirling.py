@@ -16,5 +16,5 @@ def stirling(x: Array) -> Array:
 
 
 def close_stirling(x: Array) -> Array:
-    """`stirling` to 4e-7 from x = 1 on: that of x + 1, and the difference."""
+    """`stirling` to 5e-7 from x = 1 on: that of x + 1, and the difference."""
     return stirling(x + 1.0) + (x + 0.5) * jnp.log1p(1.0 / x) - 1.0
