@@ -71,9 +71,8 @@ def largest_of_two(seed: KeyWords, wins: Array, losses: Array, among: Array) -> 
     )
     proposed = jnp.stack(materialize(proposed, first < 0))  # else not vectorized
     known = jnp.where(numbers == first, floor[:, None], -jnp.inf)
-    each = [jnp.broadcast_to(x, known.shape).ravel() for x in (wins, losses, floor[:, None])]
-    drawn = draw_marked(_propose_above, _OTHERS, seed, proposed.ravel(), known.ravel(), *each)
-    left, right = drawn.reshape(known.shape)
+    each = [jnp.broadcast_to(x, known.shape) for x in (wins, losses, floor[:, None])]
+    left, right = draw_marked(_propose_above, _OTHERS, seed, proposed, known, *each)
     return first_largest(left), first_largest(right)
 
 

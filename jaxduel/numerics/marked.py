@@ -49,16 +49,16 @@ def draw_marked(
         call and close over no array.
       stream: of the random words; this function uses all from `stream` on.
       seed: the step's seed; () each.
-      marked: (N,) bool, the entries to draw.
-      drawn: (N,) float32, the numbers elsewhere.
-      *parameters: (N,) each.
+      marked: (..., N) bool, the entries to draw.
+      drawn: (..., N) float32, the numbers elsewhere.
+      *parameters: (..., N) each.
 
     Returns:
-      (N,) float32.
+      (..., N) float32.
     """
-    return _queue(propose, stream)(
-        seed.first[None], seed.second[None], *(x[None] for x in (marked, drawn, *parameters))
-    )[0]
+    rows = (x.reshape(1, -1, x.shape[-1]) for x in (marked, drawn, *parameters))
+    served = _queue(propose, stream)(seed.first[None], seed.second[None], *rows)
+    return served.reshape(marked.shape)
 
 
 @cache
@@ -83,9 +83,9 @@ class _Lanes(NamedTuple):
 
     first: jax.Array  # (L,) uint32, of the seeds, like `second`
     second: jax.Array
-    marked: jax.Array  # (L, N) bool
-    drawn: jax.Array  # (L, N) float32
-    parameters: tuple[jax.Array, ...]  # (L, N) each
+    marked: jax.Array  # (L, R, N) bool; each row is packed by itself, which costs less
+    drawn: jax.Array  # (L, R, N) float32
+    parameters: tuple[jax.Array, ...]  # (L, R, N) each
 
 
 def _served_in_parts(
@@ -100,8 +100,8 @@ def _served_in_parts(
     """The queue served, or one for each of as few parts of the lanes as their entries need."""
     serve = _served_by_many if for_accelerator() else _served
     lanes = _Lanes(first, second, marked, drawn, parameters)
-    total, num = marked.shape
-    each = max(_MOST_ENTRIES // num, 1)
+    total, rows, num = marked.shape
+    each = max(_MOST_ENTRIES // (rows * num), 1)
     parts = []
     for start in range(0, total, each):
         here = jax.tree.map(lambda x, start=start: x[start : start + each], lanes)
@@ -112,25 +112,27 @@ def _served_in_parts(
 def _served(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
     """Serves the queue of the marked entries."""
     first, second, marked, before, parameters = lanes
-    num = marked.shape[1]
-    words = jax.vmap(pack_bits)(marked)  # (L, N / 32)
-    per_lane = words.shape[1]
+    total, rows, num = marked.shape
+    words = jax.vmap(jax.vmap(pack_bits))(marked)  # (L, R, N / 32)
+    per_row = words.shape[2]
     words = words.ravel()
     counts = lax.population_count(words).astype(jnp.int32)
     ends = jnp.cumsum(counts, dtype=jnp.int32)
-    slots = _slots(*marked.shape)
+    slots = _slots(total, rows * num)
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         number, trial, following, drawn = carry  # number: the slots' places in the queue
         waiting = number < ends[-1]
-        row = jnp.minimum(_first_beyond(ends, number), len(ends) - 1)
-        bit = nth_bit(words[row], number - (ends[row] - counts[row]))
-        lane, position = row // per_lane, row % per_lane * _WORD + bit
+        word = jnp.minimum(_first_beyond(ends, number), len(ends) - 1)
+        bit = nth_bit(words[word], number - (ends[word] - counts[word]))
+        lane, row = word // (rows * per_row), word // per_row % rows
+        column = word % per_row * _WORD + bit
+        position = row * num + column
         here = KeyWords(first[lane], second[lane])
         pair = random_words(here, position, stream + trial)
-        y, ends_here = propose(jnp.stack(pair), *(x[lane, position] for x in parameters))
+        y, ends_here = propose(jnp.stack(pair), *(x[lane, row, column] for x in parameters))
         done = ends_here & waiting
-        place = jnp.where(done, lane * num + position, marked.size)
+        place = jnp.where(done, lane * (rows * num) + position, marked.size)
         drawn = drawn.at[place].set(y, mode="drop")
         rank = jnp.cumsum(done, dtype=jnp.int32)
         number = jnp.where(done, following + rank - 1, number)
@@ -149,7 +151,8 @@ def _served(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
 def _served_by_many(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
     """`_served` with a slot for each lane, which takes every L-th entry and tries several times at
     once."""
-    (slots, num), size = lanes.marked.shape, lanes.marked.size
+    size, slots = lanes.marked.size, len(lanes.marked)
+    num = size // slots
     first, second, marked, before, parameters = jax.tree.map(jnp.ravel, lanes)
     ends = jnp.cumsum(marked, dtype=jnp.int32)
     place = jnp.where(marked, ends - 1, size)
@@ -177,7 +180,7 @@ def _served_by_many(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array
         before,
     )
     drawn = lax.while_loop(lambda carry: jnp.any(carry[0] < ends[-1]), turn, start)[2]
-    return drawn.reshape(slots, num)
+    return drawn.reshape(lanes.marked.shape)
 
 
 def _first_beyond(ends: jax.Array, numbers: jax.Array) -> jax.Array:

@@ -28,13 +28,13 @@ def logits_above_half(
     Args:
       seed: the step's seed; () each.
       stream: of the random words; this function uses all from `stream` on.
-      marked: (N,) bool, the entries to draw.
-      wins: (N,) int32, counts, at least 0.
-      losses: (N,) int32.
+      marked: (..., N) bool, the entries to draw.
+      wins: (..., N) int32, counts, at least 0.
+      losses: (..., N) int32.
       reading: an elementwise function of y, to return instead of y.
 
     Returns:
-      (N,) float32, 0 where not marked.
+      (..., N) float32, 0 where not marked.
     """
     nothing = jnp.zeros(marked.shape, jnp.float32)
     return draw_marked(_proposing(reading), stream, seed, marked, nothing, wins, losses)

@@ -143,7 +143,8 @@ class DTSPlus:
         best = most if self.over_candidates else jnp.max(votes)
         loss = 2 * best - votes[:, None] - votes
         costs = self._about_ties(seed, state, wins, tied, loss != 0, _comparisons)
-        return jnp.sum(loss.astype(jnp.float32) * (costs + costs.T), axis=0)
+        terms = loss.astype(jnp.float32) * costs
+        return jnp.sum(terms, axis=0) + jnp.sum(terms, axis=1)
 
     def _about_ties(
         self,
@@ -159,17 +160,13 @@ class DTSPlus:
         A pair of tied arms is drawn once, for i < j; what is not drawn, or not `asked` for, (K, K)
         bool and symmetric, is 0.
         """
-        num = self.num_arms
-        arms, active = jnp.arange(num, dtype=jnp.int32), jnp.asarray(self.active_arms)
+        arms, active = jnp.arange(self.num_arms, dtype=jnp.int32), jnp.asarray(self.active_arms)
         twice = tied & (arms < arms[:, None])
         pairs = asked & (arms[:, None] != arms) & active & ~twice
         marked = tied[:, None] & pairs & (count_true(tied) > 1)
         winner = jnp.where(wins, state.wins, state.wins.T)
         loser = jnp.where(wins, state.wins.T, state.wins)
-        drawn = logits_above_half(
-            seed, sampling.COSTS, marked.ravel(), winner.ravel(), loser.ravel(), reading
-        )
-        return drawn.reshape(num, num)
+        return logits_above_half(seed, sampling.COSTS, marked, winner, loser, reading)
 
 
 def _comparisons(y: jax.Array) -> jax.Array:
