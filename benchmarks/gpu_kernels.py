@@ -68,14 +68,14 @@ class Loops:
             return rounds.advance, (job.cell, setups, lanes, np.int32(64)), job.program
         setups, lanes = blocks.STEPS.start(job, 0)
         timeless = job.cell._replace(checkpoints=None, points=None)
-        numbers = np.int32(0), np.int32(_BEGUN), np.int32(1)
+        numbers = np.int32(0), np.int32(_BEGUN)
         if loop == "step":
             return steps.advance, (timeless, setups, lanes, *numbers), job.program
         at = np.int32(_BEGUN), np.int32(0), np.bool_(False)
         lanes = steps.advance(timeless, setups, lanes, *numbers, program=job.program)
         block = events.begin(job.cell, setups, lanes, *at, program=job.program)
         slots = events.Slots(np.arange(_FEW_LANES, dtype=np.int32), block)
-        return events.advance, (job.cell, slots, np.int32(1), np.int32(64)), job.program
+        return events.advance, (job.cell, slots, np.int32(64)), job.program
 
     def compiled(self, loop, device):
         """The loop compiled for a GPU: its tree, bytes of a lane's state, and seconds."""

@@ -47,7 +47,7 @@ class Stepper:
 
     def advance(self, number):
         """Makes that many comparisons or pulls in every lane."""
-        bounds = np.int32(self.t), np.int32(self.t + number), np.int32(1)
+        bounds = np.int32(self.t), np.int32(self.t + number)
         cell = self.job.cell._replace(checkpoints=None, points=None)
         self.state = steps.advance(cell, self.setups, self.state, *bounds, program=self.job.program)
         jax.block_until_ready(self.state)
@@ -90,8 +90,8 @@ class Turner:
     def timed(self, number):
         """Seconds for `number` turns, as `work_seconds` counts them."""
         before = work_seconds()
-        chunk = np.int32(1), np.int32(number)
-        self.slots = events.advance(self.job.cell, self.slots, *chunk, program=self.job.program)
+        cell, program = self.job.cell, self.job.program
+        self.slots = events.advance(cell, self.slots, np.int32(number), program=program)
         jax.block_until_ready(self.slots)
         return work_seconds() - before
 

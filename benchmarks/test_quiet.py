@@ -133,9 +133,9 @@ def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
     turns, begun = [], []
     advance, begin = events.advance, events.begin
 
-    def counted(cell, slots, delay, number, **settings):
+    def counted(cell, slots, number, **settings):
         turns.append(slots.seed.size * int(number))
-        return advance(cell, slots, delay, number, **settings)
+        return advance(cell, slots, number, **settings)
 
     def seen(cell, setups, steps, t, recorded, trial, **settings):
         if trial:

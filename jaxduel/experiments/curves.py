@@ -217,8 +217,8 @@ class Place(NamedTuple):
 class PlannedCurves:
     """Curves with the groups of cells that make them.
 
-    Instances with few runs are stacked in one program; cells of policies that commit to batches
-    share programs whatever curve they are of.
+    Instances with few runs are stacked in one program, as are curves that differ in their delay
+    alone; cells of policies that commit to batches share programs whatever curve they are of.
 
     Args:
       curves: the curves, in the order in which they are to be simulated; keys are unique.
@@ -231,18 +231,21 @@ class PlannedCurves:
     def __init__(self, curves: Iterable[Curve], platform: str) -> None:
         self.curves = tuple(curves)
         made: list[Group] = []
-        together: dict[tuple[Any, ...], list[StudyCell]] = {}
+        batched: dict[_Like, list[StudyCell]] = {}
+        others: dict[tuple[Any, ...], list[StudyCell]] = {}
         for curve in self.curves:
             for all_cells in curve.cells.values():
                 for runs, cells in _by_runs(curve, all_cells):
+                    like = _Like(runs, curve.lanes, curve.keep)
                     if curve.batched:
-                        like = runs, curve.lanes, curve.keep
-                        together.setdefault(like, []).extend(cells)
+                        batched.setdefault(like, []).extend(cells)
                     else:
-                        made += _stacks(curve, cells, runs)
-        for (runs, lanes, keep), cells in together.items():
-            unique = {cell.labels_in_data: cell for cell in cells}.values()
-            made += plan(tuple(unique), runs, keep=keep, lanes=lanes, platform=platform)
+                        but_for_delay = (replace(c, delay=min(c.delay, 2)) for c in cells)
+                        others.setdefault((like, *but_for_delay), []).extend(cells)
+        for (runs, lanes, keep), cells in batched.items():
+            made += plan(_unique(cells), runs, keep=keep, lanes=lanes, platform=platform)
+        for (like, *_), cells in others.items():
+            made += _stacks(like, _unique(cells))
         found: dict[str, Group] = {group.key: group for group in made}
         self._places = {
             cell.labels_in_data: Place(group, row)
@@ -299,15 +302,27 @@ def _by_runs(curve: Curve, cells: Sequence[StudyCell]) -> list[tuple[int, list[S
     ]
 
 
-def _stacks(curve: Curve, cells: Sequence[StudyCell], runs: int) -> list[Group]:
+def _unique(cells: Iterable[StudyCell]) -> tuple[StudyCell, ...]:
+    return tuple({cell.labels_in_data: cell for cell in cells}.values())
+
+
+class _Like(NamedTuple):
+    """What cells have in common that run together."""
+
+    runs: int
+    lanes: int
+    keep: tuple[str, ...]
+
+
+def _stacks(like: _Like, cells: Sequence[StudyCell]) -> list[Group]:
     """Groups of cells that run as one program: together no more lanes than a block may have."""
-    lanes, keep = curve.lanes, curve.keep
+    runs, lanes, keep = like
     number = -(-len(cells) // max(1, _MOST_LANES // lanes))
     size = -(-len(cells) // number)
     return [
         Group(
             cells=tuple(cells[first : first + size]),
-            size=len(cells[first : first + size]),
+            size=size,
             lanes=lanes,
             block_seeds=lanes,
             num_seeds=runs,

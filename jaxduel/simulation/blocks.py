@@ -130,7 +130,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
                     break
                 most = min(number, max(left, FEWEST_STEPS))
             end, called = min(look, int(time), begin + most), perf_counter()
-            bounds = np.int32(begin), np.int32(end), np.int32(job.delay)
+            bounds = np.int32(begin), np.int32(end)
             brief = skips and settling.is_soon and _brief_seconds[job.program] < BRIEF_SECONDS
             advance = steps.advance.brief if brief else steps.advance
             lanes = advance(cell, setups, lanes, *bounds, program=job.program)
@@ -183,8 +183,7 @@ def _run_events(
     while True:
         if job.stop.is_set():
             return None
-        chunk = np.int32(job.delay), np.int32(TURNS_PER_CALL)
-        slots = events.advance(cell, slots, *chunk, program=program)
+        slots = events.advance(cell, slots, np.int32(TURNS_PER_CALL), program=program)
         if not pays(slots.lane):
             job.tick(-ticked)
             return None
@@ -243,8 +242,8 @@ def _compile_steps(job: Job) -> None:
         return
     brief = job.program.skips and settling.is_soon
     advance = steps.advance.brief if brief else steps.advance
-    bounds = np.int32(0), np.int32(0), np.int32(job.delay)
-    advance.compile(_timeless(job.cell), setups, lanes, *bounds, program=job.program)
+    cell, bound = _timeless(job.cell), np.int32(0)
+    advance.compile(cell, setups, lanes, bound, bound, program=job.program)
     steps.recorded.compile(setups, lanes, program=job.program)
 
 

@@ -47,6 +47,9 @@ class Cell(NamedTuple):
     """`Poll`; None where comparisons are the clock."""
     tells_ties: Any = None
     """() bool, True: the policy is told of ties; None: there are none, or they are withheld."""
+    delay: Any = None
+    """() int32: outcomes reach the policy after every so many comparisons; None unless
+    `Program.delayed`."""
 
 
 class Program(NamedTuple):

@@ -138,6 +138,7 @@ class CheckedCell:
       horizon: T.
       grid: (M,) int64, the checkpoints.
       definition: of the regret.
+      delay: outcomes reach the policy after every so many comparisons.
       among: (K,) bool, the problem's arms that may share a quiet run; at most one is True if runs
         are never shared.
       knows_ties: True if there are ties, and they are no coins.
@@ -170,6 +171,7 @@ class CheckedCell:
                 f"simulate: the policy has {active} arms and the problem '{problem.name}' has "
                 f"{problem.num_arms}."
             )
+        self.delay = settings.delay
         self._require_what_it_can_do(policy, settings)
         self.knows_ties = settings.ties != "coin" and getattr(problem, "ties", None) is not None
         self.tells_ties = settings.ties == "tell"
@@ -234,10 +236,10 @@ class CheckedCell:
         """Comparisons, pulls or, where these are the clock, votes of a seed."""
         return int(self.grid[-1] if self.poll is None else self.poll.checkpoints[-1])
 
-    def to_cell(self, points: int, among: bool, with_ties: bool) -> Cell:
+    def to_cell(self, points: int, among: bool, with_ties: bool, delayed: bool) -> Cell:
         """The cell for the loops: the instance padded to the policy's arms with arms that are never
-        played, the checkpoints to `points` by repeating the last; with `among` and with ties if
-        asked for.
+        played, the checkpoints to `points` by repeating the last; with `among`, ties and the delay
+        if asked for.
         """
         grid = np.pad(self.grid, (0, points - len(self.grid)), mode="edge").astype(np.int32)
         policy = jax.tree.map(np.asarray, self.policy)
@@ -249,7 +251,8 @@ class CheckedCell:
             start, before = (x if x is None else np.pad(x, (0, extra)) for x in poll[1:3])
             poll = poll._replace(start=start, before=before)
         told = np.bool_(True) if with_ties and self.tells_ties else None
-        return Cell(policy, instance, grid, np.int32(len(self.grid)), shared, poll, told)
+        late = np.int32(self.delay) if delayed else None
+        return Cell(policy, instance, grid, np.int32(len(self.grid)), shared, poll, told, late)
 
 
 def no_ties(policy: str) -> str:

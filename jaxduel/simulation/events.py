@@ -99,11 +99,9 @@ def begin(
 
 
 @compiled_once(static_argnames="program", donate_argnames="slots")
-def advance(
-    cell: Cell, slots: Slots, delay: jax.Array, turns: jax.Array, *, program: Program
-) -> Slots:
+def advance(cell: Cell, slots: Slots, turns: jax.Array, *, program: Program) -> Slots:
     """Takes turns of all slots: each skips a quiet run and plays the comparison after it."""
-    fall_quiet = each_lane(partial(_fall_quiet, delay=delay, program=program), program)
+    fall_quiet = each_lane(partial(_fall_quiet, program=program), program)
     is_left = each_lane(_is_left, program)
     count = each_lane(_count, program)
     resume = each_lane(_resume, program)
@@ -117,14 +115,8 @@ def advance(
         )
         lane = resume(cell, setup, loop)
         if program.delayed:
-            due = each_lane(lambda cell, _, lane: _is_due(cell, lane, delay), program)
-            told = each_lane(lambda cell, _, lane: _told(cell, lane, delay), program)
-            lane = lax.cond(
-                jnp.any(due(cell, setup, lane)),
-                lambda lane: told(cell, setup, lane),
-                lambda lane: lane,
-                lane,
-            )
+            due = each_lane(_is_due, program)(cell, setup, lane)
+            lane = lane._replace(step=tell(cell, lane.step, due, program))
         return lane
 
     return slots._replace(lane=lax.fori_loop(0, turns, one, slots.lane))
@@ -217,12 +209,12 @@ def recorded(block: EventLane, *, program: Program) -> tuple[Tallies, jax.Array]
 
 
 def _fall_quiet(
-    cell: Cell, setup: Setup, lane: EventLane, delay: jax.Array, program: Program
+    cell: Cell, setup: Setup, lane: EventLane, program: Program
 ) -> tuple[EventLane, Quiet]:
     """The lane with the policy's state after its next quiet run, and the run, not counted yet."""
     limit = cell.checkpoints[-1] - lane.t
     if program.delayed:
-        until_told = jnp.minimum(limit, delay - 1 - lane.t % delay)
+        until_told = jnp.minimum(limit, cell.delay - 1 - lane.t % cell.delay)
         limit = jnp.where(_withholds(lane), until_told, limit)
     key = fold_in(setup.quiet, lane.t)
     if program.among:
@@ -307,20 +299,12 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
     )
 
 
-def _is_due(cell: Cell, lane: EventLane, delay: jax.Array) -> jax.Array:
+def _is_due(cell: Cell, _: Setup, lane: EventLane) -> jax.Array:
     """True if outcomes are told now: () bool. Comparisons of quiet runs teach nothing when they are
     told, either, so without others nothing is told, and a run goes on."""
-    return _withholds(lane) & (lane.t % delay == 0) & (lane.t < cell.checkpoints[-1])
+    return _withholds(lane) & (lane.t % cell.delay == 0) & (lane.t < cell.checkpoints[-1])
 
 
 def _withholds(lane: EventLane) -> jax.Array:
     """True if outcomes of comparisons outside quiet runs are not told yet: () bool."""
     return jnp.any(jnp.stack(jax.tree.leaves(lane.step.pending)) != 0)
-
-
-def _told(cell: Cell, lane: EventLane, delay: jax.Array) -> EventLane:
-    due = _is_due(cell, lane, delay)
-    step = jax.tree.map(
-        lambda after, before: jnp.where(due, after, before), tell(cell, lane.step), lane.step
-    )
-    return lane._replace(step=step)

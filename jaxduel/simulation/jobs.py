@@ -35,7 +35,6 @@ class Job(NamedTuple):
     root: jax.Array
     first_seed: int
     lanes: int
-    delay: int
     slots: int
     tick: Callable[[int], Any]
     compiles: Callable[[], Any]

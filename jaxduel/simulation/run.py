@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -53,7 +54,8 @@ def job_of(
     platform = devices[0].platform
     among = any(c.among.sum() > 1 for c in checked)
     with_ties = any(c.knows_ties for c in checked)
-    cells = [c.to_cell(points, among, with_ties) for c in checked]
+    delayed = any(c.delay > 1 for c in checked)
+    cells = [c.to_cell(points, among, with_ties, delayed) for c in checked]
     job = Job(
         cell=_stack(cells, runner) if stacked else cells[0],
         first_seed=settings.first_seed,
@@ -63,13 +65,12 @@ def job_of(
             shuffle=settings.shuffle_arms,
             pairs=settings.counts_pairs,
             outcomes=settings.record_outcomes,
-            delayed=settings.delay > 1,
+            delayed=delayed,
             skips=bool(settings.skip_quiet) and isinstance(checked[0].policy, SupportsSkip),
             among=among,
         ),
         root=root_key(settings.seed, settings.prng) if roots is None else jnp.stack(roots),
         lanes=1,
-        delay=settings.delay,
         slots=1,
         tick=lambda _: None,
         compiles=lambda: None,
@@ -114,6 +115,7 @@ def prepare(
     *,
     stacked: bool,
     times: Sequence[Any] | None = None,
+    delays: Sequence[int] | None = None,
     roots: Sequence[jax.Array] | None = None,
     points: int = 1,
 ) -> Prepared:
@@ -123,7 +125,7 @@ def prepare(
       policies, problems, horizons: of the cells.
       settings: shared by the cells.
       stacked: whether they are one program with an axis for cells.
-      times: the checkpoints of each cell, instead of those of `settings`.
+      times, delays: the checkpoints, and the delay, of each cell, instead of those of `settings`.
       roots: a () typed key for each of several stacked cells, instead of the seed of `settings`:
         then what seed i draws in one cell is independent of what it draws in another.
       points: number of checkpoints that the program has room for, if more than any cell has.
@@ -134,9 +136,13 @@ def prepare(
     settings = settings.checked()
     if times is None:
         times = [settings.checkpoints] * len(policies)
+    if delays is None:
+        delays = [settings.delay] * len(policies)
     checked = tuple(
-        CheckedCell(*cell, settings)
-        for cell in zip(policies, problems, horizons, times, strict=True)
+        CheckedCell(policy, problem, horizon, some, replace(settings, delay=delay))
+        for policy, problem, horizon, some, delay in zip(
+            policies, problems, horizons, times, delays, strict=True
+        )
     )
     job = job_of(checked, settings, stacked=stacked, roots=roots, points=points)
     return Prepared(checked, job, settings)

@@ -58,7 +58,7 @@ class SkipHeuristic:
 
     def __init__(self, job: Job) -> None:
         self._job, self._share = job, job.slots / job.lanes
-        self._cost = TURN_COST * (2.0 if job.delay > 1 else 1.0)
+        self._cost = TURN_COST * (2.0 if job.program.delayed else 1.0)
         self._horizon = int(np.max(np.asarray(job.cell.checkpoints)))
         self._by_votes = job.cell.poll is not None
         num_arms = job.cell.policy.num_arms
@@ -85,7 +85,7 @@ class SkipHeuristic:
 
     def goes_ahead(self) -> bool:
         """True if the block is to begin with the event loop, instead of steps."""
-        narrow = self._lanes <= NARROW and self._job.delay == 1 and not self._by_votes
+        narrow = self._lanes <= NARROW and not (self._job.program.delayed or self._by_votes)
         return narrow and self.is_soon and self._horizon * self._each >= AT_ONCE
 
     def has_shown(self, lanes: EventLane) -> bool:
@@ -137,11 +137,11 @@ class SkipHeuristic:
         cell = job.cell._replace(checkpoints=times[0], points=times[1])
         at = np.int32(t), np.int32(0), np.bool_(True)
         block = events.begin(cell, setups, lanes, *at, program=job.program)
-        turns, chunk = [], (np.int32(job.delay), np.int32(TRIAL_TURNS))
+        turns, chunk = [], np.int32(TRIAL_TURNS)
         for first in range(0, job.lanes, job.slots):
             start = min(first, job.lanes - job.slots)
             slots = events.occupy(block, np.int32(start), number=job.slots, program=job.program)
-            lane = events.advance(cell, slots, *chunk, program=job.program).lane
+            lane = events.advance(cell, slots, chunk, program=job.program).lane
             passed = np.maximum(np.asarray(lane.t) - t, 1)  # 0 where all votes are cast
             each = np.asarray(lane.turns) / passed
             turns.append(each[..., first - start :])

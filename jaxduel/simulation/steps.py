@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.target import for_accelerator, gpu_loops
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import TIED, WITHHELD, Feedback
@@ -61,7 +62,6 @@ def advance(
     lanes: StepLane,
     begin: jax.Array,
     end: jax.Array,
-    delay: jax.Array,
     *,
     program: Program,
 ) -> StepLane:
@@ -70,8 +70,6 @@ def advance(
     The bounds are traced: one compilation serves every spacing of checkpoints, and results do not
     depend, to the bit, on where a run is cut.
     """
-
-    told = each_lane(lambda cell, _, lane: tell(cell, lane), program)
 
     def draw(first: jax.Array, number: int) -> Drawn:
         return each_lane(partial(_draw, first=first, number=number), program)(cell, setups, lanes)
@@ -82,9 +80,9 @@ def advance(
         def one(t: jax.Array, lanes: StepLane) -> StepLane:
             now, number = (draw(t, 1), 0) if drawn is None else (drawn, t - first)
             lanes = each_lane(partial(_step, number=number), program)(cell, now, lanes)
-            if lanes.pending is not None:
-                due = (t + 1) % delay == 0
-                lanes = lax.cond(due, lambda x: told(cell, setups, x), lambda x: x, lanes)
+            if program.delayed:
+                now_due = each_lane(lambda cell, *_: (t + 1) % cell.delay == 0, program)
+                lanes = tell(cell, lanes, now_due(cell, setups, lanes), program)
             return lanes
 
         def whole(lanes: StepLane) -> StepLane:
@@ -182,9 +180,32 @@ def play(
     return StepLane(state, tallies, pending, selves, hear(cell, ballots, state, counts))
 
 
-def tell(cell: Cell, lane: StepLane) -> StepLane:
-    """Hands the pending outcomes to the policy."""
-    return lane._replace(
-        state=cell.policy.learn(lane.state, lane.pending),
-        pending=jax.tree.map(jnp.zeros_like, lane.pending),
-    )
+def tell(cell: Cell, lanes: StepLane, due: jax.Array, program: Program) -> StepLane:
+    """Hands the pending outcomes to the policies of the lanes where they are due.
+
+    A cell costs something only where any of its lanes is due.
+
+    Args:
+      cell: the cell.
+      lanes: of the block.
+      due: bool, for each of the lanes.
+      program: the program.
+    """
+
+    def one(policy: Any, lanes: StepLane, due: jax.Array) -> StepLane:
+        return compacted_cond(_told, jnp.any(due), lanes, policy, due, together=1)
+
+    return (jax.vmap(one) if program.stacked else one)(cell.policy, lanes, due)
+
+
+def _told(lanes: StepLane, policy: Any, due: jax.Array) -> StepLane:
+    """The lanes of one cell after `tell`."""
+
+    def one(lane: StepLane, due: jax.Array) -> StepLane:
+        told = lane._replace(
+            state=policy.learn(lane.state, lane.pending),
+            pending=jax.tree.map(jnp.zeros_like, lane.pending),
+        )
+        return jax.tree.map(partial(jnp.where, due), told, lane)
+
+    return jax.vmap(one)(lanes, due)

@@ -162,15 +162,16 @@ def test_a_policy_made_for_a_horizon_has_separate_runs_to_each(tmp_path):
 
 
 def test_delay_order_of_arms_and_pairs_are_those_of_simulate(ran):
-    odd = replace(RMED1, delay=7, shuffle_arms=False, record_pairs=True)
-    asked = curve(odd, instances=1, runs=3)
-    (sample,) = ran(asked)
-    settings = {"shuffle_arms": False, "delay": 7, "record_pairs": True, "lanes": 3}
-    one = alone(asked, asked.data.draws[0], **settings)
-    np.testing.assert_array_equal(sample.regret, one.regret)
-    selves = np.diagonal(one.pairs[:, -1], axis1=1, axis2=2)
-    np.testing.assert_array_equal(sample.selves, selves)
-    assert sample.selves.sum() > 0
+    odd = replace(RMED1, shuffle_arms=False, record_pairs=True)
+    asked = [curve(replace(odd, name=f"{d}", delay=d), instances=1, runs=3) for d in (7, 3)]
+    assert len(PlannedCurves(asked, "cpu").groups) == 1
+    for one, sample in zip(asked, ran(*asked), strict=True):
+        settings = {"shuffle_arms": False, "record_pairs": True, "lanes": 3}
+        run = alone(one, one.data.draws[0], delay=one.competitor.delay, **settings)
+        np.testing.assert_array_equal(sample.regret, run.regret)
+        selves = np.diagonal(run.pairs[:, -1], axis1=1, axis2=2)
+        np.testing.assert_array_equal(sample.selves, selves)
+        assert sample.selves.sum() > 0
 
 
 def test_curves_that_share_a_name_are_joined():

@@ -11,6 +11,8 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies import Duel, Quiet
 from jaxduel.simulation import blocks, events, skip_heuristic
+from jaxduel.simulation.checking import Settings
+from jaxduel.simulation.run import prepare, run_prepared
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
@@ -46,6 +48,20 @@ def test_skipping_changes_no_play(delay):
     assert np.array_equal(skipped.plays, plain.plays)
     assert np.array_equal(skipped.regret, plain.regret)
     assert np.array_equal(skipped.pairs, plain.pairs)
+
+
+@pytest.mark.parametrize("skips", [True, False])
+def test_cells_of_several_delays_run_together(skips):
+    delays, policy = (13, 2, 100), jd.policies.make("rmed1", num_arms=5)
+    settings = Settings(num_seeds=8, lanes=8, checkpoints=TIMES, skip_quiet=skips)
+    cells, kept = ([policy] * 3, [MSLR5] * 3, [4000] * 3), {}
+    prepared = prepare(*cells, settings, stacked=True, delays=delays)
+    run_prepared(prepared, prepared.settings, kept.__setitem__)
+    together = np.asarray(kept[0].tallies.plays)[:, :, : len(TIMES)]
+    for delay, plays in zip(delays, together, strict=True):
+        settings = {"num_seeds": 8, "delay": delay, "skip_quiet": skips}
+        assert np.array_equal(plays, _simulate(policy, MSLR5, **settings).plays)
+    assert not np.array_equal(together[0], together[1])
 
 
 def test_padded_arms_and_stacked_cells_skip_too():
@@ -210,7 +226,7 @@ def test_a_long_run_costs_its_informative_comparisons(delay, each, monkeypatch):
     turns = []
     advance = events.advance
     monkeypatch.setattr(
-        events, "advance", lambda *a, **k: turns.append(int(a[3])) or advance(*a, **k)
+        events, "advance", lambda *a, **k: turns.append(int(a[2])) or advance(*a, **k)
     )
     horizon, period = 2**31 - 1, 10**8
     times = [99, period - 1, period, 7 * period + 5, horizon]

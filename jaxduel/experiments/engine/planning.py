@@ -33,10 +33,10 @@ def plan(
 
     Cells share a program if their policies are of one class with the same switches and the same
     parameters left at None, if their problems are of one kind, and their delays equal or both
-    above 1; numbers of arms are padded where that pays (`padding`). They share a group if besides
-    they have one delay and, for policies that make one comparison at a time, one horizon; where
-    arms are identified the checkpoints and, for a rule that stops, the number of arms. Batched
-    policies are sorted by their number of batches and horizon, others by their problem, so that a
+    above 1; numbers of arms are padded where that pays (`padding`). They share a group if besides,
+    for policies that make one comparison at a time, they have one horizon; where arms are
+    identified the checkpoints and, for a rule that stops, the number of arms. Batched policies are
+    sorted by their number of batches and horizon, others by their problem and delay, so that a
     group holds cells that take about as long. Groups of a program are of one size (`widths`) and
     stand together.
 
@@ -134,7 +134,7 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
             clock += (cell.question.stop and cell.num_arms,)
         elif batched:
             clock = ()
-        together.setdefault((cell.delay, *clock), []).append(cell)
+        together.setdefault(clock, []).append(cell)
     num_checkpoints = max(len(cell.checkpoints) for cell in cells)
     policy, problem = policy_of(cells[0]), problem_of(cells[0])
     asked_for, votes = cells[0].question, cells[0].checkpoints
@@ -159,7 +159,7 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
                 members, key=lambda cell: (rounds_of(cell, batched=True), cell.horizon)
             )
         else:
-            members = sorted(members, key=lambda cell: cell.problem)
+            members = sorted(members, key=lambda cell: (cell.problem, cell.delay))
         width = width_of(len(members), need, batched=batched, platform=platform, lanes=asked)
         size, lanes = width.size, width.lanes
         num_arms = cells[0].padded_arms

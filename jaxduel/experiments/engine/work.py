@@ -128,7 +128,6 @@ def _prepared(group: Group, start: int, lanes: int) -> Prepared:
     settings = Settings(
         seed=first.root,
         shuffle_arms=first.shuffle_arms,
-        delay=first.delay,
         ties=first.ties,
         record_pairs=group.pairs,
         skip_quiet=True if group.pairs else first.skip_quiet,
@@ -146,6 +145,7 @@ def _prepared(group: Group, start: int, lanes: int) -> Prepared:
             settings,
             stacked=len(cells) > 1,
             times=[np.array(some) for some in times],
+            delays=[cell.delay for cell in cells],
             roots=[root_key(cell.root, cell.prng) for cell in cells] if differ else None,
             points=group.num_checkpoints,
         )

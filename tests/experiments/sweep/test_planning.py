@@ -92,10 +92,10 @@ def test_tasks_cover_the_seeds_block_by_block():
 def test_policies_that_play_step_by_step_share_a_horizon_but_programs_serve_all():
     policies = (PolicyEntry("rucb", {"alpha": (0.51, 0.6, 0.7)}),)
     groups = planned(policies, (ARXIV,), (100, 10_000), delays=(1, 2, 8))
-    assert len(groups) == 2 * 3
+    assert [len(group.cells) for group in groups] == [3, 3, 6, 6]
     for group in groups:
-        assert len({(cell.horizon, cell.delay) for cell in group.cells}) == 1
-        assert len(group.cells) == 3
+        assert len({cell.horizon for cell in group.cells}) == 1
+        assert {cell.delay for cell in group.cells} in ({1}, {2, 8})
     assert len({group.program for group in groups}) == 2
     assert len({group.num_checkpoints for group in groups}) == 1
 
