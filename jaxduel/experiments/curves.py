@@ -303,15 +303,16 @@ def _by_runs(curve: Curve, cells: Sequence[StudyCell]) -> list[tuple[int, list[S
 
 
 def _unique(cells: Iterable[StudyCell]) -> tuple[StudyCell, ...]:
+    """The cells, each once, in order."""
     return tuple({cell.labels_in_data: cell for cell in cells}.values())
 
 
 class _Like(NamedTuple):
-    """What cells have in common that run together."""
+    """Settings of a group: cells run together only if theirs are equal."""
 
-    runs: int
+    runs: int  # of each cell
     lanes: int
-    keep: tuple[str, ...]
+    keep: tuple[str, ...]  # as in `Group`
 
 
 def _stacks(like: _Like, cells: Sequence[StudyCell]) -> list[Group]:
