@@ -6,7 +6,7 @@ All floors use these, in float64 and by NumPy, on what the simulator returns.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -176,13 +176,15 @@ def wilson95(successes: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray
 
 @dataclass(frozen=True)
 class Paired:
-    """The regret of a minus that of b, at the horizon, over the seeds that both have run.
+    """The regret of a minus that of b, at the horizon, over the seeds that both have run; or their
+    shares of seeds of some kind.
 
     Attributes:
       seeds: number of those seeds.
       mean_a, mean_b: their means.
       difference: mean of the differences.
-      lower95, upper95: its 95 % interval (Student t); NaN for fewer than two seeds.
+      lower95, upper95: its 95 % interval (Student t, NaN for fewer than two seeds; for shares as in
+        `paired_shares`).
       sem: its standard error, of the differences.
       unpaired_sem: the standard error it would have if the runs of a and b were independent.
 
@@ -208,7 +210,7 @@ class Paired:
 
     @property
     def verdict(self) -> str:
-        """ "better" if a's regret is smaller, the whole interval below 0; "worse" if it is above;
+        """ "better" if a's number is smaller, the whole interval below 0; "worse" if it is above;
         "undecided" otherwise."""
         if self.upper95 < 0:
             return "better"
@@ -256,3 +258,37 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
         sem=float(apart.sem),
         unpaired_sem=float(np.hypot(of_a.std, of_b.std) / np.sqrt(seeds)),
     )
+
+
+def paired_shares(a: np.ndarray, b: np.ndarray) -> Paired | None:
+    """Compares shares of seeds, such as of those for which the wrong arm was named.
+
+    The interval is the adjusted Wald interval of D. G. Bonett and R. M. Price, Journal of
+    Educational and Behavioral Statistics 37 (2012): one seed more is counted in which a is 1 and b
+    is 0, and one the other way round. Unlike one from the standard error it is sound where few
+    seeds differ, or all do.
+
+    Args:
+      a, b: (S,) float64 of 0 and 1, at the same seeds; NaN for those that have not run.
+
+    Returns:
+      The comparison, or None if no seed has run in both.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import paired_shares
+      >>> wrong, seldom = np.repeat([1.0, 0.0], [4, 96]), np.zeros(100)
+      >>> comparison = paired_shares(wrong, seldom)  # four seeds differ: by a fair coin, 1 in 8
+      >>> round(comparison.lower95, 3), comparison.difference, round(comparison.upper95, 3)
+      (-0.007, 0.04, 0.086)
+      >>> comparison.verdict
+      'undecided'
+    """
+    found = paired(a, b)
+    if found is None:
+        return None
+    only_a, only_b = ((np.sum(x > y) + 1) / (found.seeds + 2) for x, y in ((a, b), (b, a)))
+    apart, both = only_a - only_b, only_a + only_b
+    half = NormalDist().inv_cdf(0.975) * np.sqrt((both - apart**2) / (found.seeds + 2))
+    lower, upper = np.clip([apart - half, apart + half], -1.0, 1.0)
+    return replace(found, lower95=float(lower), upper95=float(upper))

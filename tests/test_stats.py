@@ -1,10 +1,10 @@
-"""Statistics of proportions, against their definition and exact coverage."""
+"""Statistics of proportions, against their definition, exact coverage and exact tests."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from jaxduel.stats import wilson95
+from jaxduel.stats import paired_shares, wilson95
 from tests.oracles.recommending import wilson
 
 
@@ -25,3 +25,37 @@ def test_wilson_covers_about_95_percent():
     covered = np.sum(mass * ((low <= p) & (p <= high)), axis=0)
     assert covered.mean() == pytest.approx(0.95, abs=0.005)
     assert covered.min() > 0.9
+
+
+@pytest.mark.parametrize("n", [20, 60])
+def test_the_difference_of_shares_is_covered_about_95_percent(n):
+    """Exactly: by the counts of seeds that differ either way, of all that can be."""
+    counts = np.array([(x, y, n - x - y) for x in range(n + 1) for y in range(n + 1 - x)])
+    found = [paired_shares(np.repeat([1, 0, 1.0], c), np.repeat([0, 1, 1.0], c)) for c in counts]
+    low, high = np.array([(one.lower95, one.upper95) for one in found]).T
+    covered = []
+    for p in np.linspace(0.01, 0.6, 12):
+        for q in np.linspace(0.01, min(p, 0.98 - p), 6):
+            mass = stats.multinomial.pmf(counts, n, [p, q, 1 - p - q])
+            covered.append(np.sum(mass[(low <= p - q) & (p - q <= high)]))
+    assert min(covered) > 0.93
+    assert 0.945 < np.mean(covered) < 0.985
+
+
+def test_shares_differ_where_an_exact_test_says_so():
+    """McNemar's exact test; at p between 0.01 and 0.1 they may judge differently."""
+    for only_a in range(30):
+        for only_b in range(30):
+            a = np.repeat([1.0, 0.0, 1.0, 0.0, np.nan], [only_a, only_b, 20, 20, 3])
+            b = np.repeat([0.0, 1.0, 1.0, 0.0, 1.0], [only_a, only_b, 20, 20, 3])
+            found = paired_shares(a, b)
+            assert found.seeds == only_a + only_b + 40
+            assert found.difference == pytest.approx((only_a - only_b) / found.seeds)
+            p = stats.binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
+            if not 0.01 < p < 0.1:
+                ahead = "worse" if only_a > only_b else "better"
+                assert found.verdict == ("undecided" if p > 0.05 else ahead)
+
+
+def test_shares_without_a_seed_in_both_are_not_compared():
+    assert paired_shares(np.array([1.0, np.nan]), np.array([np.nan, 0.0])) is None

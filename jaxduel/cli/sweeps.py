@@ -210,9 +210,13 @@ def compare(
     problem: Names = (),
     horizon: Times = (),
     definition: Names = (),
+    rule: Names = (),
     csv: MaybeFile = None,
 ) -> int:
-    """Print paired differences of regret between two policies.
+    """Print paired differences between two policies.
+
+    Of regret at the horizon or, where arms are identified, of the shares of seeds
+    for which a wrong one is named after the last vote.
 
     Args:
       folder: the sweep's folder, finished or not.
@@ -220,15 +224,16 @@ def compare(
       problem: those to compare on; all if left out.
       horizon: those to compare at.
       definition: definitions of regret to compare by.
+      rule: rules to compare by, where arms are identified.
       csv: file for the numbers; none is written if left out.
     """
     from jaxduel.experiments.sweep import open_sweep
     from jaxduel.experiments.sweep.reading.compare import compare as compared
 
     _require_writable(csv)
-    found = compared(
-        open_sweep(folder), *policies, problems=problem, horizons=horizon, definitions=definition
-    )
+    chosen = {"problems": problem, "horizons": horizon}
+    chosen |= {"definitions": definition, "rules": rule}
+    found = compared(open_sweep(folder), *policies, **chosen)
     for line in found.lines():
         print(line)
     if csv is not None:

@@ -128,13 +128,10 @@ def test_a_sweep_that_identifies_arms_from_its_grid_to_its_figures(capsys, tmp_p
     code, text, _ = outcome(capsys, "export", out, "--policy", "rucb[alpha=1.0]")
     assert (code, text) == (0, f"written: {out / 'table.csv'}\n")
     assert (out / "table.csv").read_text().count("rucb") == 3 * 3  # rules, checkpoints
-    code, text, error = outcome(
-        capsys, "compare", out, "--policies", "rucb[alpha=0.51]", "rucb[alpha=1.0]"
-    )
-    assert (code, text) == (2, "")
-    assert error.splitlines() == [
-        "jaxduel: error: compare is of regret, and the sweep has none: it identifies arms."
-    ]
+    two = ["--policies", "rucb[alpha=0.51]", "rucb[alpha=1.0]"]
+    code, text, _ = outcome(capsys, "compare", out, *two, "--rule", "btl")
+    assert code == 0
+    assert "wrong arm named (btl): better in" in text
     code, text, _ = outcome(capsys, "plot", out, "--rule", "btl")
     assert code == 0
     assert text.splitlines()[0].endswith("/named-votes-rule=btl.png")

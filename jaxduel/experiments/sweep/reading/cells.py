@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Frame: TypeAlias = Any
 """A `pandas.DataFrame`, by whose annotations any column may be a table: nothing type-checks."""
 SETTING = ["problem", "horizon", "definition"]
-"""The columns that identify a setting, in which policies are compared."""
+"""The columns that identify a setting where regret is measured, as those of `setting_of`."""
 _FULL = (*CELL, "definition")
 _MEANS = {"definition": "regret_mean", "rule": "probability"}
 """The variable that is known where something has run, by what is measured."""
@@ -29,10 +29,12 @@ _TABLED = {
     "rule": ("probability", "simple_regret", "tau"),
 }
 """The variables that tables need, by what is measured."""
+_OF_SEEDS = {"definition": ("final_regret",), "rule": ("named", "best", "t")}
+"""The variables in which seeds are compared, by what is measured: the first has one for each."""
 RUNS = ("run 1", "run 2", "run 3", "run 4")
 """Columns of the regret of single seeds."""
 _SMALL = 2**27
-"""Bytes up to which regret of all seeds at the horizon is read at once."""
+"""Bytes up to which what all seeds have is read at once."""
 
 
 def measure_of(dataset: xarray.Dataset) -> str:
@@ -40,10 +42,9 @@ def measure_of(dataset: xarray.Dataset) -> str:
     return "rule" if "rule" in dataset.coords else "definition"
 
 
-def require_regret(dataset: xarray.Dataset, what: str) -> None:
-    """Raises InputError for a sweep that identifies arms, where `what` is of regret."""
-    if measure_of(dataset) == "rule":
-        raise InputError(f"{what} regret, and the sweep has none: it identifies arms.")
+def setting_of(dataset: xarray.Dataset) -> list[str]:
+    """The columns that identify a setting, in which policies are compared."""
+    return ["problem", "horizon", measure_of(dataset)]
 
 
 def choose(
@@ -183,22 +184,26 @@ def find_variants(name: str, cells: Frame) -> list[str]:
 
 
 def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, np.ndarray]]:
-    """The regret of each seed at the horizon, setting by setting, of some rows of `cells_of`.
+    """The regret of each seed at the horizon, setting by setting, of some rows of `cells_of`; where
+    arms are identified, 1 if the arm named after the last vote is none of the best, else 0.
 
     Yields:
       The n rows of a setting, and (n, S) float64: NaN for seeds that have not run.
     """
-    shape = tuple(dataset.sizes.get(name, 1) for name in _FULL)
-    if dataset["final_regret"].nbytes <= _SMALL:
-        dataset["final_regret"].load()
-    for _, some in cells.groupby(SETTING, observed=True):
-        at = dict(zip(_FULL, np.unravel_index(some.index, shape), strict=True))
+    measure = measure_of(dataset)
+    full, names = (*CELL, measure), _OF_SEEDS[measure]
+    shape = tuple(dataset.sizes.get(name, 1) for name in full)
+    if dataset[names[0]].nbytes <= _SMALL:
+        dataset[names[0]].load()
+    for _, some in cells.groupby(setting_of(dataset), observed=True):
+        at = dict(zip(full, np.unravel_index(some.index, shape), strict=True))
         policies, row = np.unique(at["policy"], return_inverse=True)
         parameters, column = np.unique(at["parameters"], return_inverse=True)
         place: dict[str, Any] = {name: some[0] for name, some in at.items()}
         place |= {"policy": policies, "parameters": parameters}
-        part = dataset[["final_regret"]].isel(place, missing_dims="ignore")
-        yield some, _values(part, "final_regret", ("policy", "parameters", "seed"))[row, column]
+        part = dataset[list(names)].isel(place, missing_dims="ignore")
+        final = _are_wrong(part) if measure == "rule" else part["final_regret"]
+        yield some, _in_order(final, ("policy", "parameters", "seed"))[row, column]
 
 
 def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -> Frame:
@@ -332,9 +337,21 @@ def _variant(policy: str, parameters: str) -> str:
     return f"{policy}[{parameters}]" if parameters else policy
 
 
+def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
+    """1 where the arm named after the last vote is none of the best, of cells of one setting."""
+    last = int(part["t"].notnull().sum("checkpoint").max()) - 1 if "checkpoint" in part.dims else 0
+    named = part["named"].isel(checkpoint=last, missing_dims="ignore")
+    best = part["best"].values[np.nan_to_num(named.values).astype(np.int64)]
+    return named.where(named.isnull(), 1.0 - best)
+
+
 def _values(dataset: xarray.Dataset, name: str, dimensions: Sequence[str]) -> np.ndarray:
     """A variable with these dimensions, also where one of them was selected away."""
-    array = dataset[name]
+    return _in_order(dataset[name], dimensions)
+
+
+def _in_order(array: xarray.DataArray, dimensions: Sequence[str]) -> np.ndarray:
+    """The values of an array with these dimensions, also where one of them was selected away."""
     array = array.expand_dims([one for one in dimensions if one not in array.dims])
     return array.transpose(*dimensions).values
 

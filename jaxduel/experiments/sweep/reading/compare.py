@@ -11,32 +11,33 @@ from jaxduel.display import listed
 from jaxduel.errors import InputError
 from jaxduel.experiments.short_numbers import rounded, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
-    SETTING,
     Frame,
     by_setting,
     choose,
     find_variants,
-    require_regret,
+    measure_of,
+    setting_of,
 )
 from jaxduel.experiments.tables import aligned, csv_text
-from jaxduel.stats import paired
+from jaxduel.stats import paired, paired_shares
 
 if TYPE_CHECKING:
     import xarray
 
-_COLUMNS = ["problem", "horizon", "definition", "parameters", "seeds", "mean_a", "mean_b"]
-_COLUMNS += ["difference", "sem", "lower95", "upper95", "unpaired_sem", "tightness", "verdict"]
+_COLUMNS = ["parameters", "seeds", "mean_a", "mean_b", "difference", "sem", "lower95", "upper95"]
+_COLUMNS += ["unpaired_sem", "tightness", "verdict"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The regret of a minus that of b at the horizon, setting by setting.
+    """The regret of a minus that of b at the horizon, setting by setting; where arms are
+    identified, that of the shares of seeds for which a rule names a wrong one after the last vote.
 
     Attributes:
       a, b: labels.
       differences: a row for each setting in which a seed of both has run, in the order of the grid:
-        problem, horizon, definition; parameters, the label that both have where all are compared;
-        and the numbers of `jaxduel.stats.Paired`.
+        problem, horizon, definition (or rule); parameters, the label that both have where all are
+        compared; and the numbers of `jaxduel.stats.Paired`.
       waiting: number of settings that both have in the grid, without a seed that both have run.
     """
 
@@ -44,6 +45,11 @@ class Comparison:
     b: str
     differences: Frame
     waiting: int
+
+    @property
+    def identifies(self) -> bool:
+        """Whether arms are identified."""
+        return "rule" in self.differences
 
     @property
     def tightness(self) -> float:
@@ -58,29 +64,33 @@ class Comparison:
 
     def lines(self) -> list[str]:
         """The table and its summary as text."""
-        some = self.differences
-        definitions = some["definition"].nunique() > 1
-        parameters = any(some["parameters"])
-        header = ["problem", "T", *["definition"] * definitions, *["parameters"] * parameters]
-        header += ["seeds", self.a, self.b, "difference", "verdict", "tighter"]
+        some, measure = self.differences, self._measure
+        named = [measure] * (some[measure].nunique() > 1)
+        named += ["parameters"] * any(some["parameters"])
+        header = ["problem", "votes" if self.identifies else "T", *named, "seeds", self.a, self.b]
+        header += ["difference", "verdict", "tighter"]
         rows = []
         for one in some.to_dict("records"):
-            half = (one["upper95"] - one["lower95"]) / 2
-            row = [one["problem"], short(one["horizon"])]
-            row += [one["definition"]] * definitions + [one["parameters"]] * parameters
-            row += [str(one["seeds"]), *(rounded(one[name], half) for name in ("mean_a", "mean_b"))]
+            numbers = _shares(one) if self.identifies else _regrets(one)
             tighter = f"{one['tightness']:.3g}" if np.isfinite(one["tightness"]) else "-"
-            rows.append([*row, with_interval(one["difference"], half), one["verdict"], tighter])
+            row = [one["problem"], short(one["horizon"]), *(one[name] for name in named)]
+            rows.append([*row, str(one["seeds"]), *numbers, one["verdict"], tighter])
         return [*(aligned(header, rows) if rows else []), *([""] if rows else []), *self.summary()]
 
     def summary(self) -> list[str]:
         """Numbers of settings in which either is better, and the meaning of the table's columns."""
-        count, definitions = len(self.differences), self.differences["definition"].unique()
-        of = f" ({definitions[0]})" if len(definitions) == 1 else ""
+        count, measures = len(self.differences), self.differences[self._measure].unique()
+        what = "wrong arm named" if self.identifies else "regret at T"
+        of = f" ({measures[0]})" if len(measures) == 1 else ""
         lines = [
-            f"{self.a} against {self.b}, regret at T{of}: better in {self.count('better')}, worse "
+            f"{self.a} against {self.b}, {what}{of}: better in {self.count('better')}, worse "
             f"in {self.count('worse')}, undecided in {self.count('undecided')} of {count} settings."
         ]
+        if count and self.identifies:
+            lines.append(
+                f"{self.a}, {self.b}: share of seeds for which none of the best arms is named "
+                "after the last vote."
+            )
         if self.waiting:
             lines.append(f"Of {self.waiting} more no seed has run in both yet.")
         if count:
@@ -99,38 +109,57 @@ class Comparison:
     def csv(self) -> str:
         """One line per setting, floats to the last bit."""
         rows = ([self.a, self.b, *row] for row in self.differences.itertuples(index=False))
-        return csv_text(["a", "b", *_COLUMNS], rows)
+        return csv_text(["a", "b", *self.differences], rows)
+
+    @property
+    def _measure(self) -> str:
+        return "rule" if self.identifies else "definition"
+
+
+def _regrets(one: dict[str, Any]) -> list[str]:
+    """Means of a row and their difference, as text."""
+    half = (one["upper95"] - one["lower95"]) / 2
+    means = (rounded(one[name], half) for name in ("mean_a", "mean_b"))
+    return [*means, with_interval(one["difference"], half)]
+
+
+def _shares(one: dict[str, Any]) -> list[str]:
+    """Shares of a row and their difference, as text."""
+    a, b, apart, lower, upper = (
+        f"{one[name]:.3f}" for name in ("mean_a", "mean_b", "difference", "lower95", "upper95")
+    )
+    return [a, b, f"{apart} [{lower}, {upper}]"]
 
 
 def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Comparison:
-    """Compares the regret at the horizon of two policies, in every setting that both have.
+    """Compares the regret at the horizon of two policies, in every setting that both have; or, in a
+    sweep that identifies arms, how often a wrong one is named after the last vote.
 
     Args:
       dataset: data set from `open_sweep`, of a finished sweep or not.
       a, b: a policy's name, with parameters in brackets where the sweep has several combinations:
         "dts[alpha=0.6]". Two names without them, of policies with the same combinations, are
         compared combination by combination.
-      **chosen: the problems, horizons and definitions to keep, as for `choose`.
+      **chosen: the problems, horizons and definitions (or rules) to keep, as for `choose`.
 
     Raises:
       InputError: if a name is not in the sweep, stands for several combinations of parameters that
-        the other does not have, or both stand for the same; or the two share no setting; or the
-        sweep identifies arms.
+        the other does not have, or both stand for the same; or the two share no setting.
     """
     import pandas
 
-    require_regret(dataset, "compare is of")
+    settings, shares = setting_of(dataset), measure_of(dataset) == "rule"
     cells = choose(dataset, **chosen)
     matches = _matches(a, b, cells)
     rows, waiting = [], 0
     involved = cells[cells["variant"].isin([variant for match in matches for variant in match])]
     for some, final in by_setting(dataset, involved):
-        regret = dict(zip(some["variant"], final, strict=True))
-        setting = some[SETTING].iloc[0].to_dict()
+        of_seeds = dict(zip(some["variant"], final, strict=True))
+        setting = some[settings].iloc[0].to_dict()
         for (one, other), label in matches.items():
-            if one not in regret or other not in regret:
+            if one not in of_seeds or other not in of_seeds:
                 continue
-            found = paired(regret[one], regret[other])
+            found = (paired_shares if shares else paired)(of_seeds[one], of_seeds[other])
             if found is None:
                 waiting += 1
                 continue
@@ -139,7 +168,7 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
     if not rows and not waiting:
         raise InputError(f"the sweep has '{a}' and '{b}' in no setting together.")
     labels = next(iter(matches)) if len(matches) == 1 else (a, b)
-    return Comparison(*labels, pandas.DataFrame(rows, columns=_COLUMNS), waiting)
+    return Comparison(*labels, pandas.DataFrame(rows, columns=[*settings, *_COLUMNS]), waiting)
 
 
 def _matches(a: str, b: str, cells: Frame) -> dict[tuple[str, str], str]:

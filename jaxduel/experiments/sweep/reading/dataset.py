@@ -39,6 +39,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "probability": (*CELL, "rule", "checkpoint"),
     "simple_regret": (*CELL, "rule", "checkpoint"),
     "tau": (*CELL, "rule", "checkpoint"),
+    "best": ("problem", "arm"),
     "share_stopped": CELL,
     "share_wrong": CELL,
     "named": (*CELL, "rule", "seed", "checkpoint"),
@@ -95,6 +96,7 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
 
       - probability (..., rule, checkpoint): the share of seeds for which a rule names one of the
         best arms; simple_regret and tau: means over seeds, as in `jaxduel.votes.Found`;
+      - best (problem, arm): 1 for the best arms by the target, 0 for others;
       - share_stopped, share_wrong (policy, problem, horizon, parameters), where a rule or a policy
         stops: the shares of seeds for which it did, and was wrong;
       - named* (..., rule, seed, checkpoint), the arm; cast* (..., seed), the votes of a run; and
@@ -267,6 +269,10 @@ def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[st
         values["planned_seeds"][group.places] = group.seeds
         if not group.blocks:
             continue
+        if isinstance(first := group.blocks[0].found, Tallied):
+            best = first.best
+            exists = np.arange(best.shape[1]) < group.num_arms[:, None]
+            values["best"][group.places[1], : best.shape[1]] = np.where(exists, best, np.nan)
         seeds = sum(block.seeds for block in group.blocks)
         values["num_seeds"][group.places] = seeds
         for name, some in _of_seeds([block.found for block in group.blocks]).items():

@@ -23,7 +23,6 @@ from jaxduel.experiments.sweep.reading.cells import (
     choose,
     measure_of,
     parameter_names,
-    require_regret,
     with_runs,
 )
 from jaxduel.experiments.sweep.reading.found_figures import NOT_YET, draw_votes, found_points
@@ -166,8 +165,8 @@ def sweep_figure(
       InputError: if a name is not in the sweep or cannot be drawn so, nothing has run yet, or
         there would be too much in one figure.
     """
-    if kind == "heatmap":
-        require_regret(dataset, "a heat map is of")
+    if kind == "heatmap" and measure_of(dataset) == "rule":
+        raise InputError("a heat map is of regret, and the sweep has none: it identifies arms.")
     cells = choose(dataset, **chosen)
     if not (cells["num_seeds"] > 0).any():
         raise InputError("nothing of that has run yet: there is no number to draw.")

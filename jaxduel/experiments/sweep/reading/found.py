@@ -16,10 +16,12 @@ MEANS = ("probability", "simple_regret", "tau")
 
 class Tallied(NamedTuple):
     """Sums over the seeds of a block, by the variable of which they make the mean: `MEANS`
-    (C, R, M), and share_stopped and share_wrong (C,) where a rule or policy stops."""
+    (C, R, M), and share_stopped and share_wrong (C,) where a rule or policy stops; and the best
+    arms, (C, K) bool."""
 
     seeds: int
     sums: dict[str, np.ndarray]
+    best: np.ndarray
 
 
 def tallied(block: Block) -> Tallied:
@@ -39,12 +41,12 @@ def tallied(block: Block) -> Tallied:
         right = np.where(stops == NO_WINNER, none[of_cell], best[of_cell, stops])
         sums["share_stopped"] = stopped.sum(axis=1)
         sums["share_wrong"] = (stopped & ~right).sum(axis=1)
-    return Tallied(block.seeds, sums)
+    return Tallied(block.seeds, sums, best)
 
 
 def variables(blocks: Sequence[Any]) -> list[str]:
     """The variables of a data set with such blocks."""
-    return list(dict.fromkeys([*MEANS, *(name for block in blocks for name in block.sums)]))
+    return list(dict.fromkeys([*MEANS, "best", *(name for b in blocks for name in b.sums)]))
 
 
 def statistics(blocks: Sequence[Tallied]) -> dict[str, np.ndarray]:

@@ -1,6 +1,8 @@
 """Sweeps that identify arms: their data set, tables and figures."""
 
+import csv
 import io
+from dataclasses import asdict
 
 import jax
 import numpy as np
@@ -14,7 +16,7 @@ from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, open_swee
 from jaxduel.experiments.sweep.reading.compare import compare
 from jaxduel.experiments.sweep.reading.figures import sweep_figure, sweep_figures
 from jaxduel.experiments.sweep.reading.table import show_csv, show_lines
-from jaxduel.stats import wilson95
+from jaxduel.stats import paired_shares, wilson95
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -143,9 +145,39 @@ def test_it_is_shown_as_text_and_as_csv(data, founds):
     assert table["needed"].tolist() == [f.votes_needed("btl", 0.95)[0] for f in founds.values()]
 
 
+def test_policies_are_compared_by_the_seeds_that_name_a_wrong_arm(data, founds):
+    policies = ("rucb", "alpha=1.0"), ("round-robin", "")
+    names = "rucb[alpha=1.0]", "round-robin"
+    for checkpoints in (1, 3):  # the last vote of a part is that of its last checkpoint
+        part = data.isel(checkpoint=slice(checkpoints))
+        comparison = compare(part, *names)
+        assert comparison.differences["rule"].tolist() == ["copeland", "btl"]
+        for one in comparison.differences.to_dict("records"):
+            a, b = (1.0 - founds[p].correct[one["rule"]][:, checkpoints - 1] for p in policies)
+            expected = paired_shares(a, b)
+            assert {name: one[name] for name in asdict(expected)} == asdict(expected)
+            assert one["verdict"] == expected.verdict
+    early = compare(data.isel(checkpoint=0), *names)
+    numbers = early.differences.iloc[1]
+    assert numbers["mean_a"] != numbers["mean_b"]
+    header, _, row, *rest = early.lines()
+    assert header.split() == [
+        *("problem", "votes", "rule", "seeds", *names, "difference", "verdict", "tighter")
+    ]
+    shown = [f"{numbers[name]:.3f}" for name in ("mean_a", "mean_b", "difference")]
+    ends = [f"[{numbers['lower95']:.3f},", f"{numbers['upper95']:.3f}]"]
+    assert row.split()[2:9] == ["btl", "10", *shown, *ends]
+    assert "wrong arm named: better in" in " ".join(rest)
+    only = compare(data, *names, rules=["btl"])
+    (line,) = csv.DictReader(io.StringIO(only.csv()))
+    assert (line["rule"], line["seeds"]) == ("btl", "10")
+
+
+def test_the_best_arms_are_told(data):
+    np.testing.assert_array_equal(data["best"].sel(problem="cyclic"), [1, 0, 0, 0])
+
+
 def test_what_is_of_regret_is_refused(data):
-    with pytest.raises(InputError, match=r"^compare is of regret, .* it identifies arms\.$"):
-        compare(data, "rucb[alpha=0.51]", "rucb[alpha=1.0]")
     with pytest.raises(InputError, match=r"^a heat map is of regret"):
         sweep_figure(data, x="alpha", kind="heatmap")
     with pytest.raises(InputError, match="no definitions of it"):
