@@ -1,4 +1,4 @@
-"""Draws for the few marked entries of an array, by one queue over all lanes of a block.
+"""Numbers for the few marked entries of an array, by one queue over all lanes of a block.
 
 Under `jax.vmap` a loop over a lane's marked entries takes as many turns as the lane with the most
 of them needs. Here the marked entries of all lanes form one queue, served by a fixed number of
@@ -59,6 +59,40 @@ def draw_marked(
     rows = (x.reshape(1, -1, x.shape[-1]) for x in (marked, drawn, *parameters))
     served = _queue(propose, stream)(seed.first[None], seed.second[None], *rows)
     return served.reshape(marked.shape)
+
+
+def where_marked(
+    work: Callable[..., jax.Array], marked: jax.Array, values: jax.Array, *parameters: jax.Array
+) -> jax.Array:
+    """`work(*parameters)` where marked, `values` elsewhere; only marked entries cost the work.
+
+    On an accelerator all entries do it, which costs less than finding those.
+
+    Args:
+      work: an elementwise function of the parameters, to float32; the same object in every call,
+        and over no array.
+      marked: (..., N) bool.
+      values: (..., N) float32.
+      *parameters: (..., N) each.
+
+    Returns:
+      (..., N) float32.
+    """
+    if for_accelerator():
+        return jnp.where(marked, work(*parameters), values)
+    nobody = KeyWords(jnp.uint32(0), jnp.uint32(0))
+    return draw_marked(_at_once(work), 0, nobody, marked, values, *parameters)
+
+
+@cache
+def _at_once(work: Callable[..., jax.Array]) -> Proposing:
+    """Proposes the work's number, and ends the trials."""
+
+    def propose(_: jax.Array, *parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
+        number = work(*parameters)
+        return number, jnp.ones_like(number, dtype=bool)
+
+    return propose
 
 
 @cache

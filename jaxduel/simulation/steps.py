@@ -202,10 +202,9 @@ def _told(lanes: StepLane, policy: Any, due: jax.Array) -> StepLane:
     """The lanes of one cell after `tell`."""
 
     def one(lane: StepLane, due: jax.Array) -> StepLane:
-        told = lane._replace(
-            state=policy.learn(lane.state, lane.pending),
-            pending=jax.tree.map(jnp.zeros_like, lane.pending),
-        )
-        return jax.tree.map(partial(jnp.where, due), told, lane)
+        told = jax.tree.map(lambda x: jnp.where(due, x, 0), lane.pending)  # else it costs work
+        state = jax.tree.map(partial(jnp.where, due), policy.learn(lane.state, told), lane.state)
+        kept = jax.tree.map(lambda x: jnp.where(due, 0, x), lane.pending)
+        return lane._replace(state=state, pending=kept)
 
     return jax.vmap(one)(lanes, due)

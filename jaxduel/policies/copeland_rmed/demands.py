@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.marked import where_marked
 from jaxduel.policies.copeland_rmed.evidence import (
     Level,
     Standing,
@@ -77,7 +78,21 @@ def learn(
 
 def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.Array]:
     """`Estimates.lead` and `.price` from counts, int32 of any shape; float32 of that shape."""
-    evidence = evidence_against_half(wins, losses)
+    return _weighed(wins, losses, evidence_against_half(wins, losses))
+
+
+def heard(estimates: Estimates, outcomes: jax.Array) -> Estimates:
+    """The estimates after outcomes, (K, K) int32 wins of i over j."""
+    wins = estimates.wins + outcomes
+    changed, evidence = (outcomes + outcomes.T) > 0, jnp.abs(estimates.lead)
+    evidence = where_marked(evidence_against_half, changed, evidence, wins, wins.T)
+    return Estimates(wins, *_weighed(wins, wins.T, evidence))
+
+
+def _weighed(
+    wins: jax.Array, losses: jax.Array, evidence: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """`lead_and_price`, with the evidence against equal arms."""
     n = (wins + losses).astype(jnp.float32)
     ahead = jnp.sign(wins - losses).astype(jnp.float32)
     return ahead * evidence, jnp.where(ahead != 0, n / jnp.maximum(evidence, 1e-30), -n)

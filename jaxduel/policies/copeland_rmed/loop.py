@@ -20,6 +20,7 @@ from jaxduel.policies.copeland_rmed.demands import (
     Adjust,
     Demand,
     Estimates,
+    heard,
     lead_and_price,
     learn,
     when_confident,
@@ -175,10 +176,7 @@ def advance(
         small = small & ~insufficient
     renewed = listed & stale & ~small
     demand = compacted_cond(demand_of, renewed, demand, estimates, active, effort=demand.winners)
-    hopeful = listed & stale & (demand.confidence_bound >= log_t)
-    sure = compacted_cond(when_confident, hopeful, demand.confident_until, estimates, active, log_t)
-    demand = demand._replace(confident_until=sure)
-
+    demand = _sure(demand, estimates, active, log_t, listed & stale)
     drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
     queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
     line4 = line4_at(policy, t + 1)
@@ -239,22 +237,34 @@ def told(
     policy: Looping, state: LoopState, feedback: Feedback, demand_of: Callable[..., Demand]
 ) -> LoopState:
     """The state after withheld outcomes became known."""
-    active = jnp.asarray(policy.active_arms)
-    estimates = _estimates(state.estimates.wins + feedback.wins())
-    demand = demand_of(state.demand, estimates, active)
-    demand = demand._replace(
-        confident_until=when_confident(demand.confident_until, estimates, active, log_of(state.t))
-    )
-    known = state.forced, jnp.float32(-1)
+    active, outcomes = jnp.asarray(policy.active_arms), feedback.wins()
+    some_outcome = jnp.any(outcomes > 0)
+    estimates = heard(state.estimates, outcomes)
+    forced, fewest = state.forced, jnp.where(some_outcome, -1.0, state.fewest)
     if policy.line4 == "retest":
-        known = _lacking(known, estimates, active, line4_at(policy, state.t + 1))
+        line4 = line4_at(policy, state.t + 1)
+        known = forced, fewest
+        forced, fewest = compacted_cond(_lacking, some_outcome, known, estimates, active, line4)
+    stale = state.stale | some_outcome
+    renewed, demand = stale & ~some(forced), state.demand
+    demand = compacted_cond(demand_of, renewed, demand, estimates, active, effort=demand.winners)
     return state._replace(
         estimates=estimates,
-        demand=demand,
-        stale=jnp.array(False),
-        forced=known[0],
-        fewest=known[1],
+        demand=_sure(demand, estimates, active, log_of(state.t), renewed),
+        stale=stale & ~renewed,
+        forced=forced,
+        fewest=fewest,
     )
+
+
+def _sure(
+    demand: Demand, estimates: Estimates, active: jax.Array, log_t: jax.Array, new: jax.Array
+) -> Demand:
+    """The demand with `confident_until` as it is at log t, if it is `new`, () bool."""
+    hopeful = new & (demand.confidence_bound >= log_t)
+    until = demand.confident_until
+    until = compacted_cond(when_confident, hopeful, until, estimates, active, log_t)
+    return demand._replace(confident_until=until)
 
 
 def _estimates(wins: jax.Array) -> Estimates:

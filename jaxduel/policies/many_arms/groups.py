@@ -23,7 +23,7 @@ from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_alpha, require_whole
 from jaxduel.policies.counts import duel_result, lead_of
-from jaxduel.policies.thompson.sampling import tails_of
+from jaxduel.policies.thompson.sampling import tails_after, tails_of
 
 _ORDER, _MERGE, _LEAVE = 16, 17, 24
 """Streams of random words: the first groups, the two merges of a stage, the arms that leave."""
@@ -153,10 +153,10 @@ def after_feedback(state: GroupState, feedback: Feedback) -> GroupState:
     arms = jnp.maximum(state.members, 0)
     exists = state.members >= 0
     told = feedback.wins()[arms[:, :, None], arms[:, None, :]]
-    wins = state.wins + jnp.where(exists[:, :, None] & exists[:, None, :], told, 0)
+    told = jnp.where(exists[:, :, None] & exists[:, None, :], told, 0)
     untested = jnp.full_like(state.untested, -1)
-    tail = None if state.tail is None else tails_of(wins)
-    return state._replace(wins=wins, untested=untested, tail=tail)
+    tail = None if state.tail is None else tails_after(state.tail, state.wins, told)
+    return state._replace(wins=state.wins + told, untested=untested, tail=tail)
 
 
 def only_arm(state: GroupState, limit: jax.Array) -> tuple[GroupState, Quiet]:

@@ -12,6 +12,7 @@ from jax import lax
 from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.numerics.choice import first_least
 from jaxduel.numerics.crossing import count_while_true
+from jaxduel.numerics.marked import where_marked
 from jaxduel.numerics.quotient import quotient
 from jaxduel.numerics.sums import sum_in_order
 from jaxduel.numerics.target import for_accelerator
@@ -36,6 +37,27 @@ def evidence_of(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
       (K, K) and (K,) float32.
     """
     evidence = jnp.where(wins <= wins.T, evidence_against_half(wins, wins.T), 0.0)
+    return evidence, sum_in_order(evidence, 1)
+
+
+def evidence_after(
+    evidence: jax.Array, wins: jax.Array, told: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """`evidence_of` the wins and those that are told; only pairs with told outcomes cost work.
+
+    Args:
+      evidence: (K, K) float32 before.
+      wins: (K, K) int32 before.
+      told: (K, K) int32, further wins of i over j.
+
+    Returns:
+      (K, K) and (K,) float32.
+    """
+    wins = wins + told
+    behind, changed = wins <= wins.T, told + told.T > 0
+    renewed = changed & behind
+    evidence = where_marked(evidence_against_half, renewed, evidence, wins, wins.T)
+    evidence = jnp.where(behind, evidence, 0.0)
     return evidence, sum_in_order(evidence, 1)
 
 

@@ -173,9 +173,10 @@ class RMED1:
 
     def learn(self, state: RMED1State, feedback: Feedback) -> RMED1State:
         """Takes in withheld outcomes."""
-        wins = state.wins + feedback.wins()
-        evidence, divergence = lists.evidence_of(wins)
-        return state._replace(tally=tally_of(wins), evidence=evidence, divergence=divergence)
+        wins, told = state.wins, feedback.wins()
+        evidence, divergence = lists.evidence_after(state.evidence, wins, told)
+        tally = tally_of(wins + told)
+        return state._replace(tally=tally, evidence=evidence, divergence=divergence)
 
     def _after(self, pair: jax.Array) -> jax.Array:
         """The pair after another one, in lexicographic order."""

@@ -21,6 +21,7 @@ import numpy as np
 from jaxduel.numerics import count_true, signed_tail
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.coins import bernoulli_from_tail
+from jaxduel.numerics.marked import where_marked
 from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform
@@ -92,7 +93,9 @@ def after_duel(state: ThompsonState, duel: Duel, outcome: jax.Array) -> Thompson
 
 def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     """The state once withheld outcomes are known."""
-    return after_wins(state.wins + feedback.wins())._replace(t=state.t)
+    told = feedback.wins()
+    wins, tail = state.wins + told, tails_after(state.tail, state.wins, told)
+    return ThompsonState(wins=wins, tail=tail, lead=lead_of(wins, wins.T), t=state.t)
 
 
 def sampled_wins(seed: KeyWords, state: ThompsonState) -> jax.Array:
@@ -259,3 +262,19 @@ def tails_of(wins: jax.Array) -> jax.Array:
     tail = signed_tail(wins, jnp.swapaxes(wins, -1, -2))
     lower = jnp.tri(wins.shape[-1], dtype=bool)
     return jnp.where(lower, -jnp.swapaxes(tail, -1, -2), tail)
+
+
+def tails_after(tail: jax.Array, wins: jax.Array, told: jax.Array) -> jax.Array:
+    """`tails_of` the wins and those that are told, (..., K, K) int32; only pairs with told outcomes
+    cost work.
+
+    Args:
+      tail: (..., K, K) float32, before.
+      wins: (..., K, K) int32, before.
+      told: (..., K, K) int32.
+    """
+    below = jnp.tri(told.shape[-1], k=-1, dtype=bool)
+    changed = (told + jnp.swapaxes(told, -1, -2) > 0) & ~below
+    wins = wins + told
+    tail = where_marked(signed_tail, changed, tail, wins, jnp.swapaxes(wins, -1, -2))
+    return jnp.where(below, -jnp.swapaxes(tail, -1, -2), tail)

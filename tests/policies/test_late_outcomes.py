@@ -1,0 +1,47 @@
+"""Tables that policies keep of their counts, after outcomes that came late."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxduel as jd
+from jaxduel.policies import Feedback
+from tests.choice import some
+
+ARMS, LANES = 5, 40
+TABLES = {
+    "dts": lambda state: (state.tail, state.lead),
+    "rcs": lambda state: (state.record.tail, state.record.lead),
+    "rmed1": lambda state: (state.evidence, state.divergence),
+    "rmed2": lambda state: (state.main.evidence, state.main.divergence),
+    "ecw-rmed": lambda state: state.estimates,
+    "cw-rmed": lambda state: state.estimates,
+}
+ROUNDING = 2e-6
+"""Twice the relative error of a tail, 7e-7, or of evidence, 1e-6; sums of such have no more."""
+
+
+def counts(rng, share, most):
+    """Wins of i over j of each lane, (LANES, ARMS, ARMS), none in most pairs."""
+    some = rng.random((LANES, ARMS, ARMS)) < share
+    wins = np.where(some, rng.integers(0, most, some.shape), 0).astype(np.int32)
+    return np.where(np.eye(ARMS, dtype=bool), 0, wins)
+
+
+@pytest.mark.parametrize("name", some(TABLES, ("dts", "ecw-rmed")))
+def test_they_are_those_of_all_counts(name):
+    """Few and many comparisons; lanes that are told nothing keep theirs to the bit."""
+    policy = jd.policies.make(name, num_arms=ARMS, horizon=10_000)
+    rng, key = np.random.default_rng(3), jax.random.key(0)
+    before = counts(rng, 0.8, 3) + counts(rng, 0.3, 400)
+    told = counts(rng, 0.15, 30)
+    told[::8] = 0
+    start = jax.jit(jax.vmap(lambda wins: policy.from_wins(wins, key)))
+    learn = jax.jit(jax.vmap(lambda s, w: policy.learn(s, Feedback(w, jnp.zeros_like(w)))))
+    states = start(before)
+    late, all_at_once = (TABLES[name](s) for s in (learn(states, told), start(before + told)))
+    for one, other in zip(late, all_at_once, strict=True):
+        np.testing.assert_allclose(one, other, rtol=ROUNDING, atol=0)
+    for one, other in zip(late, TABLES[name](states), strict=True):
+        np.testing.assert_array_equal(one[::8], other[::8])
