@@ -36,9 +36,9 @@ class Stepper:
       compile_seconds: of the first call, compilation included.
     """
 
-    def __init__(self, policy, lanes=0, prng="threefry2x32", skips=False):
+    def __init__(self, policy, lanes=0, prng="threefry2x32", skips=False, delay=1):
         self.plays_per_step = 1 if blocks.plan_kind(policy) is Pull else 2
-        self.job = job_of(policy, HORIZON, lanes, prng=prng, skip_quiet=skips)
+        self.job = job_of(policy, HORIZON, lanes, prng=prng, skip_quiet=skips, delay=delay)
         self.lanes, self.t = self.job.lanes, 0
         self.setups, self.state = jax.block_until_ready(blocks.STEPS.start(self.job, 0))
         began = time.perf_counter()

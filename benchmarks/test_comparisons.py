@@ -22,7 +22,8 @@ ROUND_STEPS, ROUND_SECONDS = 2**19, 2.0
 NAMES = (
     "dts", "dts+", "pure-dts", "rcs", "rucb", "rmed1", "rmed2", "rmed2fh", "btm", "savage",
     "sparring", "multisbm", "interleaved-filter", "pbr", "ccb", "scb", "ecw-rmed",
-    "ucb1", "thompson-gaussian",
+    "cw-rmed", "ws-w", "ws-s", "beat-the-winner", "versatile-db", "rex3", "self-sparring", "d-exp3",
+    "borda-cb", "ucb1", "thompson-gaussian",
 )  # fmt: skip
 
 
@@ -30,11 +31,11 @@ NAMES = (
 def measure(benchmark, size):
     """Measures a policy's steps and puts their rate into `extra_info`."""
 
-    def of(name, num_arms, lanes=0, prng="threefry2x32"):
+    def of(name, num_arms, lanes=0, **settings):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", jd.AssumptionWarning)
             policy = jd.policies.make(name, num_arms=num_arms, horizon=100_000)
-            stepper = Stepper(policy, lanes, prng)
+            stepper = Stepper(policy, lanes, **settings)
         stepper.advance(size(WARM_UP, 128) - 64)
         most = max(32, ROUND_STEPS // stepper.lanes // 32 * 32)
         number = size(min(most, stepper.steps_in(ROUND_SECONDS)), 32)
@@ -65,6 +66,14 @@ def test_steps(measure, name, num_arms):
 @pytest.mark.parametrize("name", ["merge-rucb", "merge-dts", "rucb", "dts"])
 def test_many_arms(measure, name, num_arms):
     measure(name, num_arms)
+
+
+@pytest.mark.smallest("rmed1-9")
+@pytest.mark.parametrize("num_arms", [9, 16])
+@pytest.mark.parametrize("name", ["dts", "dts+", "rcs", "merge-dts", "rmed1", "ecw-rmed", "rucb"])
+def test_late_steps(measure, name, num_arms):
+    """Outcomes are told after every third comparison."""
+    measure(name, num_arms, delay=3)
 
 
 @pytest.mark.smallest("rucb-5-100")

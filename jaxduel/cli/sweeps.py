@@ -213,10 +213,7 @@ def compare(
     rule: Names = (),
     csv: MaybeFile = None,
 ) -> int:
-    """Print paired differences between two policies.
-
-    Of regret at the horizon or, where arms are identified, of the shares of seeds
-    for which a wrong one is named after the last vote.
+    """Print paired differences of regret or errors of two policies.
 
     Args:
       folder: the sweep's folder, finished or not.
