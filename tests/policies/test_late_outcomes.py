@@ -19,13 +19,14 @@ TABLES = {
     "cw-rmed": lambda state: state.estimates,
 }
 ROUNDING = 2e-6
-"""Twice the relative error of a tail, 7e-7, or of evidence, 1e-6; sums of such have no more."""
+"""Twice the relative error that a tail, 7e-7, or evidence, 1e-6, may have; their sums and quotients
+are held to the same."""
 
 
 def counts(rng, share, most):
     """Wins of i over j of each lane, (LANES, ARMS, ARMS), none in most pairs."""
-    some = rng.random((LANES, ARMS, ARMS)) < share
-    wins = np.where(some, rng.integers(0, most, some.shape), 0).astype(np.int32)
+    compared = rng.random((LANES, ARMS, ARMS)) < share
+    wins = np.where(compared, rng.integers(0, most, compared.shape), 0).astype(np.int32)
     return np.where(np.eye(ARMS, dtype=bool), 0, wins)
 
 

@@ -227,7 +227,8 @@ def test_but_for_its_list_a_state_goes_on_as_one_that_was_played(name, seed):
     before = played(policy, *history)
     renewed = before
     if getattr(before, "stale", False):  # told nothing, it computes what its counts demand
-        renewed = policy.learn(before, Feedback(*np.zeros((2, *before.estimates.wins.shape), int)))
+        idle = before._replace(forced=jnp.zeros_like(before.forced))  # for line 4 it would wait
+        renewed = policy.learn(idle, Feedback(*np.zeros((2, *before.estimates.wins.shape), int)))
     before, renewed = (same_lists(state, built) for state in (before, renewed))
     if name == "rmed2fh":  # its frozen estimates are those of all comparisons
         late = {"early": before.main.wins, "leader": jnp.argmin(before.main.divergence[:ARMS])}

@@ -174,9 +174,7 @@ def advance(
         behind = jnp.where(lead > 0, learnt.loser, learnt.winner)
         demand, insufficient = adjusted(demand, estimates, behind, small)
         small = small & ~insufficient
-    renewed = listed & stale & ~small
-    demand = compacted_cond(demand_of, renewed, demand, estimates, active, effort=demand.winners)
-    demand = _sure(demand, estimates, active, log_t, listed & stale)
+    demand = _renewed(demand_of, demand, estimates, active, log_t, listed & stale, small)
     drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
     queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
     line4 = line4_at(policy, t + 1)
@@ -246,21 +244,29 @@ def told(
         known = forced, fewest
         forced, fewest = compacted_cond(_lacking, some_outcome, known, estimates, active, line4)
     stale = state.stale | some_outcome
-    renewed, demand = stale & ~some(forced), state.demand
-    demand = compacted_cond(demand_of, renewed, demand, estimates, active, effort=demand.winners)
+    new, log_t = stale & ~some(forced), log_of(state.t)
     return state._replace(
         estimates=estimates,
-        demand=_sure(demand, estimates, active, log_of(state.t), renewed),
-        stale=stale & ~renewed,
+        demand=_renewed(demand_of, state.demand, estimates, active, log_t, new),
+        stale=stale & ~new,
         forced=forced,
         fewest=fewest,
     )
 
 
-def _sure(
-    demand: Demand, estimates: Estimates, active: jax.Array, log_t: jax.Array, new: jax.Array
+def _renewed(
+    demand_of: Callable[..., Demand],
+    demand: Demand,
+    estimates: Estimates,
+    active: jax.Array,
+    log_t: jax.Array,
+    new: jax.Array,
+    adjusted: jax.Array | bool = False,
 ) -> Demand:
-    """The demand with `confident_until` as it is at log t, if it is `new`, () bool."""
+    """The demand at log t, if the estimates are `new`, () bool; one that is `adjusted` to them, ()
+    bool, lacks `confident_until` alone."""
+    renewed, winners = new & ~jnp.asarray(adjusted), demand.winners
+    demand = compacted_cond(demand_of, renewed, demand, estimates, active, effort=winners)
     hopeful = new & (demand.confidence_bound >= log_t)
     until = demand.confident_until
     until = compacted_cond(when_confident, hopeful, until, estimates, active, log_t)

@@ -228,9 +228,9 @@ def quiet(
 
 def told(state: MainState, feedback: Feedback) -> MainState:
     """The state after withheld outcomes became known."""
-    wins = feedback.wins()
-    evidence, divergence = lists.evidence_after(state.evidence, state.wins, wins)
-    return state._replace(wins=state.wins + wins, evidence=evidence, divergence=divergence)
+    wins, outcomes = state.wins, feedback.wins()
+    evidence, divergence = lists.evidence_after(state.evidence, wins, outcomes)
+    return state._replace(wins=wins + outcomes, evidence=evidence, divergence=divergence)
 
 
 def loglog(t: jax.Array) -> jax.Array:

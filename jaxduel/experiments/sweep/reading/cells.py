@@ -34,7 +34,7 @@ _OF_SEEDS = {"definition": ("final_regret",), "rule": ("named", "best", "t")}
 RUNS = ("run 1", "run 2", "run 3", "run 4")
 """Columns of the regret of single seeds."""
 _SMALL = 2**27
-"""Bytes up to which what all seeds have is read at once."""
+"""Bytes up to which the numbers of all seeds are read at once."""
 
 
 def measure_of(dataset: xarray.Dataset) -> str:
@@ -44,7 +44,7 @@ def measure_of(dataset: xarray.Dataset) -> str:
 
 def setting_of(dataset: xarray.Dataset) -> list[str]:
     """The columns that identify a setting, in which policies are compared."""
-    return ["problem", "horizon", measure_of(dataset)]
+    return [*SETTING[:2], measure_of(dataset)]
 
 
 def choose(

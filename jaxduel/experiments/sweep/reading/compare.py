@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def identifies(self) -> bool:
-        """Whether arms are identified."""
+        """True for a sweep that identifies arms."""
         return "rule" in self.differences
 
     @property
