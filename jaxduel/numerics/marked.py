@@ -57,7 +57,8 @@ def draw_marked(
       (..., N) float32.
     """
     rows = (x.reshape(1, -1, x.shape[-1]) for x in (marked, drawn, *parameters))
-    served = _queue(propose, stream)(seed.first[None], seed.second[None], *rows)
+    serve = _served_by_many if for_accelerator() else _served
+    served = _queue(serve, propose, stream)(seed.first[None], seed.second[None], *rows)
     return served.reshape(marked.shape)
 
 
@@ -96,9 +97,9 @@ def _at_once(work: Callable[..., jax.Array]) -> Proposing:
 
 
 @cache
-def _queue(propose: Proposing, stream: int) -> Any:
+def _queue(serve: Callable[..., jax.Array], propose: Proposing, stream: int) -> Any:
     """`_served_in_parts` such that vmapping it adds lanes to the queue, not a loop in step."""
-    queue = custom_vmap(partial(_served_in_parts, propose, stream))
+    queue = custom_vmap(partial(_served_in_parts, serve, propose, stream))
 
     @queue.def_vmap
     def _(size: int, batched: list[bool], *lanes: jax.Array) -> tuple[jax.Array, bool]:
@@ -123,6 +124,7 @@ class _Lanes(NamedTuple):
 
 
 def _served_in_parts(
+    serve: Callable[..., jax.Array],
     propose: Proposing,
     stream: int,
     first: jax.Array,
@@ -132,7 +134,6 @@ def _served_in_parts(
     *parameters: jax.Array,
 ) -> jax.Array:
     """The queue served, or one for each of as few parts of the lanes as their entries need."""
-    serve = _served_by_many if for_accelerator() else _served
     lanes = _Lanes(first, second, marked, drawn, parameters)
     total, rows, num = marked.shape
     each = max(_MOST_ENTRIES // (rows * num), 1)

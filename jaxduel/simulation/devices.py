@@ -111,7 +111,7 @@ def use_all_cores() -> None:
     if _is_chosen():
         return
     try:
-        jax.config.update("jax_num_cpu_devices", _cores())
+        jax.config.update("jax_num_cpu_devices", _most_devices())
     except RuntimeError:  # JAX has started
         return
 
@@ -127,10 +127,10 @@ def warn_if_idle(devices: Sequence[Device] | None, num_blocks: int) -> None:
     if _has_warned or devices is not None or num_blocks < 2 or _is_chosen():
         return
     local = jax.local_devices()
-    if len(local) == 1 and local[0].platform == "cpu" and _cores() > 1:
+    if len(local) == 1 and local[0].platform == "cpu" and cores() > 1:
         _has_warned = True
         warn_caller(
-            f"{num_blocks} blocks of seeds run on 1 of {_cores()} cores: call "
+            f"{num_blocks} blocks of seeds run on 1 of {cores()} cores: call "
             "jaxduel.use_all_cores() before anything else uses JAX to run on all."
         )
 
@@ -142,11 +142,14 @@ def _is_chosen() -> bool:
     return number > 0 or bool(os.environ.get(_VARIABLE)) or _FLAG in flags
 
 
-def _cores() -> int:
-    """Cores that this process may use, but no more than there is room for programs."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
+def _most_devices() -> int:
+    """As many CPU devices as cores, but no more than there is room for programs."""
     most = most_pieces()
-    return cores if most is None else max(1, min(cores, most // FOR_A_POLICY))
+    return cores() if most is None else max(1, min(cores(), most // FOR_A_POLICY))
+
+
+def cores() -> int:
+    """The number of cores that this process may use: a cluster gives a job some of a machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -18,7 +18,7 @@ import jax
 
 import jaxduel
 from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE, gpu_loops
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import Device, cores
 from jaxduel.simulation.identity import versions
 
 _PACKAGE = Path(__file__).parents[1]
@@ -60,7 +60,7 @@ def surroundings(device: Device) -> str:
     flags = tuple(os.environ.get(variable, "") for variable in variables)
     where = device.platform, device.device_kind, device.client.platform_version
     loops = gpu_loops() if device.platform == "gpu" else ""  # the driver may choose
-    return repr((versions(), options, flags, loops, where, _processor(), _cores()))
+    return repr((versions(), options, flags, loops, where, _processor(), cores()))
 
 
 @cache
@@ -115,11 +115,3 @@ def _processor() -> str:
         return f"{platform.machine()} {platform.processor()}"
     known = [line for line in first.splitlines() if line.startswith(words)]
     return "\n".join([platform.machine(), *known])
-
-
-@cache
-def _cores() -> int:
-    """Cores that the process may use: the compiler divides work among them."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -18,7 +18,7 @@ def one_device(monkeypatch):
     """A process with four cores in which nobody chose the number of devices."""
     monkeypatch.setattr(devices, "_has_warned", False)
     monkeypatch.setattr(devices, "_is_chosen", lambda: False)
-    monkeypatch.setattr(devices, "_cores", lambda: 4)
+    monkeypatch.setattr(devices, "cores", lambda: 4)
     there = jax.local_devices()
     monkeypatch.setattr(jax, "local_devices", lambda **_: there[:1])
     return there[0]
@@ -41,7 +41,7 @@ def test_idle_cores_are_warned_of_once(one_device):
 def test_nobody_is_warned_where_no_core_is_idle_by_accident(one_device, monkeypatch, why):
     others = {"one block": {"num_seeds": 2}, "given devices": {"devices": [one_device]}}
     if why == "one core":
-        monkeypatch.setattr(devices, "_cores", lambda: 1)
+        monkeypatch.setattr(devices, "cores", lambda: 1)
     if why == "chosen":
         monkeypatch.setattr(devices, "_is_chosen", lambda: True)
     with warnings.catch_warnings():
@@ -59,4 +59,4 @@ def test_no_operation_is_split_among_cores_that_have_devices():
     """Tests have two CPU devices. Alone, XLA splits this where there is more than one core."""
     wide = compiled_once(lambda x: 2 * jnp.sin(x), lasting=True).on("cpu")
     texts = [f.lower(jnp.zeros(10**6)).compile().as_text() for f in (wide, jax.jit(jnp.sin))]
-    assert ["outer_dimension_partitions" in text for text in texts] == [False, devices._cores() > 1]
+    assert ["outer_dimension_partitions" in text for text in texts] == [False, devices.cores() > 1]

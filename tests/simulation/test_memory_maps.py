@@ -109,4 +109,4 @@ def test_programs_that_are_forgotten_while_others_run_change_no_number(
 def test_no_more_devices_than_there_is_room_for(limit, monkeypatch, most, expected):
     monkeypatch.setattr(devices.os, "sched_getaffinity", lambda _: range(200), raising=False)
     limit(most)
-    assert devices._cores() == expected
+    assert devices._most_devices() == expected

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import queue
 import threading
 import time
@@ -20,7 +19,7 @@ from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.engine.work import Stopped, compile_task, simulated
 from jaxduel.interrupts import Workers
-from jaxduel.simulation.devices import Device
+from jaxduel.simulation.devices import Device, cores
 
 _POLL_SECONDS = 0.2
 _PATIENCE_SECONDS = 1.0
@@ -67,7 +66,7 @@ def run_tasks(
     waiting = _Queue([task for task in tasks if task.key not in finished], until)
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     told, spent = None if finish else stop, seconds or Seconds()
-    compilers = (os.cpu_count() or 1) // len(devices) - 1
+    compilers = cores() // len(devices) - 1
 
     def store_block(task: Task, begun: float, held: ExitStack, block: Callable[[], Block]) -> None:
         with held:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import signal
 import socket
@@ -23,7 +22,7 @@ from jaxduel.experiments.engine.same import ROUNDING
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.engine.work import carry_out
 from jaxduel.simulation.compilation_cache import use_compilation_cache
-from jaxduel.simulation.devices import Device, block_memory
+from jaxduel.simulation.devices import Device, block_memory, cores
 
 SECONDS_TO_APPEAR = 10.0
 """Seconds that a worker waits until a folder shows what the client has written into it: common file
@@ -98,7 +97,7 @@ def _devices() -> queue.SimpleQueue[Device]:
     """Devices that no task has: the first CPU, once for each core, or the accelerators."""
     devices = jax.local_devices()
     if devices[0].platform == "cpu":
-        devices = devices[:1] * (os.cpu_count() or 1)
+        devices = devices[:1] * cores()
     free: queue.SimpleQueue[Device] = queue.SimpleQueue()
     for device in devices:
         free.put(device)

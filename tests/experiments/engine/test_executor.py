@@ -136,7 +136,7 @@ def test_programs_compile_ahead_where_there_are_cores(monkeypatch, cores):
 
     monkeypatch.setattr(executor, "simulated", simulated)
     monkeypatch.setattr(executor, "compile_task", compile_task)
-    monkeypatch.setattr(executor.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(executor, "cores", lambda: cores)
     assert len(run(store, tasks(*"aabbbcd"))) == 7
     assert sorted(compiled) == ([] if cores == 1 else ["b", "c", "d"])
 
