@@ -69,8 +69,8 @@ def program_of(thunks, hlo):
         text, indent = line.strip(), len(line) - len(line.lstrip())
         if text == "condition:":
             stack[-1].section = stack[-1].condition
-        elif text == "body:":
-            while stack[-1].indent != indent - 2:
+        elif found := re.search(r"( *)body:$", line):  # a condition without thunks ends no line
+            while stack[-1].indent != len(found[1]) - 2:
                 stack.pop()
             stack[-1].section = stack[-1].body
         elif found := re.match(r"\d+: (k\w+)\s*\[", text):

@@ -60,11 +60,12 @@ def compacted_cond(
     """
     if is_light and table is None and for_accelerator():
         return jax.tree.map(partial(jnp.where, needed), work(value, *context), value)
-    return _over_lanes(work, together)(needed, value, context, table, effort)
+    over_lanes = _over_lanes(work, together, for_accelerator())
+    return over_lanes(needed, value, context, table, effort)
 
 
 @cache
-def _over_lanes(work: Callable[..., Any], together: int) -> Any:
+def _over_lanes(work: Callable[..., Any], together: int, accelerated: bool) -> Any:
     """`compacted_cond` with its own batching rule."""
 
     @custom_vmap
@@ -76,7 +77,12 @@ def _over_lanes(work: Callable[..., Any], together: int) -> Any:
         effort: jax.Array | None,
     ) -> Any:
         del effort
-        return lax.cond(needed, lambda v: work(v, *context, *_reader(table)), lambda v: v, value)
+
+        def turn(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+            return jnp.zeros_like(needed), work(carry[1], *context, *_reader(table))
+
+        # a loop of one turn or none: where a cond does nothing, XLA copies the value
+        return lax.while_loop(lambda carry: carry[0], turn, (needed, value))[1]
 
     @one.def_vmap
     def _(size: int, batched: Any, *given: Any) -> Any:
@@ -84,19 +90,19 @@ def _over_lanes(work: Callable[..., Any], together: int) -> Any:
             return x if is_batched else jnp.broadcast_to(x, (size, *x.shape))
 
         arguments = jax.tree.map(wide, given, tuple(batched))
-        done = _lanes(work, together)(*arguments)
+        done = _lanes(work, together, accelerated)(*arguments)
         return done, jax.tree.map(lambda _: True, done)
 
     return one
 
 
 @cache
-def _lanes(work: Callable[..., Any], together: int) -> Any:
+def _lanes(work: Callable[..., Any], together: int, accelerated: bool) -> Any:
     """The work for arrays of lanes; vmapping it adds lanes instead of an axis."""
 
     @custom_vmap
     def many(*given: Any) -> Any:
-        return _compacted(work, together, *given)
+        return _compacted(work, together, accelerated, *given)
 
     @many.def_vmap
     def _(size: int, batched: Any, *given: Any) -> Any:
@@ -127,6 +133,7 @@ def _reader(table: Any, *lane: jax.Array) -> tuple[Callable[..., Any], ...]:
 def _compacted(
     work: Callable[..., Any],
     together: int,
+    accelerated: bool,
     needed: jax.Array,
     value: Any,
     context: Any,
@@ -135,12 +142,13 @@ def _compacted(
 ) -> Any:
     """The work for the lanes of (L, ...) arrays that need it, a few at a time."""
     lanes = needed.shape[0]
-    if lanes == 1 and not for_accelerator():
-        # in the loop below XLA sees that all turns do the same work, and does it before any
-        alone = jax.tree.map(lambda x: x[0], (needed, value, context, table, effort))
-        return jax.tree.map(lambda x: x[None], _over_lanes(work, together)(*alone))
+    if lanes == 1 and not accelerated:
+        # of a loop XLA sees that all turns do the same with the context, and does it before any
+        alone, v, c, t = jax.tree.map(lambda x: x[0], (needed, value, context, table))
+        done = lax.cond(alone, lambda v: work(v, *c, *_reader(t)), lambda v: v, v)
+        return jax.tree.map(lambda x: x[None], done)
     slots = min(together, lanes)
-    if for_accelerator():
+    if accelerated:
         slots, effort = max(min(_SLOTS, lanes), -(-lanes // _ACCELERATOR_PART)), None
     order, number = _queue(needed, effort, slots)
 

@@ -273,8 +273,9 @@ def tails_after(tail: jax.Array, wins: jax.Array, told: jax.Array) -> jax.Array:
       wins: (..., K, K) int32, before.
       told: (..., K, K) int32.
     """
-    below = jnp.tri(told.shape[-1], k=-1, dtype=bool)
+    wins, below = wins + told, jnp.tri(told.shape[-1], k=-1, dtype=bool)
+    if for_accelerator():  # where all pairs cost less than a choice among them
+        return tails_of(wins)
     changed = (told + jnp.swapaxes(told, -1, -2) > 0) & ~below
-    wins = wins + told
     tail = where_marked(signed_tail, changed, tail, wins, jnp.swapaxes(wins, -1, -2))
     return jnp.where(below, -jnp.swapaxes(tail, -1, -2), tail)
