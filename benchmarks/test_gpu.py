@@ -167,3 +167,10 @@ def test_program_of_two_loops(known):
     assert outer.own_seconds() == pytest.approx(loose)
     nodes = 3 * gpu_programs.GRAPH_NODE + gpu_programs.DEVICE_TURN
     assert inner.own_seconds() == pytest.approx(nodes)
+
+
+def test_a_condition_without_thunks():
+    """XLA writes the body's head on its line."""
+    empty = THUNKS.replace("    006: kCustomKernel [source | sink] compare\n", "    No thunks.")
+    (outer,) = gpu_programs.program_of(empty, HLO.replace("{known}", "")).inner
+    assert [loop.kernels for loop in (outer, *outer.inner)] == [2, 2]
