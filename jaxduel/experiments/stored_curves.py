@@ -69,7 +69,9 @@ class StoredCurves:
 
     def stored(self) -> dict[tuple[str, str], Sample]:
         """The samples of the curves that are complete, by key."""
-        return {c.key: self._sample(c) for c in self._planned.curves if not self._lacks[c.key]}
+        complete = [curve for curve in self._planned.curves if not self._lacks[curve.key]]
+        complete.sort(key=lambda curve: self._planned.places(curve)[0].group.key)
+        return {curve.key: self._sample(curve) for curve in complete}
 
     def progress(self, shown: bool | None) -> StudyProgress:
         """The progress of the missing runs; `shown` as in `jaxduel.simulate`."""

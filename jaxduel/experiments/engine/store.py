@@ -113,9 +113,13 @@ class Store:
 
     def read(self, key: str) -> Block | None:
         """The block of a task, with all seeds that its group asks for; None if there is none."""
-        with self._lock:
-            found = [file for file in self._files.all(key) if self._is_complete(file)]
-        return read_block(found[0].path) if found else None
+        for look in self._files.known, self._files.all:  # a list of the folder takes longer
+            with self._lock:
+                found = [file for file in look(key) if self._is_complete(file)]
+            block = read_block(found[0].path) if found else None
+            if block is not None:
+                return block
+        return None
 
     def claim(self, key: str) -> Free | None:
         """The right to run a task; None if another process has it, or the task is finished.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import jax
@@ -87,6 +88,7 @@ def horizons_to(end: int) -> tuple[int, ...]:
     return tuple(np.round(np.geomspace(end / 100, end, 6)).astype(int).tolist())
 
 
+@cache
 def data_set(num_arms: int, horizon: int, runs: int, seed: int) -> DataSet:
     """The paper's instance (one arm better by 0.1); its key depends on K, T and the seed."""
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), num_arms), horizon)
