@@ -66,7 +66,7 @@ def compacted_cond(
 
 @cache
 def _over_lanes(work: Callable[..., Any], together: int, accelerated: bool) -> Any:
-    """`compacted_cond` with its own batching rule."""
+    """`compacted_cond` with its own batching rule, one for each target: JAX may keep its traces."""
 
     @custom_vmap
     def one(

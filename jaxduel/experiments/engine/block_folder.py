@@ -87,6 +87,11 @@ class VerifiedFiles:
             self.all(key)
         return [file for _, file in self._known.get(key, {}).values()]
 
+    def still(self, key: str) -> list[BlockFile]:
+        """The known files of a task that are as they were, without a list of the folder."""
+        found = [self._verify(path) for path in list(self._known.get(key, {}))]
+        return [file for file in found if file is not None]
+
     def remove(self, files: Iterable[BlockFile]) -> None:
         """Removes files that another one has replaced."""
         for file in files:

@@ -113,7 +113,7 @@ class Store:
 
     def read(self, key: str) -> Block | None:
         """The block of a task, with all seeds that its group asks for; None if there is none."""
-        for look in self._files.known, self._files.all:  # a list of the folder takes longer
+        for look in self._files.still, self._files.all:  # a list of the folder takes longer
             with self._lock:
                 found = [file for file in look(key) if self._is_complete(file)]
             block = read_block(found[0].path) if found else None

@@ -265,8 +265,8 @@ def tails_of(wins: jax.Array) -> jax.Array:
 
 
 def tails_after(tail: jax.Array, wins: jax.Array, told: jax.Array) -> jax.Array:
-    """`tails_of` the wins and those that are told, (..., K, K) int32; only pairs with told outcomes
-    cost work.
+    """`tails_of` the wins and those that are told, (..., K, K) int32; on a CPU only pairs with told
+    outcomes cost work.
 
     Args:
       tail: (..., K, K) float32, before.

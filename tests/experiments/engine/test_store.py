@@ -78,6 +78,12 @@ def test_damaged_blocks_are_run_again_with_a_warning(store, first, damage):
     assert store.finished() == {first.key}
 
 
+def test_a_block_that_was_damaged_since_it_was_stored_is_not_read(store, first):
+    store.add(first).write_bytes(b"")
+    with pytest.warns(UserWarning, match="is run again: its checksum does not hold"):
+        assert store.read(first.key) is None
+
+
 def test_a_block_under_another_name_is_not_trusted(store, first):
     path = store.add(first)
     path.rename(path.with_name("0" * 16 + path.name[16:]))
