@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from jaxduel.policies import registry
+from jaxduel.policies.arms.grids import BatchGrid
 from jaxduel.simulation import checkpoints, regret
 from jaxduel.simulation.identity import code_digest, problem_digest, versions
 
@@ -160,8 +161,8 @@ def _plain(value: Any) -> Any:
         return number if np.isfinite(number) else str(number)
     if value is None or isinstance(value, bool | int | str):
         return value
-    if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, BatchGrid):
+        return _plain(value.given)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxduel.display import value_text
+from jaxduel.display import is_known, value_text
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import count_true
 from jaxduel.numerics.crossing import count_while_true
@@ -25,7 +25,7 @@ from jaxduel.pytrees import register_dataclass
 KINDS = ("minimax", "geometric", "arithmetic")
 """The grids that have a name."""
 
-_GIVEN = "given"
+_GEOMETRIC, _ARITHMETIC = map(KINDS.index, KINDS[1:])
 _GUARD = 1.0 + 1e-13
 
 
@@ -35,15 +35,26 @@ class BatchGrid:
     """A rule or a list for the ends t_1 < ... < t_M = T of M batches, as a policy holds it.
 
     Attributes:
-      kind: one of `KINDS`, or "given".
+      rule: () int32, the index of a rule in `KINDS`, so that one program runs all; None where
+        `times` are given.
       times: (M,) int32, the ends of a given grid; None for the others.
     """
 
-    kind: str = field(metadata={"static": True})
+    rule: Any = None
     times: Any = None
 
     def __repr__(self) -> str:
-        return repr(self.kind) if self.times is None else value_text(self.times)
+        return value_text(self.given)
+
+    @property
+    def given(self) -> Any:
+        """What `as_grid` takes for this grid, a name or times, one for each policy of a stack; a
+        leaf that is traced, or something else in place of one, as it is."""
+        if self.times is not None:
+            return self.times
+        if not is_known(self.rule) or not np.isin(self.rule, range(len(KINDS))).all():
+            return self.rule
+        return np.array(KINDS, object)[np.asarray(self.rule, int)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +103,8 @@ class GridSettings:
                 f"{name}: the horizon {self.horizon} is too short for one pull of each of "
                 f"{np.max(arms)} arms."
             )
+        if isinstance(self.grid, str):
+            raise unknown_name("grid", self.grid, KINDS)
         if not isinstance(self.grid, BatchGrid):
             raise InputError(
                 f"{name}: grid must be {', '.join(repr(kind) for kind in KINDS)} or a list of "
@@ -100,10 +113,8 @@ class GridSettings:
         if self.grid.times is not None:
             self._validate_times(name, np.asarray(self.grid.times), int(np.max(arms)))
             return
-        if self.grid.kind not in KINDS:
-            raise unknown_name("grid", self.grid.kind, KINDS)
         if self.num_batches is None:
-            raise InputError(f"{name} with the {self.grid.kind} grid needs num_batches.")
+            raise InputError(f"{name} with the grid {self.grid!r} needs num_batches.")
         _require_batches(self.num_batches, self.horizon, name)
 
     def _validate_times(self, name: str, times: np.ndarray, arms: int) -> None:
@@ -138,14 +149,14 @@ class GridSettings:
 
 
 def as_grid(grid: Any) -> Any:
-    """A name or a list of times as a `BatchGrid`; anything else, such as one, as it is.
+    """A name in `KINDS` or a list of times as a `BatchGrid`; anything else, such as one, as it is.
 
     Floating-point times that are whole become integers; others stay, for `validate_grid` to refuse.
     """
     if isinstance(grid, str):
-        return BatchGrid(grid)
+        return BatchGrid(np.int32(KINDS.index(grid))) if grid in KINDS else grid
     if isinstance(grid, Tracer):
-        return BatchGrid(_GIVEN, grid)
+        return BatchGrid(times=grid)
     if isinstance(grid, jax.Array | np.ndarray | Sequence):
         try:
             times = np.asarray(grid)
@@ -153,7 +164,7 @@ def as_grid(grid: Any) -> Any:
             times = np.asarray(None)
         if times.dtype.kind == "f" and ((times == np.floor(times)) & (abs(times) < 2**53)).all():
             times = times.astype(np.int64)
-        return BatchGrid(_GIVEN, times)
+        return BatchGrid(times=times)
     return grid
 
 
@@ -173,9 +184,9 @@ def end_of(settings: GridSettings, batch: jax.Array) -> jax.Array:
         times = jnp.asarray(settings.grid.times, jnp.int32)
         return times[jnp.clip(batch - 1, 0, times.shape[0] - 1)]
     with jax.enable_x64(True):
-        numbers = (settings.horizon, settings.num_batches, batch)
+        numbers = (settings.grid.rule, settings.horizon, settings.num_batches, batch)
         wide = (jnp.asarray(number).astype(jnp.int64) for number in numbers)
-        end = _ends(jnp, settings.grid.kind, *wide).astype(jnp.int32)
+        end = _ends(jnp, *wide).astype(jnp.int32)
     return end
 
 
@@ -229,7 +240,7 @@ def grid_times(kind: str, horizon: int, num_batches: int) -> np.ndarray:
     require_horizon(horizon, "grid_times")
     _require_batches(num_batches, horizon, "grid_times")
     batches = np.arange(1, int(num_batches) + 1, dtype=np.int64)
-    return _ends(np, kind, np.int64(horizon), np.int64(num_batches), batches)
+    return _ends(np, KINDS.index(kind), np.int64(horizon), np.int64(num_batches), batches)
 
 
 def _require_batches(num_batches: Any, horizon: Any, where: str) -> None:
@@ -241,19 +252,15 @@ def _require_batches(num_batches: Any, horizon: Any, where: str) -> None:
         )
 
 
-def _ends(xp: Any, kind: str, horizon: Any, num_batches: Any, batch: Any) -> Any:
-    """t_m, int64, with the functions of NumPy or of JAX (64 bits on).
+def _ends(xp: Any, rule: Any, horizon: Any, num_batches: Any, batch: Any) -> Any:
+    """t_m by a rule, int64, with the functions of NumPy or of JAX (64 bits on).
 
     What is mathematically an integer must come out as one: 1000^(1/3) is 10, though rounded
     arithmetic says 9.999..., hence the guard. Before the last batch every time is below T.
     """
-    if kind == "arithmetic":
-        end = batch * horizon // num_batches
-    else:
-        if kind == "geometric":
-            share = batch / num_batches
-        else:
-            share = (1.0 - xp.exp2(-1.0 * batch)) / (1.0 - xp.exp2(-1.0 * num_batches))
-        power = xp.exp(share * xp.log(1.0 * horizon))
-        end = xp.floor(power * _GUARD).astype(xp.int64)
+    minimax = (1.0 - xp.exp2(-1.0 * batch)) / (1.0 - xp.exp2(-1.0 * num_batches))
+    share = xp.where(rule == _GEOMETRIC, batch / num_batches, minimax)
+    power = xp.exp(share * xp.log(1.0 * horizon))
+    end = xp.floor(power * _GUARD).astype(xp.int64)
+    end = xp.where(rule == _ARITHMETIC, batch * horizon // num_batches, end)
     return xp.where(batch < num_batches, xp.minimum(end, horizon - 1), horizon)

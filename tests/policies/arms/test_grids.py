@@ -193,7 +193,7 @@ def test_the_next_of_two_thousand_million_batches_is_found_at_once():
 def test_a_given_grid_is_taken_as_it_is(kind):
     policy = _policy(kind([10, 400, 1000]), num_batches=3)
     policy.validate()
-    assert policy.grid.kind == "given"
+    assert policy.grid.rule is None
     assert _ends_of(policy, np.array([1, 2, 3], np.int32)).tolist() == [10, 400, 1000]
     found = _next_batches(policy, np.array([1, 1, 2], np.int32), np.array([10, 400, 999], np.int32))
     assert found.tolist() == [2, 3, 3]
@@ -203,15 +203,22 @@ def test_grids_pass_through_transformations():
     named, given = _policy("geometric", 1000, 4), _policy([10, 400, 1000])
     for policy in (named, given):
         leaves, tree = jax.tree.flatten(policy)
-        assert jax.tree.unflatten(tree, leaves).grid.kind == policy.grid.kind
+        assert repr(jax.tree.unflatten(tree, leaves)) == repr(policy)
         assert jax.tree.map(lambda _: None, policy).grid.times is None
-    assert jax.tree.structure(named) != jax.tree.structure(_policy("minimax", 1000, 4))
-    grid = BatchGrid("minimax")
+    grid = BatchGrid(np.int32(0))
     assert _policy(grid).grid is grid
     stacked = jax.tree.map(lambda *x: jnp.stack(x), given, _policy([20, 300, 1000]))
     stacked.validate()
     ends = jax.vmap(lambda policy: end_of(policy, jnp.int32(1)))(stacked)
     assert ends.tolist() == [10, 20]
+
+
+def test_rules_are_stacked():
+    stacked = jax.tree.map(lambda *x: jnp.stack(x), *(_policy(kind, 1000, 4) for kind in KINDS))
+    stacked.validate()
+    assert "'minimax', 'geometric', 'arithmetic'" in repr(stacked)
+    ends = jax.vmap(lambda policy: end_of(policy, jnp.int32(2)))(stacked)
+    assert ends.tolist() == [grid_times(kind, 1000, 4)[1] for kind in KINDS]
 
 
 @pytest.mark.parametrize("cls", [BaSE, ETC])
@@ -221,7 +228,7 @@ def test_grids_pass_through_transformations():
         ({"horizon": 0}, "the horizon must be a whole number from 1 to"),
         ({"horizon": 2**31}, "the horizon must be a whole number from 1 to"),
         ({"horizon": 1, "num_batches": 1}, "the horizon 1 is too short for one pull of each of 2"),
-        ({}, "with the minimax grid needs num_batches"),
+        ({}, "with the grid .minimax. needs num_batches"),
         ({"num_batches": 0}, "num_batches must be a whole number of at least 1, not 0"),
         ({"num_batches": 2.5}, "num_batches must be a whole number of at least 1, not 2.5"),
         ({"num_batches": 1001}, "num_batches must be at most the horizon 1000, not 1001"),
