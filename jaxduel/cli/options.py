@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from tyro.conf import FlagCreatePairsOff, UseAppendAction, arg
 
@@ -25,6 +25,11 @@ MaybeShard = Annotated[Shard | None, arg(metavar="I/N", help_behavior_hint="")]
 MaybeTime = Annotated[Time | None, arg(metavar="HH:MM[:SS]", help_behavior_hint="")]
 Silent = arg(help_behavior_hint="")
 """Hides tyro's hint at a default: the option's own help says what leaving it out means."""
+
+
+def one_of(choices: Any) -> Any:
+    """Annotation of an option that takes a text of the `Literal` type `choices`, or is left out."""
+    return arg(metavar=f"{{{','.join(get_args(choices))}}}", help_behavior_hint="")
 
 
 @dataclass(frozen=True)

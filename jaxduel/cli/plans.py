@@ -13,7 +13,7 @@ import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Count, Whole, settings_of
-from jaxduel.cli.options import MaybeCount, MaybeFile, MaybeFolder, Name, Settings, Silent
+from jaxduel.cli.options import MaybeCount, MaybeFile, MaybeFolder, Name, Settings, one_of
 from jaxduel.cli.start import start_jax
 from jaxduel.cli.votes import votes_of
 from jaxduel.errors import InputError, warn_caller
@@ -21,6 +21,7 @@ from jaxduel.files import require_writable_file, write_whole
 
 _USUAL = ("uniform", "arena", "dts[self_duels=false]")
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
+_Rule = Literal["copeland", "borda", "btl"]
 Columns = Annotated[Settings, arg(name="column")]
 
 
@@ -31,7 +32,7 @@ def plan(
     target: Annotated[tuple[float, ...], arg(metavar="P ...")] = (0.95,),
     max_votes: Count = 20_000,
     model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
-    rule: Annotated[Literal["copeland", "borda", "btl"] | None, Silent] = None,
+    rule: Annotated[_Rule | None, one_of(_Rule)] = None,
     draws: Count = 200,
     seeds: Count = 20,
     seed: Whole = 0,

@@ -14,9 +14,13 @@ import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.numbers import Count, Whole, settings_of
-from jaxduel.cli.options import MaybeCount, MaybeFile, Name, Settings, Silent, Switch
+from jaxduel.cli.options import MaybeCount, MaybeFile, Name, Settings, Switch, one_of
 from jaxduel.cli.start import start_jax
 from jaxduel.files import require_writable_file
+
+_Regret = Literal[
+    "copeland", "average", "borda", "weak", "binary weak", "binary strong", "votes", "pulls"
+]
 
 
 @interrupts.keeps_what_finished()
@@ -26,13 +30,7 @@ def run(
     horizon: Count,
     seeds: Count = 100,
     seed: Whole = 0,
-    regret: Annotated[
-        Literal[
-            "copeland", "average", "borda", "weak", "binary weak", "binary strong", "votes", "pulls"
-        ]
-        | None,
-        Silent,
-    ] = None,
+    regret: Annotated[_Regret | None, one_of(_Regret)] = None,
     settings: Annotated[Settings, tyro.conf.arg(name="set")] = (),
     delay: Count = 1,
     checkpoints: MaybeCount = None,

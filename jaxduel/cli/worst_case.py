@@ -10,13 +10,15 @@ import tyro
 
 import jaxduel as jd
 from jaxduel.cli.numbers import Count, Whole, settings_of
-from jaxduel.cli.options import MaybeFolder, MaybeName, Name, Settings, Silent
+from jaxduel.cli.options import MaybeFolder, MaybeName, Name, Settings, one_of
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
 
 if TYPE_CHECKING:
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.gradients import WorstCase
+
+_Regret = Literal["average", "copeland", "borda", "weak", "binary weak", "binary strong"]
 
 
 def worst_case(
@@ -28,10 +30,7 @@ def worst_case(
     against: MaybeName = None,
     against_set: Settings = (),
     settings: Annotated[Settings, tyro.conf.arg(name="set")] = (),
-    regret: Annotated[
-        Literal["average", "copeland", "borda", "weak", "binary weak", "binary strong"] | None,
-        Silent,
-    ] = None,
+    regret: Annotated[_Regret | None, one_of(_Regret)] = None,
     min_gap: float = 0.02,
     most: float = 0.95,
     starts: Count = 4,
