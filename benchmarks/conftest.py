@@ -25,6 +25,7 @@ def pytest_configure(config):
         config.option.benchmark_disable = True
         jax.config.update("jax_num_cpu_devices", 2)
         jax.config.update("jax_disable_most_optimizations", True)  # compiles in half the time
+        os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # also where a benchmark starts Python
 
 
 def pytest_collection_modifyitems(config, items):

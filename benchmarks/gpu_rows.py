@@ -39,9 +39,11 @@ class Sizes(NamedTuple):
     copied: int = 2**31  # bytes
     turns: int = 512  # of tiny loops
     means: tuple = (2_048, 2_000)
+    others: tuple = ("ucb1", "ccb", "dts+", "ecw-rmed")  # policies stepped once
     skipping: tuple = ("rucb", "dts")  # policies in the event loop
     long: tuple = (5, 4_096, 10**6)  # arms, seeds, T
     batched: tuple = (100_000, 10**9)  # seeds, T
+    rounds: tuple = ("pcomp", "scomp2")  # policies with batches
     grid_arms: tuple = (4, 6, 8, 12, 16, 24, 32, 40, 48, 64)
     grid_batches: tuple = (3, 6, 10, 16, 24)
     grid_horizons: tuple = (21_544, 46_415_888)
@@ -57,9 +59,11 @@ SMALL = Sizes(
     copied=2**16,
     turns=8,
     means=(64, 64),
+    others=("ucb1",),
     skipping=("rucb",),
     long=(4, 64, 2_000),
     batched=(64, 2_000),
+    rounds=("pcomp",),
     grid_arms=(4,),
     grid_batches=(2, 3),
     grid_horizons=(1_000, 2_000),
@@ -100,7 +104,7 @@ def rows_of(sizes, model, table, until, policies=()):
     cases = [
         (name, arms, lanes) for lanes in (many, few, most) for name in ("rucb", "rmed1", "dts")
     ]
-    cases += [(name, arms, many) for name in ("ucb1", "ccb", "dts+", "ecw-rmed")]
+    cases += [(name, arms, many) for name in sizes.others]
     cases += [(name, wide, many) for name in ("rucb", "rmed1", "dts")]
     yield from (_steps(*case, sizes, model) for case in cases)
     for name in sizes.skipping:
@@ -110,7 +114,7 @@ def rows_of(sizes, model, table, until, policies=()):
         few_arms, seeds, horizon = sizes.long
         title = f"{name} to T = {horizon:,}, K = {few_arms}, {seeds:,} seeds"
         yield Row(title, partial(long_run, name, *sizes.long), 40.0)
-    for name in ("pcomp", "scomp2"):
+    for name in sizes.rounds:
         seeds, horizon = sizes.batched
         title = f"{name} to T = {horizon:,}, K = {arms}, {seeds:,} seeds"
         yield Row(title, partial(batched_run, name, arms, *sizes.batched))

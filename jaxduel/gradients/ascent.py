@@ -23,6 +23,7 @@ from jaxduel.problems import DuelingProblem
 from jaxduel.progress import Progress
 from jaxduel.simulation.checking import horizon_of
 from jaxduel.simulation.devices import Device
+from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.provenance import policy_record
 
 
@@ -169,6 +170,9 @@ def worst_case(
         least = 2 if name == "num_seeds" else 1
         require_whole(number, least, f"worst_case: {name} must be a whole number >= {least}")
     require_whole(fresh_seeds, 2, "worst_case: fresh_seeds must be a whole number >= 2")
+    num_starts, steps, num_seeds, fresh_seeds = map(
+        int, (num_starts, steps, num_seeds, fresh_seeds)
+    )
     require(learning_rate, lambda x: x > 0, "worst_case: learning_rate must be positive")
     if objective not in OBJECTIVES:
         raise unknown_name("objective", objective, OBJECTIVES)
@@ -184,8 +188,10 @@ def worst_case(
         )
     require_policy(policy, "worst_case")
     last = horizon_of(policy, horizon)
+    if objective == "ratio" and last == 1:
+        raise InputError("worst_case: a ratio to (lower bound) log T needs a horizon above 1.")
     climbed = Objective(objective, policy, against, space, last, definition, devices)
-    root = jax.random.key(key) if isinstance(key, int) else key
+    root = root_key(key)
 
     def drawn(n: int) -> np.ndarray:
         return np.asarray(space.draw(_key(root, 0, n)), np.float64)

@@ -53,6 +53,7 @@ from jaxduel.gradients.relaxed_rounds import relaxed_plays
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
 from jaxduel.policies.checks import require_whole
 from jaxduel.problems import from_matrix
+from jaxduel.simulation.keys import root_key
 
 _BLOCK_NUMBERS = 2**22
 _MOST_LANES = 256
@@ -181,6 +182,7 @@ def relaxed_gradient(
     """
     sizes = checked(policy, horizon, temperature, regret)
     require_whole(num_seeds, 2, "relaxed_gradient: num_seeds must be a whole number of at least 2")
+    num_seeds, key = int(num_seeds), root_key(key)
     at = parametrised(instance_fn, params)
     problem = playable(policy, at.problem, regret)
     require_uncertain(at, "the derivative of a comparison's noise")

@@ -90,6 +90,7 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
         raise unknown_name("family of instances", name, SPACES)
     least = 3 if name == "cycle" else 2
     require_whole(num_arms, least, f"'{name}' needs num_arms, a whole number of at least {least}")
+    num_arms = int(num_arms)
     if not 0 < min_gap < most - 0.5 < 0.5:
         raise InputError(
             f"'{name}': min_gap {min_gap:g} and most {most:g} must satisfy 0 < min_gap < most - "

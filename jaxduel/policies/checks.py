@@ -36,6 +36,15 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
         raise InputError(f"{message}, not {entries[refused][0]}.")
 
 
+def require_index(value: Any, message: str) -> None:
+    """Raises InputError unless every entry, the index of what was never played, is at least 0; it
+    may be infinite."""
+    values = np.asarray(value)
+    if values.dtype.kind == "f":
+        values = np.where(np.isposinf(values), 0.0, values)
+    require(values, lambda u: u >= 0, f"{message} must be a number of at least 0, or inf")
+
+
 def require_policy(policy: Any, where: str) -> None:
     """Raises InputError for what is no policy, such as a policy's name or class."""
     methods = (getattr(policy, name, None) for name in ("init", "act", "update"))

@@ -198,9 +198,11 @@ def make(
 def _mask(active_arms: Any, num_arms: int, name: str) -> np.ndarray:
     """The arms that exist, (K,) bool."""
     try:
-        mask = np.ones(num_arms, bool) if active_arms is None else np.asarray(active_arms, bool)
+        given = np.ones(num_arms, bool) if active_arms is None else np.asarray(active_arms)
     except (TypeError, ValueError):  # a ragged list
-        mask = np.empty(0, bool)
+        given = np.empty(0, bool)
+    numbers = given.dtype.kind in "biuf" and np.isin(given, (0, 1)).all()
+    mask = given.astype(bool) if numbers else np.empty(0, bool)
     if mask.shape != (num_arms,) or mask.sum() < 2 or not mask[: mask.sum()].all():
         raise InputError(
             f"{name}: active_arms must be a mask of {num_arms} arms that begins with at least 2 "

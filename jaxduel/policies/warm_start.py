@@ -88,7 +88,7 @@ def _checked(wins: Any, active: np.ndarray) -> np.ndarray:
     """
     size = len(active)
     try:
-        counts = np.asarray(wins, float)
+        counts = np.asarray(wins).astype(float, casting="same_kind")
     except (TypeError, ValueError):
         raise InputError(f"wins must be a {size} x {size} table of whole numbers.") from None
     if counts.shape != (size, size):

@@ -20,6 +20,8 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxduel.errors import InputError
+from jaxduel.policies.checks import require_whole
+from jaxduel.theory.batched_bounds import require_rounds
 
 _STEP = 0.02
 
@@ -224,12 +226,6 @@ def static_problem_dependent_lower_bound(
     return _over_gaps(times, num_arms, largest_gap, 1)
 
 
-def require_batches(horizon: int, num_batches: int) -> None:
-    """Raises InputError unless 1 <= M <= T, which the theorems assume."""
-    if not 1 <= num_batches <= horizon:
-        raise InputError(f"{num_batches} batches for T = {horizon}: the theorems need 1 <= M <= T.")
-
-
 def _over_gaps(
     times: ArrayLike | Sequence[float], num_arms: int, largest: float | None, power: int
 ) -> float:
@@ -302,9 +298,8 @@ def _gap(gap: Any, largest: float) -> Any:
 
 def _require(num_arms: int, horizon: int, num_batches: int) -> None:
     _require_arms(num_arms)
-    require_batches(horizon, num_batches)
+    require_rounds(horizon, num_batches, 1, "M")
 
 
 def _require_arms(num_arms: int) -> None:
-    if num_arms < 2:
-        raise InputError(f"bounds of batched bandits need at least 2 arms, not {num_arms}.")
+    require_whole(num_arms, 2, "bounds of batched bandits need a whole number of at least 2 arms")

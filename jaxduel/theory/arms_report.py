@@ -8,17 +8,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxduel.errors import InputError
 from jaxduel.policies.arms.grids import KINDS, grid_times
 from jaxduel.problems import ArmsProblem
 from jaxduel.theory.arm_bounds import (
     adaptive_grid_minimax_rate,
     base_minimax_rate,
     base_problem_dependent_rate,
-    require_batches,
     static_grid_lower_bound,
     static_minimax_lower_bound,
 )
+from jaxduel.theory.batched_bounds import rounds_asked_for
 from jaxduel.theory.lai_robbins import lai_robbins_constant
 from jaxduel.theory.table import ORDER, UNKNOWN, Bound, Theorem, bound_unless, shown, table
 
@@ -90,8 +89,7 @@ def arm_bounds(
     Raises:
       InputError: only one of `horizon` and `num_batches`, or a number out of range.
     """
-    if (horizon is None) != (num_batches is None):
-        raise InputError("bounds of batched policies need the horizon and the number of batches.")
+    asked = rounds_asked_for(horizon, num_batches, 1, "M")
     asymptotic = Bound(
         "lower bound, asymptotic",
         "pulls",
@@ -103,9 +101,9 @@ def arm_bounds(
         rewards=problem.rewards,
         best_arms=problem.best_arms,
         gaps=tuple(float(gap) for gap in problem.gaps("pulls")),
-        horizon=horizon,
-        num_batches=num_batches,
-        bounds=(asymptotic, *_batched(problem, horizon, num_batches)),
+        horizon=asked and asked[0],
+        num_batches=asked and asked[1],
+        bounds=(asymptotic, *_batched(problem, asked)),
     )
 
 
@@ -159,11 +157,11 @@ ARM_THEOREMS = (
 """Upper bounds that are proved of policies."""
 
 
-def _batched(problem: ArmsProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:
-    if horizon is None or num_batches is None:
+def _batched(problem: ArmsProblem, asked: tuple[int, int] | None) -> list[Bound]:
+    if asked is None:
         unknown = [theorem.without_horizon() for theorem in ARM_THEOREMS]
         return [*unknown, Bound("lower bounds of grids", "pulls", None, UNKNOWN)]
-    require_batches(horizon, num_batches)
+    horizon, num_batches = asked
     std, arms = _scale(problem), problem.num_arms
     foreign, obstacle = _foreign(problem), _no_worst_instance(problem)
     rows: list[tuple[str, Callable[[], float], str, str | None]] = [

@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from jaxduel.errors import InputError
+from jaxduel.policies.checks import require_whole
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.theory.divergence import namespace
 from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner, on_host
@@ -93,10 +94,30 @@ def scomp2_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     return _num_arms(instance) * num_batches * growth * largest
 
 
-def require_rounds(horizon: int, num_batches: int) -> None:
-    """Raises InputError unless 2 <= B <= T, which the theorems assume."""
-    if not 2 <= num_batches <= horizon:
-        raise InputError(f"{num_batches} batches for T = {horizon}: the theorems need 2 <= B <= T.")
+def require_rounds(horizon: int, num_batches: int, least: int = 2, letter: str = "B") -> None:
+    """Raises InputError unless `least` <= B <= T, whole numbers, which the theorems assume."""
+    require_whole(horizon, 1, "the horizon must be a whole number of at least 1")
+    require_whole(num_batches, 0, "the number of batches must be a whole number")
+    if not least <= num_batches <= horizon:
+        raise InputError(
+            f"{num_batches} batches for T = {horizon}: the theorems need {least} <= {letter} <= T."
+        )
+
+
+def rounds_asked_for(
+    horizon: int | None, num_batches: int | None, least: int = 2, letter: str = "B"
+) -> tuple[int, int] | None:
+    """T and B of a report; None if both are left out.
+
+    Raises:
+      InputError: for one without the other, and as `require_rounds`.
+    """
+    if (horizon is None) != (num_batches is None):
+        raise InputError("bounds of batched policies need the horizon and the number of batches.")
+    if horizon is None or num_batches is None:
+        return None
+    require_rounds(horizon, num_batches, least, letter)
+    return int(horizon), int(num_batches)
 
 
 def _growth(horizon: int, num_batches: int) -> float:

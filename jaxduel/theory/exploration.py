@@ -123,7 +123,7 @@ def chosen_winners(problem: DuelingProblem, winner: int | None) -> tuple[int, ..
     winners = problem.copeland_winners
     if winner is None:
         return winners
-    if winner not in winners:
+    if not isinstance(winner, int | np.integer) or winner not in winners:
         raise InputError(
             f"arm {winner} is not a Copeland winner of '{problem.name}': "
             f"{', '.join(map(str, winners))} are (counted from 0)."

@@ -67,7 +67,7 @@ def copeland_lower_bound(
     explored, lower = solve(instance, only)
     bound = best_bound(instance, {only: explored})
     gap = max(0.0, 1.0 - lower / bound.constant)
-    if gap > tolerance:
+    if not gap <= tolerance:
         raise SolverError(
             f"the lower bound of '{problem.name}' is known only to lie between {lower:.9g} and "
             f"{bound.constant:.9g}: a relative gap of {gap:.2g}, above the tolerance {tolerance:g}."

@@ -12,7 +12,7 @@ from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_vio
 from jaxduel.problems.assumptions import tie_violation
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
-from jaxduel.theory.batched_bounds import pcomp_bound, require_rounds, scomp2_order, scomp_order
+from jaxduel.theory.batched_bounds import pcomp_bound, rounds_asked_for, scomp2_order, scomp_order
 from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation
 from jaxduel.theory.identification import identification_lower_bound
@@ -213,10 +213,9 @@ _BATCHED = (
 
 
 def _batched(problem: DuelingProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:
-    if (horizon is None) != (num_batches is None):
-        raise InputError("bounds of batched policies need the horizon and the number of batches.")
-    if horizon is None or num_batches is None:
+    asked = rounds_asked_for(horizon, num_batches)
+    if asked is None:
         return [theorem.without_horizon() for theorem in _BATCHED]
-    require_rounds(horizon, num_batches)
+    horizon, num_batches = asked
     unit = f"at T = {horizon:,}, B = {num_batches}"
     return [theorem.of(problem, horizon, num_batches, unit=unit) for theorem in _BATCHED]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.policies.checks import require
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.divergence import divergence_from_half, inverse_divergence, namespace
 from jaxduel.theory.exploration import refuse_ties
@@ -87,7 +88,7 @@ def dts_constant(instance: Instance, alpha: float = 0.51, epsilon: float = 0.0) 
       A float; of an array a JAX scalar, differentiable.
 
     Raises:
-      InputError: two arms are tied (unless traced), or alpha <= 1/2.
+      InputError: two arms are tied (unless traced), alpha <= 1/2, or epsilon < 0.
 
     Example:
       >>> import jaxduel as jd
@@ -97,7 +98,7 @@ def dts_constant(instance: Instance, alpha: float = 0.51, epsilon: float = 0.0) 
       >>> f"{jd.theory.dts_constant(problem, alpha=1.0):.1f}"
       '1432.1'
     """
-    _require_alpha(alpha)
+    _require_widths(alpha, epsilon)
     return evaluate(_dts, instance, refuse_ties, untied, alpha, epsilon)
 
 
@@ -117,9 +118,9 @@ def dts_refined_constant(instance: Instance, alpha: float = 0.51, epsilon: float
       A float; of an array a JAX scalar, differentiable.
 
     Raises:
-      InputError: alpha <= 1/2; or, unless traced, two arms are tied, or the theorem's Assumption 2
-        does not hold: of some arm, the (L_C + 1)-th and the next strongest superior are equally
-        strong.
+      InputError: alpha <= 1/2 or epsilon < 0; or, unless traced, two arms are tied, or the
+        theorem's Assumption 2 does not hold: of some arm, the (L_C + 1)-th and the next strongest
+        superior are equally strong.
 
     Example:
       >>> import jaxduel as jd
@@ -127,7 +128,7 @@ def dts_refined_constant(instance: Instance, alpha: float = 0.51, epsilon: float
       >>> f"{jd.theory.dts_refined_constant(problem):.1f}"  # dts_constant: 807.4
       '187.2'
     """
-    _require_alpha(alpha)
+    _require_widths(alpha, epsilon)
     return evaluate(_dts_refined, instance, _require_assumption_2, _assumption_2, alpha, epsilon)
 
 
@@ -146,13 +147,15 @@ def dts_loglog_constant(instance: Instance, beta: float = 2.0, epsilon: float = 
       A float; of an array a JAX scalar, differentiable.
 
     Raises:
-      InputError: as `dts_refined_constant`.
+      InputError: as `dts_refined_constant`, or beta < 2.
 
     Example:
       >>> import jaxduel as jd
       >>> f"{jd.theory.dts_loglog_constant(jd.problems.load('cyclic')):.2f}"
       '34.44'
     """
+    require(beta, lambda x: x >= 2, "beta must be at least 2 for D-TS's bounds")
+    _require_widths(1.0, epsilon)
     return evaluate(_dts_loglog, instance, _require_assumption_2, _assumption_2, beta, epsilon)
 
 
@@ -222,9 +225,9 @@ def _assumption_2(x: Any) -> Any:
     return untied(x) & xp.all(winners | (ranked[:, count - 1] < ranked[:, count]))
 
 
-def _require_alpha(alpha: float) -> None:
-    if not alpha > 0.5:
-        raise InputError(f"alpha must be above 1/2 for D-TS's bounds, not {alpha}.")
+def _require_widths(alpha: float, epsilon: float) -> None:
+    require(alpha, lambda x: x > 0.5, "alpha must be above 1/2 for D-TS's bounds")
+    require(epsilon, lambda x: x >= 0, "epsilon must be at least 0 for D-TS's bounds")
 
 
 def _require_assumption_2(problem: DuelingProblem) -> None:

@@ -152,6 +152,8 @@ def test_an_instance_that_is_wrong_on_the_way_is_refused():
         ({"objective": "difference"}, "`against` is needed"),
         ({"against": PCOMP}, "`against` is needed"),
         ({"objective": "ratio", "regret": "weak"}, "no lower bound of weak regret"),
+        ({"objective": "ratio", "horizon": 1}, "needs a horizon above 1"),
+        ({"key": 0.5}, "seed must be a whole number or a typed JAX key, not 0.5"),
         ({"num_starts": 0}, "num_starts must be a whole number >= 1"),
         ({"num_seeds": 1}, "num_seeds must be a whole number >= 2"),
         ({"learning_rate": 0.0}, "learning_rate must be positive"),

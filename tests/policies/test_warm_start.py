@@ -281,6 +281,7 @@ def test_counts_may_be_many(name):
         ([[1, 0, 0], [0, 0, 0], [0, 0, 0]], r"wins\[0, 0\] must be 0, not 1"),
         ([[0, 0], [0, 0]], r"must have the shape \(3, 3\), not \(2, 2\)"),
         ([[0, "x"], [0, 0]], "must be a 3 x 3 table of whole numbers"),
+        (np.full((3, 3), 1j), "must be a 3 x 3 table of whole numbers"),
         ([[0, 2**31, 0], [0, 0, 0], [0, 0, 0]], "must sum to less than 2"),
     ],
 )

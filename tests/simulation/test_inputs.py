@@ -180,6 +180,14 @@ def test_policy_and_problem_must_fit():
         ),
         ("rmed1", {"scale": -1.0}, "rmed1: scale must not be negative"),
         ("rucb", {"active_arms": [True, False, True]}, "active_arms must be a mask of 3 arms"),
+        ("dts", {"active_arms": [1.0, float("nan"), 0.0]}, "active_arms must be a mask of 3 arms"),
+        ("dts", {"active_arms": ["a", "b", ""]}, "active_arms must be a mask of 3 arms"),
+        (
+            "rucb",
+            {"unseen": float("nan")},
+            "unseen must be a number of at least 0, or inf, not nan",
+        ),
+        ("rucb", {"unseen": -1.0}, "unseen must be a number of at least 0, or inf, not -1.0"),
     ],
 )
 def test_arguments_of_make(name, arguments, message):

@@ -222,6 +222,9 @@ def test_gradients_in_the_gap():
     ("call", "message"),
     [
         (lambda: jd.theory.base_minimax_rate(1, 10, 2), "at least 2 arms, not 1"),
+        (lambda: jd.theory.base_minimax_rate(2.5, 10, 2), "whole number of at least 2 arms"),
+        (lambda: jd.theory.base_minimax_rate(2, math.nan, 2), "horizon must be a whole number"),
+        (lambda: jd.theory.base_minimax_rate(2, 10, 1.5), "batches must be a whole number"),
         (lambda: jd.theory.base_minimax_rate(2, 10, 0), "0 batches for T = 10.*1 <= M <= T"),
         (lambda: jd.theory.adaptive_grid_minimax_rate(2, 10, 11), "1 <= M <= T"),
         (lambda: jd.theory.static_grid_problem_dependent_rate(2, 10, 11), "1 <= M <= T"),

@@ -29,6 +29,9 @@ def test_bad_input():
         for batches in (1, 101):
             with pytest.raises(InputError, match="2 <= B <= T"):
                 function(ORDERED, 100, batches)
+        for horizon, batches in ((100, 2.5), (math.inf, 4), (100.5, 4)):
+            with pytest.raises(InputError, match="whole number"):
+                function(ORDERED, horizon, batches)
     with pytest.raises(InputError, match="'gap' has no Condorcet winner"):
         jd.theory.pcomp_bound(losing, 100, 4)
     assert np.isfinite(jd.theory.pcomp_bound(cyclic, 100, 4))

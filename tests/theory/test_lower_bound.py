@@ -146,6 +146,8 @@ def test_ties_and_wrong_winners_are_named():
     for function in (jd.theory.copeland_lower_bound, jd.theory.ecw_allocation):
         with pytest.raises(InputError, match=r"'arxiv' has p = 1/2 for arms 3 and 5 \(counted"):
             function(tied)
+        with pytest.raises(InputError, match=r"arm 0\.0 is not a Copeland winner of 'gap': 0 are"):
+            function(jd.problems.load("gap"), winner=0.0)
         with pytest.raises(InputError, match="arm 1 is not a Copeland winner of 'gap': 0 are"):
             function(jd.problems.load("gap"), winner=1)
 

@@ -94,6 +94,11 @@ def test_what_is_proved_of_a_policy_is_in_the_report():
     assert len({text for texts in found.values() for text in texts}) == 13
 
 
+def test_whole_numbers_that_are_floats():
+    report = jd.theory.bounds(jd.problems.load("gap"), 1e6, 4.0)
+    assert report == jd.theory.bounds(jd.problems.load("gap"), 1_000_000, 4)
+
+
 @pytest.mark.parametrize("at", [(100, None), (None, 4), (100, 1)])
 def test_bad_input(at):
     with pytest.raises(InputError):

@@ -75,5 +75,9 @@ def test_bad_input():
             function(tied)
     with pytest.raises(InputError, match="alpha must be above 1/2"):
         jd.theory.dts_constant(ORDERED, alpha=0.5)
+    for name, least in (("epsilon", 0), ("beta", 2)):
+        for value in (least - 1, math.nan, math.inf):
+            with pytest.raises(InputError, match=f"{name} must be at least {least}"):
+                jd.theory.dts_loglog_constant(ORDERED, **{name: value})
     with pytest.raises(InputError, match="arms 0 and 1 beat arm 2 equally clearly"):
         jd.theory.dts_refined_constant(from_margins([0.1, 0.2, 0.2]))

@@ -192,7 +192,8 @@ def delays(panel: Panel, order: Order) -> SweepPlan:
     """Final regret against the delay of feedback; delays of a tenth of T and more are left out."""
     ((data, competitors),) = panel.playing(order)
     end = data.horizon or 1
-    played = [d for d in panel.options["delays"] if d == 1 or 10 * d < end]
+    asked = panel.options["full" if order.full else "usual"]
+    played = [d for d in asked if d == 1 or 10 * d < end]
     return against_delay(panel.name, data, competitors, played)
 
 

@@ -47,7 +47,7 @@ class BaSE(GridSettings):
     Two readings. The text has gamma = 1 and commits, the defaults here. The authors' released
     program has gamma = 1/2 and explores in all M batches (`gamma=0.5, commit=False`); Figure 1 (a),
     where the minimax grid gives the smallest regret and four batches come close to UCB1, is of that
-    program: with the text's numbers the geometric grid is best at M = 4 and 5.
+    program: with the text's numbers the geometric grid is best at M = 3 to 6.
 
     Rounding (`GridSettings`) matters where the first batch is a few pulls: on the geometric grid
     with K = 3, T = 50,000, M = 5 it is 8, of which 2, 2, 2 are made. Sharing them as 3, 3, 2, with

@@ -16,6 +16,9 @@ from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
+_RATIO = 1e15
+"""Above the largest std / prior_std, whose square float32 must hold."""
+
 
 class ThompsonGaussianState(NamedTuple):
     """One seed's state."""
@@ -73,6 +76,8 @@ class ThompsonGaussian:
         require(self.std, lambda x: x > 0, f"{name}: std must be positive")
         require(self.prior_mean, np.isfinite, f"{name}: prior_mean must be finite")
         require(self.prior_std, lambda x: x > 0, f"{name}: prior_std must be positive")
+        ratio = np.asarray(self.std) / np.asarray(self.prior_std)
+        require(ratio, lambda x: x < _RATIO, f"{name}: std / prior_std must be below {_RATIO:g}")
 
     def init(self, key: Key) -> ThompsonGaussianState:
         """The prior."""

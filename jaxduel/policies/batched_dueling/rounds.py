@@ -46,7 +46,7 @@ class BatchedSettings:
         "kl-log-horizon": the same with log T.
       threshold: a number to use in place of the KL threshold, in nats.
       q: growth of the batches, T^(1/B) if None. Round r has c_r = max(1, floor(q^r)) comparisons of
-        a pair.
+        a pair. With a smaller q there may be more batches than B stands for.
       delta: gamma_r = sqrt(log(1 / delta) / (2 c_r)). If None, 1 / (6 T K^2 B) for "hoeffding"
         (the theory) and 1 / (T K^2) for the KL criteria (the experiments).
     """

@@ -15,7 +15,7 @@ from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.checks import require_alpha, require_index
 from jaxduel.policies.counts import (
     add_to_tally,
     duel_result,
@@ -88,8 +88,9 @@ class RUCB:
     assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
 
     def validate(self) -> None:
-        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        """Raises InputError unless alpha > 0 and unseen >= 0; warns where alpha <= 1/2."""
         require_alpha(self.alpha, "rucb")
+        require_index(self.unseen, "rucb: unseen")
 
     def init(self, key: Key) -> RUCBState:
         """No comparisons, no hypothesis."""

@@ -6,10 +6,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxduel.numerics.choice import first_largest
-from jaxduel.policies.checks import require
+from jaxduel.policies.checks import require, require_index
 
 
 def select(
@@ -43,7 +42,4 @@ def require_settings(exploration: Any, unplayed: Any, where: str) -> None:
     """Raises InputError unless exploration and unplayed are at least 0, unplayed possibly
     infinite."""
     require(exploration, lambda a: a >= 0, f"{where}: exploration must not be negative")
-    values = np.asarray(unplayed)
-    if values.dtype.kind == "f":
-        values = np.where(np.isposinf(values), 0.0, values)
-    require(values, lambda u: u >= 0, f"{where}: unplayed must be a number of at least 0, or inf")
+    require_index(unplayed, f"{where}: unplayed")

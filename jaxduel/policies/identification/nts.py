@@ -53,7 +53,9 @@ class NTS:
 
     If all |p_ij - 1/2| exceed h, the answer is wrong with probability at most gamma: the paper's
     alpha and beta are both gamma here, as in its experiments. No order of the arms is assumed. At
-    most 2 K - floor(log2 K) - 2 pairs are asked.
+    most 2 K - 3 pairs are asked; if K is a power of two, at most 2 K - log2 K - 2. (An arm that is
+    left over in a round of the knockout meets nobody in it, as in the authors' program, so that the
+    champion may have won one duel only.)
 
     The authors' program duels every pair once before it begins, and counts that: its mean is that
     of this policy, less the pairs that are asked, plus K (K - 1) / 2.

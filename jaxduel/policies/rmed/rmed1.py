@@ -25,7 +25,7 @@ class RMED1State(NamedTuple):
     tally: jax.Array  # (K, 2, K) int32: wins of i over j, losses of i to j
     evidence: jax.Array  # (K, K) float32: n_ij d(mu_ij, 1/2) where mu_ij <= 1/2, else 0
     divergence: jax.Array  # (K,) float32: I_i, the row sums of the evidence
-    pair: jax.Array  # () int32: i 2^16 + j for the initial phase's next pair (i, j); i = K after it
+    pair: jax.Array  # () uint32: i 2^16 + j, the initial phase's next pair (i, j); i = K after it
     queue: jax.Array  # (K,) bool: L_R, the arms of this pass that are still to come
     waiting: jax.Array  # (K,) bool: L_N, the arms of the next pass
     t: jax.Array  # () int32: comparisons made
@@ -92,7 +92,7 @@ class RMED1:
             tally=jnp.zeros((num, 2, num), jnp.int32),
             evidence=jnp.zeros((num, num), jnp.float32),
             divergence=jnp.zeros(num, jnp.float32),
-            pair=jnp.int32(1),
+            pair=_packed(0, 1),
             queue=jnp.asarray(self.active_arms),
             waiting=jnp.zeros(num, bool),
             t=jnp.int32(0),
@@ -195,8 +195,8 @@ class RMED1:
 
 
 def _packed(i: jax.Array | int, j: jax.Array | int) -> jax.Array:
-    return jnp.int32(i << _SHIFT | j)
+    return jnp.uint32(i << _SHIFT | j)
 
 
 def _arms_of(pair: jax.Array) -> tuple[jax.Array, jax.Array]:
-    return pair >> _SHIFT, pair & (2**_SHIFT - 1)
+    return (pair >> _SHIFT).astype(jnp.int32), (pair & (2**_SHIFT - 1)).astype(jnp.int32)

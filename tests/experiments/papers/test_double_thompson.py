@@ -66,14 +66,13 @@ def test_files_of_all_kinds_of_panels(report):
 @pytest.mark.thorough
 def test_curves_that_figures_share_are_simulated_once(report):
     five, nine = "mslr5-condorcet", "noncondorcet-cyclic"
-    delays = [f"{p}[delay={d}]" for p in ("dts", "dts+") for d in (3, 10)]
     assert set(report.samples) == {
         *((five, p) for p in ("btm", "ecw-rmed", "dts")),
         *(("mslr5-noncondorcet", p) for p in ("btm", "ecw-rmed", "dts")),
-        *((nine, p) for p in ("dts", "dts+", *delays)),
+        *((nine, p) for p in ("dts", "dts+", "dts[delay=10]", "dts+[delay=10]")),
     }
     assert report.samples[nine, "dts"].selves is not None
-    assert report.samples[nine, "dts[delay=3]"].selves is None
+    assert report.samples[nine, "dts[delay=10]"].selves is None
     btm = report.samples[five, "btm"]
     assert btm.separate
     np.testing.assert_array_equal(btm.checkpoints, [10, 30, 100, 120])
@@ -96,7 +95,7 @@ def test_tables_have_the_numbers_of_the_samples(report):
     folder = report.files[0].parent
     with (folder / "figure-6b.csv").open() as file:
         rows = {(row["policy"], row["delay"]): float(row["mean"]) for row in csv.DictReader(file)}
-    assert rows["dts", "3"] == report.samples["noncondorcet-cyclic", "dts[delay=3]"].mean[-1]
+    assert rows["dts", "10"] == report.samples["noncondorcet-cyclic", "dts[delay=10]"].mean[-1]
     with (folder / "figure-2.csv").open() as file:
         rows = {(r["data_set"], r["policy"]): float(r["std"]) for r in csv.DictReader(file)}
     std = report.samples["mslr5-condorcet", "btm"].final.std(ddof=1)
@@ -150,7 +149,7 @@ def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
         ("6a", False, 100_000, 20),
         ("3d", False, 100_000, 100),
         ("3f", False, 20_000, 100),
-        ("4d", False, 20_000, 3),
+        ("4d", False, 10_000, 3),
         ("3a", True, 1_000_000, 500),
         ("6a", True, 1_000_000, 500),
         ("3f", True, 1_000_000, 100),
@@ -162,6 +161,14 @@ def test_horizons_and_runs(panel, full, horizon, runs):
     (group, *_), competitor = record.groups, record.groups[0].competitors[0]
     assert record.size(group, competitor, Order(full=full)) == (horizon, runs)
     assert record.size(group, competitor, Order(full=full, runs=7, horizon=50)) == (50, 7)
+
+
+@pytest.mark.parametrize(("full", "longest", "number"), [(False, 3_000, 6), (True, 10_000, 9)])
+def test_delays_of_figure_6(full, longest, number):
+    panel = PAPER.panel("6b")
+    plan = panel.picture(panel, Order(full=full))
+    played = {competitor.delay for _, competitor in plan.entries}
+    assert (min(played), max(played), len(played)) == (1, longest, number)
 
 
 TIMES = np.array([10, 100, 1000])

@@ -133,6 +133,7 @@ def test_the_mean_follows_the_rewards_after_a_billion_pulls():
         ({"prior_std": -1.0}, "prior_std must be positive, not -1.0"),
         ({"prior_std": np.inf}, "prior_std must be positive"),
         ({"prior_mean": np.nan}, "prior_mean must be finite, not nan"),
+        ({"prior_std": 1e-20}, r"std / prior_std must be below 1e\+15, not 1e\+20"),
     ],
 )
 def test_bad_parameters(parameters, message):

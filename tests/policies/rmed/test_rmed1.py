@@ -8,6 +8,8 @@ import pytest
 import jaxduel as jd
 from jaxduel.numerics import evidence_against_half
 from jaxduel.policies.base import Duel
+from jaxduel.policies.checks import MAX_ARMS
+from jaxduel.policies.rmed import rmed1
 from tests.oracles.rmed.rmed1 import RMED1
 
 # ---- the oracle, by hand ------------------------------------------------------------------------
@@ -72,6 +74,11 @@ def test_every_pair_first_then_ties_go_to_the_lowest_index():
     # arms 0, 1 and 2 each lost one duel: i* = 0, and arm 0 (first in the list, with 2 ahead of it)
     # meets the arm against which its mean is lowest
     assert duels[6].tolist() == [0, 2]
+
+
+def test_pairs_of_the_most_arms_fit():
+    for i, j in ((MAX_ARMS - 2, MAX_ARMS - 1), (MAX_ARMS, 0)):
+        assert tuple(map(int, rmed1._arms_of(rmed1._packed(jnp.int32(i), jnp.int32(j))))) == (i, j)
 
 
 def test_an_arm_that_leads_everybody_plays_itself():

@@ -9,7 +9,7 @@ Left open by the text, or different in the authors' released program:
 
 - The program has gamma = 0.5 and explores in all M batches, the text has gamma = 1 and commits in
   the last. With the program's BaSE, panel (a) is as the paper describes it (with the text's, the
-  geometric grid is best at M = 4 and 5), so Figure 1 has that; figure "text1" has the text's.
+  geometric grid is best at M = 3 to 6), so Figure 1 has that; figure "text1" has the text's.
 - Unit variances, 200 runs, M = 2..7, K = 2, 3, 5, 8, 13, 20 and T = 500..5e4, as in the program,
   which has log T, not log t, in UCB1's index.
 - Pulls that a batch cannot share equally among the arms are left to the next batch, as in the

@@ -40,8 +40,8 @@ class DETCMinimax(UnknownGapSettings):
 
     As Algorithm 2 (`DETC`), but
 
-    - T_1 = log^10 T, which exceeds every T up to 3e15: with it stage II lasts to the end, so that
-      the policy explores once and commits. A smaller `commit_pulls` lets it go on.
+    - T_1 = log^10 T, which exceeds every T from 4 to 3e15: with it stage II lasts to the end, so
+      that the policy explores once and commits. A smaller `commit_pulls` lets it go on.
     - Stage III goes on while |mu' - theta| < sqrt(2/t log(e T/t (log^2(T/t) + 1))) and t < log^2 T.
     - If it ends with t >= log^2 T, both arms are pulled, then both again, until |p_1 - p_2| >=
       sqrt(8/s log+(T/s)) after s pulls of each, whose means are p; the arm of the larger is
