@@ -54,7 +54,8 @@ def unknown_name(
     text = str(name)
     near = [meant] if meant else difflib.get_close_matches(text.lower(), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
-    return InputError(f"unknown {kind} '{shorten(text)}': known are {', '.join(names)}{hint}")
+    listed = f"known are {', '.join(names)}" if names else "there is none"
+    return InputError(f"unknown {kind} '{shorten(text)}': {listed}{hint}")
 
 
 _PACKAGE = os.path.dirname(__file__) + os.sep

@@ -20,13 +20,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
     renamed, and the folder synchronised too.
 
     Args:
-      path: the file.
+      path: the file, or a link to it.
       content: its bytes, or its text.
       label: begins the name of the temporary file, so that `remove_parts` finds what a killed
         writer left.
 
     Returns:
-      The path.
+      The file's path.
 
     Raises:
       StorageError: if it cannot be written (disk full, quota, no permission); no partial file
@@ -34,6 +34,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
     """
     path = Path(path)
     try:
+        path = path.resolve() if path.is_symlink() else path
         with interrupts.whole():
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{label}-", suffix=TEMPORARY)
             try:
@@ -60,18 +61,25 @@ def remove_parts(folder: Path, label: str) -> None:
         path.unlink(missing_ok=True)
 
 
-def require_writable_file(path: str | os.PathLike[str]) -> Path:
-    """The path as a `Path`, checked: it is not a folder, and its folder exists and is writable.
+def require_writable_file(path: str | os.PathLike[str], *others: Path) -> Path:
+    """The path as a `Path`, checked: no folder or device, and its folder exists and is writable.
+
+    Args:
+      path: the path.
+      others: files that the caller reads or writes besides.
 
     Raises:
-      InputError: if it cannot be written.
+      InputError: if it cannot be written, or is one of the others.
     """
     path = Path(path)
     said = f"the output '{shorten(str(path), 300)}'"
     try:
         if path.is_dir():
             raise InputError(f"{said} is a folder: give the name of a file.")
-        path.exists()  # fails for a name that is too long
+        if path.exists() and not path.is_file():
+            raise InputError(f"{said} is a device or a pipe: give the name of a file.")
+        if path.resolve() in [other.resolve() for other in others]:
+            raise InputError(f"{said} is read or written for something else: give another name.")
         if not path.parent.is_dir():
             raise InputError(f"{said} cannot be written: there is no folder for it.")
     except InputError:

@@ -15,6 +15,7 @@ def test_every_public_name_has_an_example():
     assert public.lacking() == []
 
 
+@pytest.mark.usefixtures("quick_compilation")
 @pytest.mark.parametrize(
     "thing",
     [

@@ -88,3 +88,19 @@ def test_a_file_that_cannot_be_written_is_refused(tmp_path):
         require_writable_file(tmp_path)
     with pytest.raises(jd.InputError, match="no folder"):
         require_writable_file(tmp_path / "missing" / "r.nc")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(jd.InputError, match="is a device or a pipe"):
+        require_writable_file(tmp_path / "pipe")
+    log = tmp_path / "log.csv"
+    (tmp_path / "link.csv").symlink_to(log)
+    for same in (log, tmp_path / "link.csv", tmp_path / ".." / tmp_path.name / "log.csv"):
+        with pytest.raises(jd.InputError, match="is read or written for something else"):
+            require_writable_file(same, tmp_path / "other.csv", log)
+
+
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for content in ("one", "two"):
+        assert write_whole(tmp_path / "link", content) == tmp_path / "file"
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "file").read_text() == content

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
+import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -26,6 +29,7 @@ from jaxduel.cli.sweeps import compare, export, plot, show, sweep
 from jaxduel.cli.votes import fit
 from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
+from jaxduel.files import why
 
 _DESCRIPTION = "Simulates dueling bandits and batched multi-armed bandits."
 COMMANDS = {
@@ -46,6 +50,10 @@ COMMANDS = {
     "plan": plan,
     "next": next_votes,
 }
+for _command in COMMANDS.values():  # tyro would show an entry's continuation as a new line
+    _command.__doc__ = re.sub(r"\n {4,}", " ", str(inspect.getdoc(_command)))
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of the system where there is no room to write."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,42 +63,62 @@ def main(argv: Sequence[str] | None = None) -> int:
       argv: the arguments; those of the process if None.
 
     Returns:
-      0; 2 for bad input, a bound that could not be computed or a file that could not be written,
+      0; 2 for bad input, a bound that could not be computed or output that could not be written,
       and 1 where memory does not suffice or a cluster's scheduler is lost, after one line on
       standard error; 130 after Ctrl-C.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     if NO_CACHE in arguments:  # an option of all commands
         arguments.remove(NO_CACHE)
         os.environ["JAXDUEL_CACHE"] = "off"
+    try:
+        code = _carry_out(arguments)
+        print(end="", flush=True)  # fails here rather than as the process ends
+        return code
+    except (InputError, SolverError, StorageError) as error:
+        line = str(error).replace("\n", "\\n").replace("\r", "\\r")
+        print(f"jaxduel: error: {line}", file=sys.stderr)
+        return WRONG_INPUT
+    except BrokenPipeError:  # the reader of the output has gone
+        _discard_output()
+        return 0
+    except (MemoryError, ConnectionError) as error:
+        print(f"jaxduel: error: {error}", file=sys.stderr)
+        return FAILED
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _discard_output()
+        print(f"jaxduel: error: the output cannot be written: {why(error)}.", file=sys.stderr)
+        return WRONG_INPUT
+    except KeyboardInterrupt:
+        interrupts.say_once()
+        return INTERRUPTED
+
+
+def _carry_out(arguments: Sequence[str]) -> int:
+    """Prints the version or the overview, or runs the command; returns the exit code."""
     if arguments == ["--version"]:
         print(f"jaxduel {jd.__version__}")
         return 0
     if arguments in ([], ["-h"], ["--help"]):
         say(_overview())
         return 0
-    try:
-        with _plain_warnings(), in_one_sentence(COMMANDS, arguments):
-            return tyro.extras.subcommand_cli_from_dict(
-                COMMANDS,
-                prog="jaxduel",
-                description=_DESCRIPTION,
-                args=arguments,
-                config=(tyro.conf.OmitArgPrefixes,),
-            )
-    except (InputError, SolverError, StorageError) as error:
-        line = str(error).replace("\n", "\\n").replace("\r", "\\r")
-        print(f"jaxduel: error: {line}", file=sys.stderr)
-        return WRONG_INPUT
-    except BrokenPipeError:  # the reader of the output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (MemoryError, ConnectionError) as error:
-        print(f"jaxduel: error: {error}", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        interrupts.say_once()
-        return INTERRUPTED
+    with _plain_warnings(), in_one_sentence(COMMANDS, arguments):
+        return tyro.extras.subcommand_cli_from_dict(
+            COMMANDS,
+            prog="jaxduel",
+            description=_DESCRIPTION,
+            args=arguments,
+            config=(tyro.conf.OmitArgPrefixes,),
+        )
+
+
+def _discard_output() -> None:
+    """Sends what is left of standard output nowhere, so that ending the process writes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _overview() -> Iterator[str]:

@@ -75,9 +75,9 @@ Time = Annotated[datetime, _spec("HH:MM[:SS]", datetime, _time)]
 
 
 _OF_THE_RUN = {
-    "horizon": "--horizon gives the horizon",
-    "num_arms": "the number of arms is that of the problem",
-    "active_arms": "the arms are those of the problem",
+    "horizon": "the horizon follows from the other arguments",
+    "num_arms": "the number of arms follows from the other arguments",
+    "active_arms": "the arms follow from the other arguments",
 }
 
 

@@ -24,6 +24,7 @@ _WANTED = {
     "I": "I/N, two whole numbers with I from 1 to N, such as 2/8",
     "HH": "a time of day such as 07:45:00, or a date and time such as 2026-11-25T07:45",
     "FLOAT": "a number",
+    "P": "probabilities such as 0.95",
     "T": "whole numbers such as 1000 or 1e6",
     "STR": "text",
 }
@@ -102,9 +103,12 @@ def _wanted(metavar: str) -> str:
 
 
 def _name(argument: Any) -> str:
-    """An option as written on the command line, or the name of a positional argument."""
+    """An option as written on the command line, or a positional argument as the help calls it."""
     written = str(argument.lowered.name_or_flags[0])
-    return written if written.startswith("-") else written.rpartition(".")[2].upper()
+    if written.startswith("-"):
+        return written
+    listed = argument.lowered.choices is not None  # the help has its choices in place of a name
+    return written.rpartition(".")[2].upper() if listed else str(argument.lowered.metavar)
 
 
 def _plain(option: str) -> str:

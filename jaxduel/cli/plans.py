@@ -122,7 +122,7 @@ def next_votes(
 
     start_jax()
     if out is not None:
-        require_writable_file(out)
+        require_writable_file(out, votes)
     log = votes_of(votes, columns, core)
     parameters = with_batches(policy, settings_of(policy, settings))
     horizon = int(log.wins.sum()) + num
@@ -137,7 +137,7 @@ def next_votes(
     else:
         print(f"written: {write_whole(out, text.getvalue())}")
     if len(pairs) < num:
-        warn_caller(f"{policy} asks for {len(pairs)} pairs: to it, the votes decide the rest.")
+        warn_caller(f"{policy} asks for {len(pairs)} pairs: else it compares arms with themselves.")
     return 0
 
 

@@ -305,7 +305,9 @@ def export(
         _require_no_choice(vars(cells))
         frame = load_result(results).to_frame()
         path = results.with_suffix(f".{to}") if out is None else out
-        _require_writable(path)
+        if out is None and path.exists():
+            raise InputError(f"'{path}' exists: --out {path} replaces it.")
+        _require_writable(path, results)
     else:
         from jaxduel.experiments.sweep import open_sweep
         from jaxduel.experiments.sweep.reading.cells import choose, frame_of
@@ -330,10 +332,10 @@ def _width() -> int:
     return max(shutil.get_terminal_size((100, 24)).columns, 60)
 
 
-def _require_writable(path: Path | None) -> None:
+def _require_writable(path: Path | None, *others: Path) -> None:
     """Raises InputError for a file that cannot be written, before anything is printed."""
     if path is not None:
-        require_writable_file(path)
+        require_writable_file(path, *others)
 
 
 def _write(path: Path, content: str | bytes) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jaxduel.votes import Fit, Votes
 
 _COLUMNS = ("left", "right", "winner", "loser", "left_wins", "right_wins", "ties")
-_LONGEST_NAME = 32
+_LONGEST_NAME = 48
 _ARENA = "arena"
 """Word for the Chatbot Arena's votes in place of a file."""
 
@@ -42,9 +42,10 @@ def fit(
       out: file for the table, as CSV; none if left out.
       matrix: file for the preferences, arms in the order of the votes' names, for --problem.
     """
-    for path in (out, matrix):
-        if path is not None:
-            require_writable_file(path)
+    if out is not None:
+        require_writable_file(out, votes)
+    if matrix is not None:
+        require_writable_file(matrix, votes, *filter(None, [out]))
     if matrix is not None and matrix.suffix != ".csv":
         raise InputError(
             f"--matrix takes a name that ends with .csv, not '{shorten(matrix.name)}'."
@@ -94,7 +95,9 @@ def _lines(fitted: Fit) -> Iterator[str]:
         f"them ties; model {fitted.model}"
     )
     table = fitted.table()
-    names = [_printable(name) for name in table["arm"]]
+    names = [shorten(name, _LONGEST_NAME) for name in table["arm"]]
+    if len(set(names)) < len(names):
+        names = list(table["arm"])
     width = max(map(len, ("arm", *names)))
     strong = fitted.strengths is not None
     strength = f"{'strength':>8}  {'95 % interval':<16}  " if strong else ""
@@ -116,9 +119,5 @@ def _lines(fitted: Fit) -> Iterator[str]:
 def _matrix(fitted: Fit) -> str:
     """The mean preferences as `jd.problems.load` reads them, with the arms' names in a comment."""
     rows = [",".join(f"{p:.17g}" for p in row) for row in fitted.problem.preferences]
-    names = " | ".join(map(_printable, fitted.votes.arms))
+    names = " | ".join(fitted.votes.arms)
     return "\n".join([f"# {names}", *rows, ""])
-
-
-def _printable(name: str) -> str:
-    return shorten(name, _LONGEST_NAME)

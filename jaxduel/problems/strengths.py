@@ -32,7 +32,7 @@ _TOLERANCE = 1e-10
 _LOST_TO_ROUNDING = 1e-5
 """Largest decrement at which steps that gain nothing are a matter of rounding."""
 _ROUNDING = 1e-12
-"""Relative error of a log-likelihood: a step may lower it by as much."""
+"""Relative error of a log-likelihood, which a step may lower by as much, and of a preference."""
 _SHORTEST = 1e-12
 
 
@@ -74,8 +74,9 @@ class Laplace:
         return self.mode + moved[:, :num_arms], log_nu
 
     def mean_preferences(self) -> np.ndarray:
-        """Posterior mean of the preferences: (K, K), p + p.T = 1."""
-        return coherent(self._mean(partial(preferences, self.model)))
+        """Posterior mean of the preferences: (K, K), p + p.T = 1; 1/2 of arms that are level."""
+        mean = self._mean(partial(preferences, self.model))
+        return coherent(np.where(np.abs(mean - 0.5) < _ROUNDING, 0.5, mean))
 
     def mean_ties(self) -> np.ndarray:
         """Posterior mean of davidson's probabilities of a tie: (K, K), 0 on the diagonal."""

@@ -13,7 +13,7 @@ from jaxduel.errors import InputError
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies import registry
 from jaxduel.policies.base import WITHHELD, Batch, Duel, SupportsSkip
-from jaxduel.policies.checks import MAX_HORIZON, require_whole
+from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.simulation.blocks import plan_kind
 from jaxduel.simulation.compiling import compiled_once, shared
@@ -59,6 +59,7 @@ def next_pairs(votes: Votes, policy: Any, num: int = 20, seed: int = 0) -> list[
     require_whole(num, 1, "num must be a whole number of at least 1")
     if num > MOST_PAIRS:
         raise InputError(f"num must be at most {MOST_PAIRS:,}, not {num:,}.")
+    require_policy(policy, "next_pairs")
     registry.validate(policy)
     kind = plan_kind(policy)
     if kind not in (Duel, Batch):
@@ -67,10 +68,10 @@ def next_pairs(votes: Votes, policy: Any, num: int = 20, seed: int = 0) -> list[
         raise InputError(
             f"the policy has {policy.num_arms} arms, and {votes.name} has {votes.num_arms}."
         )
-    known = int(votes.wins.sum())
+    root, known = root_key(seed), votes.num_votes
     arms = np.random.default_rng([seed, known]).permutation(votes.num_arms)
     wins = checked_start(policy, votes.wins[np.ix_(arms, arms)])
-    key = fold_in(root_key(seed), known)
+    key = fold_in(root, known)
     policy = registry.to_32_bits(policy)
     if kind is Batch:
         left, right = _batch(policy, jnp.asarray(wins), key)

@@ -79,13 +79,15 @@ class Fit:
             ties = self.posterior.mean_ties() if self.model == "davidson" else None
         return from_matrix(mean, name=f"{self.votes.name} ({self.model})", ties=ties)
 
-    def sample(self, key: Array, n: int) -> np.ndarray:
+    def sample(self, key: Array, n: int, *, decisive: bool = False) -> np.ndarray:
         """Preferences drawn from the posterior.
 
         Args:
           key: a key of JAX. Draws are a function of it, `n` and the votes, within a version of
             NumPy.
           n: number of draws, at least 1.
+          decisive: of votes that are no ties; half of davidson's ties counts for either arm
+            otherwise.
 
         Returns:
           (n, K, K) float64, p + p.T = 1; each is a matrix for `jd.problems.from_matrix`.
@@ -100,7 +102,8 @@ class Fit:
             normals = rng.standard_normal((n, len(self.posterior.factor)))
             strengths, log_nu = self.posterior.draws(normals)
             d = strengths[:, :, None] - strengths[:, None, :]
-            return coherent(preferences(self.model, d, log_nu[:, None, None]))
+            model = "btl" if decisive and self.model == "davidson" else self.model
+            return coherent(preferences(model, d, log_nu[:, None, None]))
         i, j = np.triu_indices(self.votes.num_arms, 1)
         won, lost = self.votes.wins[i, j], self.votes.wins[j, i]
         drawn = np.zeros((n, self.votes.num_arms, self.votes.num_arms))

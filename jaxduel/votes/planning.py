@@ -18,7 +18,7 @@ from jaxduel.problems.dueling import from_matrix
 from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.keys import GENERATORS, root_key
-from jaxduel.stats import interval95, standard_error
+from jaxduel.stats import interval95, standard_error, wilson95
 from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.fitting import Fit, Model, fit
@@ -85,7 +85,8 @@ class Plan:
     correct: Mapping[str, np.ndarray]  # policy -> (draws, seeds, M) bool
     """Whether the rule names a best arm."""
     cast: Mapping[str, np.ndarray]  # policy -> (draws, seeds) int64
-    """Votes cast: fewer than asked for where a policy asked for no others."""
+    """Votes cast: fewer than asked for where a policy's horizon, which counts comparisons of arms
+    with themselves, ended before."""
     afresh: tuple[str, ...] = ()
     """Policies that began without the log, as they cannot start from counts."""
 
@@ -102,6 +103,8 @@ class Plan:
         mean = values.mean(axis=0)
         sem = standard_error(values, np.repeat(np.arange(draws), seeds))
         low, high = interval95(mean, sem, draws)
+        if np.any(alike := sem == 0):  # all instances, as where every run is right
+            low[alike], high[alike] = wilson95(draws * mean[alike], draws)
         return mean, np.clip(low, 0, 1), np.clip(high, 0, 1)
 
     def votes_needed(self, policy: str, target: float) -> Needed:
@@ -120,7 +123,7 @@ class Plan:
         needed, others = self._resampled(policy, target), self._resampled(BASELINE, target)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = 1 - needed / others
-        share[~np.isfinite(needed) | ~np.isfinite(others)] = np.nan
+        share[~np.isfinite(share) | ~np.isfinite(needed)] = np.nan
         return Needed(float(share[0]), *map(float, np.quantile(share[1:], [0.025, 0.975])))
 
     def _resampled(self, policy: str, target: float) -> np.ndarray:
@@ -170,22 +173,27 @@ class Plan:
     def summary(self) -> list[str]:
         """Lines of text: what is known now, and what each policy needs."""
         votes, most = self.fit.votes, int(self.votes[-1])
-        named = votes.arms[int(np.argmax(self.fit.best))]
+        named = int(order(self.rule, votes.wins, np.zeros(votes.num_arms))[0])
+        best = float(self.fit.best[named])
         lines = [
             f"{votes.name}: {votes.num_arms} arms, {votes.num_votes:,} votes; model "
             f"{self.fit.model}, arms named by {self.rule}",
-            f"now: '{named}', which is the best with probability {self.fit.best.max():.3f}",
+            f"now: '{votes.arms[named]}', which is the best with probability {best:.3f}",
         ]
         for target in self.targets:
-            if self.fit.best.max() >= target:
+            if best >= target:
                 lines.append(f"{target:g}: the votes that there are already decide it")
+                continue
             for policy in self.correct:
                 lines.append(f"{target:g}: {policy} needs {self._needs(policy, target, most)}")
         for policy in self.afresh:
             lines.append(f"{policy} cannot start from counts: it began afresh")
         for policy, cast in self.cast.items():
             if (short := int((cast < most).sum())) > 0:
-                lines.append(f"{policy} asked for no more votes before {most:,} in {short:,} runs")
+                lines.append(
+                    f"{policy} cast fewer than {most:,} votes in {short:,} runs: it compared arms "
+                    "with themselves to the end of its horizon"
+                )
         return lines
 
     def _needs(self, policy: str, target: float, most: int) -> str:
@@ -216,9 +224,9 @@ class Plan:
 
 def plan(
     votes: Votes,
-    policies: Sequence[str] | Mapping[str, Entry] = POLICIES,
+    policies: str | Sequence[str] | Mapping[str, Entry] = POLICIES,
     *,
-    targets: Sequence[float] = (0.95,),
+    targets: float | Sequence[float] = (0.95,),
     max_votes: int = 20_000,
     model: Model = "btl",
     rule: str | None = None,
@@ -265,12 +273,15 @@ def plan(
       >>> bool(needed.low <= needed.value <= needed.high)
       True
     """
+    if isinstance(policies, str):
+        policies = (policies,)
     if not policies:
         raise InputError("plan needs at least one policy.")
     if not isinstance(policies, Mapping):
         if len(set(policies)) < len(policies):
             raise InputError("plan: a policy is named twice.")
         policies = {name: (name, {}) for name in policies}
+    targets = tuple(dict.fromkeys(np.atleast_1d(targets).tolist()))
     for target in targets:
         if not 0 < target < 1:
             raise InputError(f"targets are probabilities between 0 and 1, not {target}.")
@@ -286,7 +297,7 @@ def plan(
     made = {label: _policy(*entry, votes, max_votes) for label, entry in policies.items()}
     root = root_key(seed, GENERATORS[0])
     of_draws, of_runs = jax.random.split(root)
-    drawn = [from_matrix(p, name=votes.name) for p in fitted.sample(of_draws, draws)]
+    drawn = [from_matrix(p, name=votes.name) for p in fitted.sample(of_draws, draws, decisive=True)]
     roots = list(jax.random.split(of_runs, draws))
     settings = {
         "votes": int(max_votes),
@@ -315,7 +326,7 @@ def plan(
             correct[name] = np.concatenate([before, later], axis=2)
             cast[name] = np.stack([found.cast for found in cells])
     afresh = tuple(name for name in correct if not isinstance(made[name], SupportsWarmStart))
-    return Plan(fitted, rule, np.append(0, grid), tuple(targets), correct, cast, afresh)
+    return Plan(fitted, rule, np.append(0, grid), targets, correct, cast, afresh)
 
 
 def _policy(name: str, parameters: Mapping[str, Any], votes: Votes, more: int) -> Any:

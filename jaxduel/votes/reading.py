@@ -6,10 +6,11 @@ import csv
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from operator import itemgetter
@@ -39,6 +40,8 @@ _DELIMITERS = (",", ";", "\t")
 _LONGEST_FIELD = 2**24
 """Most characters of an entry: logs hold conversations in columns that are ignored."""
 _SHOWN = 20
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters, ends of lines, and surrogates, which stand for bytes that are no text."""
 
 Outcome = tuple[str, str, int, int, int]
 """Left arm, right arm, votes for the left, votes for the right, ties."""
@@ -63,7 +66,8 @@ def read(
 
     - left, right, winner: one vote a row. The arms' columns may also be called model_a and model_b,
       or a and b. The winner is the name of one of the two, or one of these words for its side, or
-      tie, "tie (bothbad)", both_bad or draw; a name goes before a word;
+      tie, "tie (bothbad)", both_bad or draw; a name goes before a word, and a word that may be
+      meant for another arm is refused;
     - winner, loser: one vote a row;
     - left, right, left_wins, right_wins and, if it is there, ties: counts, whose rows add up.
 
@@ -83,8 +87,9 @@ def read(
 
     Raises:
       InputError: the file cannot be read, holds no votes or those of one arm, lacks columns, or a
-        line is wrong: an arm against itself, no name, a winner that is neither arm nor a word,
-        counts that are not whole numbers of at least 0. The sentence has the line's number.
+        line is wrong: an arm against itself, no name, a winner that is neither arm nor a word, or
+        may be either, counts that are not whole numbers of at least 0. The sentence has the line's
+        number.
 
     Example:
       >>> from pathlib import Path
@@ -136,9 +141,12 @@ def _outcomes(
     """The outcome of each different row, and (N,) the number of each row's in that list."""
     lines = _WholeLines(file)
     first = next(iter(lines), None)
-    if first is None:
+    if first is None or not first.strip():
+        lacks = "has a blank first line" if first else "is empty"
+        if lines.unfinished:
+            lacks = "has one line without an end, which may be half written"
         raise InputError(
-            f"{_file(path)} is empty: a header such as left,right,winner and votes are needed."
+            f"{_file(path)} {lacks}: a header such as left,right,winner and votes are needed."
         )
     delimiter = max(_DELIMITERS, key=first.count)
     header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
@@ -171,20 +179,22 @@ def _outcomes(
             f"the last line of {_file(path)}, {reader.line_num + 2}, has no end and was left out: "
             "it may be half written."
         )
+    arms = {name.strip() for row in rows for name in row[:2]}  # the first two of every layout
     outcomes: list[Outcome] = []
     for row, line in zip(rows, numbers, strict=True):
+        entries = {role: text.strip() for role, text in zip(places, row, strict=True)}
         try:
-            said = _outcome({role: text.strip() for role, text in zip(places, row, strict=True)})
+            said = _outcome(entries, arms)
         except ValueError as error:
             raise InputError(f"{_file(path)}, line {line}: {error}.") from None
-        if any(each < " " or "\ud800" <= each <= "\udfff" for name in said[:2] for each in name):
+        if any(map(_NO_TEXT.search, said[:2])):
             raise InputError(
                 f"{_file(path)}, line {line}: a name is no text in {shorten(encoding)}, or "
-                "has control characters."
+                "has control characters: save the file as UTF-8."
             )
         outcomes.append(said)
     if not outcomes:
-        raise InputError(f"{_file(path)} holds no votes: its header is the only line.")
+        raise InputError(f"{_file(path)} holds no votes: its header is the only whole line.")
     return outcomes, np.frombuffer(order, np.int32)
 
 
@@ -235,32 +245,41 @@ def _places(path: Path, header: list[str], named: Mapping[str, str]) -> dict[str
             found[role] = places[0]
         elif role in named:
             raise InputError(f"{_file(path)} has no column {_named(named[role])}{_has(header)}")
-    fitting = [layout for layout in _LAYOUTS if set(layout) <= set(found)]
-    chosen = [layout for layout in fitting if set(named) <= {*layout, "ties"}]
+    layouts = (
+        (*layout, "ties") if "left_wins" in layout and "ties" in found else layout
+        for layout in _LAYOUTS
+    )
+    fitting = [layout for layout in layouts if set(layout) <= set(found)]
+    chosen = [layout for layout in fitting if set(named) <= set(layout)]
     said = set(named) - {"left", "right"}
     if len(chosen) > 1 and said:
         chosen = [layout for layout in chosen if said & set(layout)]
-    if not chosen:
+    if not fitting:
         raise InputError(
             f"{_file(path)} needs columns left, right and winner, or winner and loser, or left, "
             f"right, left_wins and right_wins, by these names or named{_has(header)}"
         )
+    both = " and as ".join(", ".join(layout) for layout in chosen or fitting)
+    if not chosen:
+        raise InputError(
+            f"{_file(path)} can be read as {both}: not with columns named for {', '.join(named)}."
+        )
     if len(chosen) > 1:
-        both = " and as ".join(", ".join(layout) for layout in chosen)
         raise InputError(f"{_file(path)} can be read as {both}: name the columns that count.")
-    (layout,) = chosen
-    if "left_wins" in layout and "ties" in found:
-        layout = (*layout, "ties")
-    return {role: found[role] for role in layout}
+    return {role: found[role] for role in chosen[0]}
 
 
 def _has(header: list[str]) -> str:
     more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
-    return f"; it has {', '.join(map(_named, header[:_SHOWN]))}{more}."
+    hint = ": save the file as UTF-8 text" if any(map(_NO_TEXT.search, header)) else ""
+    return f"; it has {', '.join(map(_named, header[:_SHOWN]))}{more}{hint}."
 
 
-def _outcome(row: Mapping[str, str]) -> Outcome:
-    """The outcome in a row. Raises ValueError with half a sentence for one that is wrong."""
+def _outcome(row: Mapping[str, str], arms: Collection[str]) -> Outcome:
+    """The outcome in a row of a file of these arms.
+
+    Raises ValueError with half a sentence for one that is wrong.
+    """
     left, right = (row["winner"], row["loser"]) if "loser" in row else (row["left"], row["right"])
     if not left or not right:
         raise ValueError("the name of an arm is missing")
@@ -272,17 +291,24 @@ def _outcome(row: Mapping[str, str]) -> Outcome:
     if "loser" in row:
         return left, right, 1, 0, 0
     winner = row["winner"]
+    if winner in (left, right):
+        return left, right, int(winner == left), int(winner == right), 0
     word = winner.lower()
-    if winner == left or (winner != right and word in _SIDES[0]):
-        return left, right, 1, 0, 0
-    if winner == right or word in _SIDES[1]:
-        return left, right, 0, 1, 0
-    if word in _TIES:
-        return left, right, 0, 0, 1
-    raise ValueError(
-        f"the winner, {_named(winner)}, is neither {_named(left)} nor {_named(right)}, left, right "
-        "or tie"
-    )
+    side = left if word in _SIDES[0] else right if word in _SIDES[1] else None
+    if side is None and word not in _TIES:
+        raise ValueError(
+            f"the winner, {_named(winner)}, is neither {_named(left)} nor {_named(right)}, left, "
+            "right or tie"
+        )
+    others = [winner] if winner in arms else []
+    others += [arm for arm in (left, right) if arm != side and arm.lower() == word]
+    if others:
+        meant = "a tie" if side is None else f"the side of {_named(side)}"
+        raise ValueError(
+            f"the winner, {_named(winner)}, may be {meant} or the arm {_named(others[0])}: a name "
+            "of the two, or a word that is no arm's, is needed"
+        )
+    return left, right, int(side == left), int(side == right), int(side is None)
 
 
 def _count(text: str) -> int:
@@ -300,7 +326,7 @@ def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Vote
     found = {name for outcome in outcomes for name in outcome[:2]}
     require_arms(len(found), f"{_file(path)} has votes of")
     whole = all(name.isascii() and name.isdigit() for name in found)
-    arms = sorted(found, key=lambda name: (int(name) if whole else 0, name))
+    arms = sorted(found, key=_value if whole else None)
     number = {arm: place for place, arm in enumerate(arms)}
     wins = np.zeros((len(arms), len(arms)), np.int64)
     ties = np.zeros_like(wins)
@@ -313,9 +339,22 @@ def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Vote
         wins[j, i] += lost * count
         ties[i, j] += tied * count
         ties[j, i] += tied * count
+    most = np.maximum(wins, ties)
+    if most.max() > MOST_VOTES:
+        i, j = np.unravel_index(most.argmax(), most.shape)
+        raise InputError(
+            f"{_file(path)} has {most[i, j]:,} votes of one kind for {_named(arms[i])} and "
+            f"{_named(arms[j])}: at most 2^31 - 1 are counted."
+        )
     votes = from_counts(wins, ties, arms, path.name)
     one_a_row = votes.num_votes == len(order) and all(sum(said[2:]) == 1 for said in outcomes)
     return replace(votes, history=rows[order]) if one_a_row else votes
+
+
+def _value(digits: str) -> tuple[int, str, str]:
+    """A key that sorts whole numbers of any length by value, equal ones as text."""
+    significant = digits.lstrip("0")
+    return len(significant), significant, digits
 
 
 def _file(path: Path) -> str:
@@ -323,4 +362,5 @@ def _file(path: Path) -> str:
 
 
 def _named(text: str) -> str:
-    return f"'{shorten(text)}'"
+    """A text of the file in quotes, what is no text in it as escapes such as \\x1b."""
+    return f"'{shorten(_NO_TEXT.sub(lambda found: repr(found[0])[1:-1], text))}'"

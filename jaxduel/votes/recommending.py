@@ -160,11 +160,10 @@ def crossings(
     times = np.log1p(np.asarray(checkpoints, dtype=np.float64))
     estimate = isotonic_regression(share).x
     still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0
-    return (
-        _crossing(times, estimate, target, np.flatnonzero(estimate >= target - _ROUNDING)),
-        _crossing(times, upper, target, np.flatnonzero(upper >= target)),
-        _crossing(times, lower, target, still_below[-1:]),
-    )
+    value = _crossing(times, estimate, target, np.flatnonzero(estimate >= target - _ROUNDING))
+    low = _crossing(times, upper, target, np.flatnonzero(upper >= target))
+    high = _crossing(times, lower, target, still_below[-1:])
+    return value, min(low, value), max(value, high)
 
 
 def _in_parts(score: Callable[[np.ndarray], np.ndarray], wins: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """The command line on bad input: one sentence on standard error and code 2, nothing printed."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -295,6 +296,24 @@ def test_numbers_below_one_are_refused_by_the_option(option, capsys):
 )
 def test_an_option_in_place_of_a_name_is_unknown(command, option, capsys):
     assert f"unknown option '{option}'" in refused(command.split(), capsys)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("show", "DIR|FILE.nc must be given"),
+        ("compare res", "--policies must be given"),
+        ("report", "PATH must be given"),
+        ("next", "FILE must be given"),
+        ("list x", "WHAT must be one of all, papers, policies, problems, not 'x'"),
+        ("plan v.csv --target 95%", "--target takes probabilities such as 0.95, not '95%'"),
+        ("plan v.csv --policies dts[horizon=5]", "the horizon follows from the other arguments"),
+        ("run --policy uniform --problem arxiv --horizon 9 --set a=1", "'a': there is none."),
+    ],
+)
+def test_sentences_say_what_the_command_has(command, message, capsys):
+    Path("v.csv").write_text("winner,loser\nada,bob\n")
+    assert message in refused(command.split(), capsys)
 
 
 @pytest.mark.parametrize("number", range(len(CHANGES)))

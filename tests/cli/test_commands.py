@@ -1,13 +1,16 @@
 """The command line: help, completion, options of all commands, bad input in one line."""
 
 import importlib.metadata
+import io
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import jaxduel as jd
-from jaxduel.cli import COMMANDS
+from jaxduel.cli import COMMANDS, main
 from tests.cli.command_line import RUN, SCOMP2, outcome
 
 
@@ -30,6 +33,32 @@ def test_help_fits_a_screen_of_forty_lines(capsys, command, monkeypatch):
 
 def test_no_arguments_are_a_question_for_help(capsys):
     assert outcome(capsys) == outcome(capsys, "--help") == outcome(capsys, "-h")
+
+
+def test_entries_of_the_help_are_not_broken_where_the_docstring_is(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    text = outcome(capsys, "sweep", "--help")[1]
+    assert "for N processes on one folder of a file system that has none." in text
+    assert "what is left is said, and the exit code is 0." in text
+
+
+def test_names_that_the_output_cannot_encode_are_escaped(monkeypatch, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\nzoë,bob\nbob,zoë\n", encoding="utf-8")
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, "ascii"))
+    assert main(["fit", str(log)]) == 0
+    assert b"zo\\xeb" in printed.getvalue()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["--version"], [], ["list"]])
+def test_output_that_cannot_be_written_gets_a_sentence(arguments, monkeypatch, capsys):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(arguments) == 2
+    error = "jaxduel: error: the output cannot be written: No space left on device.\n"
+    assert capsys.readouterr().err == error
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

@@ -130,7 +130,7 @@ def test_next_says_where_a_policy_asks_for_no_more(capsys, tmp_path):
     assert code == 0
     assert pairs < 500
     assert errors == (
-        f"jaxduel: warning: rucb asks for {pairs} pairs: to it, the votes decide the rest.\n"
+        f"jaxduel: warning: rucb asks for {pairs} pairs: else it compares arms with themselves.\n"
     )
 
 

@@ -189,6 +189,10 @@ def test_a_table_of_a_run(capsys, tmp_path, monkeypatch):
     assert (code, text) == (0, f"written: {tmp_path / 'r.csv'}\n")
     rows = list(csv.DictReader((tmp_path / "r.csv").open()))
     assert [float(row["mean"]) for row in rows] == result.mean.tolist()
+    for more, words in (((), "exists: --out"), (("--out", path), "is read or written for")):
+        code, _, error = outcome(capsys, "export", path, *more)
+        assert code == 2
+        assert words in error
     assert outcome(capsys, "export", path, "--policy", "rucb")[0] == 2
     monkeypatch.setattr("jaxduel.experiments.tables.find_spec", lambda name: None)
     code, text, error = outcome(capsys, "export", path, "--to", "parquet")

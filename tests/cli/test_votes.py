@@ -33,6 +33,32 @@ def test_fit_prints_and_writes_what_python_gives(model, capsys, tmp_path):
     assert max(map(len, rows[:6])) <= 80
 
 
+def test_the_log_and_other_outputs_are_not_overwritten(capsys, tmp_path):
+    log, other = tmp_path / "log.csv", tmp_path / "other.csv"
+    log.write_bytes(TOURNAMENT.read_bytes())
+    for command in (
+        ("fit", log, "--out", log),
+        ("fit", log, "--matrix", log),
+        ("fit", log, "--out", other, "--matrix", other),
+        ("next", log, "--out", log),
+    ):
+        code, _, error = outcome(capsys, *command)
+        assert code == 2
+        assert "is read or written for something else: give another name" in error
+    assert log.read_bytes() == TOURNAMENT.read_bytes()
+    assert not other.exists()
+
+
+def test_long_names_can_be_told_apart(capsys, tmp_path):
+    names = [60 * "x" + end for end in "ab"]
+    log, matrix = tmp_path / "log.csv", tmp_path / "matrix.csv"
+    log.write_text("winner,loser\n" + 3 * f"{names[0]},{names[1]}\n")
+    code, text, _ = outcome(capsys, "fit", log, "--matrix", matrix)
+    assert code == 0
+    assert all(name in text for name in names)
+    assert matrix.read_text().startswith(f"# {names[0]} | {names[1]}\n")
+
+
 def test_the_guide_shows_what_fit_prints(capsys):
     _, text, _ = outcome(capsys, "fit", TOURNAMENT)
     assert f"```text\n{text}```" in TOURNAMENT.with_name("votes.md").read_text()
@@ -76,7 +102,7 @@ def test_a_warning_is_one_line(capsys, tmp_path):
     ("arguments", "message"),
     [
         (["none.csv"], "cannot be read: No such file"),
-        ([], "VOTES must be given"),
+        ([], "FILE must be given"),
         ([TOURNAMENT, "--model", "elo"], "--model must be one of btl, davidson, free, thurstone"),
         ([TOURNAMENT, "--core", "0"], "--core takes a whole number of at least 1"),
         ([TOURNAMENT, "--core", "1000"], "no two arms of tournament.csv have 1,000 decisive"),

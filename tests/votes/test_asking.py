@@ -162,6 +162,9 @@ def test_seeds_and_further_votes_draw_other_numbers():
     wins = VOTES.wins.copy()
     wins[0, 1] += 1
     assert first != jd.votes.next_pairs(jd.votes.from_counts(wins), policy)
+    ties = np.zeros_like(wins)
+    ties[0, 1] = ties[1, 0] = 1
+    assert first != jd.votes.next_pairs(jd.votes.from_counts(VOTES.wins, ties), policy)
     assert first[:5] == jd.votes.next_pairs(VOTES, policy, num=5)
 
 
@@ -178,6 +181,13 @@ def test_bad_input_is_refused(policy, num, message):
     made = jd.policies.make(policy, num_arms=ARMS, horizon=1_000)
     with pytest.raises(InputError, match=message):
         jd.votes.next_pairs(VOTES, made, num)
+
+
+def test_what_is_no_policy_or_seed_is_refused():
+    with pytest.raises(InputError, match="the policy must be an object with the methods"):
+        jd.votes.next_pairs(VOTES, "rucb")
+    with pytest.raises(InputError, match=r"seed must be from 0 to 2\^32 - 1, not -1"):
+        jd.votes.next_pairs(VOTES, jd.policies.make("uniform", num_arms=ARMS), seed=-1)
 
 
 def test_a_policy_of_another_number_of_arms_is_refused():

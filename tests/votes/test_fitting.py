@@ -278,6 +278,25 @@ def test_groups_that_never_met_are_named():
     assert free[0, 2] == 0.5
 
 
+@pytest.mark.parametrize("model", jd.votes.MODELS)
+def test_level_arms_are_level(model):
+    fit = jd.votes.fit(jd.votes.from_counts([[0, 5], [5, 0]], [[0, 3], [3, 0]]), model)
+    np.testing.assert_array_equal(fit.problem.preferences, np.full((2, 2), 0.5))
+    assert fit.problem.condorcet_winner is None
+
+
+def test_decisive_votes_of_davidson_are_those_of_btl():
+    votes = jd.votes.from_counts([[0, 8, 9], [2, 0, 6], [1, 4, 0]], 30 - 30 * np.eye(3, dtype=int))
+    fit, key = jd.votes.fit(votes, "davidson"), jax.random.key(3)
+    p, decisive = fit.sample(key, 50), fit.sample(key, 50, decisive=True)
+    assert ((decisive > 0.5) == (p > 0.5)).all()
+    assert (np.abs(decisive - 0.5) >= np.abs(p - 0.5)).all()
+    odds = np.log(decisive / (1 - decisive))
+    np.testing.assert_allclose(odds[:, 0, 1] + odds[:, 1, 2], odds[:, 0, 2], atol=1e-9)
+    btl = jd.votes.fit(votes, "btl")
+    np.testing.assert_array_equal(btl.sample(key, 9), btl.sample(key, 9, decisive=True))
+
+
 def test_ties_alone_are_for_davidson():
     votes = jd.votes.from_counts(np.zeros((2, 2)), [[0, 4], [4, 0]])
     fit = jd.votes.fit(votes, "davidson")

@@ -7,6 +7,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.simulation.keys import root_key
+from jaxduel.votes.fitting import Fit
 from jaxduel.votes.planning import Needed, Plan
 from jaxduel.votes.recommending import order, votes_needed
 from tests.votes.cases import drawn
@@ -78,7 +79,7 @@ def by_hand(**correct):
     tables = {name: np.array(table, bool)[:, None, :] for name, table in correct.items()}
     cast = {name: np.full(table.shape[:2], 1_000) for name, table in tables.items()}
     fit = jd.votes.fit(VOTES)
-    return Plan(fit, "btl", np.array([0, 100, 1_000]), (0.5, 0.75), tables, cast)
+    return Plan(fit, "btl", np.array([0, 100, 1_000]), (0.5, 0.95), tables, cast)
 
 
 NEVER, LATE, SOON = (0, 0, 0), (0, 0, 1), (0, 1, 1)
@@ -97,7 +98,9 @@ def test_votes_needed_and_saved_of_outcomes_by_hand():
     assert np.isnan(plan.saved("rucb", 0.5)).all()
     frame = plan.targets_frame().set_index(["policy", "target"])
     assert frame.loc[("dts", 0.5), "saved"] == plan.saved("dts", 0.5).value
-    assert "0.5: rucb needs more than 1,000 further votes" in plan.summary()
+    decided, *lines = plan.summary()[2:]
+    assert decided == "0.5: the votes that there are already decide it"
+    assert lines[-1] == "0.95: rucb needs more than 1,000 further votes"
     with pytest.raises(InputError, match="which this plan is without"):
         by_hand(dts=8 * [SOON]).saved("dts", 0.5)
     assert "saved" not in by_hand(dts=8 * [SOON]).targets_frame()
@@ -107,6 +110,37 @@ def test_value_is_that_of_independent_runs_where_there_is_a_run_for_each_instanc
     outcomes = [SOON, SOON, LATE, NEVER, SOON, LATE, LATE, LATE]
     value, *_ = votes_needed([0, 100, 1_000], np.array(outcomes, bool), 0.6)
     assert by_hand(uniform=outcomes).votes_needed("uniform", 0.6).value == value
+
+
+def test_all_runs_right_are_no_proof():
+    """With as many instances, all of them right, a probability may be a little below 1."""
+    plan = by_hand(uniform=8 * [[True, True, True]])
+    mean, low, high = plan.probability("uniform")
+    assert mean.tolist() == high.tolist() == [1, 1, 1]
+    assert low == pytest.approx(8 / (8 + 1.959964**2), rel=1e-6)
+    assert plan.votes_needed("uniform", 0.95).high == np.inf
+
+
+def test_what_is_known_now_is_of_the_arm_that_the_rule_names():
+    votes = jd.votes.from_counts([[0, 2, 28], [0, 0, 20], [17, 0, 0]], arms=["a", "b", "c"])
+    plan = planned(["uniform"], votes, rule="copeland", targets=[0.95])
+    assert plan.fit.best[1] > 0.95
+    assert (
+        plan.summary()[1] == f"now: 'a', which is the best with probability {plan.fit.best[0]:.3f}"
+    )
+    assert "0.95: uniform needs" in plan.summary()[2]
+
+
+def test_instances_have_the_law_of_decisive_votes(monkeypatch):
+    asked, sample = [], Fit.sample
+
+    def spied(*given, **settings):
+        asked.append(settings)
+        return sample(*given, **settings)
+
+    monkeypatch.setattr(Fit, "sample", spied)
+    planned("uniform", targets=0.5)
+    assert asked == [{"decisive": True}]
 
 
 BAD = {

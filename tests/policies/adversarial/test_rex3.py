@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -160,12 +161,12 @@ def test_lengths_of_runs_and_what_follows_have_their_law(horizon):
 
 def test_a_run_of_no_time_decides_nothing():
     policy = jd.policies.make("rex3", num_arms=3, horizon=100)
-    state, run = policy.quiet(policy.init(KEY), jnp.int32(0), KEY)
+    state, run = jax.jit(policy.quiet)(policy.init(KEY), jnp.int32(0), KEY)
     assert run.n == 0
     assert not state.differ
+    acts = jax.jit(jax.vmap(policy.act, (None, 0)))
     keys = jax.random.split(KEY, 50)
-    duels = [act(policy, state, key) for key in keys]
-    assert duels == [act(policy, policy.init(KEY), key) for key in keys]
+    chex.assert_trees_all_equal(acts(state, keys), acts(policy.init(KEY), keys))
 
 
 def test_what_a_run_has_decided_stays_until_the_next_comparison():
