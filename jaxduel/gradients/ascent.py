@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -204,7 +204,7 @@ def worst_case(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         for params in first:
-            problem = parametrised(space.instance, params).problem
+            problem = replace(parametrised(space.instance, params).problem, name=space.name)
             climbed.require_playable(problem, max(num_seeds, fresh_seeds))
         runs = num_starts * steps * num_seeds + (3 * num_starts + 1) * fresh_seeds
         name = registry.name_of(policy)

@@ -101,7 +101,7 @@ def condorcet_violation(problem: DuelingProblem) -> Violation | None:
     Example:
       >>> import jaxduel as jd
       >>> jd.problems.condorcet_violation(jd.problems.load("mslr5-noncondorcet")).reason
-      'arm 0 beats most others but not arm 1 (p = 0.484)'
+      'arm 0 beats 3 of 4 others, but not arm 1 (p = 0.484)'
       >>> jd.problems.condorcet_violation(jd.problems.load("arxiv")) is None
       True
     """
@@ -113,7 +113,8 @@ def condorcet_violation(problem: DuelingProblem) -> Violation | None:
     return Violation(
         "condorcet",
         (best, rival),
-        f"arm {best} beats most others but not arm {rival} (p = {row[rival]:.6g})",
+        f"arm {best} beats {np.sum(row > 0.5)} of {len(row) - 1} others, but not arm {rival} "
+        f"(p = {row[rival]:.6g})",
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jaxduel.display import html_table
+from jaxduel.policies.checks import require
 from jaxduel.simulation.provenance import changed_settings, policy_text
 from jaxduel.stats import Moments, interval95, moments_of
 
@@ -135,7 +136,11 @@ class Result:
         """Quantiles of regret over the seeds that have rows: (M,), or (len(q), M), float64.
 
         Seeds are exchangeable, so that the first of them are a sample of all.
+
+        Raises:
+          InputError: unless q is in [0, 1].
         """
+        require(q, lambda x: (x >= 0) & (x <= 1), "a quantile must be in [0, 1]")
         return np.quantile(self.regret, q, axis=0)
 
     @property
@@ -144,13 +149,14 @@ class Result:
         return policy_text(self.policy, self.made_by)
 
     def summary(self) -> list[str]:
-        """Lines of text: the run, with all that is not at its default, and regret at T."""
+        """Lines of text: the run, with all that is not at its default, and its last regret."""
         q25, median, q75 = self.quantile(np.array([0.25, 0.5, 0.75]))[:, -1]
         sample = "" if self.totals is None else f" (of the first {self.num_kept:,} runs)"
         low, high = self._interval
         lines = [
             self._what,
-            f"{self.definition} regret {self.mean[-1]:.6g}, 95 % interval [{low}, {high}]",
+            f"{self.definition} regret{'' if self._ends_at == 'T' else f' at {self._ends_at}'} "
+            f"{self.mean[-1]:.6g}, 95 % interval [{low}, {high}]",
             f"median {median:.6g}, quartiles {q25:.6g} and {q75:.6g}{sample}, standard deviation "
             f"{self.std[-1]:.6g}",
         ]
@@ -163,7 +169,8 @@ class Result:
         low, high = self._interval
         return (
             f"<Result: {self._what}, seed {self.seed}\n"
-            f"{self.definition} regret at T {self.mean[-1]:.6g}, 95 % interval [{low}, {high}]>"
+            f"{self.definition} regret at {self._ends_at} {self.mean[-1]:.6g}, 95 % interval "
+            f"[{low}, {high}]>"
         )
 
     def _repr_html_(self) -> str:
@@ -174,7 +181,7 @@ class Result:
             ["T", f"{self.horizon:,} {self._steps}"],
             ["seeds", f"{self.num_seeds:,}, from root seed {self.seed}"],
             *([name, text] for name, text in changed_settings(self.made_by).items()),
-            [f"{self.definition} regret at T", f"{self.mean[-1]:.6g}"],
+            [f"{self.definition} regret at {self._ends_at}", f"{self.mean[-1]:.6g}"],
             ["95 % interval", f"[{low}, {high}]"],
         ]
         return html_table("Result", rows)
@@ -189,8 +196,14 @@ class Result:
         )
 
     @property
+    def _ends_at(self) -> str:
+        """The last checkpoint in words."""
+        last = int(self.checkpoints[-1])
+        return "T" if last == self.horizon else f"t = {last:,}"
+
+    @property
     def _interval(self) -> tuple[str, str]:
-        """The ends of the 95 % interval of regret at T."""
+        """The ends of the 95 % interval of regret at the last checkpoint."""
         low, high = interval95(self.mean[-1], self.sem[-1], self.num_seeds)
         return f"{low:.6g}", f"{high:.6g}"
 

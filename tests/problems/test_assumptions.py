@@ -186,7 +186,7 @@ def test_sentences_name_the_assumption_and_the_arms():
     sentences = broken_assumptions(catalogue.load("gap"), ("condorcet", "sst", "sti"))
     assert len(sentences) == 3
     assert sentences[0] == (
-        "'gap' lacks a Condorcet winner: arm 0 beats most others but not arm 4 (p = 0.2) "
+        "'gap' lacks a Condorcet winner: arm 0 beats 3 of 4 others, but not arm 4 (p = 0.2) "
         "(arms counted from 0)."
     )
     assert "SST" in sentences[1]

@@ -32,6 +32,8 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
         ({"horizon": 9, "first_seed": -1}, "first_seed must be a whole number of at least 0"),
         ({"horizon": 9, "first_seed": 2**31}, r"numbered up to 2\^31 - 2, and .* is 2147483748"),
         ({"horizon": 9, "delay": 0}, "delay must be a whole number of at least 1"),
+        ({"horizon": 9, "delay": 2**31}, "delay must be at most 2,147,483,647, not 2,147,483,648"),
+        ({"horizon": 9, "shuffle_arms": "no"}, "shuffle_arms must be True or False, not 'no'"),
         ({"horizon": 9, "lanes": 0}, "lanes must be a whole number"),
         ({"horizon": 9, "checkpoints": [3, 2]}, "checkpoints must increase"),
         ({"horizon": 9, "checkpoints": [1, 10]}, "from 1 to the horizon 9"),

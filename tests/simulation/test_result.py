@@ -159,6 +159,15 @@ def test_its_repr_names_what_ran_and_its_regret():
                  "8, from root seed 5", '<th scope="row">delay</th><td>3</td>'):  # fmt: skip
         assert text in table
     assert "interval [nan, nan]" in repr(simulated("rucb", num_seeds=1))
+    early = replace(result, horizon=1_000)
+    assert f"copeland regret at t = 300 {result.mean[-1]:.6g}" in repr(early)
+    assert early.summary()[1].startswith(f"copeland regret at t = 300 {result.mean[-1]:.6g}")
+
+
+@pytest.mark.parametrize("q", [1.5, np.nan, "a", [0.5, -0.1]])
+def test_quantiles_are_from_0_to_1(q):
+    with pytest.raises(jd.InputError, match=r"a quantile must be in \[0, 1\], not"):
+        simulated("rucb", num_seeds=8).quantile(q)
 
 
 @pytest.mark.parametrize(("policy", "definition"), [("scomp2", None), ("rucb", "weak")])

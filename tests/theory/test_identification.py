@@ -71,7 +71,7 @@ def test_two_arms_that_stop_by_the_evidence_take_more(p, delta):
     assert bound < mean < 3 * bound
 
 
-@pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, np.nan])
+@pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, np.nan, "a"])
 def test_deltas_that_are_no_probability(delta):
     with pytest.raises(InputError, match="delta must be a probability between 0 and 1, not"):
         jd.theory.identification_lower_bound(jd.problems.load("cyclic"), delta)

@@ -10,8 +10,10 @@ import numpy as np
 
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.experiments.engine.cells import parameters_label
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
+from jaxduel.policies import registry
 from jaxduel.stats import moments_of, t95
 
 if TYPE_CHECKING:
@@ -113,8 +115,8 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     Returns:
       A row per cell and definition (or rule), policy by policy, with the columns variant
       ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition or rule,
-      delay, the parameters by name (NaN or None where a policy has none of that name), num_seeds
-      and, where there are any, batches_mean. Labels are categories in the order of the grid. The
+      delay, the parameters by name (NaN or None where the variant does not name it), num_seeds and,
+      where there are any, batches_mean. Labels are categories in the order of the grid. The
       index is the place in a variable with the dimensions of `CELL` and "definition" ("rule").
     """
     import pandas
@@ -161,12 +163,13 @@ def parameter_names(dataset: xarray.Dataset) -> list[str]:
 
 def find_variants(name: str, cells: Frame) -> list[str]:
     """The variants that a name stands for: "dts" for all of that policy, "dts[alpha=0.6]" for the
-    one with exactly that label, or else for those that have that value among their parameters.
+    one with exactly that label, or else for those that have that value, be it by default, and
+    "dts[]" for the one without a label.
 
     Raises:
       InputError: if there is none.
     """
-    policy, _, inside = name.partition("[")
+    policy, bracket, inside = name.partition("[")
     policies = cells["policy"].astype(object)
     own = cells[policies == policy.strip()].drop_duplicates("variant")
     if own.empty:
@@ -176,8 +179,13 @@ def find_variants(name: str, cells: Frame) -> list[str]:
         variant: _parts(label)
         for variant, label in zip(own["variant"], own["parameters"], strict=True)
     }
-    same = [variant for variant, parts in has.items() if wanted and parts == wanted]
-    found = same or [variant for variant, parts in has.items() if wanted <= parts]
+    same = [variant for variant, parts in has.items() if bracket and parts == wanted]
+    usual = _defaults(policy.strip())
+    found = same or [
+        variant
+        for variant, parts in has.items()
+        if (wanted or not bracket) and wanted.items() <= {**usual, **parts}.items()
+    ]
     if not found:
         raise InputError(f"the sweep has no '{name}': of that policy it has {listed(list(has))}.")
     return found
@@ -318,6 +326,11 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
         return found_frame(dataset, cells, final=final)
     statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
     last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
+    if not final and (last["num_seeds"] != cells["num_seeds"]).any():
+        raise InputError(
+            "means before the horizon are of all seeds, and the data set has some only: "
+            "to_frame(final=True) is of those."
+        )
     if final:
         frame = last.assign(t=last["horizon"])
         statistics += ["q25", "median", "q75"]
@@ -370,14 +383,20 @@ def _problems(name: str, known: Sequence[str]) -> list[str]:
     return found
 
 
-def _parts(label: str) -> frozenset[tuple[str, float | str]]:
+def _parts(label: str) -> dict[str, float | str]:
     """The parameters of a label: numbers that are equal are the same however they are written."""
-    parts = []
+    parts: dict[str, float | str] = {}
     for part in re.split(r",\s*", label):
         if part.strip():
             key, _, value = part.partition("=")
             try:
-                parts.append((key.strip(), float(value)))
+                parts[key.strip()] = float(value)
             except ValueError:
-                parts.append((key.strip(), value.strip()))
-    return frozenset(parts)
+                parts[key.strip()] = value.strip()
+    return parts
+
+
+def _defaults(policy: str) -> dict[str, float | str]:
+    """The parameters of a policy without a label, if it is registered."""
+    known = registry.parameters(policy) if policy in registry.names() else {}
+    return _parts(parameters_label({**known, "delay": 1}))

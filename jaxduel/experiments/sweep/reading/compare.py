@@ -184,6 +184,6 @@ def _matches(a: str, b: str, cells: Frame) -> dict[tuple[str, str], str]:
         name, several = (a, first) if len(first) > 1 else (b, second)
         raise InputError(
             f"'{name}' stands for several combinations of parameters: name one of "
-            f"{listed(several)}."
+            f"{listed([label if '[' in label else f'{label}[]' for label in several])}."
         )
     return {(variant, same[labels[variant]]): labels[variant] for variant in first}

@@ -63,7 +63,9 @@ _COLUMNS = {
 """Columns of tables, whose names no parameter has there."""
 
 
-def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = ()) -> SweepDataset:
+def open_sweep(
+    folder: str | os.PathLike[str], drop_variables: str | Sequence[str] = ()
+) -> SweepDataset:
     """The results of a sweep; of its finished blocks while it still runs.
 
     Each block is checked now; a damaged one is left out, with a warning. Statistics are in memory;
@@ -119,6 +121,8 @@ def open_sweep(folder: str | os.PathLike[str], drop_variables: Sequence[str] = (
       >>> data.final_regret.sel(policy="rucb", problem="cyclic", horizon=1000).dims
       ('parameters', 'definition', 'seed')
     """
+    if isinstance(drop_variables, str):
+        drop_variables = (drop_variables,)
     for name in drop_variables:
         if name not in DIMENSIONS:
             raise unknown_name("variable", name, DIMENSIONS)

@@ -101,6 +101,7 @@ def test_csv_has_the_last_bit(data):
         ("dts[alpha=0.7]", "rucb", r"no 'dts\[alpha=0.7\]'"),
         ("dtss", "rucb", "did you mean 'dts'"),
         ("rucb", "lonely", "in no setting together"),
+        ("dts[]", "rucb", r"the sweep has no 'dts\[\]'"),
     ],
 )
 def test_names_that_cannot_be_compared(data, a, b, message):
@@ -118,3 +119,13 @@ def test_few_seeds_decide_nothing():
     assert same is not None
     assert same.verdict == "undecided"
     assert same.tightness == np.inf
+
+
+def test_a_variant_without_a_label_has_a_name(tmp_path):
+    cells = [cell("rucb", "arxiv", 6, 100), cell("rucb", "arxiv", 6, 100, alpha=1.0)]
+    data = sweep(tmp_path / "s", cells)
+    for usual in ("rucb[]", "rucb[alpha=0.51]", "rucb[alpha=.51, delay=1]"):
+        found = compare(data, usual, "rucb[alpha=1]")
+        assert (found.a, found.b) == ("rucb", "rucb[alpha=1.0]")
+    with pytest.raises(InputError, match=r"'rucb' stands for several.* rucb\[\], rucb\[alpha=1"):
+        compare(data, "rucb", "rucb[alpha=1]")

@@ -210,7 +210,7 @@ def test_variables_can_be_left_out(store, data):
     assert "left" not in without.dims
     xarray.testing.assert_identical(without["regret_mean"], data["regret_mean"])
     with pytest.raises(InputError, match="unknown variable 'pairs'"):
-        open_sweep(store.folder, drop_variables=["pairs"])
+        open_sweep(store.folder, drop_variables="pairs")
 
 
 def test_folders_without_a_sweep_are_refused(tmp_path):

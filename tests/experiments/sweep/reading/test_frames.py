@@ -77,6 +77,13 @@ def test_a_selection_has_a_table_too(data):
         data.drop_vars("t").to_frame()
 
 
+def test_some_seeds_have_a_table_at_the_horizon_alone(data):
+    some = data.isel(seed=slice(0, 2))
+    assert set(some.to_frame(final=True)["num_seeds"]) <= {0, 1, 2}
+    with pytest.raises(InputError, match="are of all seeds, and the data set has some only"):
+        some.to_frame()
+
+
 def test_cells_that_have_not_run_have_no_numbers(tmp_path):
     cells = [cell("low", "p", 3, 10), cell("far", "p", 3, 10)]
     some = sweep(tmp_path / "s", cells, blocks=lambda policy, number: policy == "far")
