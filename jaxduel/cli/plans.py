@@ -53,8 +53,8 @@ def plan(
       seeds: runs on each.
       seed: root of all randomness.
       core: keep arms of which each pair has this many decisive votes.
-      columns: name of a column, such as winner=vote; may be repeated.
-      out: folder for curves, table, figure and text; none if left out.
+      columns: a column by its name, as in winner=vote; may be repeated.
+      out: folder for curves, tables, a figure and text; none if left out.
     """
     from jaxduel.experiments.output import OutputFolder
 
@@ -115,7 +115,7 @@ def next_votes(
       settings: a parameter of the policy; may be repeated.
       seed: root of all randomness.
       core: keep arms of which each pair has this many decisive votes.
-      columns: name of a column, such as winner=vote; may be repeated.
+      columns: a column by its name, as in winner=vote; may be repeated.
       out: file for the pairs; printed if left out.
     """
     from jaxduel.votes.planning import with_batches

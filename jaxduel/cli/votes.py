@@ -38,7 +38,7 @@ def fit(
         arena: the votes of the Chatbot Arena.
       model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
       core: keep arms of which each pair has this many decisive votes.
-      columns: name of a column, such as winner=vote; may be repeated.
+      columns: a column by its name, as in winner=vote; may be repeated.
       out: file for the table, as CSV; none if left out.
       matrix: file for the preferences, arms in the order of the votes' names, for --problem.
     """

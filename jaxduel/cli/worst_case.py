@@ -63,7 +63,7 @@ def worst_case(
       fresh_seeds: runs to evaluate instances by.
       learning_rate: of Adam, about how far a parameter moves in a step.
       seed: root of all randomness.
-      out: folder for instance, ascents, figure; none if left out.
+      out: folder for the instance, ascents and a figure; none if left out.
     """
     from jaxduel.experiments.output import OutputFolder
 

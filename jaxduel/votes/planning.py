@@ -282,6 +282,8 @@ def plan(
             raise InputError("plan: a policy is named twice.")
         policies = {name: (name, {}) for name in policies}
     targets = tuple(dict.fromkeys(np.atleast_1d(targets).tolist()))
+    if not targets:
+        raise InputError("plan needs at least one target, a probability such as 0.95.")
     for target in targets:
         if not 0 < target < 1:
             raise InputError(f"targets are probabilities between 0 and 1, not {target}.")

@@ -148,6 +148,7 @@ BAD = {
     "one twice": (["dts", "dts"], {}, "named twice"),
     "an unknown policy": (["dtz"], {}, "did you mean 'dts'"),
     "one that pulls arms": (["ucb1"], {}, "pulls arms"),
+    "no target": (["dts"], {"targets": []}, "at least one target"),
     "a target of 1": (["dts"], {"targets": [1.0]}, "between 0 and 1, not 1"),
     "no votes": (["dts"], {"max_votes": 0}, "max_votes must be a whole number of at least 1"),
     "one instance": (["dts"], {"draws": 1}, "draws must be at least 2"),
