@@ -11,6 +11,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import StorageError
 from jaxduel.files import require_writable_file, write_whole
+from tests.choice import some
 from tests.cli.command_line import outcome
 
 RUN = "run --policy rmed1 --problem arxiv --horizon 1e2 --seeds 2 --out {}/r.nc"
@@ -46,7 +47,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", some(WRITING, ("run", "sweep", "fit")))
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 def test_a_full_disk_is_one_sentence(name, capsys, tmp_path, monkeypatch):
     folder = tmp_path / "results"

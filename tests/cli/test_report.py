@@ -1,5 +1,6 @@
 """`jaxduel report` and `jaxduel reproduce all`: pages, codes, bad input, an interrupt."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -102,7 +103,18 @@ def test_a_sweep_of_which_nothing_has_run(capsys, tmp_path):
     assert outcome(capsys, "report", tmp_path / "s", "--out", tmp_path / "p")[0] == 0
     page = require_sound((tmp_path / "p" / "index.html").read_text())
     assert any("nothing of it has run yet" in said for _, said in page.of("p"))
+    assert not any("jaxduel plot" in said for _, said in page.of("code"))
     assert page.of("img") == page.of("script", id="plotly") == []
+
+
+def test_time_of_arms_is_in_pulls(capsys, tmp_path):
+    cells = [cell("base", "gaussian", 3, 100)]
+    sweep(tmp_path / "s", cells, definitions=lambda policy: ("pulls",))
+    assert outcome(capsys, "report", tmp_path / "s")[0] == 0
+    page = require_sound((tmp_path / "s" / "report" / "index.html").read_text())
+    (_, caption), (_, chart) = *page.of("figcaption"), *page.of("script", type="application/json")
+    assert caption.startswith("Regret R(t), against pulls t: over 20 seeds")
+    assert json.loads(chart)["across"] == "pulls t"
 
 
 def test_a_page_that_cannot_be_written(capsys, tmp_path):

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from matplotlib.text import Text
 
 from jaxduel import plotting
@@ -84,6 +85,39 @@ def test_lines_to_compare_with_look_different_and_are_in_the_table():
     assert rows[-1]["num_seeds"] == ""
 
 
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_a_single_time_is_a_marker_with_its_interval_inside_the_axes(scale):
+    end = CURVES[0].times[-1:]
+    last = {name: getattr(CURVES[0], name)[-1:] for name in plotting.COLUMNS}
+    curve = replace(CURVES[0], times=end, **last)
+    (axes,) = regret_figure([Panel([curve], time_scale=scale)]).axes
+    (line,) = axes.lines
+    assert line.get_markevery() is None
+    (bar,) = axes.collections
+    ends = [(end[0], curve.lower95[0]), (end[0], curve.upper95[0])]
+    np.testing.assert_allclose(bar.get_segments(), [ends])
+    assert axes.get_xlim()[0] < end < axes.get_xlim()[1]
+    if scale == "log":
+        assert [text.get_text() for text in axes.get_xticklabels()] == ["$10^{4}$"]
+
+
+@pytest.mark.parametrize(("regrets", "scale"), [((0.0, 0.0, 1.0), "log"), ((0.0,) * 3, "linear")])
+def test_runs_may_be_without_regret(regrets, scale):
+    result = made_up("rucb", 5.0, num_seeds=3)
+    result = replace(
+        result,
+        horizon=1,
+        checkpoints=np.array([1]),
+        regret=np.array(regrets)[:, None],
+        plays=result.plays[:, :1],
+    )
+    (axes,) = regret_figure([Panel([Curve.from_result(result)], time_scale="log")]).axes
+    assert axes.get_yscale() == scale
+    low, high = axes.get_ylim()
+    assert low <= np.mean(regrets) < high
+    assert axes.get_position().height > 0.3
+
+
 def test_curves_may_leave_the_picture():
     panel = Panel(CURVES, time_scale="log", regret_scale="linear", top=30.0)
     (axes,) = regret_figure([panel]).axes
@@ -119,8 +153,9 @@ def test_ends_that_coincide_are_labelled_in_their_order():
     boxes = [Text.get_window_extent(text) for text in texts]  # without the lines to the ends
     assert all(low.y1 <= high.y0 + 1 for low, high in itertools.pairwise(boxes))
     assert axes.get_figure().get_window_extent().x1 >= max(box.x1 for box in boxes)
-    (apart,) = regret_figure([Panel(CURVES)]).axes
-    assert not apart.texts
+    for panel in (Panel(CURVES), Panel(CURVES, top=10.0)):
+        (apart,) = regret_figure([panel]).axes
+        assert not apart.texts
 
 
 def test_axes_begin_where_the_curves_do():

@@ -42,6 +42,14 @@ def test_votes_from_zero_on_are_all_drawn():
     assert axes.get_xlim() == (0, 1000)
 
 
+def test_a_single_number_of_votes_is_a_marker_with_its_interval():
+    (axes,) = curves_figure([curve("dts", votes=np.array([70]))]).axes
+    (line,) = axes.lines
+    assert line.get_markevery() is None
+    np.testing.assert_allclose(axes.collections[0].get_segments(), [[(70, 0.1), (70, 0.3)]])
+    assert axes.get_xlim()[0] < 70 < axes.get_xlim()[1]
+
+
 def test_rules_differ_in_lines_and_policies_in_colours():
     curves = [curve(one, rule=rule) for one in ("dts", "rucb") for rule in ("borda", "btl")]
     figure = curves_figure(curves)

@@ -64,3 +64,15 @@ def test_results_of_several_problems_have_axes_of_their_own():
     results = [made_up("rucb", 5.0), replace(made_up("rucb", 6.0), problem="gap")]
     figure = plotting.results_figure(results)
     assert [axes.get_title() for axes in figure.axes] == ["toy, $K=3$", "gap, $K=3$"]
+
+
+def test_time_is_named_where_that_below_is_another():
+    kinds = ("pulls", "average", "copeland", "average")
+    results = [
+        replace(made_up("rucb", 5.0), problem=f"p{i}", definition=kind)
+        for i, kind in enumerate(kinds)
+    ]
+    figure = plotting.results_figure(results)
+    assert [axes.get_xlabel() for axes in figure.axes] == [
+        "pulls $t$", "", "comparisons $t$", "comparisons $t$",
+    ]  # fmt: skip

@@ -1,10 +1,13 @@
 """Curves of sweeps, and bounds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from jaxduel import plotting
 from jaxduel.plotting import SweepBound, SweepPanel, sweep_figure
+from jaxduel.plotting.facets import facet_figure
 from tests.plotting.cases import swept
 
 
@@ -35,6 +38,17 @@ def test_bands_of_a_sweep_end_where_the_intervals_do_on_a_logarithmic_axis():
         here = ends[ends[:, 0] == at, 1]
         np.testing.assert_allclose([here.min(), here.max()], [low, high])
     assert figure.get_figwidth() == plotting.PAGE_WIDTH
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_single_point_is_a_marker_with_its_interval(dense):
+    curve = replace(swept("dts", "D-TS", at=[300], mean=[5.0]), dense=dense)
+    (axes,) = facet_figure([SweepPanel(curves=[curve], across_scale="log")]).axes
+    (line,) = axes.lines
+    assert line.get_markevery() is None
+    np.testing.assert_allclose(axes.collections[0].get_segments(), [[(300, 4.5), (300, 6.0)]])
+    assert axes.get_xlim()[0] < 300 < axes.get_xlim()[1]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["300"]
 
 
 def test_labels_of_final_regret_say_so():

@@ -30,7 +30,7 @@ def counts(rng, share, most):
     return np.where(np.eye(ARMS, dtype=bool), 0, wins)
 
 
-@pytest.mark.parametrize("name", some(TABLES, ("dts", "ecw-rmed")))
+@pytest.mark.parametrize("name", some(TABLES, ("dts", "rmed1")))
 def test_they_are_those_of_all_counts(name):
     """Few and many comparisons; lanes that are told nothing keep theirs to the bit."""
     policy = jd.policies.make(name, num_arms=ARMS, horizon=10_000)

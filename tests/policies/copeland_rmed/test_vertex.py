@@ -159,6 +159,7 @@ def test_constraints_that_are_not_outdated_are_those_of_the_oracle():
     after = before + np.tril(rng.binomial(3, 0.3, before.shape), -1)
     after = after + np.triu(rng.binomial(3, 0.3, before.shape), 1)
 
+    @jax.jit
     @jax.vmap
     def check(wins, defining, ahead):
         now = standing(*lead_and_price(wins, wins.T), jnp.ones(num_arms, bool))

@@ -183,6 +183,9 @@ def test_one_seed_without_regret_can_be_drawn(tmp_path):
         ({"x": "gamma"}, "unknown axis of a figure 'gamma'"),
         ({"x": "tie"}, "'tie' is not a number"),
         ({"x": "problem"}, "'problem' is not a number"),
+        ({"x": "rule"}, "unknown axis of a figure 'rule'"),
+        ({"facet": "rule"}, "unknown axis of a figure 'rule'"),
+        ({"y": "rule", "kind": "heatmap"}, "unknown axis of a figure 'rule'"),
         ({"x": "K", "facet": "K"}, "cannot be both"),
         ({"x": "K", "facet": "t"}, "cannot be both"),
         ({"x": "K", "y": "horizon"}, "y is for heat maps"),
@@ -206,11 +209,12 @@ def curve(policy, label=None, level=False):
                       upper95=mean + 2, level=level)  # fmt: skip
 
 
+def panel(title, curves, across="x", up="regret"):
+    return SweepPanel(curves=curves, title=title, across=across, up=up, across_scale="log")
+
+
 def drawn(*lists):
-    return facet_figure([
-        SweepPanel(curves=c, title=str(i), across="x", up="regret", across_scale="log")
-        for i, c in enumerate(lists)
-    ])  # fmt: skip
+    return facet_figure([panel(str(i), curves) for i, curves in enumerate(lists)])
 
 
 def test_every_curve_has_a_look_of_its_own():
@@ -239,6 +243,30 @@ def test_facets_share_the_axis_of_regret_and_one_legend():
     assert [facets.arrangement(count)[:2] for count in range(1, 8)] == [
         (1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 3), (3, 3)]  # fmt: skip
     assert facets.arrangement(6)[2] == PAGE_WIDTH
+
+
+def test_facets_name_their_axes_where_their_neighbours_have_others():
+    ups = ["average", "copeland", "average", "average", "weak"]
+    acrosses = ["pulls", "comparisons", "comparisons", "comparisons", "comparisons"]
+    figure = facet_figure([
+        panel(str(i), [curve("dts")], across, up)
+        for i, (across, up) in enumerate(zip(acrosses, ups, strict=True))
+    ])  # fmt: skip
+    assert [axes.get_ylabel() for axes in figure.axes] == ups
+    assert [axes.get_xlabel() for axes in figure.axes] == ["pulls", "", *acrosses[2:]]
+    for axes in figure.axes:
+        assert any(label.get_text() for label in axes.get_yticklabels())
+    same = facet_figure([panel(str(i), [curve("dts")]) for i in range(3)])
+    assert [axes.get_ylabel() for axes in same.axes] == ["regret", "", ""]
+    assert not any(label.get_text() for label in same.axes[2].get_yticklabels())
+
+
+def test_time_of_arms_is_in_pulls(tmp_path):
+    cells = [cell("base", "gaussian", 3, 100), cell("rucb", "arxiv", 6, 100)]
+    regrets = {"base": ("pulls",), "rucb": ("copeland",)}
+    mixed = sweep(tmp_path / "s", cells, definitions=lambda policy: regrets[policy])
+    figure = sweep_figure(mixed).draw()
+    assert [axes.get_xlabel() for axes in figure.axes] == ["pulls $t$", "comparisons $t$"]
 
 
 def test_a_figure_needs_something_to_draw():

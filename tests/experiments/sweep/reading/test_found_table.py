@@ -21,7 +21,7 @@ from jaxduel.stats import paired_shares, wilson95
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
-def small(seeds=10, **settings):
+def small(seeds=10, votes=300, **settings):
     """Two cells of RUCB in three blocks, and one of round-robin."""
     return Grid(
         policies=(
@@ -30,7 +30,7 @@ def small(seeds=10, **settings):
         ),
         problems=ProblemEntry(name="cyclic"),
         identify=True,
-        votes=300,
+        votes=votes,
         checkpoints=(20, 100),
         recommend=("copeland", "btl"),
         stop="condorcet",
@@ -181,6 +181,9 @@ def test_the_best_arms_are_told(data):
 def test_what_is_of_regret_is_refused(data):
     with pytest.raises(InputError, match=r"^a heat map is of regret"):
         sweep_figure(data, x="alpha", kind="heatmap")
+    for axis in ("x", "facet"):
+        with pytest.raises(InputError, match=r"^unknown axis of a figure 'definition'"):
+            sweep_figure(data, **{axis: "definition"})
     with pytest.raises(InputError, match="no definitions of it"):
         show_lines(data, definitions=("copeland",))
     with pytest.raises(InputError, match=r"unknown rule 'bt'.*'btl'"):
@@ -206,6 +209,17 @@ def test_figures_are_the_probability_and_the_votes_needed(data, founds, tmp_path
     assert (axes.get_xlabel(), axes.get_ylabel()) == (r"$\alpha$", "votes for P = 0.9")
     paths = needed.write(OutputFolder(tmp_path))
     assert [path.suffix for path in paths] == [".png", ".pdf", ".csv"]
+
+
+def test_figures_say_votes_and_where_they_are_not_enough(tmp_path):
+    assert run_sweep(small(votes=(20, 300)), tmp_path, devices=jax.devices()[:1]).complete
+    data = open_sweep(tmp_path)
+    few, enough = sweep_figure(data, x="alpha").draw().axes
+    assert [axes.get_title() for axes in (few, enough)] == ["votes = 20", "votes = 300"]
+    assert [text.get_text() for text in few.texts] == ["P = 0.9 is not reached"]
+    assert enough.lines
+    (axes,) = sweep_figure(data, x="horizon").draw().axes
+    assert axes.get_xlabel() == "votes"
 
 
 def test_a_sweep_of_regret_has_no_rules(tmp_path):
