@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from jaxduel.plotting import ticks
 from jaxduel.plotting.ends import End, label_ends
 from jaxduel.plotting.shades import variant_looks
 from jaxduel.plotting.styles import Style, dress, marker_size
-from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words
+from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
 from jaxduel.simulation import Result
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import interval95
@@ -158,7 +158,7 @@ class Reference:
 @dataclass(frozen=True)
 class Panel:
     """One set of axes: curves, reference lines, scales, and the top of the axis of regret where
-    curves may leave the picture above it.
+    curves may leave the picture above it. Without any regret its axis is linear.
 
     Example:
       >>> import jaxduel as jd
@@ -208,6 +208,8 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
       >>> axes.get_title(), axes.get_xlabel()
       ('arxiv', 'comparisons $t$')
     """
+    if not any((curve.mean > 0).any() for curve in panel.curves):
+        panel = replace(panel, regret_scale="linear")  # of 0 there is no logarithm
     floor = _floor(panel)
     looks = looks or looks_in([panel])
     for position, curve in enumerate(panel.curves):
@@ -262,6 +264,22 @@ def marked(look: Style) -> dict[str, Any]:
     }
 
 
+def some_markers(times: np.ndarray, start: float, step: float) -> tuple[float, float] | None:
+    """Matplotlib's `markevery` for a few markers along a line, in shares of the axes: of a single
+    time the only one."""
+    return (start, step) if len(times) > 1 else None
+
+
+def draw_intervals(
+    axes: Axes, times: np.ndarray, lower: np.ndarray, upper: np.ndarray, color: str, alpha: float
+) -> None:
+    """Draws 95 % intervals as a band, or a single one as a bar; NaN where there is none."""
+    if np.isfinite(lower + upper).sum() == 1:
+        axes.vlines(times, lower, upper, color=color, linewidth=0.8)
+    else:
+        axes.fill_between(times, lower, upper, color=color, alpha=alpha, linewidth=0)
+
+
 def draw_runs(axes: Axes, times: np.ndarray, runs: np.ndarray, color: str) -> None:
     """Draws single runs as thin lines; where only the end of one is known, as a dot."""
     for run in runs:
@@ -275,6 +293,7 @@ def draw_runs(axes: Axes, times: np.ndarray, runs: np.ndarray, color: str) -> No
             marker="." if alone else None,
             markersize=3.0,
             clip_on=not alone,
+            in_layout=False,  # on a logarithmic axis a run without regret is far below
             zorder=2.5,
         )
 
@@ -285,7 +304,7 @@ def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: in
         curve.mean,
         linestyle=look.line,
         linewidth=1.2,
-        markevery=(0.03 + 0.03 * (position % 6), 0.19),
+        markevery=some_markers(curve.times, 0.03 + 0.03 * (position % 6), 0.19),
         label=curve.label,
         zorder=3 + 0.01 * position,
         **marked(look),
@@ -294,7 +313,7 @@ def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: in
         draw_runs(axes, curve.times, curve.runs, look.color)
     elif np.isfinite(curve.lower95).any():
         lower, upper = np.maximum(curve.lower95, floor), np.maximum(curve.upper95, floor)
-        axes.fill_between(curve.times, lower, upper, color=look.color, alpha=0.13, linewidth=0)
+        draw_intervals(axes, curve.times, lower, upper, look.color, 0.13)
 
 
 def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: int) -> None:
@@ -333,7 +352,8 @@ def _floor(panel: Panel) -> float:
 
 def _scale(axes: Axes, panel: Panel, floor: float) -> None:
     end = max(int(curve.times[-1]) for curve in panel.curves)
-    steps = "pulls" if panel.definition == "pulls" else "comparisons"
+    alone = any(curve.separate or len(curve.times) == 1 for curve in panel.curves)
+    room = 1.15 if alone else 1.0  # for whole markers
     axes.set_yscale(panel.regret_scale)
     axes.set_ylim(bottom=floor, top=panel.top)
     if panel.regret_scale == "log":
@@ -342,13 +362,12 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
         ticks.linear(axes.yaxis)
     axes.set_xscale(panel.time_scale)
     if panel.time_scale == "log":
-        room = 1.15 if any(curve.separate for curve in panel.curves) else 1.0  # for whole markers
-        axes.set_xlim(begin_of(panel.curves, floor) / room, end * room)
         ticks.decades(axes.xaxis, 8)
+        ticks.span(axes, begin_of(panel.curves, floor), end, room)
     else:
-        axes.set_xlim(0, end)
+        axes.set_xlim(0, end * room)
         ticks.linear(axes.xaxis)
-    axes.set_xlabel(f"{steps} $t$")
+    axes.set_xlabel(f"{steps_words(panel.definition)} $t$")
 
 
 def begin_of(curves: Sequence[Curve], floor: float) -> int:

@@ -47,6 +47,8 @@ def label_ends(axes: Axes, ends: Sequence[End]) -> None:
     known = [end for end in ends if np.isfinite(end.value)]
     heights = [float(to_share.transform((right, end.value))[1]) for end in known]
     inside = sorted((h, i) for i, h in enumerate(heights) if 0 <= h <= 1)
+    if not inside:
+        return
     near = [b[0] - a[0] < _CLOSE for a, b in itertools.pairwise(inside)]
     alike = [
         one for one, a, b in zip(inside, [False, *near], [*near, False], strict=True) if a or b

@@ -57,24 +57,22 @@ def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> F
         FigureCanvasAgg(figure)
         grid = figure.subplots(rows, columns, squeeze=False)
         limits = {up: _limits([f for f in there if f.up == up]) for up in {f.up for f in there}}
-        first: str | None = None
         for number, axes in enumerate(grid.ravel()):
             if number >= len(facets):
                 axes.remove()
                 continue
             facet = facets[number]
-            if number % columns == 0:
-                first = None
             if isinstance(facet, Missing):
                 title = broken(facet.title, TITLE_LETTERS)
                 draw_missing(axes, Missing(title, facet.why), TITLE_LETTERS - 8)
                 continue
             _draw(axes, facet, styles, *limits[facet.up])
-            if facet.up == first:
+            left = facets[number - 1] if number % columns else None
+            if isinstance(left, SweepPanel) and left.up == facet.up:
                 axes.set_ylabel("")
                 axes.yaxis.set_major_formatter(NullFormatter())
-            first = first or facet.up
-            if any(isinstance(below, SweepPanel) for below in facets[number + columns :: columns]):
+            below = facets[number + columns] if number + columns < len(facets) else None
+            if isinstance(below, SweepPanel) and below.across == facet.across:
                 axes.set_xlabel("")
         labels = dict.fromkeys(label for _, label in styles)
         lines = add_legend(figure, labels, partial(_legend_columns, width), heading, width)
@@ -118,12 +116,12 @@ def _scale_across(axes: Axes, facet: SweepPanel, low: float) -> None:
         shown = [curve.at[curve.mean >= low] for curve in tried]
         begins = [at[0] for at in shown if len(at)] or [tried[0].at[0]]
         ends = min(begins), max(curve.at[-1] for curve in tried)
-        axes.set_xlim(*(ends if ends[0] < ends[1] else (ends[0] / 2, ends[1] * 2)))
         if log:
             ticks.decades(axes.xaxis, 5)
             axes.xaxis.set_minor_locator(NullLocator())
         else:
             axes.xaxis.set_major_locator(MaxNLocator(4))
+        ticks.span(axes, *ends)
         return
     axes.margins(x=0.03)  # for whole markers
     values = np.unique(np.concatenate([curve.at for curve in tried]))

@@ -215,7 +215,8 @@ def panels_figure(
 def _say_once(grid: Sequence[Axes], columns: int, same_axis: bool) -> None:
     """Removes labels of axes that those at the left or below have, too."""
     for position, axes in enumerate(grid):
-        if same_axis and position < len(grid) - columns:
+        below = grid[position + columns] if position + columns < len(grid) else None
+        if same_axis and below is not None and below.get_xlabel() == axes.get_xlabel():
             axes.set_xlabel("")
         first = grid[position - position % columns]
         if axes is not first and axes.get_ylabel() == first.get_ylabel():

@@ -12,7 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from jaxduel.plotting.curves import label_of, marked, variant_of
+from jaxduel.plotting import ticks
+from jaxduel.plotting.curves import draw_intervals, label_of, marked, some_markers, variant_of
 from jaxduel.plotting.figures import panels_figure
 from jaxduel.plotting.missing import Missing
 from jaxduel.plotting.shades import variant_looks
@@ -162,15 +163,13 @@ def _draw(
             curve.probability,
             linestyle=lines.get(curve.rule, look.line),
             linewidth=1.2,
-            markevery=(0.03 + 0.03 * (position % 6), 0.19),
+            markevery=some_markers(curve.votes, 0.03 + 0.03 * (position % 6), 0.19),
             label=None if curve.key in labelled else curve.label,
             zorder=3 + 0.01 * position,
             **marked(look),
         )
         labelled.add(curve.key)
-        axes.fill_between(
-            curve.votes, curve.lower95, curve.upper95, color=look.color, alpha=0.13, linewidth=0
-        )
+        draw_intervals(axes, curve.votes, curve.lower95, curve.upper95, look.color, 0.13)
     for target in panel.targets:
         axes.axhline(target, color="0.4", linestyle=(0, (1, 1.5)), linewidth=0.8, zorder=2)
     for rule, line in lines.items():
@@ -181,7 +180,7 @@ def _draw(
         axes.set_xscale("symlog", linthresh=first)
     else:
         axes.set_xscale("log")
-    axes.set_xlim(votes.min(), votes.max())
+    ticks.span(axes, votes.min(), votes.max())
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("votes")
     axes.set_ylabel("P(best arm named)" if len(rules) > 1 or not rules[0] else _by(rules[0]))

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import Scale, draw_runs, marked
+from jaxduel.plotting.curves import Scale, draw_intervals, draw_runs, marked, some_markers
 from jaxduel.plotting.ends import End, label_ends
 from jaxduel.plotting.shades import apart
 from jaxduel.plotting.styles import Style, dress, style_of
@@ -134,16 +134,17 @@ def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
 def draw_curves(
     axes: Axes, curves: Sequence[SweepCurve], looks: Sequence[Style], floor: float = -np.inf
 ) -> None:
-    """Draws means joined by lines, and their 95 % bands, which end at the floor; of few seeds the
-    runs themselves."""
+    """Draws means joined by lines, and their 95 % intervals, which end at the floor; of few seeds
+    the runs themselves."""
     for position, (curve, look) in enumerate(zip(curves, looks, strict=True)):
         style: dict[str, Any] = {"color": look.color} if curve.level else marked(look)
+        if curve.dense:
+            style["markevery"] = some_markers(curve.at, 0.04 + 0.03 * (position % 5), 0.24)
         axes.plot(
             curve.at,
             curve.mean,
             linestyle=look.line,
             linewidth=1.2,
-            markevery=(0.04 + 0.03 * (position % 5), 0.24) if curve.dense else None,
             label=curve.label,
             zorder=3 + 0.01 * position,
             **style,
@@ -152,9 +153,7 @@ def draw_curves(
             draw_runs(axes, curve.at, curve.runs, look.color)
         elif np.isfinite(curve.lower95).any():
             lower = np.maximum(curve.lower95, floor)
-            axes.fill_between(
-                curve.at, lower, curve.upper95, color=look.color, alpha=0.18, linewidth=0
-            )
+            draw_intervals(axes, curve.at, lower, curve.upper95, look.color, 0.18)
 
 
 def label_curves(axes: Axes, curves: Sequence[SweepCurve], looks: Sequence[Style]) -> None:

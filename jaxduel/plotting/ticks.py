@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import (
     FixedFormatter,
@@ -33,6 +34,16 @@ def decades(axis: Axis, most: int = 6) -> None:
     axis.set_major_locator(LogLocator(numticks=most))
     axis.set_major_formatter(LogFormatterSciNotation())
     axis.set_minor_formatter(NullFormatter())
+
+
+def span(axes: Axes, begin: float, end: float, room: float = 1.0) -> None:
+    """Sets the ends of a logarithmic horizontal axis, with room by a factor; a single value is in
+    the middle, and has the only tick."""
+    if begin < end:
+        axes.set_xlim(begin / room, end * room)
+    else:
+        axes.set_xlim(begin / 2, end * 2)
+        at_values(axes.xaxis, [end], [end])
 
 
 def at_values(

@@ -75,6 +75,17 @@ def regret_words(definition: str) -> str:
     return _REGRETS.get(definition, f"{definition} regret")
 
 
+def steps_words(definition: str) -> str:
+    """The unit of time where regret is of a definition.
+
+    Example:
+      >>> from jaxduel.plotting.words import steps_words
+      >>> steps_words("pulls"), steps_words("average")
+      ('pulls', 'comparisons')
+    """
+    return "pulls" if definition == "pulls" else "comparisons"
+
+
 def seeds_words(counts: Iterable[int], drawn: str | None = None) -> str:
     """Numbers of seeds, and how the spread over them is drawn: as bands, or lines of single runs
     where there are few; or as `drawn` says.

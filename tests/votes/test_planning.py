@@ -96,6 +96,7 @@ def test_votes_needed_and_saved_of_outcomes_by_hand():
         assert plan.saved("uniform", target) == (0, 0, 0)
     assert plan.votes_needed("rucb", 0.5).value == np.inf
     assert np.isnan(plan.saved("rucb", 0.5)).all()
+    assert np.isnan(by_hand(uniform=8 * [NEVER], dts=8 * [SOON]).saved("dts", 0.5)).all()
     frame = plan.targets_frame().set_index(["policy", "target"])
     assert frame.loc[("dts", 0.5), "saved"] == plan.saved("dts", 0.5).value
     decided, *lines = plan.summary()[2:]

@@ -13,6 +13,7 @@ from jaxduel.experiments.report.records import Chart, Line, Numbers, Table
 from jaxduel.experiments.report.words import plain
 from jaxduel.experiments.short_numbers import rounded, short
 from jaxduel.plotting.curves import looks_in
+from jaxduel.plotting.words import steps_words
 
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
 _REFERENCES = (("currentcolor", "dot"), ("#888888", "dash"), ("#666666", "longdashdot"))
@@ -122,7 +123,7 @@ def _regret(panel: plotting.Panel) -> Seen:
         label = plain(line.label)
         lines.append(Line(label, color, dash, numbers(times), numbers(values), reference=True))
     log, up_log = panel.time_scale == "log", panel.regret_scale == "log"
-    unit = "pulls" if panel.definition == "pulls" else "comparisons"
+    unit = steps_words(panel.definition)
     up = plain(plotting.regret_label(panel.definition))
     low, high = _limits(panel) if up_log else (0.0, panel.top)
     runs = sorted({curve.num_seeds for curve in panel.curves})

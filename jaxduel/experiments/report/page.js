@@ -96,19 +96,20 @@ function tracesOf(chart, hidden) {
   const short = (value) => value === null ? "?" : String(Number(value.toPrecision(4)));
   return chart.lines.flatMap((line, number) => {
     const color = inkOf(line.color), has = line.lower.some((value) => value !== null);
+    const points = line.points || line.x.length === 1;
     const shared = {
       x: line.x, legendgroup: String(number), showlegend: false, visible: !hidden.has(number),
     };
     const mean = {
       ...shared, y: line.y, name: line.label,
-      mode: line.points ? "markers" : line.x.length <= 15 && !line.reference ? "lines+markers" : "lines",
+      mode: points ? "markers" : line.x.length <= 15 && !line.reference ? "lines+markers" : "lines",
       line: { color, dash: line.dash, width: line.reference ? 1.3 : 2 },
       marker: { color, size: 6 },
       customdata: line.y.map((_, at) => has ? ` [${short(line.lower[at])}, ${short(line.upper[at])}]` : ""),
       hovertemplate: "%{y:.4~g}%{customdata}",
     };
     if (!has) return [mean];
-    if (line.points) {
+    if (points) {
       mean.error_y = {
         type: "data", symmetric: false, color, thickness: 1.2, width: 3,
         array: line.y.map((y, at) => (line.upper[at] ?? y) - y),

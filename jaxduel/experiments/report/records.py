@@ -28,7 +28,7 @@ class Line:
       color, dash: its look, in the words of CSS and of Plotly.
       x, y: its points.
       lower, upper: ends of 95 % intervals; empty where there are none.
-      points: whether it is drawn as points with error bars.
+      points: whether it is drawn as points with error bars, as a single point always is.
       reference: whether it is computed, not simulated.
     """
 
@@ -82,7 +82,7 @@ class Figure:
       title: its heading.
       caption: what is drawn.
       alt: what is seen, in words.
-      command: the command that makes it again.
+      command: the command that makes it again; "" if there is none.
       picture: name of its PNG file; "" if it was not made.
       files: names of further files with the same content.
       chart: its curves, where it has any.

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,6 +131,8 @@ def _figures(
     data: xarray.Dataset, cells: Frame, name: str, out: OutputFolder
 ) -> list[tuple[str, Figure]]:
     """Problems and figures: one for each problem, horizon and definition of regret."""
+    from jaxduel.plotting import regret_words
+
     measure = measure_of(data)
     keys = ["problem", "horizon"] if measure == "rule" else SETTING
     found: list[tuple[str, Figure]] = []
@@ -141,21 +144,18 @@ def _figures(
         if measure != "rule":
             chosen["definitions"] = [setting[2]]
             options += ["--definition", setting[2]]
-            words = f"{setting[2]} regret, {words}"
+            words = f"{regret_words(setting[2])}, {words}"
         title = f"{words[0].upper()}{words[1:]}"
         command = f"jaxduel plot {name} {shlex.join(options)}"
-        blank = Figure(str(number), title, command=command)
+        figure = Figure(str(number), title, command=command)
         if not (some["num_seeds"] > 0).any():
-            found.append((problem, _hole(blank, "nothing of it has run yet")))
+            figure = replace(figure, command="", missing="nothing of it has run yet")
         elif len(found) >= MOST_FIGURES:
-            found.append((problem, _hole(blank, f"a page has at most {MOST_FIGURES} figures")))
+            figure = replace(figure, missing=f"a page has at most {MOST_FIGURES} figures")
         else:
-            found.append((problem, _figure(data, some, chosen, blank, out)))
+            figure = _figure(data, some, chosen, figure, out)
+        found.append((problem, figure))
     return found
-
-
-def _hole(figure: Figure, why: str) -> Figure:
-    return Figure(figure.name, figure.title, command=figure.command, missing=why)
 
 
 def _figure(
@@ -169,8 +169,7 @@ def _figure(
     paths = figure.write(out, re.sub(r"[^A-Za-z0-9.,=_-]", "_", figure.name))
     chart = _chart(figure)
     ends = [(line.label, line.y[-1]) for line in chart.lines if line.y[-1] is not None]
-    words = {"rule": "Probability that the best arm is named, against votes"}
-    what = words.get(measure_of(data), f"{chart.up[:1].upper()}{chart.up[1:]} against comparisons")
+    what = f"{chart.up[:1].upper()}{chart.up[1:]}, against {chart.across}"
     seeds = cells["num_seeds"][cells["num_seeds"] > 0]
     each = " to ".join(f"{n:,}" for n in dict.fromkeys([int(seeds.min()), int(seeds.max())]))
     caption = f"{what}: over {each} seeds of each policy, with 95 % intervals."
@@ -228,9 +227,10 @@ def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
 
 
 def _chart(figure: SweepFigure) -> Chart:
-    """The curves of a figure with one facet, over comparisons or votes."""
+    """The curves of a figure with one facet, over comparisons, pulls or votes."""
     from jaxduel.plotting.identification import rule_lines
     from jaxduel.plotting.shades import looks_of, variant_looks
+    from jaxduel.plotting.words import regret_words, steps_words
 
     points = figure.points
     of_votes = "rule" in points
@@ -251,9 +251,10 @@ def _chart(figure: SweepFigure) -> Chart:
         up = "probability that the best arm is named"
         return Chart("votes", up, True, False, 0.0, 1.02, tuple(lines))
     up_log = low > 0 and high > 20 * low
-    up = f"{points['definition'].iloc[0]} regret R(t)"
+    definition = points["definition"].iloc[0]
+    up = f"{regret_words(definition)} R(t)"
     ends = (0.8 * low, 1.2 * high) if up_log else (0.0, 1.05 * high or None)
-    return Chart("comparisons t", up, True, up_log, *ends, tuple(lines))
+    return Chart(f"{steps_words(definition)} t", up, True, up_log, *ends, tuple(lines))
 
 
 def _range(lines: Sequence[Line]) -> tuple[float, float]:

@@ -25,7 +25,12 @@ from jaxduel.experiments.sweep.reading.cells import (
     parameter_names,
     with_runs,
 )
-from jaxduel.experiments.sweep.reading.found_figures import NOT_YET, draw_votes, found_points
+from jaxduel.experiments.sweep.reading.found_figures import (
+    DRAWN_TARGET,
+    NOT_YET,
+    draw_votes,
+    found_points,
+)
 from jaxduel.experiments.sweep.reading.labels import (
     family_of,
     labelled,
@@ -59,7 +64,7 @@ _ALIASES = {
     "regret": "definition",
 }
 _OF_CELLS = ("problem", "family", "K", "horizon", "definition", "rule", "policy", "parameters")
-_WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$", "t": "comparisons $t$"}
+_WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$"}
 _CSV = ["facet", "curve", "x", "policy", "parameters", "problem", "num_arms", "horizon"]
 _CSV += ["definition", "rule", "t", "num_seeds", "mean", "sem", "lower95", "upper95"]
 
@@ -173,10 +178,10 @@ def sweep_figure(
     cells = cells.assign(K=cells["num_arms"], family=[family_of(name) for name in cells["problem"]])
     names = [name for name in parameter_names(dataset) if cells[name].notna().any()]
     cells[names] = cells[names].astype(object).where(cells[names].notna(), None)
-    x = _numeric(axis_name(x, names), cells)
+    x = _numeric(axis_name(x, names, cells), cells)
     if kind == "heatmap":
         default = "K" if x == "horizon" else "horizon"
-        y = _numeric(axis_name(y or default, names), cells)
+        y = _numeric(axis_name(y or default, names, cells), cells)
         if "t" in (x, y) or x == y:
             raise InputError(
                 "a heat map needs two different axes of 'horizon', 'K', 'batches' and parameters "
@@ -191,7 +196,7 @@ def sweep_figure(
         raise InputError("y is for heat maps: curves have regret up.")
     else:
         left_out = []
-    by = axis_name(facet, names) if facet else None
+    by = axis_name(facet, names, cells) if facet else None
     if by == "t" or (by and by in (x, y)):
         raise InputError(f"'{facet}' cannot be both an axis and the facet.")
     lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
@@ -216,14 +221,15 @@ def sweep_figure(
     return SweepFigure(name, x, y, points, titles, [policies.label(one) for one in left_out])
 
 
-def axis_name(name: str, parameters: Sequence[str]) -> str:
-    """The axis that a name stands for: "t", "problem", "K", "horizon", "definition", "policy",
-    "parameters", or a parameter of a policy; "batches" and "B" are the number of batches.
+def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:
+    """The axis of cells that a name stands for: "t", "problem", "K", "horizon", "definition" or
+    "rule", "policy", "parameters", or a parameter of a policy; "batches" and "B" are the number of
+    batches.
 
     Raises:
       InputError: if there is none of that name.
     """
-    known = {"t", *_OF_CELLS, *parameters} - {"family"}
+    known = {"t", *(axis for axis in _OF_CELLS if axis in cells), *parameters} - {"family"}
     for one in (name, f"parameter_{name}", _ALIASES.get(name, name)):
         if one in known:
             return one
@@ -295,9 +301,13 @@ def _numeric(axis: str, cells: Frame) -> str:
     return axis
 
 
-def _axis_label(axis: str) -> str:
-    from jaxduel.plotting.words import SYMBOLS
+def _axis_label(axis: str, points: Frame) -> str:
+    from jaxduel.plotting.words import SYMBOLS, steps_words
 
+    if axis == "t":
+        return f"{steps_words(points['definition'].iloc[0])} $t$"
+    if axis == "horizon" and "rule" in points:
+        return "votes"
     name = axis.removeprefix("parameter_")
     return _WORDS.get(axis, SYMBOLS.get(name, name))
 
@@ -340,8 +350,9 @@ def _draw_curves(figure: SweepFigure) -> Figure:
     drawn: list[SweepPanel | Missing] = []
     for name, title in figure.titles.items():
         some = points[points["facet"] == name]
-        if some.empty:
-            drawn.append(Missing(title, NOT_YET))
+        if not np.isfinite(some["mean"]).any():
+            why = NOT_YET if some.empty else f"P = {DRAWN_TARGET:g} is not reached"
+            drawn.append(Missing(title, why))
             continue
         curves = []
         for _, line in some.groupby("line", sort=False):
@@ -367,7 +378,7 @@ def _draw_curves(figure: SweepFigure) -> Figure:
         facet = SweepPanel(
             curves=curves,
             title=title,
-            across=_axis_label(x),
+            across=_axis_label(x, some),
             up=some["up"].iloc[0] if "up" in some else _regret_label(some, x),
             across_scale="log" if log else "linear",
         )
@@ -400,19 +411,20 @@ def _draw_maps(figure: SweepFigure) -> Figure:
             [HeatMap(*one) for one in zip(titles, stack, [None] * len(stack), best, strict=True)]
         )
     axes = [figure.x, str(figure.y)]
-    each = " and ".join(_axis_label(axis) for axis in axes if axis in settings)
+    across, up = (_axis_label(axis, points) for axis in axes)
+    each = " and ".join(_axis_label(axis, points) for axis in axes if axis in settings)
     framed = any(one.best.any() for group in groups for one in group if one.best is not None)
     heading = f"{_heading(points, '')}, at the horizon"
     if framed:
         heading += f", framed: the least{f' for each {each}' if each else ''}"
     note = ""
     if figure.left_out:
-        both = " and ".join(map(_axis_label, axes))
+        both = f"{across} and {up}"
         note = f"left out, since they do not have both {both}: {', '.join(figure.left_out)}"
     return facet_map_figure(
         groups,
-        across=_axis_label(figure.x),
-        up=_axis_label(str(figure.y)),
+        across=across,
+        up=up,
         columns=columns,
         rows=rows,
         heading=heading,

@@ -69,7 +69,8 @@ def labelled(
         for policy, own in cells.groupby("policy", observed=True)
     }
 
-    words = partial(_in_words, clock="votes" if "rule" in cells else "T")
+    clock = "votes" if "rule" in cells else "T"
+    words, in_titles = partial(_in_words, clock=clock), partial(_shown, clock=clock)
 
     def besides(cell: dict[str, Any]) -> list[str]:
         return [a for a in beside if a != "horizon" or cell["policy"] not in lasting]
@@ -85,7 +86,7 @@ def labelled(
         known += [n for n in free if n not in known and _is_told(cell["policy"], n, cell[n])]
         values = {name.removeprefix("parameter_"): cell[name] for name in known}
         policy = policy_words(cell["policy"], values)
-        return ", ".join([policy, *(_shown(axis, cell[axis]) for axis in besides(cell))])
+        return ", ".join([policy, *(in_titles(axis, cell[axis]) for axis in besides(cell))])
 
     settings = [axis for axis in (*apart, *beside) if axis in _SETTINGS]
     found = []
@@ -94,10 +95,10 @@ def labelled(
         found.append(
             some.assign(
                 facet=", ".join(words(axis, some[axis].iloc[0]) for axis in apart),
-                title=", ".join(_shown(axis, some[axis].iloc[0]) for axis in apart),
+                title=", ".join(in_titles(axis, some[axis].iloc[0]) for axis in apart),
                 curve=[label(cell) for cell in records],
                 label=[shown(cell) for cell in records],
-                setting=[", ".join(_shown(a, cell[a]) for a in settings) for cell in records],
+                setting=[", ".join(in_titles(a, cell[a]) for a in settings) for cell in records],
             )
         )
     return found
@@ -120,7 +121,7 @@ def _is_told(policy: str, name: str, value: Any) -> bool:
     return name == "num_batches" or policies.parameters(policy).get(name, value) != value
 
 
-def _shown(axis: str, value: Any) -> str:
+def _shown(axis: str, value: Any, clock: str) -> str:
     """A value of an axis in the title of a figure: "K = 8", "T = 10^6", "D-TS"."""
     from jaxduel.plotting.words import policy_words, problem_words, regret_words, setting_words
 
@@ -132,7 +133,8 @@ def _shown(axis: str, value: Any) -> str:
         return policy_words(str(value), {})
     if axis in ("rule", "parameters") or value is None:
         return _in_words(axis, value)
-    return setting_words("num_arms" if axis == "K" else axis.removeprefix("parameter_"), value)
+    names = {"K": "num_arms", "horizon": clock}
+    return setting_words(names.get(axis, axis.removeprefix("parameter_")), value)
 
 
 def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
