@@ -90,6 +90,7 @@ def arm_bounds(
       InputError: only one of `horizon` and `num_batches`, or a number out of range.
     """
     asked = rounds_asked_for(horizon, num_batches, 1, "M")
+    horizon, num_batches = asked or (None, None)
     asymptotic = Bound(
         "lower bound, asymptotic",
         "pulls",
@@ -101,8 +102,8 @@ def arm_bounds(
         rewards=problem.rewards,
         best_arms=problem.best_arms,
         gaps=tuple(float(gap) for gap in problem.gaps("pulls")),
-        horizon=asked and asked[0],
-        num_batches=asked and asked[1],
+        horizon=horizon,
+        num_batches=num_batches,
         bounds=(asymptotic, *_batched(problem, asked)),
     )
 

@@ -123,7 +123,7 @@ class Plan:
         needed, others = self._resampled(policy, target), self._resampled(BASELINE, target)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = 1 - needed / others
-        share[~np.isfinite(needed + others + share)] = np.nan
+            share[~np.isfinite(needed + others + share)] = np.nan
         return Needed(float(share[0]), *map(float, np.quantile(share[1:], [0.025, 0.975])))
 
     def _resampled(self, policy: str, target: float) -> np.ndarray:
