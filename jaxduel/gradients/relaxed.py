@@ -156,7 +156,7 @@ def relaxed_gradient(
       params: a pytree of floating-point arrays.
       horizon: T.
       num_seeds: at least 2.
-      key: () typed key, the root of the seeds.
+      key: root of the seeds, a () typed key or a whole number.
       temperature: positive.
       regret: "average" or "borda".
 

@@ -95,13 +95,12 @@ class Settings:
             if np.ndim(value) > 0:
                 raise InputError(f"{name} must be one whole number, not {value!r}.")
             whole[name] = None if value is None else int(value)
-        if self.delay > MAX_HORIZON:
-            raise InputError(f"delay must be at most {MAX_HORIZON:,}, not {self.delay:,}.")
         for name in ("shuffle_arms", "record_pairs", "record_outcomes"):
             if getattr(self, name) not in (True, False):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}.")
-        if self.lanes is not None and self.lanes > WIDEST_LANES:
-            raise InputError(f"lanes must be at most {WIDEST_LANES:,}, not {self.lanes:,}.")
+        for name, most in (("lanes", WIDEST_LANES), ("delay", MAX_HORIZON)):
+            if (value := whole[name]) is not None and value > most:
+                raise InputError(f"{name} must be at most {most:,}, not {value:,}.")
         if self.first_seed + self.num_seeds > MAX_HORIZON:
             raise InputError(
                 f"seeds are numbered up to 2^31 - 2, and first_seed + num_seeds is "

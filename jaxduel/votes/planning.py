@@ -239,7 +239,7 @@ def plan(
     """Simulates further votes of a log, by several policies.
 
     Each of `draws` instances is drawn from the posterior, and is voted on `seeds` times from the
-    counts that there are. Instances and random numbers are the same for all policies.
+    counts that there are, without ties. Instances and random numbers are the same for all policies.
 
     Args:
       votes: the log.

@@ -48,8 +48,8 @@ class BatchGrid:
 
     @property
     def given(self) -> Any:
-        """What `as_grid` takes for this grid, a name or times, one for each policy of a stack; a
-        leaf that is traced, or something else in place of one, as it is."""
+        """The grid as `as_grid` takes it: its name or times, of a stack one for each policy. A leaf
+        that is traced, or something else in place of one, is left as it is."""
         if self.times is not None:
             return self.times
         if not is_known(self.rule) or not np.isin(self.rule, range(len(KINDS))).all():

@@ -17,7 +17,7 @@ from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 _RATIO = 1e15
-"""Above the largest std / prior_std, whose square float32 must hold."""
+"""std / prior_std is below it: float32 must hold the square."""
 
 
 class ThompsonGaussianState(NamedTuple):
