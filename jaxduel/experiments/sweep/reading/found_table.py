@@ -1,5 +1,5 @@
-"""A sweep that identifies arms as tables: the probability that the best is named, and votes needed
-for one."""
+"""A sweep that identifies arms as tables, and the points of its figures: the probability that the
+best is named, and votes needed for one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SHOWN_TARGET = 0.95
 """The probability for which tables have the votes needed."""
+DRAWN_TARGET = 0.9
+"""The probability for which figures have the votes needed."""
 _OF_CELLS = ("share_stopped", "share_wrong", "batches_mean")
 _ENDS = ("lower95", "upper95")
 _NOT_RUN = "-"
@@ -34,7 +36,7 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
       cells: the rows of `cells_of` that are wanted.
       final: whether there are only rows at the last checkpoint.
     """
-    frame = with_wilson95(values_at(dataset, cells, {name: name for name in MEANS}, last=final))
+    frame = _with_wilson95(values_at(dataset, cells, {name: name for name in MEANS}, last=final))
     frame = frame.rename(columns={"t": "votes"})
     first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
     columns = ["votes", "num_seeds", "probability", "lower95", "upper95", *MEANS[1:]]
@@ -48,7 +50,7 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
     return frame.astype({**labels, "delay": np.int64})
 
 
-def with_wilson95(frame: Frame) -> Frame:
+def _with_wilson95(frame: Frame) -> Frame:
     """A table with the ends of the 95 % intervals of its probabilities, lower95 and upper95; NaN
     where no seed has run."""
     runs = frame["num_seeds"].where(frame["num_seeds"] > 0).to_numpy(float)
@@ -74,7 +76,7 @@ def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
     cells = cells[cells["num_seeds"] > 0]
     if not 0 < target < 1:
         raise InputError(f"target must be a probability between 0 and 1, not {target}.")
-    points = with_wilson95(values_at(dataset, cells, {"probability": "probability"}))
+    points = _with_wilson95(values_at(dataset, cells, {"probability": "probability"}))
     needed = {}
     for index, some in points.groupby(level=0):
         times, *curves = some[["t", "probability", *_ENDS]].to_numpy().T
@@ -82,6 +84,26 @@ def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
         needed[index] = crossings(times, share, lower, upper, target)
     columns = np.array([needed[index] for index in cells.index]).reshape(-1, 3)
     return cells.assign(needed=columns[:, 0], lower95=columns[:, 1], upper95=columns[:, 2])
+
+
+def found_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
+    """The points of curves, in the columns mean, lower95 and upper95: against votes (x = "t") the
+    probability that the best arm is named; else, in the column up too, the votes needed for
+    `DRAWN_TARGET`.
+
+    Raises:
+      InputError: if that is not reached anywhere.
+    """
+    if x == "t":
+        points = _with_wilson95(values_at(dataset, lines, {"probability": "probability"}))
+        return points.rename(columns={"probability": "mean"})
+    points = needed_frame(dataset, lines, DRAWN_TARGET).rename(columns={"needed": "mean"})
+    if not np.isfinite(points["mean"]).any():
+        raise InputError(
+            f"no rule names the best arm with probability {DRAWN_TARGET:g} yet: there are no votes "
+            "needed to draw."
+        )
+    return points.assign(t=points["horizon"], up=f"votes for P = {DRAWN_TARGET:g}")
 
 
 def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
