@@ -19,6 +19,7 @@ from jax import lax
 from jax.custom_batching import custom_vmap
 
 from jaxduel.numerics.choice import nth_bit, pack_bits
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import KeyWords, random_words
 
@@ -31,6 +32,8 @@ _TRIES = 4
 """Proposals of a slot in a turn on an accelerator: 0.9997 of the entries need no further turn."""
 _MOST_ENTRIES = 2**30
 """Most entries of one queue: places in it, and slots beyond its end, are int32."""
+_GOES_ON = 0x7FC0600D
+"""In place of a number whose trials go on: a NaN that no arithmetic has."""
 
 
 def draw_marked(
@@ -165,7 +168,8 @@ def _served(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
         position = row * num + column
         here = KeyWords(first[lane], second[lane])
         pair = random_words(here, position, stream + trial)
-        y, ends_here = propose(jnp.stack(pair), *(x[lane, row, column] for x in parameters))
+        proposed = propose(jnp.stack(pair), *(x[lane, row, column] for x in parameters))
+        y, ends_here = _computed_once(*proposed, trial[0] < 0)
         done = ends_here & waiting
         place = jnp.where(done, lane * (rows * num) + position, marked.size)
         drawn = drawn.at[place].set(y, mode="drop")
@@ -181,6 +185,21 @@ def _served(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
     )
     drawn = lax.while_loop(lambda carry: jnp.any(carry[0] < ends[-1]), turn, start)[3]
     return drawn.reshape(marked.shape)
+
+
+def _computed_once(
+    number: jax.Array, ends_here: jax.Array, never: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """A proposal, kept in memory as one array: XLA would compute all of it for each of the two.
+
+    Args:
+      number: float32, of any shape.
+      ends_here: bool, the same shape.
+      never: as for `materialize`.
+    """
+    word = jnp.where(ends_here, lax.bitcast_convert_type(number, jnp.int32), _GOES_ON)
+    word = materialize(word, never)
+    return lax.bitcast_convert_type(word, jnp.float32), word != _GOES_ON
 
 
 def _served_by_many(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
