@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxduel.errors import InputError
+
 
 class Moments(NamedTuple):
     """Number of seeds, and mean and squared deviations over them: arrays of one shape.
@@ -93,10 +95,13 @@ def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
     Args:
       values: (n, ...) one value per run.
-      groups: (n,) int, numbered from 0.
+      groups: (n,) the group of each run: equal labels, of any kind.
 
     Returns:
       (...) float64, NaN if there is only one group.
+
+    Raises:
+      InputError: if there is not one label for each run.
 
     Example:
       >>> import numpy as np
@@ -107,7 +112,10 @@ def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
       >>> round(float(standard_error(values, np.array([0, 0, 1, 1]))), 3)  # two instances
       1.0
     """
-    count = int(groups.max()) + 1
+    if np.shape(groups) != (len(values),):
+        raise InputError(f"{len(values)} runs need as many groups, not {np.shape(groups)}.")
+    labels, groups = np.unique(groups, return_inverse=True)
+    count = len(labels)
     if count < 2:
         return np.full(values.shape[1:], np.nan)
     sums = np.zeros((count, *values.shape[1:]))
@@ -232,6 +240,9 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
     Returns:
       The comparison, or None if no seed has run in both.
 
+    Raises:
+      InputError: for arrays of other shapes, such as the regret at all checkpoints.
+
     Example:
       >>> import numpy as np
       >>> from jaxduel.stats import paired
@@ -241,6 +252,11 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
       >>> comparison.difference, comparison.verdict
       (1.5, 'undecided')
     """
+    if np.ndim(a) != 1 or np.shape(a) != np.shape(b):
+        raise InputError(
+            f"pairs need a number for each seed, (S,) twice, not {np.shape(a)} and {np.shape(b)}."
+        )
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     both = np.isfinite(a) & np.isfinite(b)
     a, b = a[both], b[both]
     seeds = len(a)
@@ -274,6 +290,9 @@ def paired_shares(a: np.ndarray, b: np.ndarray) -> Paired | None:
     Returns:
       The comparison, or None if no seed has run in both.
 
+    Raises:
+      InputError: as `paired`, and for other numbers.
+
     Example:
       >>> import numpy as np
       >>> from jaxduel.stats import paired_shares
@@ -284,6 +303,10 @@ def paired_shares(a: np.ndarray, b: np.ndarray) -> Paired | None:
       >>> comparison.verdict
       'undecided'
     """
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    for values in (a, b):
+        if not (np.isin(values, (0, 1)) | np.isnan(values)).all():
+            raise InputError("shares are of seeds that are 0, 1 or NaN, and there are others.")
     found = paired(a, b)
     if found is None:
         return None

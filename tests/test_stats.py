@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jaxduel.stats import paired_shares, wilson95
+from jaxduel.errors import InputError
+from jaxduel.stats import paired, paired_shares, standard_error, wilson95
 from tests.oracles.recommending import wilson
 
 
@@ -59,3 +60,22 @@ def test_shares_differ_where_an_exact_test_says_so():
 
 def test_shares_without_a_seed_in_both_are_not_compared():
     assert paired_shares(np.array([1.0, np.nan]), np.array([np.nan, 0.0])) is None
+
+
+def test_tables_of_checkpoints_are_no_pairs():
+    tables = np.zeros((4, 5))
+    for a, b in ((tables, tables), (tables[:, 0], tables[0]), (1.0, 1.0)):
+        with pytest.raises(InputError, match="a number for each seed"):
+            paired(a, b)
+    with pytest.raises(InputError, match="0, 1 or NaN"):
+        paired_shares([40.0, 50.0], [0.0, 1.0])
+    assert paired([1, 2], [1, 4]) == paired(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+
+
+def test_groups_may_have_any_labels():
+    values = np.array([1.0, 1.0, 3.0, 3.0])
+    assert standard_error(values, np.array([0, 0, 1, 1])) == 1  # by hand: means 1 and 3
+    for labels in ([1, 1, 2, 2], [-3, -3, 7, 7], ["a", "a", "b", "b"]):
+        assert standard_error(values, np.array(labels)) == 1
+    with pytest.raises(InputError, match="4 runs need as many groups"):
+        standard_error(values, np.array([0, 1]))

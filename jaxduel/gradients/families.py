@@ -77,7 +77,7 @@ def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
       magnitudes: (K (K - 1) / 2,) x, the pairs in lexicographic order.
 
     Raises:
-      InputError: if there is not one magnitude for each pair.
+      InputError: if there is not one magnitude for each pair, or `beats` has other numbers.
 
     Example:
       >>> import numpy as np
@@ -93,6 +93,10 @@ def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
         raise InputError(
             f"tournament: beats has shape {wins.shape} and {x.size} magnitudes are given: (K, K) "
             "and K (K - 1) / 2 are needed."
+        )
+    if not np.isin(wins, (0, 1)).all():
+        raise InputError(
+            "tournament: beats must be True or False for each pair, not a probability."
         )
     signs = np.where(wins[np.triu_indices(len(wins), 1)], 1.0, -1.0)
     return _matrix(jax.nn.sigmoid(signs * jax.nn.softplus(x)))

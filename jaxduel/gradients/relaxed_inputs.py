@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
 from jaxduel.policies.batched_dueling.rounds import comparisons_per_pair
-from jaxduel.policies.checks import require, require_horizon
+from jaxduel.policies.checks import require_horizon, require_number
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
 
 REGRETS = ("average", "borda")
@@ -37,7 +37,7 @@ def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndar
             "traced: they fix how many rounds there are."
         )
     if not isinstance(temperature, Tracer):
-        require(temperature, lambda x: x > 0, "temperature must be a positive number")
+        require_number(temperature, lambda x: x > 0, "temperature must be a positive number")
     with jax.ensure_compile_time_eval():
         policy.validate()
     require_horizon(horizon, "the relaxed simulator")

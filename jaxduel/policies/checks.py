@@ -36,6 +36,13 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
         raise InputError(f"{message}, not {entries[refused][0]}.")
 
 
+def require_number(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
+    """Raises InputError, as `require`, unless `value` is one number: not None, nor several."""
+    if value is None or np.ndim(value) > 0:
+        raise InputError(f"{message}, not {value!r}.")
+    require(value, accept, message)
+
+
 def require_index(value: Any, message: str) -> None:
     """Raises InputError unless every entry, the index of what was never played, is at least 0; it
     may be infinite."""
@@ -58,6 +65,17 @@ def require_policy(policy: Any, where: str) -> None:
 def require_whole(value: Any, least: int, message: str) -> None:
     """Raises InputError unless every entry is a whole number of at least `least`."""
     require(value, lambda x: (x >= least) & (x == np.floor(x)), message)
+
+
+def whole_number(value: Any, least: int, name: str) -> int:
+    """A number as an integer.
+
+    Raises:
+      InputError: unless it is one whole number of at least `least`.
+    """
+    message = f"{name} must be a whole number of at least {least}"
+    require_number(value, lambda x: (x >= least) & (x == np.floor(x)), message)
+    return int(value)
 
 
 def require_alpha(alpha: Any, where: str) -> None:

@@ -215,8 +215,13 @@ def validate(policy: Any) -> None:
     """Lets a policy that can check its parameters do so.
 
     Raises:
-      InputError: for more arms than its class takes, or from the policy's `validate`.
+      InputError: for a mask that `make` would refuse, more arms than its class takes, or from the
+        policy's `validate`.
     """
+    masks = np.asarray(policy.active_arms)
+    num = getattr(policy, "num_arms", masks.shape[-1:] and masks.shape[-1])
+    for mask in masks.reshape(-1, masks.shape[-1]) if masks.ndim else [masks]:
+        _mask(mask, num, name_of(policy))
     most = getattr(policy, "max_arms", None)
     if most is not None and (arms := np.max(np.sum(policy.active_arms, axis=-1))) > most:
         raise InputError(f"{name_of(policy)} is for {most} arms, not {arms}.")

@@ -277,9 +277,10 @@ def adaptive_grid_family(num_arms: int, horizon: int, num_batches: int) -> tuple
       [0.0265, 0.0265, 0.0024]
     """
     num_arms = _checked_arms("adaptive_grid_family", num_arms)
-    if not 1 <= num_batches <= horizon:
+    if not isinstance(num_batches, int | np.integer) or not 1 <= num_batches <= horizon:
         raise InputError(
-            f"adaptive_grid_family: num_batches must be in 1..{horizon}, not {num_batches}."
+            f"adaptive_grid_family: num_batches must be a whole number in 1..{horizon}, not "
+            f"{num_batches}."
         )
     batches = np.arange(1, num_batches + 1)
     exponents = (1 - 2.0 ** (1 - batches)) / (2 * (1 - 2.0**-num_batches))

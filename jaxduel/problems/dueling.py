@@ -136,9 +136,16 @@ class DuelingProblem:
             "foo[1,5,9]".
 
         Raises:
-          InputError: fewer than two arms, an arm that does not exist, or one named twice.
+          InputError: what is no list of whole numbers, fewer than two arms, an arm that does not
+            exist, or one named twice.
         """
-        arms = [int(arm) for arm in indices]
+        given = np.asarray(indices)
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise InputError(
+                "the arms of a submatrix are a list of whole numbers, not "
+                f"{shorten(repr(indices))}."
+            )
+        arms = given.tolist()
         name = f"{self.name}[{','.join(str(arm + 1) for arm in arms)}]"
         shown = shorten(name)
         if len(arms) < 2:
@@ -252,6 +259,10 @@ def from_matrix(
       >>> jd.problems.from_matrix([[0.5, 0.7], [0.3, 0.5]], ties=[[0, 0.2], [0.2, 0]])
       DuelingProblem('matrix', K=2, Condorcet winner 0, smallest gap 0.2, ties up to 0.2)
     """
+    if not isinstance(name, str):
+        raise InputError(
+            f"the name of an instance is text, not {shorten(repr(name))}: ties are ties=..."
+        )
     matrix = _numbers(p, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(

@@ -139,7 +139,8 @@ def batched_lower_bound(
       >>> round(problem.smallest_gap, 5)  # sqrt(9) / (24 x 2) x 10,000^(-1/4)
       0.00625
     """
-    num_arms = _checked_arms(num_arms)
+    num_arms, num_batches = _checked_arms(num_arms), _checked_whole("num_batches", num_batches, 1)
+    level, winner = _checked_whole("level", level, 1), _checked_whole("winner", winner, 0)
     if not 1 <= num_batches <= horizon:
         raise InputError(f"{num_batches} batches for T = {horizon}: 1 <= B <= T is needed.")
     if not 1 <= level <= num_batches:
@@ -335,9 +336,14 @@ def _one_winner(num_arms: int, winner: int, gap: float, name: str) -> DuelingPro
 
 
 def _checked_arms(num_arms: int, least: int = 2) -> int:
-    if not isinstance(num_arms, int | np.integer) or num_arms < least:
-        raise InputError(f"num_arms = {num_arms}: an integer of at least {least} is needed.")
-    return int(num_arms)
+    return _checked_whole("num_arms", num_arms, least)
+
+
+def _checked_whole(name: str, value: int, least: int) -> int:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise InputError(f"{name} = {value}: an integer of at least {least} is needed.")
+    return int(value)
 
 
 def _checked_gap(gap: float) -> float:

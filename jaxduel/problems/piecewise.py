@@ -75,7 +75,7 @@ class PiecewiseProblem:
           (N, M, K) float64.
 
         Raises:
-          InputError: a change is not among the checkpoints.
+          InputError: a change is not among the checkpoints, or `plays` has other times or arms.
 
         Example:
           >>> import jaxduel as jd
@@ -91,7 +91,13 @@ class PiecewiseProblem:
         def of_one(stretch: DuelingProblem, counts: np.ndarray) -> np.ndarray:
             return counts.astype(np.float64) @ (np.asarray(stretch.preferences).T - 0.5) / 2
 
-        return self.summed(of_one, np.asarray(checkpoints), np.asarray(plays))
+        times, counts = np.asarray(checkpoints), np.asarray(plays)
+        if counts.ndim != 3 or counts.shape[1:] != (len(times), self.num_arms):
+            raise InputError(
+                f"{len(times)} checkpoints of {self.num_arms} arms need plays of the shape (N, "
+                f"{len(times)}, {self.num_arms}), not {counts.shape}."
+            )
+        return self.summed(of_one, times, counts)
 
     def summed(self, of_one: Any, checkpoints: np.ndarray, tallies: np.ndarray) -> np.ndarray:
         """A sum over comparisons, each by the instance of its stretch.

@@ -20,7 +20,7 @@ from jaxduel.policies.base import (
     SupportsSharedSkip,
     SupportsSkip,
 )
-from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, require_whole
+from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, whole_number
 from jaxduel.problems import (
     ArmsProblem,
     DuelingProblem,
@@ -91,10 +91,8 @@ class Settings:
         whole: dict[str, int | None] = {}
         for name, least in _LEAST.items():
             value = getattr(self, name)
-            require_whole(value, least, f"{name} must be a whole number of at least {least}")
-            if np.ndim(value) > 0:
-                raise InputError(f"{name} must be one whole number, not {value!r}.")
-            whole[name] = None if value is None else int(value)
+            left_out = value is None and getattr(Settings, name) is None
+            whole[name] = None if left_out else whole_number(value, least, name)
         for name in ("shuffle_arms", "record_pairs", "record_outcomes"):
             if getattr(self, name) not in (True, False):
                 raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}.")

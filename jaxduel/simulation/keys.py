@@ -34,9 +34,11 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
       prng: one of `GENERATORS`; ignored for a key.
 
     Raises:
-      InputError: for an unknown generator, or a seed out of range.
+      InputError: for an unknown generator, a seed out of range, or several keys.
     """
     if isinstance(seed, jax.Array) and jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
+        if seed.ndim > 0:
+            raise InputError(f"seed must be one key, not an array of the shape {seed.shape}.")
         return seed
     if prng not in GENERATORS:
         raise unknown_name("random number generator", prng, GENERATORS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -123,7 +123,7 @@ def simulate(
       >>> result.plays[:, -1].sum(axis=-1).tolist()  # two arms in each of 1,000 comparisons
       [2000, 2000, 2000, 2000]
     """
-    _require_known(unknown)
+    _require_known("simulate", unknown, _arguments())
     settings = Settings(
         num_seeds=num_seeds,
         seed=seed,
@@ -204,7 +204,7 @@ def simulate_many(
             f"simulate_many needs as many problems ({len(instances)}) and horizons ({len(ends)}) "
             f"as policies ({len(policies)})."
         )
-    _require_known(settings.keys() - _arguments())
+    _require_known("simulate_many", settings, ["policies", "problems", "horizons", *_settings()])
     if settings.get("table_budget") is None:
         settings["table_budget"] = TABLE_BYTES
     settings.setdefault("progress", None)
@@ -219,7 +219,13 @@ def _arguments() -> list[str]:
     return [name for name in inspect.signature(simulate).parameters if name != "unknown"]
 
 
-def _require_known(unknown: Iterable[str]) -> None:
-    """Raises InputError if there are names that are no arguments of `simulate`."""
-    for name in sorted(unknown):
-        raise unknown_name("argument of simulate", name, _arguments(), _MEANT.get(name))
+def _settings() -> list[str]:
+    return [name for name in _arguments() if name not in ("policy", "problem", "horizon")]
+
+
+def _require_known(function: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raises InputError if there are names that are no arguments of a function."""
+    for name in sorted(set(given).difference(known)):
+        meant = _MEANT.get(name)
+        meant = meant if meant in known else None
+        raise unknown_name(f"argument of {function}", name, known, meant)

@@ -8,6 +8,7 @@ from typing import overload
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.policies import registry
 from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
 from jaxduel.problems.assumptions import tie_violation
 from jaxduel.problems.piecewise import require_constant
@@ -148,11 +149,15 @@ def proved(policy: str) -> tuple[str, ...]:
     Args:
       policy: its registered name. `bounds` computes their values for an instance.
 
+    Raises:
+      InputError: for an unknown name.
+
     Example:
       >>> import jaxduel as jd
       >>> jd.theory.proved("pcomp")
       ('PCOMP: Agarwal et al. 2022, Theorem 3.1',)
     """
+    registry.policy_class(policy)
     known = (*_CONSTANTS, *_BATCHED, *ARM_THEOREMS)
     return tuple(f"{each.name}: {each.source}" for each in known if policy in each.policies)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.policies.checks import require
+from jaxduel.policies.checks import require_number
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.divergence import divergence_from_half, inverse_divergence, namespace
 from jaxduel.theory.exploration import refuse_ties
@@ -154,7 +154,7 @@ def dts_loglog_constant(instance: Instance, beta: float = 2.0, epsilon: float = 
       >>> f"{jd.theory.dts_loglog_constant(jd.problems.load('cyclic')):.2f}"
       '34.44'
     """
-    require(beta, lambda x: x >= 2, "beta must be at least 2 for D-TS's bounds")
+    require_number(beta, lambda x: x >= 2, "beta must be at least 2 for D-TS's bounds")
     _require_widths(1.0, epsilon)
     return evaluate(_dts_loglog, instance, _require_assumption_2, _assumption_2, beta, epsilon)
 
@@ -226,8 +226,8 @@ def _assumption_2(x: Any) -> Any:
 
 
 def _require_widths(alpha: float, epsilon: float) -> None:
-    require(alpha, lambda x: x > 0.5, "alpha must be above 1/2 for D-TS's bounds")
-    require(epsilon, lambda x: x >= 0, "epsilon must be at least 0 for D-TS's bounds")
+    require_number(alpha, lambda x: x > 0.5, "alpha must be above 1/2 for D-TS's bounds")
+    require_number(epsilon, lambda x: x >= 0, "epsilon must be at least 0 for D-TS's bounds")
 
 
 def _require_assumption_2(problem: DuelingProblem) -> None:

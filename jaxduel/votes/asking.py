@@ -13,12 +13,12 @@ from jaxduel.errors import InputError
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies import registry
 from jaxduel.policies.base import WITHHELD, Batch, Duel, SupportsSkip
-from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
+from jaxduel.policies.checks import MAX_HORIZON, require_policy, whole_number
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.simulation.blocks import plan_kind
 from jaxduel.simulation.compiling import compiled_once, shared
 from jaxduel.simulation.keys import root_key
-from jaxduel.votes.counts import Votes
+from jaxduel.votes.counts import Votes, require_votes
 
 MOST_PAIRS = 100_000
 """Most pairs that are asked for at once."""
@@ -56,7 +56,8 @@ def next_pairs(votes: Votes, policy: Any, num: int = 20, seed: int = 0) -> list[
       >>> sorted(set(tuple(sorted(pair)) for pair in pairs))
       [(0, 1), (0, 2), (1, 2)]
     """
-    require_whole(num, 1, "num must be a whole number of at least 1")
+    require_votes(votes, "next_pairs")
+    num = whole_number(num, 1, "num")
     if num > MOST_PAIRS:
         raise InputError(f"num must be at most {MOST_PAIRS:,}, not {num:,}.")
     require_policy(policy, "next_pairs")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -156,6 +157,8 @@ def from_counts(
             f"ties of arms {i} and {j} are {tied[i, j]} in one place and {tied[j, i]} in the "
             "other: they are symmetric."
         )
+    if isinstance(arms, str | Set):
+        raise InputError(f"the names of arms are a list, in their order, not {arms!r}.")
     names = tuple(map(str, range(len(won)) if arms is None else arms))
     if len(names) != len(won):
         raise InputError(f"there are {len(names)} names for {len(won)} arms.")
@@ -165,6 +168,15 @@ def from_counts(
     if not won.any() and not tied.any():
         raise InputError(f"{name} hold no votes: at least one is needed.")
     return Votes(names, won, tied, name)
+
+
+def require_votes(votes: Any, where: str) -> None:
+    """Raises InputError for what is no `Votes`, such as the path of a log."""
+    if not isinstance(votes, Votes):
+        raise InputError(
+            f"{where}: the votes must be such as jaxduel.votes.read or from_counts return, not of "
+            f"type {type(votes).__name__}."
+        )
 
 
 def require_arms(count: int, where: str) -> None:

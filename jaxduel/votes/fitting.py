@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name, warn_caller
+from jaxduel.policies.checks import require_number, whole_number
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.strengths import (
     PRIOR_STD,
@@ -19,7 +20,8 @@ from jaxduel.problems.strengths import (
     fit_strengths,
     preferences,
 )
-from jaxduel.votes.counts import Votes
+from jaxduel.simulation.keys import root_key
+from jaxduel.votes.counts import Votes, require_votes
 from jaxduel.votes.misfit import Misfit, misfit_of
 
 if TYPE_CHECKING:
@@ -94,8 +96,7 @@ class Fit:
         """
         import jax
 
-        if n < 1:
-            raise InputError(f"n must be at least 1, not {n}.")
+        n, key = whole_number(n, 1, "n"), root_key(key)
         # Beta variables on the host: in float64, and JAX compiles for seconds for each shape
         rng = np.random.default_rng(np.asarray(jax.random.bits(key, (8,))))
         if self.posterior is not None:
@@ -227,8 +228,8 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     """
     if not isinstance(model, str) or model not in MODELS:
         raise unknown_name("model", model, MODELS)
-    if not (np.isfinite(prior_std) and prior_std > 0):
-        raise InputError(f"prior_std must be a positive number, not {prior_std}.")
+    require_votes(votes, "fit")
+    require_number(prior_std, lambda x: x > 0, "prior_std must be a positive number")
     with_ties = model == "davidson"
     if not with_ties and not votes.wins.any():
         raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")

@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy, SupportsAnswer, SupportsSkip
-from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
+from jaxduel.policies.checks import (
+    MAX_HORIZON,
+    require_number,
+    require_policy,
+    whole_number,
+)
 from jaxduel.policies.registry import name_of
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.problems import DuelingProblem
@@ -222,7 +227,8 @@ def _prepared(
 ) -> tuple[Prepared, Callable[[Prepared], list[FoundCollector]]]:
     """Prepared cells and their collectors, by the arguments of `identify`; `roots` as in `prepare`,
     `part` and `stop` as in `Settings`."""
-    votes, rules, top = asked["votes"], tuple(asked["recommend"]), asked["top"]
+    rules = asked["recommend"]
+    rules = (rules,) if isinstance(rules, str) else tuple(rules)
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
         require_constant(problem, "identify")
@@ -232,7 +238,7 @@ def _prepared(
                 f"jaxduel.problems.load returns, not be of type {type(problem).__name__}."
             )
     num_arms = problems[0].num_arms
-    require_whole(votes, 1, "votes must be a whole number of at least 1")
+    votes = whole_number(asked["votes"], 1, "votes")
     if votes > MAX_HORIZON:
         raise InputError(f"votes must be at most 2^31 - 1, not {votes}.")
     if not rules:
@@ -244,12 +250,13 @@ def _prepared(
         raise unknown_name("rule to stop by", asked["stop"], STOPS)
     if asked["stop"] == "policy" and not isinstance(policies[0], SupportsAnswer):
         raise InputError(no_answer(name_of(policies[0])))
-    if not 0 < asked["delta"] < 1:
-        raise InputError(f"delta must be a probability between 0 and 1, not {asked['delta']}.")
-    require_whole(top, 1, "top must be a whole number of at least 1")
-    if top is not None and top > num_arms:
-        raise InputError(f"top must be at most the number of arms, {num_arms}, not {top}.")
-    grid = times.resolve(asked["checkpoints"], int(votes))
+    between = "delta must be a probability between 0 and 1"
+    require_number(asked["delta"], lambda x: (x > 0) & (x < 1), between)
+    if asked["top"] is not None:
+        asked = {**asked, "top": (top := whole_number(asked["top"], 1, "top"))}
+        if top > num_arms:
+            raise InputError(f"top must be at most the number of arms, {num_arms}, not {top}.")
+    grid = times.resolve(asked["checkpoints"], votes)
     before = None if asked["start"] is None else _counts(asked["start"], num_arms)
     start = None if before is None or asked["afresh"] else checked_start(policies[0], before)
     settings = Settings(
@@ -259,9 +266,7 @@ def _prepared(
         part=part,
         stop=stop,
     )
-    horizons = [
-        most_comparisons(policy, asked["horizon"], int(votes), start) for policy in policies
-    ]
+    horizons = [most_comparisons(policy, asked["horizon"], votes, start) for policy in policies]
     also = {
         **{name: asked[name] for name in ("target", "top", "stop", "delta", "afresh")},
         "recommend": list(rules),

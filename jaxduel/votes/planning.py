@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsWarmStart
-from jaxduel.policies.checks import require_whole
+from jaxduel.policies.checks import whole_number
 from jaxduel.problems.dueling import from_matrix
 from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.stats import interval95, standard_error, wilson95
 from jaxduel.votes.collecting import noise_of
-from jaxduel.votes.counts import Votes
+from jaxduel.votes.counts import Votes, require_votes
 from jaxduel.votes.fitting import Fit, Model, fit
 from jaxduel.votes.found import truth_of
 from jaxduel.votes.identifying import identify_cells
-from jaxduel.votes.recommending import crossings, order
+from jaxduel.votes.recommending import crossings, order, require_target
 
 if TYPE_CHECKING:
     import pandas
@@ -96,7 +96,12 @@ class Plan:
         return float(next(iter(self.correct.values()))[:, :, 0].mean())
 
     def probability(self, policy: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Probability that the best arm is named, and the ends of its 95 % interval: (M,) each."""
+        """Probability that the best arm is named, and the ends of its 95 % interval: (M,) each.
+
+        Raises:
+          InputError: for a policy that is not in the plan.
+        """
+        self._require(policy)
         correct = self.correct[policy]
         draws, seeds, _ = correct.shape
         values = correct.reshape(draws * seeds, -1).astype(float)
@@ -107,8 +112,16 @@ class Plan:
             low[alike], high[alike] = wilson95(draws * mean[alike], draws)
         return mean, np.clip(low, 0, 1), np.clip(high, 0, 1)
 
+    def _require(self, policy: str) -> None:
+        if policy not in self.correct:
+            raise unknown_name("policy of the plan", policy, self.correct)
+
     def votes_needed(self, policy: str, target: float) -> Needed:
-        """Further votes until the best arm is named with probability `target`."""
+        """Further votes until the best arm is named with probability `target`.
+
+        Raises:
+          InputError: for a policy that is not in the plan, or a target that is no probability.
+        """
         return Needed(*crossings(self.votes, *self.probability(policy), target))
 
     def saved(self, policy: str, target: float) -> Needed:
@@ -116,8 +129,9 @@ class Plan:
         by resampling instances; NaN where either does not reach it.
 
         Raises:
-          InputError: if `uniform` is not among the policies.
+          InputError: as `votes_needed`, and if `uniform` is not among the policies.
         """
+        self._require(policy)
         if BASELINE not in self.correct:
             raise InputError(f"votes are saved against {BASELINE}, which this plan is without.")
         needed, others = self._resampled(policy, target), self._resampled(BASELINE, target)
@@ -273,24 +287,15 @@ def plan(
       >>> bool(needed.low <= needed.value <= needed.high)
       True
     """
-    if isinstance(policies, str):
-        policies = (policies,)
-    if not policies:
-        raise InputError("plan needs at least one policy.")
-    if not isinstance(policies, Mapping):
-        if len(set(policies)) < len(policies):
-            raise InputError("plan: a policy is named twice.")
-        policies = {name: (name, {}) for name in policies}
+    require_votes(votes, "plan")
+    policies = _named(policies)
     targets = tuple(dict.fromkeys(np.atleast_1d(targets).tolist()))
     if not targets:
         raise InputError("plan needs at least one target, a probability such as 0.95.")
     for target in targets:
-        if not 0 < target < 1:
-            raise InputError(f"targets are probabilities between 0 and 1, not {target}.")
-    for name, value in (("max_votes", max_votes), ("draws", draws), ("seeds", seeds)):
-        require_whole(value, 1, f"{name} must be a whole number of at least 1")
-    if draws < 2:
-        raise InputError("draws must be at least 2: intervals are over instances.")
+        require_target(target)
+    max_votes, seeds = whole_number(max_votes, 1, "max_votes"), whole_number(seeds, 1, "seeds")
+    draws = whole_number(draws, 2, "draws, over which intervals are,")
     fitted = fit(votes, model)
     rule = rule or ("copeland" if model == "free" else "btl")
     if checkpoints is None:
@@ -329,6 +334,29 @@ def plan(
             cast[name] = np.stack([found.cast for found in cells])
     afresh = tuple(name for name in correct if not isinstance(made[name], SupportsWarmStart))
     return Plan(fitted, rule, np.append(0, grid), targets, correct, cast, afresh)
+
+
+def _named(policies: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """Name and parameters of each policy, by its label."""
+    policies = (policies,) if isinstance(policies, str) else policies
+    if isinstance(policies, Mapping):
+        found = list(policies.items())
+    else:
+        found = [(name, (name, {})) for name in policies] if isinstance(policies, Iterable) else [0]
+    for entry in found:
+        match entry:
+            case (str(), (str(), Mapping())):
+                continue
+        raise InputError(
+            "policies of a plan are names, or by label a name and its parameters, not "
+            f"{shorten(repr(policies))}."
+        )
+    if not found:
+        raise InputError("plan needs at least one policy.")
+    named: dict[str, Any] = dict(found)  # type: ignore[arg-type]
+    if len(named) < len(found):
+        raise InputError("plan: a policy is named twice.")
+    return named
 
 
 def _policy(name: str, parameters: Mapping[str, Any], votes: Votes, more: int) -> Any:

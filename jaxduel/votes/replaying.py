@@ -11,7 +11,12 @@ import numpy as np
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel, SupportsSkip
-from jaxduel.policies.checks import MAX_HORIZON, require_policy, require_whole
+from jaxduel.policies.checks import (
+    MAX_HORIZON,
+    require_horizon,
+    require_policy,
+    whole_number,
+)
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.ballots import recorded
 from jaxduel.simulation.blocks import plan_kind
@@ -22,7 +27,7 @@ from jaxduel.simulation.lanes import set_up
 from jaxduel.simulation.provenance import policy_record, provenance
 from jaxduel.simulation.replay import Log, replayed
 from jaxduel.votes.collecting import Orders
-from jaxduel.votes.counts import Votes
+from jaxduel.votes.counts import Votes, require_votes
 from jaxduel.votes.fitting import fit
 from jaxduel.votes.found import Found, Truth
 from jaxduel.votes.recommending import RULES, order
@@ -78,6 +83,7 @@ def replay(
       (True, (20,))
     """
     require_policy(policy, "replay")
+    require_votes(votes, "replay")
     registry.validate(policy)
     if plan_kind(policy) is not Duel:
         raise InputError(f"{registry.name_of(policy)} does not compare one pair at a time.")
@@ -86,8 +92,9 @@ def replay(
             f"replay: the policy has {int(np.sum(policy.active_arms))} arms, and {votes.name} has "
             f"{votes.num_arms}."
         )
-    require_whole(num_seeds, 1, "num_seeds must be a whole number of at least 1")
-    require_whole(horizon, 1, "horizon must be a whole number of at least 1")
+    num_seeds = whole_number(num_seeds, 1, "num_seeds")
+    horizon = whole_number(horizon, 1, "horizon")
+    require_horizon(horizon, "replay")
     if rule not in RULES:
         raise unknown_name("rule", rule, RULES)
     if votes_in is not None and votes_in not in ORDERS:

@@ -87,6 +87,8 @@ def test_numbers_of_pairs(call):
 def test_a_tournament_has_a_magnitude_for_each_pair():
     with pytest.raises(InputError, match=r"beats has shape \(4, 4\) and 3 magnitudes"):
         families.tournament(CYCLE, np.zeros(3))
+    with pytest.raises(InputError, match="beats must be True or False for each pair"):
+        families.tournament([[0.5, 0.3, 0.3], [0.7, 0.5, 0.4], [0.7, 0.6, 0.5]], np.zeros(3))
 
 
 @pytest.mark.parametrize("definition", [name for name in DEFINITIONS if name != "pulls"])

@@ -241,6 +241,7 @@ def test_certain_outcomes_and_the_largest_horizon_have_finite_gradients():
     [
         ({"policy": jd.policies.make("rucb", num_arms=2)}, "pcomp, scomp and scomp2, not RUCB"),
         ({"temperature": 0.0}, "temperature must be a positive number, not 0.0"),
+        ({"temperature": np.array([0.1, 0.9])}, "temperature must be a positive number, not array"),
         ({"temperature": float("nan")}, "temperature must be a positive number, not nan"),
         ({"instance_fn": lambda p: [[0.5, 1.2], [-0.2, 0.5]]}, r"1.2 at \[0, 1\]"),
         ({"instance_fn": lambda p: [[0.5, 0.7], [0.4, 0.5]]}, r"p\[0, 1\] \+ p\[1, 0\] = 0.7"),

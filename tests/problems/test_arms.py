@@ -135,8 +135,9 @@ def test_instances_pass_through_transformations():
         (lambda: static_grid_family(4, 0.0), r"gap must be in \(0, "),
         (lambda: static_grid_family(4, math.nan), r"gap must be in \(0, "),
         (lambda: adaptive_grid_family(1, 100, 3), "whole number >= 2, not 1"),
-        (lambda: adaptive_grid_family(2, 100, 0), "num_batches must be in 1..100, not 0"),
-        (lambda: adaptive_grid_family(2, 100, 101), "num_batches must be in 1..100, not 101"),
+        (lambda: adaptive_grid_family(2, 100, 2.5), "must be a whole number in 1..100, not 2.5"),
+        (lambda: adaptive_grid_family(2, 100, 0), "must be a whole number in 1..100, not 0"),
+        (lambda: adaptive_grid_family(2, 100, 101), "must be a whole number in 1..100, not 101"),
     ],
 )
 def test_bad_input(call, message):

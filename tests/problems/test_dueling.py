@@ -189,11 +189,20 @@ def test_submatrix_renumbers_and_names_from_one():
         ([0, 4], r"arm 5 of 'foo', whose arms are 1 to 4"),
         ([-1, 0], "arm 0"),
         ([0, 1, 0], "twice"),
+        ([0.9, 2.7], "a list of whole numbers"),
+        ([True, False, True, True], "a list of whole numbers"),
+        ("03", "a list of whole numbers, not '03'"),
+        (3, "a list of whole numbers"),
     ],
 )
 def test_bad_submatrices(arms, message):
     with pytest.raises(InputError, match=message):
         from_matrix(RANKED, name="foo").submatrix(arms)
+
+
+def test_ties_in_the_place_of_the_name_are_refused():
+    with pytest.raises(InputError, match=r"is text, not .*: ties are ties="):
+        from_matrix([[0.5, 0.7], [0.3, 0.5]], [[0, 0.2], [0.2, 0]])
 
 
 def test_equality_hash_and_repr():

@@ -33,6 +33,13 @@ def test_sums_by_hand():
         BOTH.regret_against([1, 6], plays[:, [0, 2]])
 
 
+def test_plays_of_other_times_or_arms_are_refused():
+    plays = np.zeros((2, 3, 2))
+    for grid, wrong in (([4, 6], plays), ([1, 4, 6], plays[0]), ([1, 4, 6], np.zeros((2, 3, 4)))):
+        with pytest.raises(jd.InputError, match=f"need plays of the shape \\(N, {len(grid)}, 2\\)"):
+            BOTH.regret_against(grid, wrong)
+
+
 @pytest.mark.parametrize(
     ("problems", "times", "message"),
     [

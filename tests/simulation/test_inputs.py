@@ -42,7 +42,13 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
         ({"horizon": 9, "regret": "copland"}, "unknown regret 'copland'.*did you mean 'copeland'"),
         ({"horizon": 9, "prng": "rbg"}, "unknown random number generator 'rbg'"),
         ({"horizon": [9, 9]}, "must be one whole number"),
-        ({"horizon": 9, "num_seeds": [2, 3]}, "num_seeds must be one whole number"),
+        (
+            {"horizon": 9, "num_seeds": [2, 3]},
+            r"num_seeds must be a whole number of at least 1, not \[2, 3\]",
+        ),
+        ({"horizon": 9, "num_seeds": None}, "num_seeds must be a whole number of at least 1"),
+        ({"horizon": 9, "delay": None}, "delay must be a whole number"),
+        ({"horizon": 9, "seed": jax.random.split(jax.random.key(0), 3)}, "seed must be one key"),
         ({"horizon": 9, "seeds": 10}, "argument of simulate 'seeds'.*did you mean 'num_seeds'"),
         ({"horizon": 9, "devices": "gpu"}, "devices must be a list of JAX's devices"),
         ({"horizon": 9, "devices": []}, "devices must be a list of JAX's devices"),
@@ -64,6 +70,17 @@ def test_arguments_of_simulate(arguments, message):
 def test_simulate_many_suggests_the_nearest_argument():
     with pytest.raises(jd.InputError, match="did you mean 'num_seeds'"):
         jd.simulate_many([RUCB], ARXIV, 9, seeds=10)
+    with pytest.raises(
+        jd.InputError, match=r"argument of simulate_many 'horizon'.*mean 'horizons'"
+    ):
+        jd.simulate_many([RUCB], ARXIV, horizon=9)
+
+
+@pytest.mark.parametrize("mask", [[True, False, True], [True, True], True, None])
+def test_masks_of_policies_made_by_their_class_are_checked(mask):
+    policy = jd.policies.RUCB(num_arms=3, active_arms=mask)
+    with pytest.raises(jd.InputError, match="rucb: active_arms must be a mask of 3 arms"):
+        jd.simulate(policy, jd.problems.arithmetic(3), 9)
 
 
 def test_numbers_of_seeds_may_be_whole_floats():

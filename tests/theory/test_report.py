@@ -92,6 +92,8 @@ def test_what_is_proved_of_a_policy_is_in_the_report():
     assert len(found["base"]) == 2
     assert not found["sparring"]
     assert len({text for texts in found.values() for text in texts}) == 13
+    with pytest.raises(jd.InputError, match=r"unknown policy 'pcom'.*did you mean 'pcomp'"):
+        jd.theory.proved("pcom")
 
 
 def test_whole_numbers_that_are_floats():

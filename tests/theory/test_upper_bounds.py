@@ -75,6 +75,9 @@ def test_bad_input():
             function(tied)
     with pytest.raises(InputError, match="alpha must be above 1/2"):
         jd.theory.dts_constant(ORDERED, alpha=0.5)
+    for alpha in (np.array([0.51, 0.6]), None):
+        with pytest.raises(InputError, match="alpha must be above 1/2 for D-TS's bounds, not"):
+            jd.theory.dts_constant(ORDERED, alpha=alpha)
     for name, least in (("epsilon", 0), ("beta", 2)):
         for value in (least - 1, math.nan, math.inf):
             with pytest.raises(InputError, match=f"{name} must be at least {least}"):

@@ -188,6 +188,8 @@ def test_what_is_no_policy_or_seed_is_refused():
         jd.votes.next_pairs(VOTES, "rucb")
     with pytest.raises(InputError, match=r"seed must be from 0 to 2\^32 - 1, not -1"):
         jd.votes.next_pairs(VOTES, jd.policies.make("uniform", num_arms=ARMS), seed=-1)
+    with pytest.raises(InputError, match=r"next_pairs: the votes must be such as .* type str"):
+        jd.votes.next_pairs("votes.csv", jd.policies.make("uniform", num_arms=ARMS))
 
 
 def test_a_policy_of_another_number_of_arms_is_refused():

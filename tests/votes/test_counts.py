@@ -65,6 +65,8 @@ def test_groups_with_and_without_ties():
         (([[0, 1], [0, 0]], np.zeros((3, 3))), "ties have shape"),
         (([[0, 1], [0, 0]], None, ["a"]), "1 names for 2 arms"),
         (([[0, 1], [0, 0]], None, ["a", "a"]), "two arms are called 'a'"),
+        (([[0, 1], [0, 0]], None, {"a", "b"}), "a list, in their order"),
+        (([[0, 1], [0, 0]], None, "ab"), "a list, in their order"),
     ],
 )
 def test_bad_counts_get_a_sentence(arguments, message):

@@ -308,7 +308,7 @@ def test_ties_alone_are_for_davidson():
             jd.votes.fit(votes, model)
 
 
-@pytest.mark.parametrize("prior_std", [0, -1, np.nan, np.inf])
+@pytest.mark.parametrize("prior_std", [0, -1, np.nan, np.inf, None, "2", [1.0, 2.0]])
 def test_bad_priors_get_a_sentence(prior_std):
     votes = drawn(np.random.default_rng(8))
     with pytest.raises(InputError, match="prior_std must be a positive number"):
@@ -319,8 +319,12 @@ def test_bad_models_and_numbers_get_a_sentence():
     votes = drawn(np.random.default_rng(8))
     with pytest.raises(InputError, match=r"unknown model 'elo': known are .*btl"):
         jd.votes.fit(votes, "elo")
-    with pytest.raises(InputError, match="n must be at least 1, not 0"):
+    with pytest.raises(InputError, match="n must be a whole number of at least 1, not 0"):
         jd.votes.fit(votes).sample(jax.random.key(0), 0)
+    with pytest.raises(InputError, match="seed must be one key"):
+        jd.votes.fit(votes).sample(jax.random.split(jax.random.key(0)), 2)
+    with pytest.raises(InputError, match=r"fit: the votes must be such as .* not of type list"):
+        jd.votes.fit([[0, 1], [2, 0]])
 
 
 def test_the_mean_instance_of_davidson_has_the_mean_ties():

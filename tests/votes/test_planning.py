@@ -107,6 +107,13 @@ def test_votes_needed_and_saved_of_outcomes_by_hand():
     with pytest.raises(InputError, match="which this plan is without"):
         by_hand(dts=8 * [SOON]).saved("dts", 0.5)
     assert "saved" not in by_hand(dts=8 * [SOON]).targets_frame()
+    for target in (95, -1, np.nan, None, "0.9"):
+        for ask in (plan.votes_needed, plan.saved):
+            with pytest.raises(InputError, match="target must be a probability between 0 and 1"):
+                ask("dts", target)
+    for ask in (plan.probability, lambda name: plan.votes_needed(name, 0.5)):
+        with pytest.raises(InputError, match=r"policy of the plan 'dtz'.*did you mean 'dts'"):
+            ask("dtz")
 
 
 def test_value_is_that_of_independent_runs_where_there_is_a_run_for_each_instance():
@@ -154,7 +161,11 @@ BAD = {
     "no target": (["dts"], {"targets": []}, "at least one target"),
     "a target of 1": (["dts"], {"targets": [1.0]}, "between 0 and 1, not 1"),
     "no votes": (["dts"], {"max_votes": 0}, "max_votes must be a whole number of at least 1"),
-    "one instance": (["dts"], {"draws": 1}, "draws must be at least 2"),
+    "one instance": (["dts"], {"draws": 1}, "draws.* must be a whole number of at least 2"),
+    "a policy itself": (jd.policies.make("dts", num_arms=3), {}, "policies of a plan are names"),
+    "a policy in a list": ([("dts", {})], {}, "policies of a plan are names"),
+    "a label without parameters": ({"u": "dts"}, {}, "policies of a plan are names"),
+    "a target that is text": (["dts"], {"targets": "0.95"}, "between 0 and 1, not"),
     "no seeds": (["dts"], {"seeds": 0}, "seeds must be a whole number of at least 1"),
     "an unknown model": (["dts"], {"model": "elo"}, "model 'elo'"),
     "an unknown rule": (["dts"], {"rule": "elo"}, "'elo'"),

@@ -76,6 +76,11 @@ def test_what_cannot_be_replayed_is_refused():
         jd.votes.replay(policy, votes, votes_in="logged")
     with pytest.raises(InputError, match="value of votes_in 'forwards'"):
         jd.votes.replay(policy, votes, votes_in="forwards")
+    for horizon in (None, 2**31, 0.5):
+        with pytest.raises(InputError, match="horizon must be a whole number"):
+            jd.votes.replay(policy, votes, horizon=horizon)
+    with pytest.raises(InputError, match="replay: the votes must be such as"):
+        jd.votes.replay(policy, "votes.csv")
     with pytest.raises(InputError, match="has 3 arms"):
         jd.votes.replay(jd.policies.make("rucb", num_arms=3), votes)
     batches = jd.policies.make("pcomp", num_arms=2, horizon=10, num_batches=2)
