@@ -219,9 +219,9 @@ def validate(policy: Any) -> None:
         policy's `validate`.
     """
     masks = np.asarray(policy.active_arms)
-    num = getattr(policy, "num_arms", masks.shape[-1:] and masks.shape[-1])
-    for mask in masks.reshape(-1, masks.shape[-1]) if masks.ndim else [masks]:
-        _mask(mask, num, name_of(policy))
+    each = masks.reshape(-1, masks.shape[-1]) if masks.ndim else [masks]
+    for mask in each:
+        _mask(mask, getattr(policy, "num_arms", mask.size), name_of(policy))
     most = getattr(policy, "max_arms", None)
     if most is not None and (arms := np.max(np.sum(policy.active_arms, axis=-1))) > most:
         raise InputError(f"{name_of(policy)} is for {most} arms, not {arms}.")

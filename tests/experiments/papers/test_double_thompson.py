@@ -144,7 +144,7 @@ def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
 @pytest.mark.parametrize(
     ("panel", "full", "horizon", "runs"),
     [
-        ("1a", False, 100_000, 100),
+        ("1a", False, 100_000, 200),
         ("3a", False, 100_000, 50),
         ("6a", False, 100_000, 10),
         ("3d", False, 100_000, 100),

@@ -10,7 +10,7 @@ Left open by the text, and chosen here:
 
 - The horizons of Figures 1, 3, 4, 5 and 7: 1e6 with `full`, 3e5 for the 500 arms (the text mentions
   5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 1e4 for 500; and for K < 10 50 runs instead
-  of 500, 100 in Figures 1, 2, 7c and 7d, for more arms 50 or 30 instead of 100, 100 on Sushi, where
+  of 500, 200 in Figures 1, 2, 7c and 7d, for more arms 50 or 30 instead of 100, 100 on Sushi, where
   D-TS and D-TS+ are compared closely, and 10 runs for each of fewer delays in Figure 6.
 - The 500 arms of Figure 4d: the gaps are not known, here they are 0.4
   (`jaxduel.experiments.papers.five_hundred`). 3 runs, which differ by less than 1 %. Both sizes end
@@ -48,7 +48,7 @@ from jaxduel.experiments.plans import Setting
 DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 _USUAL_DELAYS = (1, 10, 100, 300, 1_000, 3_000)
 
-_OFTEN = Sizes(Size(100_000, 100), Size(1_000_000, 500))
+_OFTEN = Sizes(Size(100_000, 200), Size(1_000_000, 500))
 """The data sets of Figures 1 and 2, whose standard deviations take more runs."""
 _FEW_ARMS = Sizes(Size(100_000, 50), Size(1_000_000, 500))
 _SUSHI = Sizes(Size(100_000, 100), Size(1_000_000, 100))
