@@ -112,6 +112,7 @@ def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
       >>> round(float(standard_error(values, np.array([0, 0, 1, 1]))), 3)  # two instances
       1.0
     """
+    values = np.asarray(values)
     if np.shape(groups) != (len(values),):
         raise InputError(f"{len(values)} runs need as many groups, not {np.shape(groups)}.")
     labels, groups = np.unique(groups, return_inverse=True)

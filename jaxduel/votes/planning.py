@@ -295,7 +295,7 @@ def plan(
     for target in targets:
         require_target(target)
     max_votes, seeds = whole_number(max_votes, 1, "max_votes"), whole_number(seeds, 1, "seeds")
-    draws = whole_number(draws, 2, "draws, over which intervals are,")
+    draws = whole_number(draws, 2, "draws")
     fitted = fit(votes, model)
     rule = rule or ("copeland" if model == "free" else "btl")
     if checkpoints is None:

@@ -161,7 +161,7 @@ BAD = {
     "no target": (["dts"], {"targets": []}, "at least one target"),
     "a target of 1": (["dts"], {"targets": [1.0]}, "between 0 and 1, not 1"),
     "no votes": (["dts"], {"max_votes": 0}, "max_votes must be a whole number of at least 1"),
-    "one instance": (["dts"], {"draws": 1}, "draws.* must be a whole number of at least 2"),
+    "one instance": (["dts"], {"draws": 1}, "draws must be a whole number of at least 2"),
     "a policy itself": (jd.policies.make("dts", num_arms=3), {}, "policies of a plan are names"),
     "a policy in a list": ([("dts", {})], {}, "policies of a plan are names"),
     "a label without parameters": ({"u": "dts"}, {}, "policies of a plan are names"),
