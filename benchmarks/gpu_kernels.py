@@ -8,7 +8,7 @@ A row is a step (a turn of the event loop, a round) of a policy: kernels of the 
 of a turn of each inner loop, nested, and how many turns these take, counted by running the same
 code on the CPU with few lanes; host syncs, scatters and sorts; bytes of state and bytes moved in a
 step, a lane; seconds to compile; comparisons a second by a model (`gpu_programs`) whose constants
-are assumed: one NVIDIA H200 made up to 1.9 times less.
+are assumed: one NVIDIA H200 made up to 2.1 times less.
 """
 
 import argparse

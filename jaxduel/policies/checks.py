@@ -64,7 +64,7 @@ def require_policy(policy: Any, where: str) -> None:
 
 def require_whole(value: Any, least: int, message: str) -> None:
     """Raises InputError unless every entry is a whole number of at least `least`."""
-    require(value, lambda x: (x >= least) & (x == np.floor(x)), message)
+    require(value, _whole_from(least), message)
 
 
 def whole_number(value: Any, least: int, name: str) -> int:
@@ -73,9 +73,18 @@ def whole_number(value: Any, least: int, name: str) -> int:
     Raises:
       InputError: unless it is one whole number of at least `least`.
     """
-    message = f"{name} must be a whole number of at least {least}"
-    require_number(value, lambda x: (x >= least) & (x == np.floor(x)), message)
+    require_number(value, _whole_from(least), f"{name} must be a whole number of at least {least}")
     return int(value)
+
+
+def _whole_from(least: int) -> Callable[[np.ndarray], Any]:
+    return lambda x: (x >= least) & (x == np.floor(x))
+
+
+def require_probability(value: Any, name: str) -> None:
+    """Raises InputError unless a number is a probability, strictly between 0 and 1."""
+    between = f"{name} must be a probability between 0 and 1"
+    require_number(value, lambda p: (p > 0) & (p < 1), between)
 
 
 def require_alpha(alpha: Any, where: str) -> None:

@@ -218,9 +218,8 @@ def validate(policy: Any) -> None:
       InputError: for a mask that `make` would refuse, more arms than its class takes, or from the
         policy's `validate`.
     """
-    masks = np.asarray(policy.active_arms)
-    each = masks.reshape(-1, masks.shape[-1]) if masks.ndim else [masks]
-    for mask in each:
+    masks = np.atleast_2d(policy.active_arms)
+    for mask in masks.reshape(-1, masks.shape[-1]):
         _mask(mask, getattr(policy, "num_arms", mask.size), name_of(policy))
     most = getattr(policy, "max_arms", None)
     if most is not None and (arms := np.max(np.sum(policy.active_arms, axis=-1))) > most:

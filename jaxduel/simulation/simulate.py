@@ -49,8 +49,8 @@ def simulate(
     """Simulates a policy on an instance.
 
     A seed's numbers depend on `seed` and its index, not on how many seeds run, on which devices of
-    a kind, or in which chunks; those of `ccb`, `dts`, `dts+` and `rcs` with `skip_quiet` also on
-    `lanes`.
+    a kind, or in which chunks; those of `ccb`, `dts`, `dts+`, `rcs` and `rex3` with `skip_quiet`
+    also on `lanes`.
 
     Args:
       policy: the policy (`jaxduel.policies.make`, or one of your own).
@@ -72,7 +72,7 @@ def simulate(
         the law of the preferences themselves; "drop", a tie costs a comparison and teaches nothing:
         the policy is never told an outcome; "tell", it is told of the tie, if it learns from ties.
       first_seed: index of the first run: those of an earlier call with fewer runs can be continued,
-        bit for bit (those of the four policies above where both calls have the same `lanes`, and
+        bit for bit (those of the five policies above where both calls have the same `lanes`, and
         `first_seed` is a multiple of it).
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
@@ -81,7 +81,8 @@ def simulate(
         skipped, where the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and
         once that pays. The law is the same. So are the comparisons, bit for bit, except for
         policies that draw at random how long a run is, or who of several arms meets itself in it
-        (`ccb`, `dts`, `dts+`, `rcs`): their draws then differ, and depend on when skipping begins.
+        (`ccb`, `dts`, `dts+`, `rcs`, `rex3`): their draws then differ, and depend on when skipping
+        begins.
         That is decided for a whole block (of all cells, in `simulate_many`): by its seeds, and by
         how much is left to do, as compiling the loop that skips takes as long as many steps.
         "winners" is for regret alone: where several arms without regret share a run and nothing
@@ -204,7 +205,9 @@ def simulate_many(
             f"simulate_many needs as many problems ({len(instances)}) and horizons ({len(ends)}) "
             f"as policies ({len(policies)})."
         )
-    _require_known("simulate_many", settings, ["policies", "problems", "horizons", *_settings()])
+    _require_known(
+        "simulate_many", settings, ["policies", "problems", "horizons", *_arguments()[3:]]
+    )
     if settings.get("table_budget") is None:
         settings["table_budget"] = TABLE_BYTES
     settings.setdefault("progress", None)
@@ -219,13 +222,10 @@ def _arguments() -> list[str]:
     return [name for name in inspect.signature(simulate).parameters if name != "unknown"]
 
 
-def _settings() -> list[str]:
-    return [name for name in _arguments() if name not in ("policy", "problem", "horizon")]
-
-
 def _require_known(function: str, given: Iterable[str], known: Collection[str]) -> None:
     """Raises InputError if there are names that are no arguments of a function."""
     for name in sorted(set(given).difference(known)):
         meant = _MEANT.get(name)
-        meant = meant if meant in known else None
-        raise unknown_name(f"argument of {function}", name, known, meant)
+        raise unknown_name(
+            f"argument of {function}", name, known, meant if meant in known else None
+        )

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from jaxduel.errors import InputError
-from jaxduel.policies.checks import require
+from jaxduel.policies.checks import require_probability
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.divergence import divergence_from_half, namespace
 from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner
@@ -56,7 +56,7 @@ def identification_lower_bound(instance: Instance, delta: float) -> Any:
       >>> f"{jd.theory.identification_lower_bound(problem, delta=0.05):.1f}"
       '145.4'
     """
-    require(delta, lambda x: (x > 0) & (x < 1), "delta must be a probability between 0 and 1")
+    require_probability(delta, "delta")
     information = (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
     return evaluate(_votes, instance, _require_winner, has_condorcet_winner, information)
 

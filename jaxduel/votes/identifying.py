@@ -15,8 +15,8 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy, SupportsAnswer, SupportsSkip
 from jaxduel.policies.checks import (
     MAX_HORIZON,
-    require_number,
     require_policy,
+    require_probability,
     whole_number,
 )
 from jaxduel.policies.registry import name_of
@@ -250,8 +250,7 @@ def _prepared(
         raise unknown_name("rule to stop by", asked["stop"], STOPS)
     if asked["stop"] == "policy" and not isinstance(policies[0], SupportsAnswer):
         raise InputError(no_answer(name_of(policies[0])))
-    between = "delta must be a probability between 0 and 1"
-    require_number(asked["delta"], lambda x: (x > 0) & (x < 1), between)
+    require_probability(asked["delta"], "delta")
     if asked["top"] is not None:
         asked = {**asked, "top": (top := whole_number(asked["top"], 1, "top"))}
         if top > num_arms:

@@ -13,7 +13,7 @@ import numpy as np
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsWarmStart
-from jaxduel.policies.checks import whole_number
+from jaxduel.policies.checks import require_probability, whole_number
 from jaxduel.problems.dueling import from_matrix
 from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
@@ -24,7 +24,7 @@ from jaxduel.votes.counts import Votes, require_votes
 from jaxduel.votes.fitting import Fit, Model, fit
 from jaxduel.votes.found import truth_of
 from jaxduel.votes.identifying import identify_cells
-from jaxduel.votes.recommending import crossings, order, require_target
+from jaxduel.votes.recommending import crossings, order
 
 if TYPE_CHECKING:
     import pandas
@@ -293,7 +293,7 @@ def plan(
     if not targets:
         raise InputError("plan needs at least one target, a probability such as 0.95.")
     for target in targets:
-        require_target(target)
+        require_probability(target, "target")
     max_votes, seeds = whole_number(max_votes, 1, "max_votes"), whole_number(seeds, 1, "seeds")
     draws = whole_number(draws, 2, "draws")
     fitted = fit(votes, model)
@@ -338,24 +338,25 @@ def plan(
 
 def _named(policies: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:
     """Name and parameters of each policy, by its label."""
+    wrong = InputError(
+        "policies of a plan are names, or by label a name and its parameters, not "
+        f"{shorten(repr(policies))}."
+    )
+    if not isinstance(policies, Iterable):
+        raise wrong
     policies = (policies,) if isinstance(policies, str) else policies
-    if isinstance(policies, Mapping):
-        found = list(policies.items())
-    else:
-        found = [(name, (name, {})) for name in policies] if isinstance(policies, Iterable) else [0]
-    for entry in found:
+    by_label = isinstance(policies, Mapping)
+    named: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    for entry in policies.items() if by_label else ((name, (name, {})) for name in policies):
         match entry:
-            case (str(), (str(), Mapping())):
-                continue
-        raise InputError(
-            "policies of a plan are names, or by label a name and its parameters, not "
-            f"{shorten(repr(policies))}."
-        )
-    if not found:
+            case (str() as label, (str() as name, Mapping() as parameters)):
+                if label in named:
+                    raise InputError("plan: a policy is named twice.")
+                named[label] = name, parameters
+            case _:
+                raise wrong
+    if not named:
         raise InputError("plan needs at least one policy.")
-    named: dict[str, Any] = dict(found)  # type: ignore[arg-type]
-    if len(named) < len(found):
-        raise InputError("plan: a policy is named twice.")
     return named
 
 

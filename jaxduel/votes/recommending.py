@@ -7,13 +7,12 @@ The recommended arm is the first of the order. Host code in float64, vectorised 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxduel.errors import SolverError, unknown_name
-from jaxduel.policies.checks import require_number
+from jaxduel.policies.checks import require_probability
 from jaxduel.problems.strengths import PRIOR_STD
 from jaxduel.stats import wilson95
 
@@ -151,19 +150,13 @@ def votes_needed(
     return crossings(checkpoints, share, *wilson95(correct.sum(axis=0), len(correct)), target)
 
 
-def require_target(target: Any) -> None:
-    """Raises InputError unless a target is a probability, strictly between 0 and 1."""
-    between = "target must be a probability between 0 and 1"
-    require_number(target, lambda p: (p > 0) & (p < 1), between)
-
-
 def crossings(
     checkpoints: ArrayLike, share: np.ndarray, lower: np.ndarray, upper: np.ndarray, target: float
 ) -> tuple[float, float, float]:
     """`votes_needed` of shares and the ends of their intervals, (M,) float64 each."""
     from scipy.optimize import isotonic_regression
 
-    require_target(target)
+    require_probability(target, "target")
     times = np.log1p(np.asarray(checkpoints, dtype=np.float64))
     estimate = isotonic_regression(share).x
     still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0

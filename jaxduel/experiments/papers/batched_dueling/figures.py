@@ -15,8 +15,8 @@ Left open by the text, and chosen here:
   compared. RUCB's own paper has 2 ("x / 0 := 1"); this variant is shown as a further curve: it has
   more regret at K = 100, nearer to the claims, and enters none of them.
 - The synthetic instances: each run draws its own, and run i of every policy gets the same one. With
-  more than 100 runs, 100 instances are drawn and share the runs; standard errors are then those of
-  means over instances.
+  more than 100 runs, at most 100 instances are drawn and share the runs; standard errors are then
+  those of means over instances.
 - The order of arms: each run shuffles them.
 - Runs: 500 with `full`, and by default of the six rankers and sushi; 10 of the 100 arms.
 - Shared runs: Figures 1 and 2 share those of RMED1 and of SCOMP2 with B = 16.

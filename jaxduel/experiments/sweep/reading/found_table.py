@@ -13,6 +13,7 @@ from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at
 from jaxduel.experiments.sweep.reading.found import MEANS
 from jaxduel.experiments.tables import aligned, csv_text
+from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
 from jaxduel.votes.recommending import crossings
 
@@ -74,8 +75,7 @@ def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
       InputError: a target that is no such probability.
     """
     cells = cells[cells["num_seeds"] > 0]
-    if not 0 < target < 1:
-        raise InputError(f"target must be a probability between 0 and 1, not {target}.")
+    require_probability(target, "target")
     points = _with_wilson95(values_at(dataset, cells, {"probability": "probability"}))
     needed = {}
     for index, some in points.groupby(level=0):
