@@ -27,7 +27,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from jaxduel.errors import unknown_name
-from jaxduel.problems.dueling import DuelingProblem
+from jaxduel.problems.dueling import DuelingProblem, require_dueling
 from jaxduel.problems.triples import intransitive_triple, sst_triple, sti_triple
 
 TOLERANCE = 1e-9
@@ -105,6 +105,7 @@ def condorcet_violation(problem: DuelingProblem) -> Violation | None:
       >>> jd.problems.condorcet_violation(jd.problems.load("arxiv")) is None
       True
     """
+    require_dueling(problem, "condorcet_violation")
     if problem.condorcet_winner is not None:
         return None
     best = problem.copeland_winners[0]
@@ -276,6 +277,7 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
 
 
 def _margins(problem: DuelingProblem) -> np.ndarray:
+    require_dueling(problem, "assumptions")
     return np.asarray(problem.preferences, dtype=np.float64) - 0.5
 
 

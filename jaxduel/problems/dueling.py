@@ -289,6 +289,16 @@ def from_matrix(
     return DuelingProblem(preferences, name, None if ties is None else _ties(ties, name, matrix))
 
 
+def require_dueling(problem: Any, where: str) -> None:
+    """Raises InputError for anything but a `DuelingProblem`, such as a name or a matrix."""
+    if not isinstance(problem, DuelingProblem):
+        raise InputError(
+            f"{where}: the problem must have arms that are compared in pairs, such as "
+            f"jaxduel.problems.load or from_matrix returns, not be of type "
+            f"{type(problem).__name__}."
+        )
+
+
 def _ties(ties: Any, name: str, matrix: np.ndarray) -> np.ndarray | None:
     """Validated probabilities of ties; None if all are 0."""
     where = f"{name}, ties"

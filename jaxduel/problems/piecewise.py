@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -149,8 +149,18 @@ def with_changes(times: ArrayLike, problem: Any) -> np.ndarray:
     return np.union1d(grid, changes[changes < grid[-1]])
 
 
+def require_problem(problem: Any, what: str) -> None:
+    """Raises InputError for anything but a problem, such as a problem's name or a matrix."""
+    if not isinstance(problem, DuelingProblem | ArmsProblem | PiecewiseProblem):
+        raise InputError(
+            f"{what}: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "
+            f"returns, not one of type {type(problem).__name__}."
+        )
+
+
 def require_constant(problem: Any, what: str) -> None:
-    """Raises InputError if a problem changes with time."""
+    """Raises InputError for anything but a problem that does not change with time."""
+    require_problem(problem, what)
     if isinstance(problem, PiecewiseProblem):
         raise InputError(
             f"{what}: '{problem.name}' changes with time, and an instance that does not is needed, "
@@ -182,6 +192,8 @@ def piecewise(
       >>> bool((result.plays[:, -1].sum(axis=1) == 60_000).all())
       True
     """
+    if isinstance(problems, str) or not isinstance(problems, Iterable):
+        raise InputError(f"piecewise needs a list of instances, not {problems!r}.")
     for one in problems:
         if isinstance(one, ArmsProblem | PiecewiseProblem):
             raise InputError(f"piecewise: '{one.name}' is no instance with one preference matrix.")
@@ -193,7 +205,7 @@ def piecewise(
         )
     if any(one.ties is not None for one in made):
         raise InputError("piecewise: its instances cannot have ties that are told from coins.")
-    ends = list(times)
+    ends = [times] if np.ndim(times) == 0 else list(times)
     whole = all(isinstance(t, int | np.integer) and 1 <= t < _MOST for t in ends)
     if len(ends) != len(made) - 1 or not whole or any(a >= b for a, b in pairwise(ends)):
         raise InputError(

@@ -28,7 +28,7 @@ from jaxduel.problems import (
     Problem,
     broken_assumptions,
 )
-from jaxduel.problems.piecewise import with_changes
+from jaxduel.problems.piecewise import require_problem, with_changes
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
@@ -156,7 +156,7 @@ class CheckedCell:
         settings: Settings,
     ) -> None:
         require_policy(policy, "simulate")
-        _require_problem(problem)
+        require_problem(problem, "simulate")
         registry.validate(policy)
         self.kind = blocks.plan_kind(policy)
         self.problem = problem
@@ -260,15 +260,6 @@ class CheckedCell:
 def no_ties(policy: str) -> str:
     """Says that a policy, by name, does not learn from ties."""
     return f"{policy} does not learn from ties: they can be 'coin' or 'drop'."
-
-
-def _require_problem(problem: Any) -> None:
-    """Raises InputError for anything but a problem, such as a problem's name or a matrix."""
-    if not isinstance(problem, Problem):
-        raise InputError(
-            "simulate: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "
-            f"returns, not one of type {type(problem).__name__}."
-        )
 
 
 def _are_devices(devices: Any) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.problems import DuelingProblem
+from jaxduel.problems.dueling import require_dueling
 from jaxduel.theory.divergence import divergence_from_half, namespace
 from jaxduel.theory.margins import losses, margins
 
@@ -80,6 +81,7 @@ def explore(problem: DuelingProblem) -> Exploration:
     Raises:
       InputError: two arms are tied, for which the bounds are not defined (section 2).
     """
+    require_dueling(problem, "Copeland bounds")
     refuse_ties(problem)
     p = np.asarray(problem.preferences, dtype=np.float64)
     x = margins(p)

@@ -59,9 +59,10 @@ def evaluate(
         check(instance)
         return float(formula(margins(np.asarray(instance.preferences, np.float64)), *numbers))
     array = instance.preferences if isinstance(instance, DuelingProblem) else instance
-    array = jnp.asarray(array)
     if not isinstance(array, Tracer):
-        check(from_matrix(np.asarray(array)))
+        from_matrix(array)  # it may be a name, which is no array
+        check(from_matrix(np.asarray(jnp.asarray(array))))
+    array = jnp.asarray(array)
     shape = array.shape
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
         raise InputError(f"preferences have shape {shape}: a square matrix (K, K) is needed.")

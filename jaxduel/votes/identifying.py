@@ -22,6 +22,7 @@ from jaxduel.policies.checks import (
 from jaxduel.policies.registry import name_of
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.problems import DuelingProblem
+from jaxduel.problems.dueling import require_dueling
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.checking import TIES, Settings
@@ -232,11 +233,7 @@ def _prepared(
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
         require_constant(problem, "identify")
-        if not isinstance(problem, DuelingProblem):
-            raise InputError(
-                "identify: the problem must have arms that are compared in pairs, such as "
-                f"jaxduel.problems.load returns, not be of type {type(problem).__name__}."
-            )
+        require_dueling(problem, "identify")
     num_arms = problems[0].num_arms
     votes = whole_number(asked["votes"], 1, "votes")
     if votes > MAX_HORIZON:

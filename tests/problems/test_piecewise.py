@@ -51,6 +51,8 @@ def test_plays_of_other_times_or_arms_are_refused():
         ([P, Q, P], [5, 5], r"times must be 2 increasing whole numbers.*not \[5, 5\]"),
         ([P, Q], [2**31 - 1], "increasing whole numbers"),
         ([P, Q], [1.5], "increasing whole numbers"),
+        ([P, Q], 1.5, r"increasing whole numbers.*not \[1.5\]"),
+        ("arxiv", [4], "needs a list of instances, not 'arxiv'"),
         (
             [P, jd.problems.from_matrix(Q, ties=[[0, 0.1], [0.1, 0]])],
             [4],

@@ -105,3 +105,26 @@ def test_whole_numbers_that_are_floats():
 def test_bad_input(at):
     with pytest.raises(InputError):
         jd.theory.bounds(jd.problems.load("gap"), *at)
+
+
+@pytest.mark.parametrize("given", ["arxiv", [[0.5, 0.7], [0.3, 0.5]], None])
+@pytest.mark.parametrize(
+    "read",
+    [
+        jd.theory.bounds,
+        jd.theory.copeland_lower_bound,
+        jd.theory.ecw_optimum_is_unique,
+        jd.problems.examine,
+        jd.problems.condorcet_violation,
+        jd.problems.preference_order,
+    ],
+)
+def test_names_and_matrices_are_no_problems(read, given):
+    with pytest.raises(InputError, match=rf"the problem must .* of type {type(given).__name__}\."):
+        read(given)
+
+
+@pytest.mark.parametrize("given", ["arxiv", None])
+def test_constants_are_of_problems_and_of_matrices(given):
+    with pytest.raises(InputError, match=r"holds entries of type .*: real numbers are needed"):
+        jd.theory.ecw_constant(given)

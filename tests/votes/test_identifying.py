@@ -279,7 +279,7 @@ def test_measures_are_those_of_the_arms_named():
 
 
 BAD = {
-    "a problem's name": (("rucb", "cyclic"), {}, "must have arms that are compared"),
+    "a problem's name": (("rucb", "cyclic"), {}, "the problem must be one that"),
     "no votes": ((), {"votes": 0}, "votes must be a whole number of at least 1, not 0"),
     "too many votes": ((), {"votes": 2**31}, "votes must be at most"),
     "an unknown rule": ((), {"recommend": ["elo"]}, "rule to recommend by 'elo'"),
