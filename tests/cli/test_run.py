@@ -12,6 +12,8 @@ import jaxduel as jd
 from tests.choice import some
 from tests.cli.command_line import RUN, SCOMP2, outcome
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 @pytest.mark.parametrize("regret", some(["average", "binary weak"], ["binary weak"]))
 def test_run_prints_and_writes_what_simulate_returns(capsys, tmp_path, regret):

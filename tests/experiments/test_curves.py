@@ -20,6 +20,8 @@ from jaxduel.experiments.curves import (
 )
 from jaxduel.experiments.stored_curves import StoredCurves
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 RMED1 = Competitor("rmed1", "RMED1", "rmed1", {})
 TIMES = np.array([10, 50])
 

@@ -9,6 +9,8 @@ import jaxduel as jd
 from jaxduel.policies import Feedback
 from tests.choice import some
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 ARMS, LANES = 5, 40
 TABLES = {
     "dts": lambda state: (state.tail, state.lead),

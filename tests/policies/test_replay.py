@@ -37,7 +37,7 @@ NUM, STEPS = 200, 80
     ("case", "num_arms"),
     some(
         [(case, size) for case in REPLAYS for size in ((3,) if "," in case else (2, 5))],
-        [("rucb", 5), ("rmed1", 5), ("sparring", 2)],
+        [("rucb", 2), ("rmed1", 5), ("sparring", 2)],
         [
             ("merge-dts", 2),
             ("merge-dts, independent", 3),

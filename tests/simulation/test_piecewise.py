@@ -12,6 +12,8 @@ from jaxduel.simulation.instances import instance_of
 from tests.choice import some
 from tests.simulation.toys import Cycle, Rounds
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 SURE = np.array([[0.5, 1.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.0, 0.5]])
 ALL = np.ones(3, bool)
 TURNED = jd.problems.piecewise([SURE, SURE.T, SURE], [7, 60])

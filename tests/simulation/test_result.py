@@ -28,7 +28,10 @@ def simulated(policy="scomp2", num_seeds=SEEDS, problem="arxiv", parameters=None
     return jd.simulate(made, instance, HORIZON, num_seeds, 5, **settings)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:scomp2")
+pytestmark = [
+    pytest.mark.usefixtures("quick_compilation"),
+    pytest.mark.filterwarnings("ignore:scomp2"),
+]
 
 
 def same(one, other):

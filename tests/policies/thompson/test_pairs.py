@@ -7,6 +7,8 @@ import pytest
 
 from jaxduel.policies.thompson import pairs
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 NUMBERS = [2, 3, 6, 7, 64, 65, 130]
 """K, even and odd; columns of coins take several words for K > 64, rows for K > 32."""
 
