@@ -140,8 +140,8 @@ class MEDDuel:
 jd.check_policy(partial(jd.policies.make, "med-duel"))
 
 # %% [markdown]
-# It cannot know whether `quiet` keeps the law. For that, the same policy without skipping: the
-# logarithm of regret, whose tails are light, must agree in the mean.
+# That `quiet` keeps the law it tests over short runs. Over long ones, with and without skipping,
+# the logarithm of regret, whose tails are light, must agree in the mean.
 
 # %%
 mslr = jd.problems.load("mslr5-condorcet")

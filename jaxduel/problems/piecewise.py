@@ -187,9 +187,9 @@ def piecewise(
       >>> import jaxduel as jd
       >>> keys = jax.random.split(jax.random.key(0), 3)
       >>> thirds = [jd.problems.random_condorcet(key, num_arms=5) for key in keys]
-      >>> problem = jd.problems.piecewise(thirds, times=[10_000, 20_000])
-      >>> result = jd.simulate(jd.policies.make("dts", num_arms=5), problem, 30_000, 10)
-      >>> bool((result.plays[:, -1].sum(axis=1) == 60_000).all())
+      >>> problem = jd.problems.piecewise(thirds, times=[1_000, 2_000])
+      >>> result = jd.simulate(jd.policies.make("dts", num_arms=5), problem, 3_000, 10)
+      >>> bool((result.plays[:, -1].sum(axis=1) == 6_000).all())
       True
     """
     if isinstance(problems, str) or not isinstance(problems, Iterable):

@@ -273,7 +273,8 @@ class Paper:
 
         Args:
           figure: a figure such as "1", a panel such as "1a", or None for all.
-          full: the paper's horizons and numbers of runs, or more; it may take hours.
+          full: the paper's horizons and numbers of runs, or more, but on the most arms; it may take
+            hours.
           out: folder for the files; figures/NAME by default.
           seed: root of all randomness.
           runs: number of runs on each data set, instead of the default's or the paper's.

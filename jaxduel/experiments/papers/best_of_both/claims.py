@@ -58,8 +58,8 @@ CLAIMS = (
         partial(_in_roots, policies=OTHERS, judge=over(LIMIT)),
         len(OTHERS),
         all_hold,
-        reason="One turn after a tenth of the time is not enough: they doubt the former best arm "
-        "as the evidence turns, and settle on the new one.",
+        reason=f"One turn after {CHANGE:,} comparisons is not enough: they doubt the former best "
+        "arm as the evidence turns, and settle on the new one.",
     ),
     Claim(
         "it outperforms existing algorithms",

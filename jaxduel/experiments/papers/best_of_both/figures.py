@@ -7,7 +7,8 @@ comparisons are of the order turned round. Policies that trust what they have se
 former best arm with itself for long. Regret is the average one, against the best arm of the time.
 
 - T = 1e5 and 50 runs by default, with `full` 1e6 and 200.
-- Versatile-DB with shared weights and reduced variance, its defaults; REX3 anytime.
+- Versatile-DB with two players, each with weights of its own, and reduced variance, its defaults;
+  REX3 anytime.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def multisol_like() -> DuelingProblem:
     """An instance constructed in place of MultiSol, whose matrix is lost.
 
     Of MultiSol it is only known that several entries are 0.8 and that the optimum of the linear
-    program of Theorem 2 is not unique. Both hold here: the arms 2, 3 and 4 beat one another in a
+    program of Theorem 2 is not unique. Both hold here: the arms 1, 2 and 3 beat one another in a
     cycle and share a Copeland score one below that of the only winner, so that the comparisons that
     identify them as losers can be divided among pairs in several ways.
     """

@@ -1,9 +1,9 @@
 """Many arms: regret on the 136 rankers of MSLR, and at T = 1e5 against the number of arms.
 
 Figure 1: the experiment of MergeDTS (Li, Markov, de Rijke and Zoghi, TOIS 2020), average regret on
-three matrices of 136 rankers (one has no Condorcet winner, but for the 110th), with its tuned
-alpha = 0.8^6, C = 4e5 and p = 16 (8 for MergeRUCB), and D-TS with 0.8^7. There T is 1e8, with 50
-runs.
+three matrices of 136 rankers (one without the 110th, with which it has no Condorcet winner), with
+its tuned alpha = 0.8^6, C = 4e5 and p = 16 (8 for MergeRUCB), and D-TS with 0.8^7. There T is 1e8,
+with 50 runs.
 
 Figure 2: Figure 3, right, of REX3 (Gajane, Urvoy and Clerot, ICML 2015): regret at T = 1e5 on
 random subsets of the navigational rankers. There are 50 runs; here each has a subset of its own.
@@ -144,6 +144,7 @@ PAPER = Paper(
     notes=(
         "MergeDTS, MergeRUCB and D-TS with the constants of MergeDTS's experiments, for which less "
         "is proved.",
+        "The paper of figure 1 has T = 1e8.",
     ),
     shortest=100,
     breaks_assumptions=True,

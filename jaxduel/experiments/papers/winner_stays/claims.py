@@ -1,6 +1,6 @@
-"""Claims of Chen and Frazier (ICML 2017): the abstract, Theorems 1 and 2.
+"""Claims of Chen and Frazier (ICML 2017): the abstract, the introduction, Theorems 1 to 3.
 
-"Significantly smaller than existing algorithms" is measured at the end, against the best of those
+"Smaller than existing algorithms" is measured at the end, against the best of those
 here; "does not grow" by the slope of log R over the last decade, whose limit is chosen here.
 """
 

@@ -2,8 +2,9 @@
 
 The abstract claims smaller regret than existing algorithms on simulated and real data; the sets, T
 and beta of its figures were not at hand. Figure 1 here has binary weak regret, comparisons without
-the Condorcet winner, figure 2 binary strong regret, all but its own with itself, both on four sets:
-two orders of 10 and 20 arms, the eight arms of RUCB's paper, and the six rankers.
+the Condorcet winner, figure 2 binary strong regret, all comparisons but those of the
+Condorcet winner with itself, both on four sets: two orders of 10 and 20 arms, the eight arms of
+RUCB's paper, and the six rankers.
 
 Chosen here:
 
