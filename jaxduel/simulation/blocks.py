@@ -120,7 +120,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             look = settling.following(begin) if skips else begin + STEPS_PER_CALL
             most = number
             if job.cell.poll is not None:
-                narrowed = narrowing.halved(job, setups, lanes)
+                narrowed = narrowing.narrower(job, setups, lanes, begin)
                 if narrowed is not None:
                     job, setups, lanes, order = narrowed
                     cell = _timeless(job.cell)

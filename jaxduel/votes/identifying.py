@@ -121,7 +121,7 @@ def identify(
     Example:
       >>> import jaxduel as jd
       >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("rucb", num_arms=4)
-      >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, checkpoints=[100, 500])
+      >>> found = jd.identify(policy, problem, votes=200, num_seeds=50, checkpoints=[100, 200])
       >>> found.correct["copeland"].shape  # seeds x checkpoints
       (50, 2)
       >>> share, low, high = found.probability("copeland")

@@ -167,9 +167,10 @@ def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monke
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make(name, num_arms=4)
     settings = {"votes": 120, "num_seeds": 12, "horizon": 4_000, "stop": "condorcet"}
+    monkeypatch.setattr(narrowing, "WORTH", 0)
     plain = jd.identify(policy, problem, **settings, skip_quiet=False)
     several = jd.identify(policy, problem, **settings, skip_quiet=False, lanes=5)
-    monkeypatch.setattr(narrowing, "NARROWEST", 1_000)
+    monkeypatch.setattr(narrowing, "NARROWEST", 1_000)  # in no case
     whole = jd.identify(policy, problem, **settings, skip_quiet=False)
     monkeypatch.setattr(blocks, "STEPS_PER_CALL", 37)
     monkeypatch.setattr(blocks, "FEWEST_STEPS", 5)
@@ -189,8 +190,9 @@ def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monke
 
 
 @pytest.mark.slow
-def test_progress_of_a_block_that_is_halved_goes_forward_to_its_end(monkeypatch):
+def test_progress_of_a_block_that_is_narrowed_goes_forward_to_its_end(monkeypatch):
     shares = []
+    monkeypatch.setattr(narrowing, "WORTH", 0)
     monkeypatch.setattr(Simulating, "tick", lambda _, share: shares.append(share))
     policy = jd.policies.make("rucb", num_arms=4)
     jd.identify(policy, jd.problems.load("cyclic"), votes=300, num_seeds=32, horizon=10_000)
