@@ -48,8 +48,10 @@ def test_any_kind_of_numbers_gives_read_only_float64(convert):
 
 def test_the_given_array_is_neither_changed_nor_locked():
     means, std = np.array([0.5, 0.7]), np.array([1.0, 2.0])
-    gaussian(means, std)
+    problem = gaussian(means, std)
+    assert (means.tolist(), std.tolist()) == ([0.5, 0.7], [1.0, 2.0])
     means[0] = std[0] = 3.0
+    assert (problem.means[0], problem.std[0]) == (0.5, 1.0)
 
 
 def test_an_unknown_kind_of_gap():

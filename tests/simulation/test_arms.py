@@ -1,5 +1,7 @@
 """Arms with rewards in the simulator: the law of rewards, their sums, and what does not fit."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,11 +23,14 @@ DRAWS = 40_000
 
 def _sums(problem, counts):
     """(DRAWS, K) sums of rewards of rounds with the given pulls, arms in reverse order."""
-    instance, arms = instance_of(problem, 3), jnp.array([2, 1, 0])
-    plan, made = PullBatch(jnp.array(counts, jnp.int32)), jnp.int32(0)
-    keys = jax.random.split(jax.random.key(5), DRAWS)
-    drawn = jax.jit(jax.vmap(lambda key: instance.sample_batch(key, arms, plan, made)))(keys)
-    return np.asarray(drawn, np.float64)
+    keys, plan = jax.random.split(jax.random.key(5), DRAWS), PullBatch(jnp.array(counts, jnp.int32))
+    return np.asarray(_drawn(keys, instance_of(problem, 3), plan), np.float64)
+
+
+@jax.jit
+@partial(jax.vmap, in_axes=(0, None, None))
+def _drawn(key, instance, plan):
+    return instance.sample_batch(key, jnp.array([2, 1, 0]), plan, jnp.int32(0))
 
 
 @pytest.mark.parametrize("problem", [GAUSSIAN, BERNOULLI], ids=["gaussian", "bernoulli"])

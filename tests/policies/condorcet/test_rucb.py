@@ -83,9 +83,14 @@ def _state(wins, best, t):
     return RUCBState(tally_of(jnp.asarray(wins)), jnp.float32(doubt), jnp.int32(best), jnp.int32(t))
 
 
+@jax.jit
+def _acts(policy, state, keys):
+    return jax.vmap(policy.act, in_axes=(None, 0))(state, keys)
+
+
 def _frequencies(policy, state, num=40_000):
     keys = jax.random.split(jax.random.key(0), num)
-    duels = jax.jit(jax.vmap(policy.act, in_axes=(None, 0)))(state, keys)
+    duels = _acts(policy, state, keys)
     return np.histogram2d(duels.left, duels.right, bins=np.arange(-0.5, 5))[0] / num
 
 

@@ -1,5 +1,6 @@
 """The knockout is a binary tree's; walks end at Wald's lead; duels of a round of DKWT."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -13,15 +14,17 @@ from jaxduel.policies.identification.knockout import (
 )
 from tests.oracles.identification.nts import ceiling, levels
 
+_first, _next = jax.jit(first_match), jax.jit(next_match)
+
 
 def _matches(num_arms, padding, first_wins):
     """The matches of a knockout and its winner."""
-    state = first_match(jnp.arange(num_arms + padding) < num_arms)
+    state = _first(jnp.arange(num_arms + padding) < num_arms)
     matches = []
     while not is_over(state):
         pair = int(state.arms[state.place]), int(state.arms[state.place + 1])
         matches.append(pair)
-        state = next_match(state, jnp.bool_(first_wins(*pair)))
+        state = _next(state, first_wins(*pair))
     return matches, int(state.arms[0])
 
 
