@@ -205,7 +205,7 @@ def piecewise(
         )
     if any(one.ties is not None for one in made):
         raise InputError("piecewise: its instances cannot have ties that are told from coins.")
-    ends = [times] if np.ndim(times) == 0 else list(times)
+    ends = np.atleast_1d(times).tolist()
     whole = all(isinstance(t, int | np.integer) and 1 <= t < _MOST for t in ends)
     if len(ends) != len(made) - 1 or not whole or any(a >= b for a, b in pairwise(ends)):
         raise InputError(
