@@ -294,7 +294,7 @@ def require_dueling(problem: Any, where: str) -> None:
     if not isinstance(problem, DuelingProblem):
         raise InputError(
             f"{where}: the problem must have arms that are compared in pairs, such as "
-            f"jaxduel.problems.load or from_matrix returns, not be of type "
+            "jaxduel.problems.load or from_matrix returns, not be of type "
             f"{type(problem).__name__}."
         )
 

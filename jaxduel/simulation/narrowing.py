@@ -14,9 +14,8 @@ from jaxduel.simulation.steps import StepLane, narrowed, recorded
 NARROWEST = 8
 """Fewest lanes to which a block is narrowed."""
 PART = 4
-"""What the lanes of a block are divided by. Each width is another program to compile: with 2 first
-calls took 1.4 to 1.9 times as long (50 to 200 seeds, 500 to 5,000 votes), later ones 0.85 times or
-more."""
+"""Divisor of a block's lanes. Each width is another program to compile: with 2 first calls took 1.4
+to 1.9 times as long (50 to 200 seeds, 500 to 5,000 votes), later ones 0.85 times or more."""
 WORTH = 2**22
 """Comparisons made by as many lanes as a block has, times arms, from which on narrowing it pays."""
 

@@ -60,7 +60,7 @@ def evaluate(
         return float(formula(margins(np.asarray(instance.preferences, np.float64)), *numbers))
     array = instance.preferences if isinstance(instance, DuelingProblem) else instance
     if not isinstance(array, Tracer):
-        from_matrix(array)  # it may be a name, which is no array
+        from_matrix(array)  # it may be a name; below, what JAX rounds it to is checked
         check(from_matrix(np.asarray(jnp.asarray(array))))
     array = jnp.asarray(array)
     shape = array.shape

@@ -105,8 +105,8 @@ def bounds(
       num_batches: B, or M of arms with rewards, likewise.
 
     Raises:
-      InputError: an instance that changes; only one of `horizon` and `num_batches`, or not 2 <= B
-        <= T, or 1 <= M <= T.
+      InputError: no problem, or one that changes; only one of `horizon` and `num_batches`, or not
+        2 <= B <= T, or 1 <= M <= T.
       SolverError: the lower bound's linear program was not solved.
 
     Example:

@@ -1,7 +1,7 @@
 """Claims of Chen and Frazier (ICML 2017): the abstract, the introduction, Theorems 1 to 3.
 
-"Smaller than existing algorithms" is measured at the end, against the best of those
-here; "does not grow" by the slope of log R over the last decade, whose limit is chosen here.
+"Smaller than existing algorithms" is measured at the end, against the best of those here; "does not
+grow" by the slope of log R over the last decade, whose limit is chosen here.
 """
 
 from __future__ import annotations
