@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from matplotlib.figure import Figure
 
+from jaxduel.errors import InputError
 from jaxduel.plotting.curves import Curve, Panel
 from jaxduel.plotting.figures import regret_figure
 from jaxduel.plotting.words import problem_words
@@ -21,6 +22,9 @@ def result_curves(results: Sequence[Result]) -> list[Curve]:
     """The curves of results; labels name all parameters that are not at their defaults, and further
     fields that distinguish results, or a number where none does.
 
+    Raises:
+      InputError: if `results` is no sequence of results.
+
     Example:
       >>> import jaxduel as jd
       >>> from jaxduel.plotting import result_curves
@@ -30,6 +34,7 @@ def result_curves(results: Sequence[Result]) -> list[Curve]:
       >>> [curve.label for curve in result_curves(results)]
       ['RUCB', 'RUCB, unseen = 1']
     """
+    _require_results(results)
     curves = [Curve.from_result(result) for result in results]
     for key in _TELLING:
         again = Counter(curve.label for curve in curves)
@@ -52,7 +57,7 @@ def results_figure(results: Sequence[Result]) -> Figure:
     definition of regret.
 
     Raises:
-      InputError: if there is no result.
+      InputError: if there is no result, or `results` is no sequence of them.
 
     Example:
       >>> import jaxduel as jd
@@ -63,6 +68,7 @@ def results_figure(results: Sequence[Result]) -> Figure:
       >>> [axes.get_title() for axes in results_figure(results).axes]
       ['weights 2 to 1, $K=2$', 'weights 4 to 1, $K=2$']
     """
+    _require_results(results)
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         groups.setdefault((result.problem, result.definition), []).append(result)
@@ -76,6 +82,11 @@ def results_figure(results: Sequence[Result]) -> Figure:
         for (problem, definition), some in groups.items()
     ]
     return regret_figure(panels)
+
+
+def _require_results(results: Sequence[Result]) -> None:
+    if isinstance(results, Result) or not all(isinstance(one, Result) for one in results):
+        raise InputError("a list of results, as jaxduel.simulate returns them, is needed.")
 
 
 def _text(result: Result, key: str) -> str:

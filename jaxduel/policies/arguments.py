@@ -17,13 +17,17 @@ _NAME = re.compile(r"[a-z][a-z0-9+_.-]{0,39}")
 _METHODS = ("init", "act", "update")
 
 
-def require_class(name: Any, policy_class: Any) -> None:
-    """Raises InputError unless a class can be registered as a policy of that name."""
+def require_name(name: Any) -> None:
+    """Raises InputError unless a policy can have that name."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
             "a policy's name is a small letter and at most 39 small letters, digits and + - _ . "
             f"after it, not {shorten(repr(name))}."
         )
+
+
+def require_class(name: str, policy_class: Any) -> None:
+    """Raises InputError unless a class can be registered as a policy of that name."""
     for fails, what in _flaws(policy_class):
         if fails:
             raise InputError(

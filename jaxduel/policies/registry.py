@@ -39,6 +39,9 @@ def register(name: str, label: str | None = None) -> Callable[[_Class], _Class]:
       A function that registers the class it is given, and returns it. It raises InputError for a
       class that is no policy, or a name that is taken by another class.
 
+    Raises:
+      InputError: `name` is no such text.
+
     Example:
       >>> from dataclasses import dataclass, field
       >>> import jax
@@ -59,6 +62,8 @@ def register(name: str, label: str | None = None) -> Callable[[_Class], _Class]:
       >>> jd.policies.make("winner-stays", num_arms=6)  # jd.simulate takes it like any other
       WinnerStays(num_arms=6)
     """
+
+    arguments.require_name(name)
 
     def add(policy_class: _Class) -> _Class:
         arguments.require_class(name, policy_class)

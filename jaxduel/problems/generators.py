@@ -174,7 +174,7 @@ def arithmetic(num_arms: int = 8, step: float = 0.05) -> DuelingProblem:
       >>> jd.problems.arithmetic(num_arms=4, step=0.1).preferences[0].round(3).tolist()
       [0.5, 0.6, 0.7, 0.8]
     """
-    num_arms = _checked_arms(num_arms)
+    num_arms, step = _checked_arms(num_arms), _checked_number("step", step)
     if not 0 < step * (num_arms - 1) <= 0.5 * (1 + 1e-12):
         raise InputError(
             f"step {step:g} is out of range: with {num_arms} arms it must be positive and at most "
@@ -210,8 +210,8 @@ def copeland_cycle(num_arms: int = 500, gap: float = 0.1) -> DuelingProblem:
       >>> problem.copeland_scores.tolist()
       [4, 4, 4, 2, 1, 0]
     """
-    num_arms = _checked_arms(num_arms, least=3)
-    margin = np.triu(np.full((num_arms, num_arms), _checked_gap(gap)), 1)
+    num_arms, gap = _checked_arms(num_arms, least=3), _checked_gap(gap)
+    margin = np.triu(np.full((num_arms, num_arms), gap), 1)
     margin[0, 2] = -gap
     return from_matrix(0.5 + margin - margin.T, f"copeland-cycle(K={num_arms})")
 
@@ -347,6 +347,14 @@ def _checked_whole(name: str, value: int, least: int) -> int:
 
 
 def _checked_gap(gap: float) -> float:
+    gap = _checked_number("gap", gap)
     if not 0 < gap <= 0.5:
         raise InputError(f"gap {gap:g} is out of range: it must lie in (0, 1/2].")
-    return float(gap)
+    return gap
+
+
+def _checked_number(name: str, value: float) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} = {value!r}: a number is needed.") from None

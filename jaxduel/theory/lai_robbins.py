@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxduel.errors import InputError
 from jaxduel.problems import ArmsProblem
 from jaxduel.theory.divergence import inverse_divergence, namespace
 
@@ -31,11 +32,19 @@ def lai_robbins_constant(problem: ArmsProblem) -> Any:
       where the best arm always pays: its first zero gives it away. A float; of leaves of JAX a JAX
       scalar, differentiable where the best arm is unique.
 
+    Raises:
+      InputError: if `problem` is none of arms with rewards.
+
     Example:
       >>> import jaxduel as jd
       >>> jd.theory.lai_robbins_constant(jd.problems.gaussian([1, 0.5, 0]))  # 2 / 0.5 + 2 / 1
       6.0
     """
+    if not isinstance(problem, ArmsProblem):
+        raise InputError(
+            "lai_robbins_constant: the problem must have arms with rewards, such as "
+            f"jaxduel.problems.gaussian returns, not be of type {type(problem).__name__}."
+        )
     if isinstance(problem.means, jax.Array):
         return _constant(problem.means, problem.std)
     std = None if problem.std is None else np.asarray(problem.std, np.float64)

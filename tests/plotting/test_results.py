@@ -66,6 +66,13 @@ def test_results_of_several_problems_have_axes_of_their_own():
     assert [axes.get_title() for axes in figure.axes] == ["toy, $K=3$", "gap, $K=3$"]
 
 
+@pytest.mark.parametrize("results", [made_up("rucb", 5.0), ["rucb"]])
+@pytest.mark.parametrize("function", [plotting.results_figure, plotting.result_curves])
+def test_a_list_of_results_is_needed(function, results):
+    with pytest.raises(jd.InputError, match="a list of results, as"):
+        function(results)
+
+
 def test_time_is_named_where_that_below_is_another():
     kinds = ("pulls", "average", "copeland", "average")
     results = [

@@ -118,6 +118,11 @@ def test_what_is_no_policy_is_not_registered(name, value, sentence):
     assert name not in jd.policies.names() or name == "dts"
 
 
+def test_the_decorator_wants_a_name():
+    with pytest.raises(jd.InputError, match="a policy's name is"):
+        jd.policies.register(Fine)  # type: ignore[arg-type]
+
+
 def test_a_class_defined_anew_replaces_itself(monkeypatch):
     monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
     jd.policies.register("fine-2")(Fine)

@@ -13,6 +13,12 @@ def test_gaussian_arms():
     assert jd.theory.lai_robbins_constant(spread) == pytest.approx(2 / 0.5 + 2 * 4 / 0.1)
 
 
+@pytest.mark.parametrize("problem", ["gap", [0.6, 0.5], jd.problems.arithmetic(3)])
+def test_arms_with_rewards_are_needed(problem):
+    with pytest.raises(jd.InputError, match=f"rewards.* of type {type(problem).__name__}"):
+        jd.theory.lai_robbins_constant(problem)
+
+
 def test_bernoulli_arms():
     means = np.array([0.2, 0.7, 0.65])
     divergence = rel_entr(means, 0.7) + rel_entr(1 - means, 0.3)
