@@ -142,7 +142,6 @@ def title_of(name: str, title: str) -> str:
 
 
 def _no_bounds(problem: Any) -> Mapping[str, float]:
-    del problem
     return {}
 
 

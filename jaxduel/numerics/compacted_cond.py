@@ -76,7 +76,6 @@ def _over_lanes(work: Callable[..., Any], together: int, accelerated: bool) -> A
         table: Any,
         effort: jax.Array | None,
     ) -> Any:
-        del effort
 
         def turn(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
             return jnp.zeros_like(needed), work(carry[1], *context, *_reader(table))

@@ -48,7 +48,6 @@ def _batched(work: Callable[..., Any], axis: int) -> Any:
 
     @one.def_vmap
     def _(size: int, are_batched: Any, *given: Any) -> Any:
-        del size
 
         def moved(x: jax.Array, is_batched: bool) -> jax.Array:
             return jnp.moveaxis(x, 0, axis) if is_batched else jnp.expand_dims(x, axis)

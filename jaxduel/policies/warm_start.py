@@ -65,7 +65,6 @@ def _started(
     policy: SupportsWarmStart, wins: jax.Array, key: jax.Array, *, policy_class: type
 ) -> Any:
     """`from_wins`, compiled once per class, which JAX cannot tell by the policy alone, and size."""
-    del policy_class
     return policy.from_wins(wins, key)
 
 

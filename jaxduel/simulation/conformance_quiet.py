@@ -129,7 +129,6 @@ def _both(
     JAX may take policies of two classes for one (`jaxduel.simulation.cells.Program`), so that the
     class is an argument.
     """
-    del policy_class
     keys = jax.random.split(key, _LANES)
     times = lax.iota(jnp.int32, _BEFORE + _AFTER)
 

@@ -112,7 +112,6 @@ class Duels(NamedTuple):
         self, so_far: jax.Array, arms: jax.Array, plan: Duel | Batch, outcome: jax.Array
     ) -> jax.Array:
         """(K, K) int32: wins of i over j; an arm that meets itself wins nothing."""
-        del arms
         if isinstance(plan, Batch):
             return so_far + outcome
         return add_result(so_far, duel_result(plan, outcome))
@@ -126,7 +125,6 @@ class GaussianArms(NamedTuple):
 
     def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
         """Standard normal numbers."""
-        del times
         return jax.vmap(normal)(keys)
 
     def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
@@ -138,7 +136,6 @@ class GaussianArms(NamedTuple):
         self, key: jax.Array, arms: jax.Array, plan: PullBatch, made: jax.Array
     ) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
-        del made
         n = plan.counts.astype(jnp.float32)
         noise = self.std[arms] * jnp.sqrt(n) * normal(key, n.shape)
         return n * self.means[arms] + noise
@@ -171,7 +168,6 @@ class BernoulliArms(NamedTuple):
 
     def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
         """Coins in [0, 1): the reward is 1 below the mean."""
-        del times
         return _coins(keys)
 
     def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
@@ -182,7 +178,6 @@ class BernoulliArms(NamedTuple):
         self, key: jax.Array, arms: jax.Array, plan: PullBatch, made: jax.Array
     ) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
-        del made
         return binomial(key, plan.counts, self.means[arms]).astype(jnp.float32)
 
     def no_outcomes(self) -> Rewards:
@@ -194,7 +189,6 @@ class BernoulliArms(NamedTuple):
         self, so_far: Rewards, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
     ) -> Rewards:
         """(K,) int32 each."""
-        del arms
         ones = outcome.astype(jnp.int32)
         if isinstance(plan, PullBatch):
             ones = jnp.minimum(ones, plan.counts)

@@ -152,7 +152,6 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
 
 def _is_behind(cell: Cell, setup: Setup | None, lane: RoundLane) -> jax.Array:
     """True if a lane has reached a checkpoint that is not recorded yet: () bool."""
-    del setup
     times = cell.checkpoints
     upcoming = times[jnp.minimum(lane.cursor, times.shape[0] - 1)]
     return (lane.cursor < cell.points) & (upcoming <= lane.done)

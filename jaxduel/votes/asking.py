@@ -95,8 +95,10 @@ def _batch(policy: Any, wins: jax.Array, key: jax.Array) -> tuple[np.ndarray, np
 def _duels(
     policy: Any, wins: jax.Array, key: jax.Array, *, num: int, policy_class: type
 ) -> tuple[jax.Array, jax.Array]:
-    """The arms of the next comparisons of different arms: (num,) int32 each, 0 where none came."""
-    del policy_class  # which JAX cannot tell by the policy alone
+    """The arms of the next comparisons of different arms: (num,) int32 each, 0 where none came.
+
+    `policy_class` is for JAX, which cannot tell it by the policy alone.
+    """
     skips = isinstance(policy, SupportsSkip)
 
     def goes_on(loop: tuple[Any, ...]) -> jax.Array:

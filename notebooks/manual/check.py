@@ -18,7 +18,6 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keeps identifiers, links and sources."""
-        del tag
         for name, value in attrs:
             if name == "id" and value:
                 self.places.add(value)

@@ -51,7 +51,6 @@ def connect(app: Sphinx, as_written: bool) -> None:
 
 
 def _write_pages(app: Sphinx) -> None:
-    del app
     if lacking := public.lacking():
         raise ExtensionError(f"Public names lack something: {' '.join(lacking)}")
     if lacking := papers.lacking():

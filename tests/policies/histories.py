@@ -36,7 +36,6 @@ def duel_histories(policy, preferences, keys, steps):
 @partial(jax.jit, static_argnames=("steps", "policy_class"))
 def _duels(policy, preferences, keys, steps, policy_class):
     """Compiled once per class: see `jaxduel.simulation.cells.Program`."""
-    del policy_class
 
     def run(p, key):
         def step(state, t):
@@ -115,7 +114,6 @@ def batch_histories(policy, preferences, keys, rounds):
 @partial(jax.jit, static_argnames=("rounds", "policy_class"))
 def _batches(policy, preferences, keys, rounds, policy_class):
     """Compiled once per class: see `jaxduel.simulation.cells.Program`."""
-    del policy_class
 
     def run(p, key):
         def play(state, r):

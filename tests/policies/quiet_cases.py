@@ -129,7 +129,6 @@ def check_commitment(policy, times=TIMES, **options):
 def _states(policy, masks, preferences, keys, starts, limits, *, policy_class):
     """Plays some comparisons, then the quiet run that comes next, skipped and played; one that is
     drawn, as comparisons of its arm."""
-    del policy_class
 
     def run(active, p, key, start, limit):
         here = dataclasses.replace(policy, active_arms=active)

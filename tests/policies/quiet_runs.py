@@ -53,7 +53,6 @@ def compare(plays, skipped, times):
 def plain(policy, preferences, keys, times, *, policy_class):
     """Plays at increasing times, (num, M, ...), of runs on (num, K, K) preferences, and the number
     of comparisons of different arms, (num,)."""
-    del policy_class
 
     def run(p, key):
         def until(carry, end):
@@ -76,7 +75,6 @@ def plain(policy, preferences, keys, times, *, policy_class):
 @partial(jax.jit, static_argnames="policy_class")
 def skipping(policy, preferences, keys, times, *, policy_class):
     """The same with quiet runs skipped, and the number of comparisons that were simulated."""
-    del policy_class
 
     def run(p, key):
         def until(carry, end):

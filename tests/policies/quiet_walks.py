@@ -81,7 +81,6 @@ def _walk(policy, preferences, keys, *, delay, policy_class):
       the time before, to the state that follows it; whether the pair is an arm against itself,
       and changes nothing but lists.
     """
-    del policy_class
     nobody = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
     nothing = Feedback(nobody, nobody)
 
@@ -225,7 +224,6 @@ def check_all_plays(name):
 def _to_the_end(policy, states, *, policy_class):
     """The longest runs, the states after them, the same states by way of the runs' last 5
     comparisons and whether these are of the arms with themselves; the pairs that come next."""
-    del policy_class
     key = jax.random.key(0)
 
     def longest(state):
@@ -247,7 +245,6 @@ def _to_the_end(policy, states, *, policy_class):
 @partial(jax.jit, static_argnames="policy_class")
 def _are_calm(policy, states, *, policy_class):
     """True where a run of 10 comparisons comes next: (LANES,) bool."""
-    del policy_class
     return jax.vmap(lambda state: policy.quiet(state, jnp.int32(10), None)[1].n == 10)(states)
 
 

@@ -212,7 +212,6 @@ def spread(panel: Panel, order: Order) -> SpreadPlan:
 
 def _finder(samples: Samples, plans: Sequence[Plan], setting: Setting) -> Finder:
     """The evidence of most claims: the samples."""
-    del plans, setting
     return Finder(samples)
 
 

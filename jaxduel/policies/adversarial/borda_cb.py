@@ -78,7 +78,6 @@ class BordaCB:
 
     def init(self, key: Key) -> BordaCBState:
         """No duels."""
-        del key
         return BordaCBState(jnp.zeros(self.num_arms, jnp.int32), jnp.int32(0))
 
     def act(self, state: BordaCBState, key: Key) -> Duel:
@@ -89,7 +88,6 @@ class BordaCB:
 
     def update(self, state: BordaCBState, plan: Duel, outcome: jax.Array, key: Key) -> BordaCBState:
         """Counts a win of x."""
-        del key
         arms, outcome = jnp.arange(self.num_arms, dtype=jnp.int32), jnp.asarray(outcome)
         different = jnp.asarray(plan.left != plan.right)
         return BordaCBState(
@@ -108,7 +106,6 @@ class BordaCB:
 
     def quiet(self, state: BordaCBState, limit: jax.Array, key: Key) -> tuple[BordaCBState, Quiet]:
         """All comparisons to come, once there is a winner: its duels with itself do not count."""
-        del key
         winner, found = self._winner(state)
         return state, Quiet(winner, jnp.where(found, limit, 0))
 

@@ -88,7 +88,6 @@ class DEXP3:
 
     def init(self, key: Key) -> DEXP3State:
         """No scores."""
-        del key
         none = jnp.zeros(self.num_arms, jnp.float32)
         return DEXP3State(none, none, self._chances(none, none))
 
@@ -98,7 +97,6 @@ class DEXP3:
 
     def update(self, state: DEXP3State, plan: Duel, outcome: jax.Array, key: Key) -> DEXP3State:
         """Adds the estimate of x."""
-        del key
         return self._told(state, plan, outcome, state.chances[plan.right])
 
     def learn(self, state: DEXP3State, feedback: Feedback) -> DEXP3State:

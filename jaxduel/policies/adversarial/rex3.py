@@ -105,7 +105,6 @@ class REX3:
 
     def init(self, key: Key) -> REX3State:
         """No gains."""
-        del key
         none = jnp.zeros(self.num_arms, jnp.float32)
         t = jnp.int32(0)
         return REX3State(none, none, self._chances(none, none, t), t)
@@ -122,7 +121,6 @@ class REX3:
 
     def update(self, state: REX3State, plan: Duel, outcome: jax.Array, key: Key) -> REX3State:
         """Moves the weights of the two arms."""
-        del key
         return self._told(state, plan, outcome)
 
     def learn(self, state: REX3State, feedback: Feedback) -> REX3State:

@@ -64,13 +64,11 @@ class SelfSparring:
 
     def init(self, key: Key) -> SelfSparringState:
         """No duels."""
-        del key
         none = jnp.zeros(self.num_arms, jnp.int32)
         return SelfSparringState(none, none)
 
     def from_wins(self, wins: jax.Array, key: Key) -> SelfSparringState:
         """The duels counted in `wins`, none of an arm with itself."""
-        del key
         return SelfSparringState(
             won=jnp.sum(wins, axis=1, dtype=jnp.int32), lost=jnp.sum(wins, axis=0, dtype=jnp.int32)
         )
@@ -84,7 +82,6 @@ class SelfSparring:
         self, state: SelfSparringState, plan: Duel, outcome: jax.Array, key: Key
     ) -> SelfSparringState:
         """Counts the outcome for both arms."""
-        del key
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         left, right = arms == plan.left, arms == plan.right
         left_won, right_won = jnp.asarray(outcome) > 0, jnp.asarray(outcome) < 0

@@ -92,7 +92,6 @@ class VersatileDB:
 
     def init(self, key: Key) -> VersatileDBState:
         """No losses."""
-        del key
         none = jnp.zeros((self.num_arms, 1 if self.shared else 2), jnp.float32)
         t = jnp.int32(0)
         return VersatileDBState(none, none, self._weights(none, none, t), t)
@@ -105,7 +104,6 @@ class VersatileDB:
         self, state: VersatileDBState, plan: Duel, outcome: jax.Array, key: Key
     ) -> VersatileDBState:
         """Adds the estimates; the weights of the next step."""
-        del key
         return self._told(state, plan, outcome)
 
     def learn(self, state: VersatileDBState, feedback: Feedback) -> VersatileDBState:

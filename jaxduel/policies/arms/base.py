@@ -87,12 +87,10 @@ class BaSE(GridSettings):
 
     def init(self, key: Key) -> BaSEState:
         """Initialization: A is the set of all arms."""
-        del key
         return BaSEState(jnp.asarray(self.active_arms), no_rewards(self.num_arms), jnp.int32(1))
 
     def act(self, state: BaSEState, key: Key) -> PullBatch:
         """Line a, or in the last batch the commitment."""
-        del key
         amount = pulls_of_batch(self, state.batch, pulls_made(state.rewards), state.arms)
         arms = state.arms
         if self.commit:
@@ -102,7 +100,6 @@ class BaSE(GridSettings):
 
     def update(self, state: BaSEState, plan: PullBatch, outcome: jax.Array, key: Key) -> BaSEState:
         """Line b."""
-        del key
         rewards = with_round(state.rewards, plan, outcome)
         return BaSEState(
             arms=survivors(rewards, state.arms, self.gamma, self.horizon, self.active_arms),

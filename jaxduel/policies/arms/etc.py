@@ -70,18 +70,15 @@ class ETC(GridSettings):
 
     def init(self, key: Key) -> ETCState:
         """Nothing is decided."""
-        del key
         return ETCState(jnp.asarray(self.active_arms), no_rewards(self.num_arms), jnp.int32(1))
 
     def act(self, state: ETCState, key: Key) -> PullBatch:
         """The batch, shared by all arms or given to the winner."""
-        del key
         amount = pulls_of_batch(self, state.batch, pulls_made(state.rewards), state.arms)
         return spread(state.arms, amount)
 
     def update(self, state: ETCState, plan: PullBatch, outcome: jax.Array, key: Key) -> ETCState:
         """The decision before the next batch."""
-        del key
         rewards = with_round(state.rewards, plan, outcome)
         done = pulls_made(rewards)
         batch, last = next_batch(self, state.batch, done), batches_of(self)

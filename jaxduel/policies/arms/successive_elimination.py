@@ -75,12 +75,10 @@ class SuccessiveElimination:
 
     def init(self, key: Key) -> SuccessiveEliminationState:
         """A is the set of all arms."""
-        del key
         return SuccessiveEliminationState(jnp.asarray(self.active_arms), no_rewards(self.num_arms))
 
     def act(self, state: SuccessiveEliminationState, key: Key) -> PullBatch:
         """Line a."""
-        del key
         remaining = jnp.asarray(self.horizon, jnp.int32) - pulls_made(state.rewards)
         size = count_true(state.arms)
         amount = jnp.where(size == 1, remaining, jnp.minimum(size, remaining))
@@ -94,7 +92,6 @@ class SuccessiveElimination:
         key: Key,
     ) -> SuccessiveEliminationState:
         """Line b."""
-        del key
         rewards = with_round(state.rewards, plan, outcome)
         arms = survivors(rewards, state.arms, self.gamma, self.horizon, self.active_arms)
         return SuccessiveEliminationState(arms, rewards)

@@ -81,7 +81,6 @@ class ThompsonGaussian:
 
     def init(self, key: Key) -> ThompsonGaussianState:
         """The prior."""
-        del key
         zeros = jnp.zeros(self.num_arms, jnp.float32)
         return ThompsonGaussianState(
             centre=zeros + jnp.asarray(self.prior_mean, jnp.float32),
@@ -100,7 +99,6 @@ class ThompsonGaussian:
         self, state: ThompsonGaussianState, plan: Pull, outcome: jax.Array, key: Key
     ) -> ThompsonGaussianState:
         """The posterior given one more reward; only the pulled arm's changes."""
-        del key
         arm = plan.arm
         pulls = state.pulls[arm] + 1
         total, carry = compensated.add(state.total[arm], state.carry[arm], outcome)

@@ -80,7 +80,6 @@ class UCB1:
 
     def init(self, key: Key) -> UCB1State:
         """No pulls."""
-        del key
         zeros = jnp.zeros(self.num_arms, jnp.float32)
         return UCB1State(
             mean=jnp.full(self.num_arms, jnp.inf, jnp.float32),
@@ -93,7 +92,6 @@ class UCB1:
 
     def act(self, state: UCB1State, key: Key) -> Pull:
         """The arm of the largest index."""
-        del key
         tau = jnp.asarray(state.t if self.index == "anytime" else self.horizon)
         explore = self.scale * jnp.log(jnp.maximum(tau, 1).astype(jnp.float32))
         upper = state.mean + jnp.sqrt(explore) * state.width
@@ -101,7 +99,6 @@ class UCB1:
 
     def update(self, state: UCB1State, plan: Pull, outcome: jax.Array, key: Key) -> UCB1State:
         """Counts the reward; nothing changes but the entries of the arm pulled."""
-        del key
         arm = plan.arm
         pulls = state.pulls[arm] + 1
         total, carry = compensated.add(state.total[arm], state.carry[arm], outcome)

@@ -61,7 +61,6 @@ class PCOMP(BatchedSettings):
 
     def init(self, key: Key) -> BatchedState:
         """Line 2."""
-        del key
         num = self.num_arms
         return BatchedState(
             active=jnp.asarray(self.active_arms),
@@ -73,7 +72,6 @@ class PCOMP(BatchedSettings):
 
     def act(self, state: BatchedState, key: Key) -> Batch:
         """Line 4."""
-        del key
         size = comparisons_per_pair(self, state.batch)
         return commit(all_pairs(state.active), state.active, size, state.remaining)
 
@@ -81,7 +79,6 @@ class PCOMP(BatchedSettings):
         self, state: BatchedState, plan: Batch, outcome: jax.Array, key: Key
     ) -> BatchedState:
         """Lines 5 to 8."""
-        del key
         wins = state.wins + outcome
         remaining, rounds = account(state.remaining, state.rounds, plan)
         terms = terms_of(self)

@@ -85,7 +85,6 @@ class SCOMP(SeededSettings):
 
     def act(self, state: SCOMPState, key: Key) -> Batch:
         """Line 5, or line 4 of PCOMP."""
-        del key
         pairs = all_pairs(state.active)
         seeded = state.seeds[:, None] | state.seeds[None, :]
         pairs = jnp.where(jnp.any(state.seeds), pairs & seeded, pairs)
@@ -94,7 +93,6 @@ class SCOMP(SeededSettings):
 
     def update(self, state: SCOMPState, plan: Batch, outcome: jax.Array, key: Key) -> SCOMPState:
         """Lines 6 to 13, or lines 5 to 8 of PCOMP."""
-        del key
         active, seeds = state.active, state.seeds
         seeding = jnp.any(seeds)
         wins = state.wins + outcome

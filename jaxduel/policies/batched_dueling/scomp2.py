@@ -113,7 +113,6 @@ class SCOMP2(SeededSettings):
 
     def act(self, state: SCOMP2State, key: Key) -> Batch:
         """Line 5, line 7, or line 4 of PCOMP."""
-        del key
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         chosen = arms == state.candidate
         among_seeds = all_pairs(state.seeds)

@@ -79,7 +79,6 @@ class BTM:
 
     def init(self, key: Key) -> BTMState:
         """All arms work, no records."""
-        del key
         num = self.num_arms
         return BTMState(
             working=jnp.asarray(self.active_arms),
@@ -102,7 +101,6 @@ class BTM:
 
     def update(self, state: BTMState, plan: Duel, outcome: jax.Array, key: Key) -> BTMState:
         """Enters the outcome into b's record, then removes at most one arm."""
-        del key
         several = count_true(state.working) > 1
         counts = ((outcome != 0) & several).astype(jnp.int32)
         wins = jnp.where(outcome > 0, counts, 0)
@@ -134,7 +132,6 @@ class BTM:
 
         Before that, b may meet itself, but this counts in its record.
         """
-        del key
         alone = count_true(state.working) == 1
         return state, Quiet(lax.argmax(state.working, 0, jnp.int32), jnp.where(alone, limit, 0))
 

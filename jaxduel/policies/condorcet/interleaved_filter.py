@@ -102,14 +102,12 @@ class InterleavedFilter:
 
     def act(self, state: InterleavedFilterState, key: Key) -> Duel:
         """b and the arm whose turn it is."""
-        del key
         return Duel(state.best, state.turn)
 
     def update(
         self, state: InterleavedFilterState, plan: Duel, outcome: jax.Array, key: Key
     ) -> InterleavedFilterState:
         """Enters the outcome; at the end of a round robin, filters."""
-        del key
         num = self.num_arms
         arms = jnp.arange(num, dtype=jnp.int32)
         met = state.working & (arms == plan.right) & (outcome != 0)
@@ -125,7 +123,6 @@ class InterleavedFilter:
         self, state: InterleavedFilterState, limit: jax.Array, key: Key
     ) -> tuple[InterleavedFilterState, Quiet]:
         """All comparisons to come, once W is empty: b's duels with itself enter no record."""
-        del key
         return state, Quiet(state.best, jnp.where(state.turn == state.best, limit, 0))
 
     def learn(self, state: InterleavedFilterState, feedback: Feedback) -> InterleavedFilterState:

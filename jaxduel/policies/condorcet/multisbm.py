@@ -93,7 +93,6 @@ class MultiSBM:
 
     def act(self, state: MultiSBMState, key: Key) -> Duel:
         """x and the choice of S_x."""
-        del key
         left = state.left
         t = jnp.sum(state.turns, dtype=jnp.int32) + 1
         n = state.turns[left] if self.clock == "own" else t
@@ -104,7 +103,6 @@ class MultiSBM:
         self, state: MultiSBMState, plan: Duel, outcome: jax.Array, key: Key
     ) -> MultiSBMState:
         """Rewards S_x; y is the next x."""
-        del key
         told = (outcome != 0).astype(jnp.int32)
         won = (outcome < 0).astype(jnp.int32)
         left, right = plan

@@ -94,7 +94,6 @@ class RUCB:
 
     def init(self, key: Key) -> RUCBState:
         """No comparisons, no hypothesis."""
-        del key
         num = self.num_arms
         return RUCBState(
             tally=jnp.zeros((num, 2, num), jnp.int32),
@@ -105,7 +104,6 @@ class RUCB:
 
     def from_wins(self, wins: jax.Array, key: Key) -> RUCBState:
         """The comparisons counted in `wins`; no hypothesis."""
-        del key
         return RUCBState(
             tally=tally_of(wins),
             doubt=_doubt(lead_of(wins, wins.T)),
@@ -133,7 +131,6 @@ class RUCB:
 
     def update(self, state: RUCBState, plan: Duel, outcome: jax.Array, key: Key) -> RUCBState:
         """Counts the outcome; B of the next step is derived from this step's."""
-        del key
         _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
         learnt = duel_result(plan, outcome)
         tally = add_to_tally(state.tally, learnt)
@@ -157,7 +154,6 @@ class RUCB:
         arm, and the right one. Nothing is learnt, so that only log t ends a run, and the coins of
         each comparison are those of its time.
         """
-        del key
         _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
         won, lost = state.tally[best]
         certainty = jnp.where(best >= 0, self._certainty(won, lost, best), -jnp.inf)

@@ -77,13 +77,11 @@ class Sparring:
 
     def init(self, key: Key) -> SparringState:
         """No plays."""
-        del key
         none = jnp.zeros(self.num_arms, jnp.int32)
         return SparringState(none, none, none, none, jnp.int32(0))
 
     def act(self, state: SparringState, key: Key) -> Duel:
         """The arm of the largest index of either machine."""
-        del key
         settings = self.active_arms, self.exploration, self.unplayed
         return Duel(
             select(state.left_played, state.left_reward, state.t, *settings),
@@ -94,7 +92,6 @@ class Sparring:
         self, state: SparringState, plan: Duel, outcome: jax.Array, key: Key
     ) -> SparringState:
         """Rewards the winner's machine."""
-        del key
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         left = (arms == plan.left) & (outcome != 0)
         right = (arms == plan.right) & (outcome != 0)

@@ -127,7 +127,6 @@ class CCB:
 
     def init(self, key: Key) -> CCBState:
         """No comparisons: lines 1 to 4."""
-        del key
         num, active = self.num_arms, self._active
         nothing = arm_sets.empty_sets(num)
         beliefs = _beliefs(
@@ -301,5 +300,4 @@ def _cut(rivals: jax.Array, size: jax.Array, seed: KeyWords) -> jax.Array:
 
 def _random_pair(duel: Duel, rivals: jax.Array, decided: jax.Array, picks: jax.Array) -> Duel:
     """Line 10, by two uniform numbers: i, and an arm of B^i whose pair with i is open."""
-    del duel
     return Duel(*arm_sets.random_pair(rivals & ~decided, picks[0], picks[1]))

@@ -65,7 +65,6 @@ def with_pair(
 
 def anew(verdicts: Verdicts, wins: jax.Array, bound: jax.Array) -> Verdicts:
     """The verdicts on all pairs, from the counts alone."""
-    del verdicts
     lead = lead_of(wins, wins.T)  # [k, i]: that of k over i
     sure = jnp.abs(lead) > bound
     return Verdicts(

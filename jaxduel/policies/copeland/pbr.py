@@ -86,7 +86,6 @@ class PBR:
 
     def init(self, key: Key) -> PBRState:
         """All pairs are active; the first is (0, 1)."""
-        del key
         num, active = self.num_arms, jnp.asarray(self.active_arms)
         arms = jnp.arange(num, dtype=jnp.int32)
         exist = (arms[:, None] > arms) & active[:, None] & active
@@ -97,12 +96,10 @@ class PBR:
 
     def act(self, state: PBRState, key: Key) -> Duel:
         """The pair that the state holds."""
-        del key
         return state.race.duel
 
     def update(self, state: PBRState, plan: Duel, outcome: jax.Array, key: Key) -> PBRState:
         """Counts the outcome and moves on; after the last pair of a round, the tests."""
-        del key
         wins = add_result(state.wins, duel_result(plan, outcome))
         pairs = state.race.pairs
         following, found = _after(pairs, plan)
@@ -114,7 +111,6 @@ class PBR:
 
     def quiet(self, state: PBRState, limit: jax.Array, key: Key) -> tuple[PBRState, Quiet]:
         """All comparisons to come, once the race is over: an arm with itself changes nothing."""
-        del key
         left, right = state.race.duel
         return state, Quiet(left, jnp.where(left == right, limit, 0))
 

@@ -89,7 +89,6 @@ class SAVAGE:
 
     def init(self, key: Key) -> SAVAGEState:
         """All pairs remain; the first is (0, 1)."""
-        del key
         num = self.num_arms
         wins = jnp.zeros((num, num), jnp.int32)
         return SAVAGEState(
@@ -102,12 +101,10 @@ class SAVAGE:
 
     def act(self, state: SAVAGEState, key: Key) -> Duel:
         """The pair that the state holds."""
-        del key
         return state.duel
 
     def update(self, state: SAVAGEState, plan: Duel, outcome: jax.Array, key: Key) -> SAVAGEState:
         """Counts the outcome, drops pairs and moves on to the next that remains."""
-        del key
         learnt = duel_result(plan, outcome)
         i, j = learnt.winner, learnt.loser
         wins = add_result(state.wins, learnt)
@@ -128,7 +125,6 @@ class SAVAGE:
 
     def quiet(self, state: SAVAGEState, limit: jax.Array, key: Key) -> tuple[SAVAGEState, Quiet]:
         """All comparisons to come, once no pair remains: the winner with itself changes nothing."""
-        del key
         left, right = state.duel
         return state, Quiet(left, jnp.where(left == right, limit, 0))
 

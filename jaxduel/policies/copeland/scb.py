@@ -125,7 +125,6 @@ class SCB:
 
     def act(self, state: SCBState, key: Key) -> Duel:
         """The pair that the state holds."""
-        del key
         return state.round.duel
 
     def update(self, state: SCBState, plan: Duel, outcome: jax.Array, key: Key) -> SCBState:
@@ -153,7 +152,6 @@ class SCB:
         The winner's duels with itself are not counted; only the round's clock advances. After the
         last one the next round begins, with draws of that comparison's key.
         """
-        del key
         now = state.round
         left, right = now.duel
         n = jnp.where(left == right, jnp.minimum(limit, now.left - 1), 0)

@@ -85,22 +85,18 @@ class ECWRMED:
 
     def init(self, key: Key) -> LoopState:
         """No comparisons; all pairs are on the list."""
-        del key
         return loop.begin(self, _demand, None)
 
     def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
         """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
-        del key
         return loop.begin(self, _demand, None, wins)
 
     def act(self, state: LoopState, key: Key) -> Duel:
         """Lines 4 to 6: the next pair."""
-        del key
         return loop.choose(state)
 
     def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
         """Lines 7 to 18."""
-        del key
         return loop.advance(self, state, plan, outcome, _demand, demands.adjust_ecw)
 
     def quiet(self, state: LoopState, limit: jax.Array, key: Key) -> tuple[LoopState, Quiet]:
@@ -109,7 +105,6 @@ class ECWRMED:
         Their outcomes are ignored, so that i* and the lists change with log t only, by the tests
         that `update` makes: the run ends at the exact comparison.
         """
-        del key
         return quiet_run(self, state, limit)
 
     def learn(self, state: LoopState, feedback: Feedback) -> LoopState:

@@ -108,7 +108,6 @@ class Arena:
 
     def init(self, key: Key) -> ArenaState:
         """No comparisons."""
-        del key
         wins = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
         if self.variances == "ipw":
             return ArenaState(wins, weighted_outcomes.no_outcomes(self.num_arms))
@@ -120,7 +119,6 @@ class Arena:
         Raises:
           InputError: for "ipw".
         """
-        del key
         if self.variances == "ipw":
             raise InputError(
                 'arena: with variances="ipw" it cannot start from win counts, which do not tell '
@@ -146,7 +144,6 @@ class Arena:
 
     def update(self, state: ArenaState, plan: Duel, outcome: jax.Array, key: Key) -> ArenaState:
         """Counts the outcome."""
-        del key
         learnt = duel_result(plan, outcome)
         if isinstance(state.seen, WeightedOutcomes):
             won = add_result(jnp.zeros_like(state.wins), learnt)

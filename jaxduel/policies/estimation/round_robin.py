@@ -59,12 +59,10 @@ class RoundRobin:
 
     def init(self, key: Key) -> RoundRobinState:
         """The first pair."""
-        del key
         return RoundRobinState(jnp.int32(0), jnp.int32(1))
 
     def from_wins(self, wins: jax.Array, key: Key) -> RoundRobinState:
         """The pair whose turn it is after as many comparisons as `wins` counts."""
-        del key
         size = count_true(self.active_arms)
         number = jnp.sum(wins, dtype=jnp.int32) % (size * (size - 1) // 2)
         rows = jnp.maximum(size - 1 - jnp.arange(self.num_arms, dtype=jnp.int32), 0)
@@ -74,14 +72,12 @@ class RoundRobin:
 
     def act(self, state: RoundRobinState, key: Key) -> Duel:
         """The pair whose turn it is."""
-        del key
         return Duel(*state)
 
     def update(
         self, state: RoundRobinState, plan: Duel, outcome: jax.Array, key: Key
     ) -> RoundRobinState:
         """The next pair, whatever the outcome."""
-        del plan, outcome, key
         size = count_true(self.active_arms)
         row_ends, over = state.right + 1 == size, state.left + 2 == size
         left = jnp.where(row_ends, jnp.where(over, 0, state.left + 1), state.left)
@@ -89,5 +85,4 @@ class RoundRobin:
 
     def learn(self, state: RoundRobinState, feedback: Feedback) -> RoundRobinState:
         """Withheld outcomes change nothing."""
-        del feedback
         return state

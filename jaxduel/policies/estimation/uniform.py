@@ -55,27 +55,22 @@ class Uniform:
 
     def init(self, key: Key) -> UniformState:
         """No comparisons."""
-        del key
         return UniformState(jnp.int32(0))
 
     def from_wins(self, wins: jax.Array, key: Key) -> UniformState:
         """The comparisons counted in `wins`."""
-        del key
         return UniformState(jnp.sum(wins, dtype=jnp.int32))
 
     def act(self, state: UniformState, key: Key) -> Duel:
         """Two different arms."""
-        del state
         return uniform_pair(count_true(self.active_arms), *uniforms(key, 2))
 
     def update(self, state: UniformState, plan: Duel, outcome: jax.Array, key: Key) -> UniformState:
         """Counts the comparison, whatever its outcome."""
-        del plan, outcome, key
         return UniformState(state.t + 1)
 
     def learn(self, state: UniformState, feedback: Feedback) -> UniformState:
         """Withheld outcomes change nothing."""
-        del feedback
         return state
 
 

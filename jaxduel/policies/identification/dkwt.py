@@ -90,17 +90,14 @@ class DKWT:
 
     def act(self, state: DKWTState, key: Key) -> Duel:
         """The champion and the challenger."""
-        del key
         return Duel(state.champion, self._challenger(state))
 
     def update(self, state: DKWTState, plan: Duel, outcome: jax.Array, key: Key) -> DKWTState:
         """Line 1 and, at its end, line 2."""
-        del plan, key
         return self._known(state, outcome > 0, outcome < 0)
 
     def quiet(self, state: DKWTState, limit: jax.Array, key: Key) -> tuple[DKWTState, Quiet]:
         """All comparisons to come, after the last match."""
-        del key
         return state, Quiet(state.champion, jnp.where(self._is_over(state), limit, 0))
 
     def learn(self, state: DKWTState, feedback: Feedback) -> DKWTState:

@@ -93,7 +93,6 @@ class NTS:
 
     def init(self, key: Key) -> NTSState:
         """The first match."""
-        del key
         knockout, none = first_match(jnp.asarray(self.active_arms)), jnp.int32(0)
         return NTSState(
             knockout=knockout,
@@ -106,17 +105,14 @@ class NTS:
 
     def act(self, state: NTSState, key: Key) -> Duel:
         """The pair that is not decided."""
-        del key
         return Duel(state.left, state.right)
 
     def update(self, state: NTSState, plan: Duel, outcome: jax.Array, key: Key) -> NTSState:
         """Goes on with the walk, and to the next pair at its end."""
-        del plan, key
         return self._known(state, outcome)
 
     def quiet(self, state: NTSState, limit: jax.Array, key: Key) -> tuple[NTSState, Quiet]:
         """All comparisons to come, once there is an answer."""
-        del key
         return state, Quiet(state.left, jnp.where(state.left == state.right, limit, 0))
 
     def learn(self, state: NTSState, feedback: Feedback) -> NTSState:

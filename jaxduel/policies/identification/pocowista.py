@@ -89,7 +89,6 @@ class Pocowista:
 
     def init(self, key: Key) -> PocowistaState:
         """No verdicts."""
-        del key
         active = jnp.asarray(self.active_arms)
         potential = jnp.where(active, 2 * (count_true(active) - 1), -1)
         alone = arm_sets.sets_where(jnp.eye(self.num_arms, dtype=bool))
@@ -97,21 +96,18 @@ class Pocowista:
 
     def act(self, state: PocowistaState, key: Key) -> Duel:
         """The pair whose verdict is sought."""
-        del key
         return Duel(state.left, state.right)
 
     def update(
         self, state: PocowistaState, plan: Duel, outcome: jax.Array, key: Key
     ) -> PocowistaState:
         """Line 2 and, at its end, lines 3 and 1."""
-        del plan, key
         return self._known(state, outcome == 1, outcome == -1, outcome == TIED)
 
     def quiet(
         self, state: PocowistaState, limit: jax.Array, key: Key
     ) -> tuple[PocowistaState, Quiet]:
         """All comparisons to come, once there is an answer."""
-        del key
         return state, Quiet(state.left, jnp.where(state.left == state.right, limit, 0))
 
     def learn(self, state: PocowistaState, feedback: Feedback) -> PocowistaState:

@@ -92,28 +92,24 @@ class SelectThenVerify:
 
     def init(self, key: Key) -> SelectThenVerifyState:
         """The first match."""
-        del key
         knockout, none = first_match(jnp.asarray(self.active_arms)), jnp.int32(0)
         pair = knockout.arms[0], knockout.arms[1]
         return SelectThenVerifyState(knockout, *pair, none, none, jnp.int32(UNDECIDED))
 
     def act(self, state: SelectThenVerifyState, key: Key) -> Duel:
         """The pair that is not decided."""
-        del key
         return Duel(state.left, state.right)
 
     def update(
         self, state: SelectThenVerifyState, plan: Duel, outcome: jax.Array, key: Key
     ) -> SelectThenVerifyState:
         """Goes on with the match or the test, and to the next pair at its end."""
-        del plan, key
         return self._known(state, outcome > 0, outcome < 0)
 
     def quiet(
         self, state: SelectThenVerifyState, limit: jax.Array, key: Key
     ) -> tuple[SelectThenVerifyState, Quiet]:
         """All comparisons to come, once there is an answer."""
-        del key
         return state, Quiet(state.left, jnp.where(state.left == state.right, limit, 0))
 
     def learn(self, state: SelectThenVerifyState, feedback: Feedback) -> SelectThenVerifyState:

@@ -88,7 +88,6 @@ class MergeRUCB(GroupSettings):
 
     def quiet(self, state: GroupState, limit: jax.Array, key: Key) -> tuple[GroupState, Quiet]:
         """All comparisons to come, once a single arm is left."""
-        del key
         return groups.only_arm(state, limit)
 
     def learn(self, state: GroupState, feedback: Feedback) -> GroupState:

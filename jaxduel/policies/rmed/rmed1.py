@@ -86,7 +86,6 @@ class RMED1:
 
     def init(self, key: Key) -> RMED1State:
         """L_C = L_R = all arms, L_N empty."""
-        del key
         num = self.num_arms
         return RMED1State(
             tally=jnp.zeros((num, 2, num), jnp.int32),
@@ -123,7 +122,6 @@ class RMED1:
 
     def act(self, state: RMED1State, key: Key) -> Duel:
         """The next pair of the initial phase, or the next arm of the list and its opponent."""
-        del key
         left = lax.argmax(state.queue, 0, jnp.int32)
         right = self._opponent(state, left)
         i, j = _arms_of(state.pair)
@@ -132,7 +130,6 @@ class RMED1:
 
     def update(self, state: RMED1State, plan: Duel, outcome: jax.Array, key: Key) -> RMED1State:
         """Counts the outcome and keeps the lists."""
-        del key
         learnt = duel_result(plan, outcome)
         tally = add_to_tally(state.tally, learnt)
         won, lost = tally[learnt.winner, :, learnt.loser]
@@ -159,7 +156,6 @@ class RMED1:
         i* plays itself while it leads everybody; its outcomes are ignored, so that the lists change
         with log t only, by the test that `update` makes: the run ends at the exact comparison.
         """
-        del key
         after, quiet = lists.quiet_run(
             lists.Lists(state.queue, state.waiting, state.t),
             lambda arm: state.tally[arm],

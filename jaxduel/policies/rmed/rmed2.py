@@ -79,20 +79,17 @@ class RMED2:
 
     def init(self, key: Key) -> RMED2State:
         """L_C = L_R = all arms, L_N empty."""
-        del key
         num = self.num_arms
         return RMED2State(forced.begin(self), information=jnp.zeros((num, num), jnp.float32))
 
     def from_wins(self, wins: jax.Array, key: Key) -> RMED2State:
         """The comparisons counted in `wins`; a pass over the plausible arms begins."""
-        del key
         needed = self._needed(jnp.sum(wins, dtype=jnp.int32) + 1)
         main = forced.after_wins(self, wins, needed)
         return RMED2State(main, forced.information_of(wins, wins.T))
 
     def act(self, state: RMED2State, key: Key) -> Duel:
         """The first pair that lacks comparisons, or the next arm of the list and its opponent."""
-        del key
         main = state.main
         left = lax.argmax(main.queue, 0, jnp.int32)
         best = lists.leader(main.divergence, self.active_arms)
@@ -101,7 +98,6 @@ class RMED2:
 
     def update(self, state: RMED2State, plan: Duel, outcome: jax.Array, key: Key) -> RMED2State:
         """Counts the outcome and keeps the lists."""
-        del key
         lacks = forced.some_lack(state.main, self._needed(state.main.t + 1))
         main = forced.advance(self, state.main, plan, outcome, lacks)
         left, right = plan
@@ -119,7 +115,6 @@ class RMED2:
 
         They also end when a pair comes to lack comparisons, by the test that `act` makes.
         """
-        del key
         main, quiet = forced.quiet(self, state.main, limit, self._needed)
         return state._replace(main=main), quiet
 

@@ -74,20 +74,17 @@ class RMED2FH:
 
     def init(self, key: Key) -> RMED2FHState:
         """L_C = L_R = all arms, L_N empty."""
-        del key
         main = forced.begin(self)
         return RMED2FHState(main=main, early=main.wins, leader=jnp.int32(0))
 
     def from_wins(self, wins: jax.Array, key: Key) -> RMED2FHState:
         """The comparisons counted in `wins`, all of them of the initial phase; a pass over the
         plausible arms begins."""
-        del key
         main = forced.after_wins(self, wins, self._needed())
         return RMED2FHState(main, wins, lists.leader(main.divergence, self.active_arms))
 
     def act(self, state: RMED2FHState, key: Key) -> Duel:
         """The next pair of the initial phase, or the next arm of the list and its opponent."""
-        del key
         left = lax.argmax(state.main.queue, 0, jnp.int32)
         information = forced.information_of(state.early[left], state.early[:, left])
         price = forced.price_of(state.early, state.leader, left, information)
@@ -95,7 +92,6 @@ class RMED2FH:
 
     def update(self, state: RMED2FHState, plan: Duel, outcome: jax.Array, key: Key) -> RMED2FHState:
         """Counts the outcome and keeps the lists."""
-        del key
         initial = forced.some_lack(state.main, self._needed())
         main = forced.advance(self, state.main, plan, outcome, initial)
         learnt = duel_result(plan, outcome)
@@ -105,7 +101,6 @@ class RMED2FH:
 
     def quiet(self, state: RMED2FHState, limit: jax.Array, key: Key) -> tuple[RMED2FHState, Quiet]:
         """The comparisons of i* with itself until another arm's turn, as in `RMED1`."""
-        del key
         main, quiet = forced.quiet(self, state.main, limit, lambda t: self._needed())
         return state._replace(main=main), quiet
 

@@ -75,12 +75,10 @@ class DTS:
 
     def init(self, key: Key) -> ThompsonState:
         """No comparisons."""
-        del key
         return sampling.no_comparisons(self.num_arms)
 
     def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
         """The comparisons counted in `wins`."""
-        del key
         return sampling.after_wins(wins)
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
@@ -102,7 +100,6 @@ class DTS:
         self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
     ) -> ThompsonState:
         """Line 17."""
-        del key
         return sampling.after_duel(state, plan, outcome)
 
     def quiet(

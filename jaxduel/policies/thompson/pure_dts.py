@@ -47,12 +47,10 @@ class PureDTS:
 
     def init(self, key: Key) -> ThompsonState:
         """No comparisons."""
-        del key
         return sampling.no_comparisons(self.num_arms)
 
     def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
         """The comparisons counted in `wins`."""
-        del key
         return sampling.after_wins(wins)
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
@@ -66,7 +64,6 @@ class PureDTS:
         self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
     ) -> ThompsonState:
         """Line 17."""
-        del key
         return sampling.after_duel(state, plan, outcome)
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:

@@ -248,5 +248,4 @@ def _chances_to_lead(
 
 def _unlike(alike: jax.Array, tail: jax.Array, leaders: jax.Array, active: jax.Array) -> jax.Array:
     """`chances_to_lead`, as the branch of a `compacted_cond` that replaces equal chances."""
-    del alike
     return chances_to_lead(tail, leaders, active)

@@ -78,13 +78,11 @@ class RCS:
 
     def init(self, key: Key) -> RCSState:
         """No comparisons, no champions."""
-        del key
         record = sampling.no_comparisons(self.num_arms)
         return RCSState(record, jnp.zeros(self.num_arms, jnp.int32))
 
     def from_wins(self, wins: jax.Array, key: Key) -> RCSState:
         """The comparisons counted in `wins`, no champions."""
-        del key
         return RCSState(sampling.after_wins(wins), jnp.zeros(self.num_arms, jnp.int32))
 
     def act(self, state: RCSState, key: Key) -> Duel:

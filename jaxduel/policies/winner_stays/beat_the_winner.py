@@ -84,14 +84,12 @@ class BeatTheWinner:
 
     def act(self, state: BeatTheWinnerState, key: Key) -> Duel:
         """The incumbent and the challenger."""
-        del key
         return Duel(state.incumbent, state.queue[state.front])
 
     def update(
         self, state: BeatTheWinnerState, plan: Duel, outcome: jax.Array, key: Key
     ) -> BeatTheWinnerState:
         """Line 1 and, at its end, line 2."""
-        del plan, key
         return self._known(state, outcome > 0, outcome < 0)
 
     def learn(self, state: BeatTheWinnerState, feedback: Feedback) -> BeatTheWinnerState:

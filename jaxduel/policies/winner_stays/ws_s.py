@@ -131,7 +131,6 @@ class WSS:
 
     def quiet(self, state: WSSState, limit: jax.Array, key: Key) -> tuple[WSSState, Quiet]:
         """The rest of the exploitation."""
-        del key
         n = jnp.minimum(state.remaining, limit)
         return state._replace(remaining=state.remaining - n), Quiet(state.champion, n)
 

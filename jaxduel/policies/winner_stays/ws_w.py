@@ -104,7 +104,6 @@ class WSW:
 
     def update(self, state: WSWState, plan: Duel, outcome: jax.Array, key: Key) -> WSWState:
         """Line 2."""
-        del key
         left, right = plan
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         gain = (arms == left).astype(jnp.int32) - (arms == right).astype(jnp.int32)
@@ -141,7 +140,6 @@ def _ordered(score: jax.Array, pair: Duel, rounds: jax.Array) -> WSWState:
 
 def _challenger(right: jax.Array, state: WSWState, active: jax.Array, words: KeyWords) -> jax.Array:
     """A random one of the arms with the largest C of all but i."""
-    del right
     others = active & (jnp.arange(len(active), dtype=jnp.int32) != state.left)
     score = jnp.where(others, state.score, _LEAST)
     tied = others & (score == jnp.max(score))

@@ -27,7 +27,6 @@ class History(NamedTuple):
 @partial(jax.jit, static_argnames=("chances", "steps", "policy_class"))
 def _histories(policy, preferences, keys, chances, steps, policy_class):
     """Compiled once per class: see `jaxduel.simulation.cells.Program`."""
-    del policy_class
 
     def run(p, key):
         def step(state, t):

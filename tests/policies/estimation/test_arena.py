@@ -194,7 +194,6 @@ def test_weighted_choice_never_takes_a_weight_of_zero():
 @partial(jax.jit, static_argnames=("steps", "every", "policy_class"))
 def _counts(policy, preferences, keys, steps, every, policy_class):
     """Comparisons of each pair, (runs, steps / every, K, K) int32, symmetric."""
-    del policy_class
 
     def run(key):
         def step(carry, t):

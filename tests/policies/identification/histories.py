@@ -25,7 +25,6 @@ def answers(name, num_arms, num, steps, tied=0.0, **fields):
 
 @partial(jax.jit, static_argnames=("steps", "policy_class"))
 def _answers(policy, preferences, keys, tied, steps, policy_class):
-    del policy_class
 
     def run(p, key):
         def step(state, t):

@@ -34,7 +34,6 @@ pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")
 def _draws(policy, wins, t, sizes, among, keys, *, policy_class):
     """For each state and key: a run, the coins it fixes and the pair after it; a plain pair, and
     whether the votes that decide fell in it as is likely."""
-    del policy_class
 
     def one(wins, t, size, among, key):
         here = dataclasses.replace(policy, active_arms=jnp.arange(ARMS) < size)

@@ -51,7 +51,6 @@ def test_a_fresh_challenger_by_hand():
 @partial(jax.jit, static_argnames=("steps", "policy_class"))
 def _states(policy, p, keys, steps, *, policy_class):
     """The states of runs after each step, and their duels."""
-    del policy_class
 
     def run(key):
         def step(state, t):

@@ -43,7 +43,6 @@ class Evidence(NamedTuple):
     @classmethod
     def at_hand(cls, samples: Samples, plans: Sequence[Plan], setting: Setting) -> Evidence:
         """The samples, and the horizon of the setting."""
-        del plans
         return cls(samples, setting.horizon)
 
     @property

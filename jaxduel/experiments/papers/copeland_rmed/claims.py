@@ -71,7 +71,6 @@ class Evidence(Finder):
     @classmethod
     def at_hand(cls, samples: Samples, plans: Sequence[Plan], setting: Setting) -> Evidence:
         """Numbers that finished panels give."""
-        del setting
         done = [p for p in plans if all((d.name, c.name) in samples for d, c in p.entries)]
         data = [plan.data for plan in done if isinstance(plan, PanelPlan)]
         constants = {d.name: constants_of(d.draws[0].problem) for d in data}

@@ -67,7 +67,6 @@ class DETCAnytime:
 
     def init(self, key: Key) -> DETCAnytimeState:
         """No pulls; the first arm comes, then as 2' the second."""
-        del key
         none = no_rewards(self.num_arms)
         return DETCAnytimeState(
             rewards=none,
@@ -79,14 +78,12 @@ class DETCAnytime:
 
     def act(self, state: DETCAnytimeState, key: Key) -> Pull:
         """The arm that was decided on."""
-        del key
         return Pull(state.arm)
 
     def update(
         self, state: DETCAnytimeState, plan: Pull, outcome: jax.Array, key: Key
     ) -> DETCAnytimeState:
         """The next epoch if this one is over, the test, and the arm that comes next."""
-        del key
         active = jnp.asarray(self.active_arms)
         pulled = jnp.arange(self.num_arms, dtype=jnp.int32) == plan.arm
         counts = PullBatch(pulled.astype(jnp.int32))

@@ -74,12 +74,10 @@ class DETCBatched(UnknownGapSettings):
 
     def init(self, key: Key) -> DETCBatchedState:
         """The beginning of stage I."""
-        del key
         return DETCBatchedState(first_state(self.active_arms), jnp.float32(0))
 
     def act(self, state: DETCBatchedState, key: Key) -> PullBatch:
         """The pulls up to the next test, or a whole stage."""
-        del key
         stages = state.stages
         _, commit_at = first_commitment(self, power=2)
         explore_to, challenge_to, _ = self._ends(stages.rounds, state.gap)
@@ -97,7 +95,6 @@ class DETCBatched(UnknownGapSettings):
         self, state: DETCBatchedState, plan: PullBatch, outcome: jax.Array, key: Key
     ) -> DETCBatchedState:
         """The tests, and the turns between the stages."""
-        del key
         t_1, commit_at = first_commitment(self, power=2)
         active, stages = self.active_arms, after_round(state.stages, plan, outcome)
         first_test = (stages.stage == CHALLENGE) & (stages.rounds == 1)

@@ -61,12 +61,10 @@ class DETCBatchedKnownGap(KnownGapSettings):
 
     def init(self, key: Key) -> DoubleETCState:
         """The beginning of stage I."""
-        del key
         return first_state(self.active_arms)
 
     def act(self, state: DoubleETCState, key: Key) -> PullBatch:
         """A whole stage, or the pulls up to the next test of stage III."""
-        del key
         lengths = known_gap_lengths(self)
         return planned(
             state,
@@ -81,7 +79,6 @@ class DETCBatchedKnownGap(KnownGapSettings):
         self, state: DoubleETCState, plan: PullBatch, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The turns between the stages."""
-        del key
         lengths = known_gap_lengths(self)
         state = with_leader(after_round(state, plan, outcome), self.active_arms)
         state = with_anchor(state, lengths.commit_at)

@@ -75,12 +75,10 @@ class DETCArms:
 
     def init(self, key: Key) -> DoubleETCState:
         """The beginning of stage I."""
-        del key
         return first_state(self.active_arms)
 
     def act(self, state: DoubleETCState, key: Key) -> PullBatch:
         """A whole stage, or a pull of the arm that stage III explores."""
-        del key
         sweeps, most = self._lengths()
         left = self._unexplored(state)
         size = count_true(self.active_arms)
@@ -98,7 +96,6 @@ class DETCArms:
         self, state: DoubleETCState, plan: PullBatch, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The turns between the stages."""
-        del key
         active, (_, most) = self.active_arms, self._lengths()
         before, state = state.stage, after_round(state, plan, outcome)
         challenges = before == CHALLENGE

@@ -66,19 +66,16 @@ class DETCMinimax(UnknownGapSettings):
 
     def init(self, key: Key) -> DoubleETCState:
         """The beginning of stage I."""
-        del key
         return first_state(self.active_arms)
 
     def act(self, state: DoubleETCState, key: Key) -> Pull:
         """Both arms in turn where both are explored, 2' in stage III, else the leader."""
-        del key
         return next_pull(state, self.active_arms)
 
     def update(
         self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The tests, and the turns between the stages."""
-        del key
         active, horizon = self.active_arms, jnp.asarray(self.horizon, jnp.float32)
         t_1, commit_at = first_commitment(self, power=10)
         most = in_float64(lambda horizon: to_int32(jnp.ceil(jnp.log(horizon) ** 2)), self.horizon)

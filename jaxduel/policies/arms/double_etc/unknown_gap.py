@@ -61,19 +61,16 @@ class DETC(UnknownGapSettings):
 
     def init(self, key: Key) -> DoubleETCState:
         """The beginning of stage I."""
-        del key
         return first_state(self.active_arms)
 
     def act(self, state: DoubleETCState, key: Key) -> Pull:
         """Both arms in turn in stage I, 2' in stage III, else the leader."""
-        del key
         return next_pull(state, self.active_arms)
 
     def update(
         self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The tests, and the turns between the stages."""
-        del key
         t_1, commit_at = first_commitment(self, power=2)
         active, state = self.active_arms, after_pull(state, plan, outcome)
         state = with_leader(state, active, are_apart(state.rewards, active, t_1))
