@@ -24,10 +24,11 @@ def empty_sets(num_arms: int) -> jax.Array:
 def sets_where(mask: jax.Array) -> jax.Array:
     """The sets of a (K, K) bool mask: `mask[k, i]` says whether k is in set i."""
     num = mask.shape[0]
-    words = -(-num // _WORD)
-    shifts = jnp.arange(num, dtype=jnp.uint32)[:, None] % _WORD
-    bits = jnp.pad(mask.astype(jnp.uint32) << shifts, ((0, words * _WORD - num), (0, 0)))
-    return jnp.sum(bits.reshape(words, _WORD, num), axis=1, dtype=jnp.uint32)
+    bits = mask.astype(jnp.uint32) << (jnp.arange(num, dtype=jnp.uint32)[:, None] % _WORD)
+    whole = num // _WORD * _WORD  # the rest apart: XLA's loops do not vectorize where they pad
+    parts = bits[:whole].reshape(-1, _WORD, num), bits[None, whole:]
+    sums = [jnp.sum(part, axis=1, dtype=jnp.uint32) for part in parts if part.size > 0]
+    return jnp.concatenate(sums)
 
 
 def alone(arm: jax.Array, num_arms: int) -> jax.Array:
