@@ -56,6 +56,11 @@ def listed(things: Sequence[Any]) -> str:
     return ", ".join(map(str, things[:_MOST_LISTED])) + more
 
 
+def arms_text(arms: Sequence[int]) -> str:
+    """Arms, `listed`: `arm 3`, or `arms 0, 1`."""
+    return f"arm{'s' * (len(arms) > 1)} {listed(arms)}"
+
+
 def html_table(
     caption: str, rows: Sequence[Sequence[str]], header: Sequence[str] | None = None
 ) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxduel.display import array_text, html_table, is_known, listed
+from jaxduel.display import arms_text, array_text, html_table, is_known
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.problems.dueling import frozen
 from jaxduel.pytrees import register_dataclass
 
 ARM_GAP_KINDS = ("pulls",)
@@ -110,7 +111,7 @@ class ArmsProblem:
         best, gap = self.best_arms, self.smallest_gap
         return [
             f"{self.rewards} rewards",
-            f"best arm{'s' * (len(best) > 1)} {listed(best)}",
+            f"best {arms_text(best)}",
             "all means equal" if gap is None else f"smallest gap {gap:.4g}",
         ]
 
@@ -164,7 +165,7 @@ def gaussian(
         )
     spread = np.broadcast_to(spread, values.shape)
     _refuse(name, "std", spread, ~(np.isfinite(spread) & (spread > 0)), "positive and finite")
-    return ArmsProblem(_frozen(values), _frozen(spread), name)
+    return ArmsProblem(frozen(values), frozen(spread), name)
 
 
 def bernoulli(means: ArrayLike | Sequence[float], name: str = "bernoulli") -> ArmsProblem:
@@ -184,7 +185,7 @@ def bernoulli(means: ArrayLike | Sequence[float], name: str = "bernoulli") -> Ar
     """
     values = _means(means, name)
     _refuse(name, "means", values, (values < 0) | (values > 1), "in [0, 1]")
-    return ArmsProblem(_frozen(values), None, name)
+    return ArmsProblem(frozen(values), None, name)
 
 
 def one_better_arm(
@@ -330,9 +331,3 @@ def _refuse(name: str, what: str, values: np.ndarray, wrong: np.ndarray, accepte
             f"arms '{name}' have {what} {values[arm]:.6g} at arm {arm} (counted from 0): "
             f"{what} must be {accepted}."
         )
-
-
-def _frozen(values: np.ndarray) -> np.ndarray:
-    values = np.array(values)
-    values.flags.writeable = False
-    return values

@@ -159,8 +159,8 @@ class DuelingProblem:
         if len(set(arms)) < len(arms):
             raise InputError(f"'{shown}' names an arm twice: the arms of a submatrix must differ.")
         chosen = np.ix_(arms, arms)
-        ties = None if self.ties is None else _frozen(np.asarray(self.ties)[chosen])
-        return DuelingProblem(_frozen(self._host()[chosen]), name, ties)
+        ties = None if self.ties is None else frozen(np.asarray(self.ties)[chosen])
+        return DuelingProblem(frozen(self._host()[chosen]), name, ties)
 
     @property
     def smallest_gap(self) -> float | None:
@@ -285,7 +285,7 @@ def from_matrix(
             f"(the worst of {count} such pairs, arms counted from 0): each pair must sum to 1 "
             f"within {_TOLERANCE:g}."
         )
-    preferences = _frozen(_symmetrised(matrix))
+    preferences = frozen(_symmetrised(matrix))
     return DuelingProblem(preferences, name, None if ties is None else _ties(ties, name, matrix))
 
 
@@ -317,7 +317,7 @@ def _ties(ties: Any, name: str, matrix: np.ndarray) -> np.ndarray | None:
             f"half for either arm, so that p = {matrix[i, j]:.6g} leaves at most {room[i, j]:.6g}."
         )
     tied = np.minimum(np.maximum(tied, tied.T), room)
-    return _frozen(tied) if tied.any() else None
+    return frozen(tied) if tied.any() else None
 
 
 def _numbers(p: Any, name: str) -> np.ndarray:
@@ -360,7 +360,8 @@ def _symmetrised(matrix: np.ndarray) -> np.ndarray:
     return np.where(matrix > matrix.T, larger, np.where(matrix < matrix.T, 1 - larger, 0.5))
 
 
-def _frozen(matrix: np.ndarray) -> np.ndarray:
+def frozen(matrix: np.ndarray) -> np.ndarray:
+    """An array that nobody can write to, the given one if its memory is contiguous."""
     matrix = np.ascontiguousarray(matrix)
     matrix.flags.writeable = False
     return matrix

@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from jaxduel.display import listed
+from jaxduel.display import arms_text
 from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.assumptions import (
     Violation,
@@ -78,9 +78,9 @@ class MatrixReport:
         """The report as text, one fact per line."""
         rows = [
             ("Condorcet winner", self._condorcet()),
-            ("Copeland", f"{_arms(self.copeland_winners)}, beating {self.copeland_score} of "
+            ("Copeland", f"{arms_text(self.copeland_winners)}, beating {self.copeland_score} of "
              f"{self.num_arms - 1}"),
-            ("Borda", f"{_arms(self.borda_winners)}, mean preference {self.borda_score:.4g}"),
+            ("Borda", f"{arms_text(self.borda_winners)}, mean preference {self.borda_score:.4g}"),
             ("total order", _verdict(self.total_order)),
             ("SST", _verdict(self.sst)),
             ("STI", _verdict(self.sti)),
@@ -143,7 +143,7 @@ class ArmsReport:
 
     def lines(self) -> list[str]:
         """The report as text, one fact per line."""
-        rows = [("best", f"{_arms(self.best_arms)}, mean {self.best_mean:.4g}")]
+        rows = [("best", f"{arms_text(self.best_arms)}, mean {self.best_mean:.4g}")]
         if self.deviations is not None:
             rows.append(("deviations", _range(self.deviations)))
         if self.gaps is None:
@@ -281,7 +281,3 @@ def _originals(name: str, num_arms: int) -> str | None:
 
 def _verdict(violation: Violation | None) -> str:
     return "yes" if violation is None else f"no: {violation.reason}"
-
-
-def _arms(arms: tuple[int, ...]) -> str:
-    return f"arm{'s' if len(arms) > 1 else ''} {listed(arms)}"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jaxduel.display import arms_text
 from jaxduel.policies.arms.grids import KINDS, grid_times
 from jaxduel.problems import ArmsProblem
 from jaxduel.theory.arm_bounds import (
@@ -19,7 +20,7 @@ from jaxduel.theory.arm_bounds import (
 )
 from jaxduel.theory.batched_bounds import rounds_asked_for
 from jaxduel.theory.lai_robbins import lai_robbins_constant
-from jaxduel.theory.table import ORDER, UNKNOWN, Bound, Theorem, bound_unless, shown, table
+from jaxduel.theory.table import ORDER, UNKNOWN, Bound, Theorem, bound_unless, table
 
 _GAO = "Gao et al. 2019,"
 _LEGEND = '  lower bounds are those of the worst instance; "this gap": of those of the smallest gap'
@@ -67,7 +68,7 @@ class ArmBoundsReport:
             extent = f"gaps from {self.smallest_gap:.4g} to {max(self.gaps):.4g}"
         title = (
             f"{self.name}: K = {len(self.gaps)}, {self.rewards} rewards, best "
-            f"{shown(self.best_arms)}, {extent}"
+            f"{arms_text(self.best_arms)}, {extent}"
         )
         return [title, *table(self.bounds), *([_LEGEND] if self.horizon is not None else [])]
 

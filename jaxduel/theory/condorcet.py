@@ -10,6 +10,7 @@ Of an array they are functions of JAX (`jaxduel.theory`): NaN without a Condorce
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from jaxduel.errors import InputError, unknown_name
@@ -107,33 +108,18 @@ def _costs(x: Any, gaps: Any) -> Any:
     return xp.where(beaten, (gaps[:, None] + gaps[None, :]) / 2 / divergence, xp.inf)
 
 
-def _lower(x: Any, gaps: Any) -> Any:
+def _lower(x: Any, gaps: Callable[[Any], Any]) -> Any:
     xp = namespace(x)
-    least = xp.min(_costs(x, gaps), axis=1)
+    least = xp.min(_costs(x, gaps(x)), axis=1)
     return xp.sum(xp.where(xp.any(x < 0, axis=1), least, 0.0))
 
 
-def _rmed1(x: Any, gaps: Any) -> Any:
+def _rmed1(x: Any, gaps: Callable[[Any], Any]) -> Any:
     xp = namespace(x)
     winner = best_arm(x)
-    return xp.sum(xp.where(x[:, winner] < 0, _costs(x, gaps)[:, winner], 0.0))
+    return xp.sum(xp.where(x[:, winner] < 0, _costs(x, gaps(x))[:, winner], 0.0))
 
 
-def _lower_average(x: Any) -> Any:
-    return _lower(x, _average_gaps(x))
-
-
-def _lower_copeland(x: Any) -> Any:
-    return _lower(x, _copeland_gaps(x))
-
-
-def _rmed1_average(x: Any) -> Any:
-    return _rmed1(x, _average_gaps(x))
-
-
-def _rmed1_copeland(x: Any) -> Any:
-    return _rmed1(x, _copeland_gaps(x))
-
-
-_LOWER = {"average": _lower_average, "copeland": _lower_copeland}
-_RMED1 = {"average": _rmed1_average, "copeland": _rmed1_copeland}
+_GAPS = {"average": _average_gaps, "copeland": _copeland_gaps}
+_LOWER = {regret: partial(_lower, gaps=gaps) for regret, gaps in _GAPS.items()}
+_RMED1 = {regret: partial(_rmed1, gaps=gaps) for regret, gaps in _GAPS.items()}

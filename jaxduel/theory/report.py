@@ -7,6 +7,7 @@ from typing import overload
 
 import numpy as np
 
+from jaxduel.display import arms_text
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
 from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
@@ -18,7 +19,7 @@ from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation
 from jaxduel.theory.identification import identification_lower_bound
 from jaxduel.theory.lower_bound import copeland_lower_bound
-from jaxduel.theory.table import ORDER, Bound, Theorem, shown, table
+from jaxduel.theory.table import ORDER, Bound, Theorem, table
 from jaxduel.theory.upper_bounds import (
     ccb_constant,
     dts_constant,
@@ -68,7 +69,7 @@ class BoundsReport:
         title = (
             f"{self.name}: K = {self.num_arms}, C = {len(self.copeland_winners)} Copeland winner"
             f"{'s' if len(self.copeland_winners) > 1 else ''} "
-            f"({shown(self.copeland_winners)}), "
+            f"({arms_text(self.copeland_winners)}), "
             f"L_1 = {self.fewest_losses}, smallest gap {self.smallest_gap:.4g}"
         )
         if self.identification is None:

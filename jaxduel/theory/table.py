@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-_SHOWN = 8
 ORDER = " (an order, not a bound)"
 """Marks the argument of an O(), which is no bound."""
 CONSTANT = "as a constant of log T (natural)"
@@ -112,10 +111,3 @@ def table(bounds: Sequence[Bound]) -> list[str]:
             why = reason.removeprefix(_NOT)
             lines.append(f"  not for this problem ({why}): {'; '.join(dict.fromkeys(names))}")
     return lines
-
-
-def shown(arms: Sequence[int]) -> str:
-    """The first arms by their numbers, from 0, and how many more there are."""
-    more = len(arms) - _SHOWN
-    listed = f"arm{'s' * (len(arms) > 1)} {', '.join(str(arm) for arm in arms[:_SHOWN])}"
-    return f"{listed} and {more} more" if more > 0 else listed

@@ -159,19 +159,34 @@ def _stop(votes, wins, most, delta):
     return (votes[when[0]], np.argmax(sure[when[0]])) if len(when) else (-1, -1)
 
 
+@pytest.fixture
+def widths(monkeypatch) -> list[int]:
+    """Those to which blocks are narrowed, which always pays."""
+    widths, narrowed = [], narrowing.narrowed
+
+    def recorded(*args, program):
+        widths.append(args[-1].shape[-1])
+        return narrowed(*args, program=program)
+
+    monkeypatch.setattr(narrowing, "WORTH", 0)
+    monkeypatch.setattr(narrowing, "narrowed", recorded)
+    return widths
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) for name in ("dts", "ecw-rmed")] + ["rucb"]
 )
-def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monkeypatch):
+def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monkeypatch, widths):
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make(name, num_arms=4)
-    settings = {"votes": 120, "num_seeds": 12, "horizon": 4_000, "stop": "condorcet"}
-    monkeypatch.setattr(narrowing, "WORTH", 0)
+    settings = {"votes": 300, "num_seeds": 32, "horizon": 10_000, "stop": "condorcet"}
     plain = jd.identify(policy, problem, **settings, skip_quiet=False)
+    assert len(widths) == 1
     several = jd.identify(policy, problem, **settings, skip_quiet=False, lanes=5)
     monkeypatch.setattr(narrowing, "NARROWEST", 1_000)  # in no case
     whole = jd.identify(policy, problem, **settings, skip_quiet=False)
+    assert len(widths) == 1
     monkeypatch.setattr(blocks, "STEPS_PER_CALL", 37)
     monkeypatch.setattr(blocks, "FEWEST_STEPS", 5)
     cut = jd.identify(policy, problem, **settings, skip_quiet=False)
@@ -190,12 +205,12 @@ def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monke
 
 
 @pytest.mark.slow
-def test_progress_of_a_block_that_is_narrowed_goes_forward_to_its_end(monkeypatch):
+def test_progress_of_a_block_that_is_narrowed_goes_forward_to_its_end(monkeypatch, widths):
     shares = []
-    monkeypatch.setattr(narrowing, "WORTH", 0)
     monkeypatch.setattr(Simulating, "tick", lambda _, share: shares.append(share))
     policy = jd.policies.make("rucb", num_arms=4)
     jd.identify(policy, jd.problems.load("cyclic"), votes=300, num_seeds=32, horizon=10_000)
+    assert len(widths) == 1
     assert min(shares) >= 0
     assert sum(shares) == pytest.approx(1)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +13,7 @@ from jaxduel.policies.copeland_rmed import demands, loop
 from jaxduel.policies.copeland_rmed.constraints import table_of
 from jaxduel.policies.copeland_rmed.demands import Demand
 from jaxduel.policies.copeland_rmed.evidence import Standing
-from jaxduel.policies.copeland_rmed.loop import LoopState
+from jaxduel.policies.copeland_rmed.loop import LoopSettings, LoopState
 from jaxduel.policies.copeland_rmed.quiet import quiet_run
 from jaxduel.policies.copeland_rmed.vertex import TOLERANCE, no_vertex, optimal_vertex
 from jaxduel.policies.registry import register
@@ -40,7 +39,7 @@ _demand = partial(demands.demand_with, _allocate)
 @register("cw-rmed")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class CWRMED:
+class CWRMED(LoopSettings):
     """CW-RMED, Komiyama, Honda and Nakagawa (ICML 2016), Algorithm 1: asymptotically optimal.
 
     It is ECW-RMED with another optimum in line 11: q* minimises the regret over all allocations
@@ -59,12 +58,7 @@ class CWRMED:
     milliseconds for a solution from e = 0. Should the method fail to find one in 64 K steps, that
     comparison takes ECW-RMED's optimum, and `state.demand.program.stalls` counts it.
 
-    Attributes:
-      num_arms: K; in the formulas, the number of active arms.
-      active_arms: (K,) bool, the arms that exist.
-      alpha: line 4, positive. 3 in the paper.
-      beta: line 4, at least 0. 0.01 in the paper's experiments.
-      line4: "retest" or "pass", as for ECW-RMED.
+    Attributes: those of `LoopSettings`.
 
     Draws nothing: given the outcomes it is deterministic.
 
@@ -75,14 +69,6 @@ class CWRMED:
       >>> jd.policies.parameters("cw-rmed")
       {'alpha': 3.0, 'beta': 0.01, 'line4': 'retest'}
     """
-
-    num_arms: int = field(metadata={"static": True})
-    active_arms: jax.Array
-    alpha: float | jax.Array = 3.0
-    beta: float | jax.Array = 0.01
-    line4: str = field(default="retest", metadata={"static": True})
-
-    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""

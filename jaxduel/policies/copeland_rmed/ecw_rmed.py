@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import jax
 
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.copeland_rmed import demands, loop
-from jaxduel.policies.copeland_rmed.loop import LoopState
+from jaxduel.policies.copeland_rmed.loop import LoopSettings, LoopState
 from jaxduel.policies.copeland_rmed.quiet import quiet_run
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -21,7 +20,7 @@ _demand = partial(demands.demand_with, demands.allocate_ecw)
 @register("ecw-rmed")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class ECWRMED:
+class ECWRMED(LoopSettings):
     """ECW-RMED, Komiyama, Honda and Nakagawa (ICML 2016), Algorithm 1 with Theorem 5.
 
     Before each comparison, line 4: while there is a pair with n_ij < alpha sqrt(log t), or with
@@ -47,17 +46,7 @@ class ECWRMED:
     learnt something; they hold the log t at which their decisions change, so that a step
     that teaches nothing costs O(K) words and one comparison of K x K numbers.
 
-    Attributes:
-      num_arms: K; in the formulas, the number of active arms.
-      active_arms: (K,) bool, the arms that exist.
-      alpha: line 4, positive. 3 in the paper.
-      beta: line 4, at least 0. 0.01 in the paper's experiments (by the authors' rebuttal; its
-        first version printed 0.1).
-      line4: "retest" as described, by the paper's words ("at the beginning of each round [...] it
-        immediately draws that pair. Otherwise, it enters the loop"). "pass": asked once at the
-        beginning of a pass, all pairs that lack comparisons then are compared once each. They
-        differ little, but with delays, where counts are of known outcomes: "retest" compares one
-        pair until outcomes come.
+    Attributes: those of `LoopSettings`.
 
     The order of the pairs matters on matrices like "gap", where few comparisons suffice in one
     order of the arms: `simulate(..., shuffle_arms=False)` keeps that of the table. Draws
@@ -70,14 +59,6 @@ class ECWRMED:
       >>> jd.policies.describe("ecw-rmed").assumes  # but no Condorcet winner
       ('a preference in every pair',)
     """
-
-    num_arms: int = field(metadata={"static": True})
-    active_arms: jax.Array
-    alpha: float | jax.Array = 3.0
-    beta: float | jax.Array = 0.01
-    line4: str = field(default="retest", metadata={"static": True})
-
-    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,33 +32,30 @@ LINE4 = ("retest", "pass")
 """Readings of line 4: tested before every comparison, or before every pass."""
 
 
-class Looping(Protocol):
-    """Fields of a policy that these functions read."""
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings:
+    """The parameters of CW-RMED and ECW-RMED.
 
-    @property
-    def num_arms(self) -> int:
-        """K."""
-        ...
+    Attributes:
+      num_arms: K; in the formulas, the number of active arms.
+      active_arms: (K,) bool, the arms that exist.
+      alpha: line 4, positive. 3 in the paper.
+      beta: line 4, at least 0. 0.01 in the paper's experiments (by the authors' rebuttal; its
+        first version printed 0.1).
+      line4: "retest" as described, by the paper's words ("at the beginning of each round [...] it
+        immediately draws that pair. Otherwise, it enters the loop"). "pass": asked once at the
+        beginning of a pass, all pairs that lack comparisons then are compared once each. They
+        differ little, but with delays, where counts are of known outcomes: "retest" compares one
+        pair until outcomes come.
+    """
 
-    @property
-    def active_arms(self) -> jax.Array:
-        """(K,) bool, the arms that exist."""
-        ...
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    alpha: float | jax.Array = 3.0
+    beta: float | jax.Array = 0.01
+    line4: str = field(default="retest", metadata={"static": True})
 
-    @property
-    def alpha(self) -> float | jax.Array:
-        """Line 4: each pair needs alpha sqrt(log t) comparisons."""
-        ...
-
-    @property
-    def beta(self) -> float | jax.Array:
-        """Line 4: estimates within beta / log log t of 1/2 need another comparison."""
-        ...
-
-    @property
-    def line4(self) -> str:
-        """One of `LINE4`."""
-        ...
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
 
 class LoopState(NamedTuple):
@@ -73,7 +71,7 @@ class LoopState(NamedTuple):
     t: jax.Array  # () int32: comparisons made
 
 
-def require_line4(policy: Looping, where: str) -> None:
+def require_line4(policy: LoopSettings, where: str) -> None:
     """Raises InputError unless alpha > 0, beta >= 0 and `line4` is one of `LINE4`."""
     require(policy.alpha, lambda a: a > 0, f"{where}: alpha must be positive")
     require(policy.beta, lambda b: b >= 0, f"{where}: beta must not be negative")
@@ -82,7 +80,7 @@ def require_line4(policy: Looping, where: str) -> None:
 
 
 def begin(
-    policy: Looping,
+    policy: LoopSettings,
     demand_of: Callable[..., Demand],
     program: Any,
     wins: jax.Array | None = None,
@@ -142,7 +140,7 @@ def first(pairs: jax.Array) -> Duel:
 
 
 def advance(
-    policy: Looping,
+    policy: LoopSettings,
     state: LoopState,
     plan: Duel,
     outcome: jax.Array,
@@ -232,7 +230,7 @@ def some(pairs: jax.Array) -> jax.Array:
 
 
 def told(
-    policy: Looping, state: LoopState, feedback: Feedback, demand_of: Callable[..., Demand]
+    policy: LoopSettings, state: LoopState, feedback: Feedback, demand_of: Callable[..., Demand]
 ) -> LoopState:
     """The state after withheld outcomes became known."""
     active, outcomes = jnp.asarray(policy.active_arms), feedback.wins()
@@ -285,12 +283,12 @@ class Line4(NamedTuple):
     dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0
 
 
-def line4_comes(policy: Looping, passed: jax.Array) -> jax.Array:
+def line4_comes(policy: LoopSettings, passed: jax.Array) -> jax.Array:
     """True if line 4 comes before the next comparison, given whether a pass ended: () bool."""
     return passed | (policy.line4 == "retest")
 
 
-def line4_at(policy: Looping, t: jax.Array) -> Line4:
+def line4_at(policy: LoopSettings, t: jax.Array) -> Line4:
     """The thresholds for comparison number t, from 1; log log t is taken to be at least 1."""
     log_t = jnp.log(t.astype(jnp.float32))
     slow = jnp.maximum(1.0, jnp.log(jnp.maximum(1.0, log_t)))
@@ -306,7 +304,7 @@ def _pairs_where(mask: jax.Array) -> jax.Array:
 
 
 def _after(
-    policy: Looping, state: LoopState, drawn: Duel, estimates: Estimates, line4: Line4
+    policy: LoopSettings, state: LoopState, drawn: Duel, estimates: Estimates, line4: Line4
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The pairs of line 4 once `drawn` has been compared, by what is known of that pair alone.
 

@@ -13,7 +13,7 @@ from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Quiet
 from jaxduel.policies.copeland_rmed import loop
 from jaxduel.policies.copeland_rmed.demands import Demand
-from jaxduel.policies.copeland_rmed.loop import Looping, LoopState
+from jaxduel.policies.copeland_rmed.loop import LoopSettings, LoopState
 
 _LAST = jnp.iinfo(jnp.int32).max
 
@@ -26,7 +26,7 @@ class _Lists(NamedTuple):
     t: jax.Array  # () int32: comparisons made
 
 
-def quiet_run(policy: Looping, state: LoopState, limit: jax.Array) -> tuple[LoopState, Quiet]:
+def quiet_run(policy: LoopSettings, state: LoopState, limit: jax.Array) -> tuple[LoopState, Quiet]:
     """The comparisons of an arm with itself that come next, and the state after them.
 
     They teach nothing, so that i* and the lists change with log t alone. One may end a pass. Then

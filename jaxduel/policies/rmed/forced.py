@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,31 +15,11 @@ from jaxduel.policies.base import Duel, Feedback, Quiet
 from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.rmed import lists
 
+if TYPE_CHECKING:
+    from jaxduel.policies.rmed.rmed2 import RMED2
+    from jaxduel.policies.rmed.rmed2fh import RMED2FH
+
 _NEVER = jnp.iinfo(jnp.int32).max
-
-
-class Forcing(Protocol):
-    """Fields of a policy that these functions read."""
-
-    @property
-    def num_arms(self) -> int:
-        """K."""
-        ...
-
-    @property
-    def active_arms(self) -> jax.Array:
-        """(K,) bool, the arms that exist."""
-        ...
-
-    @property
-    def scale(self) -> float | jax.Array:
-        """f(K) = scale K^exponent."""
-        ...
-
-    @property
-    def exponent(self) -> float | jax.Array:
-        """f(K) = scale K^exponent."""
-        ...
 
 
 class MainState(NamedTuple):
@@ -55,7 +35,7 @@ class MainState(NamedTuple):
     t: jax.Array  # () int32: comparisons made
 
 
-def begin(policy: Forcing) -> MainState:
+def begin(policy: RMED2 | RMED2FH) -> MainState:
     """No comparisons; all arms are on the list."""
     num = policy.num_arms
     wins = jnp.zeros((num, num), jnp.int32)
@@ -72,7 +52,7 @@ def begin(policy: Forcing) -> MainState:
     )
 
 
-def after_wins(policy: Forcing, wins: jax.Array, needed: jax.Array) -> MainState:
+def after_wins(policy: RMED2 | RMED2FH, wins: jax.Array, needed: jax.Array) -> MainState:
     """The state after the comparisons counted in `wins`, at the beginning of a pass.
 
     Args:
@@ -102,7 +82,7 @@ def some_lack(state: MainState, needed: jax.Array) -> jax.Array:
 
 
 def choose(
-    policy: Forcing,
+    policy: RMED2 | RMED2FH,
     state: MainState,
     needed: jax.Array,
     left: jax.Array,
@@ -168,7 +148,7 @@ def _advantage(wins: jax.Array, losses: jax.Array) -> jax.Array:
 
 
 def advance(
-    policy: Forcing, state: MainState, plan: Duel, outcome: jax.Array, forced: jax.Array
+    policy: RMED2 | RMED2FH, state: MainState, plan: Duel, outcome: jax.Array, forced: jax.Array
 ) -> MainState:
     """The state after a comparison; one that was forced leaves the lists as they are."""
     learnt = duel_result(plan, outcome)
@@ -197,7 +177,7 @@ def advance(
 
 
 def quiet(
-    policy: Forcing,
+    policy: RMED2 | RMED2FH,
     state: MainState,
     limit: jax.Array,
     needed: Callable[[jax.Array], jax.Array],

@@ -15,7 +15,7 @@ from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
-from jaxduel.policies.thompson.quiet import confident_run, no_run
+from jaxduel.policies.thompson.quiet import confident_run
 from jaxduel.policies.thompson.sampling import ThompsonState
 from jaxduel.pytrees import register_dataclass
 
@@ -111,10 +111,7 @@ class DTS:
         set. The step after it is one that ends such a run: a decisive vote falls on its unlikely
         side, or somebody replies (`jaxduel.policies.thompson.quiet`).
         """
-        if not self.self_duels:
-            return no_run(state)
-        active = jnp.asarray(self.active_arms)
-        return confident_run(state, self.alpha, active, limit, key)
+        return confident_run(self, state, limit, key)
 
     def quiet_among(
         self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
@@ -122,12 +119,7 @@ class DTS:
         """As `quiet`, but several arms of `among`, (K,) bool, may have most votes. The votes that
         are still open decide which of them meets itself (`jaxduel.policies.thompson.leaders`).
         """
-        if not self.self_duels:
-            return no_run(state)
-        active = jnp.asarray(self.active_arms)
-        return confident_run(
-            state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which
-        )
+        return confident_run(self, state, limit, key, among)
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
         """Takes in withheld outcomes."""

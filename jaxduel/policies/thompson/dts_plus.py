@@ -19,7 +19,7 @@ from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
-from jaxduel.policies.thompson.quiet import confident_run, no_run
+from jaxduel.policies.thompson.quiet import confident_run
 from jaxduel.policies.thompson.sampling import ThompsonState
 from jaxduel.pytrees import register_dataclass
 
@@ -105,10 +105,7 @@ class DTSPlus:
         Hence there are no runs of several Copeland winners (but see `quiet_among`). The theta_ij of
         a tie in the step after a run are drawn given the votes, however these fell.
         """
-        if not self.self_duels:
-            return no_run(state)
-        active = jnp.asarray(self.active_arms)
-        return confident_run(state, self.alpha, active, limit, key)
+        return confident_run(self, state, limit, key)
 
     def quiet_among(
         self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
@@ -116,12 +113,7 @@ class DTSPlus:
         """As `quiet`, but several arms of `among`, (K,) bool, may have most votes; the run does not
         tell which of them meets itself (`jaxduel.policies.SupportsSharedSkip`).
         """
-        if not self.self_duels:
-            return no_run(state)
-        active = jnp.asarray(self.active_arms)
-        return confident_run(
-            state, self.alpha, active, limit, key, among=among, tells_which=self.tells_which
-        )
+        return confident_run(self, state, limit, key, among)
 
     def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
         """Takes in withheld outcomes."""

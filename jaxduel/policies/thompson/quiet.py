@@ -35,6 +35,7 @@ probabilities, and `jaxduel.policies.thompson.sampling.after_feedback` frees its
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -50,18 +51,19 @@ from jaxduel.policies.thompson.leaders import chances_to_lead, few
 from jaxduel.policies.thompson.runs import LEAST, Coins, Run, any_of, run_of
 from jaxduel.policies.thompson.sampling import ThompsonState
 
+if TYPE_CHECKING:
+    from jaxduel.policies.thompson.dts import DTS
+    from jaxduel.policies.thompson.dts_plus import DTSPlus
+
 _NEVER = 2.0**-126  # the `signed_tail` of a coin that cannot fall on its unlikely side
 
 
 def confident_run(
+    policy: DTS | DTSPlus,
     state: ThompsonState,
-    alpha: jax.Array | float,
-    active: jax.Array,
     limit: jax.Array,
     key: Key,
-    *,
     among: jax.Array | None = None,
-    tells_which: bool = False,
 ) -> tuple[ThompsonState, Quiet]:
     """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
 
@@ -73,18 +75,20 @@ def confident_run(
     too, and they are equally likely to be the first arm.
 
     Args:
+      policy: with `tells_which` a run of several leaders has weights, as ties of votes are broken
+        uniformly; else it is reported as that of the first of them. None without `self_duels`.
       state: before the step.
-      alpha: as in `jaxduel.policies.counts.log_bound`.
-      active: (K,) bool.
       limit: () int32, at least 0.
       key: used for nothing else.
       among: (K,) bool, the arms that may share a run. None: none.
-      tells_which: True if ties of votes are broken uniformly and the run has weights; else a run of
-        several leaders is reported as that of the first of them.
 
     Returns:
       The state after the run, and the run.
     """
+    if not policy.self_duels:
+        return state, Quiet(jnp.int32(0), jnp.int32(0))
+    alpha, active = policy.alpha, jnp.asarray(policy.active_arms)
+    tells_which = among is not None and policy.tells_which
     num = len(active)
     bound = log_bound(alpha, state.t + 1)
     candidates = sampling.possible_winners(state, bound, active)
@@ -124,11 +128,6 @@ def confident_run(
         return _later(state, run), Quiet(arm, run.n)
     weights = leads * (1.0 - answered)
     return _later(state, run), Quiet(lax.argmax(weights, 0, jnp.int32), run.n, weights)
-
-
-def no_run(state: ThompsonState) -> tuple[ThompsonState, Quiet]:
-    """The run of a policy whose arms never meet themselves: none."""
-    return state, Quiet(jnp.int32(0), jnp.int32(0))
 
 
 def champion_run(

@@ -12,16 +12,12 @@ from jaxduel.numerics.float64 import to_int32
 from jaxduel.policies.arms.double_etc.stages import (
     DoubleETCState,
     KnownGapSettings,
-    after_round,
-    committed,
+    after_known_gap_round,
     first_state,
     known_gap_lengths,
-    known_gap_test,
     leader_pulls,
     of_known_gap,
     planned,
-    with_anchor,
-    with_leader,
 )
 from jaxduel.policies.arms.elimination import pulls_made
 from jaxduel.policies.base import Key, PullBatch
@@ -79,10 +75,7 @@ class DETCBatchedKnownGap(KnownGapSettings):
         self, state: DoubleETCState, plan: PullBatch, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The turns between the stages."""
-        lengths = known_gap_lengths(self)
-        state = with_leader(after_round(state, plan, outcome), self.active_arms)
-        state = with_anchor(state, lengths.commit_at)
-        return committed(state, self.active_arms, known_gap_test(state, self, lengths))
+        return after_known_gap_round(self, state, plan, outcome)
 
     def _test_at(self, number: jax.Array) -> jax.Array:
         """Pulls of stage III at its k-th test: () int32."""

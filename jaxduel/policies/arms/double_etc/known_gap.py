@@ -9,15 +9,11 @@ import jax
 from jaxduel.policies.arms.double_etc.stages import (
     DoubleETCState,
     KnownGapSettings,
-    after_round,
-    committed,
+    after_known_gap_round,
     first_state,
     known_gap_lengths,
-    known_gap_test,
     leader_pulls,
     planned,
-    with_anchor,
-    with_leader,
 )
 from jaxduel.policies.base import Key, PullBatch
 from jaxduel.policies.registry import register
@@ -79,7 +75,4 @@ class DETCKnownGap(KnownGapSettings):
         self, state: DoubleETCState, plan: PullBatch, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The turns between the stages."""
-        lengths = known_gap_lengths(self)
-        state = with_leader(after_round(state, plan, outcome), self.active_arms)
-        state = with_anchor(state, lengths.commit_at)
-        return committed(state, self.active_arms, known_gap_test(state, self, lengths))
+        return after_known_gap_round(self, state, plan, outcome)

@@ -163,6 +163,16 @@ def known_gap_test(
     return weight * jnp.abs(state.anchor - theta(state, settings.active_arms)) >= lengths.log_term
 
 
+def after_known_gap_round(
+    settings: KnownGapSettings, state: DoubleETCState, plan: PullBatch, sums: jax.Array
+) -> DoubleETCState:
+    """The state after a round of Algorithm 1 or 4."""
+    lengths = known_gap_lengths(settings)
+    state = with_leader(after_round(state, plan, sums), settings.active_arms)
+    state = with_anchor(state, lengths.commit_at)
+    return committed(state, settings.active_arms, known_gap_test(state, settings, lengths))
+
+
 def first_commitment(settings: UnknownGapSettings, power: int) -> tuple[jax.Array, jax.Array]:
     """T_1, () float32, log^power T unless it is given; and the pulls of 1' that end stage II, ()
     int32: the first number above T_1."""
