@@ -202,17 +202,20 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     - "davidson": btl with ties, P(i), P(j), P(tie) proportional to exp(d/2), exp(-d/2), nu, and
       log nu of the same prior.
 
-    Posteriors of strengths are Laplace approximations: normal at the mode. Only davidson reads
-    ties; to the others they are no votes.
+    Posteriors of strengths are Laplace approximations: normal at the mode. Where an arm has won or
+    lost nearly all of few votes, the posterior is skewed away from the others and this is not: such
+    arms are named best or worst with too little certainty, and fewer of their 95 % intervals hold
+    the truth (btl 90 %, thurstone 81 % after ten votes of which one arm won all). Only davidson
+    reads ties; to the others they are no votes.
 
     Args:
       votes: the votes.
       model: one of `MODELS`.
-      prior_std: standard deviation of the priors; the free model has none.
+      prior_std: standard deviation of the priors, from 1e-6 to 1e6; the free model has none.
 
     Raises:
-      InputError: an unknown model, a `prior_std` that is not positive, or no decisive vote for a
-        model that needs some.
+      InputError: an unknown model, a `prior_std` out of range, or no decisive vote for a model that
+        needs some.
 
     Warns:
       UserWarning: the arms are in several groups that never met, whose order the prior decides.
@@ -229,7 +232,9 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     if not isinstance(model, str) or model not in MODELS:
         raise unknown_name("model", model, MODELS)
     require_votes(votes, "fit")
-    require_number(prior_std, lambda x: x > 0, "prior_std must be a positive number")
+    require_number(
+        prior_std, lambda x: (x >= 1e-6) & (x <= 1e6), "prior_std must be from 1e-6 to 1e6"
+    )
     with_ties = model == "davidson"
     if not with_ties and not votes.wins.any():
         raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")

@@ -308,10 +308,10 @@ def test_ties_alone_are_for_davidson():
             jd.votes.fit(votes, model)
 
 
-@pytest.mark.parametrize("prior_std", [0, -1, np.nan, np.inf, None, "2", [1.0, 2.0]])
+@pytest.mark.parametrize("prior_std", [0, -1, 1e-9, 1e9, np.nan, np.inf, None, "2", [1.0, 2.0]])
 def test_bad_priors_get_a_sentence(prior_std):
     votes = drawn(np.random.default_rng(8))
-    with pytest.raises(InputError, match="prior_std must be a positive number"):
+    with pytest.raises(InputError, match="prior_std must be from 1e-6 to 1e6"):
         jd.votes.fit(votes, prior_std=prior_std)
 
 
