@@ -98,23 +98,18 @@ def _scales(across_log: bool, up_log: bool) -> str:
     return "linear axes"
 
 
+def _line(curve: Any, look: plotting.Style, at: np.ndarray, points: bool = False) -> Line:
+    """A curve of means with its intervals."""
+    x, y, low, high = map(numbers, (at, curve.mean, curve.lower95, curve.upper95))
+    return Line(plain(curve.label), look.color, css_dash(look.line), x, y, low, high, points)
+
+
 def _regret(panel: plotting.Panel) -> Seen:
     looks = looks_in([panel])
-    lines = []
-    for curve in panel.curves:
-        look = looks[curve.name, curve.label]
-        lines.append(
-            Line(
-                plain(curve.label),
-                look.color,
-                css_dash(look.line),
-                numbers(curve.times),
-                numbers(curve.mean),
-                numbers(curve.lower95),
-                numbers(curve.upper95),
-                points=curve.separate,
-            )
-        )
+    lines = [
+        _line(curve, looks[curve.name, curve.label], curve.times, points=curve.separate)
+        for curve in panel.curves
+    ]
     end = max(int(curve.times[-1]) for curve in panel.curves)
     for number, line in enumerate(panel.references):
         times = np.array([panel.curves[0].times[0], end]) if line.times is None else line.times
@@ -186,20 +181,7 @@ def _final_regrets(curves: Sequence[plotting.Curve]) -> Table:
 
 
 def _varied(panel: plotting.SweepPanel) -> Seen:
-    lines = []
-    for curve in panel.curves:
-        look = plotting.style_of(curve.name)
-        lines.append(
-            Line(
-                plain(curve.label),
-                look.color,
-                css_dash(look.line),
-                numbers(curve.at),
-                numbers(curve.mean),
-                numbers(curve.lower95),
-                numbers(curve.upper95),
-            )
-        )
+    lines = [_line(curve, plotting.style_of(curve.name), curve.at) for curve in panel.curves]
     for bound in panel.bounds:
         color = plotting.style_of(bound.name).color
         at, values = numbers(bound.at), numbers(bound.values)
