@@ -71,31 +71,20 @@ class VotesPanel:
     about: str = ""
 
 
-def curves_figure(
-    curves: Sequence[Curve], title: str = "", targets: Sequence[float] = ()
-) -> Figure:
-    """Curves in one set of axes, with lines at the targets.
-
-    Raises:
-      InputError: if there is no curve.
-
-    Example:
-      >>> import numpy as np
-      >>> from jaxduel.plotting.identification import Curve, curves_figure
-      >>> votes, share = np.array([0, 100, 1000]), np.array([0.2, 0.5, 0.9])
-      >>> figure = curves_figure([Curve("dts", votes, share, share - 0.05, share + 0.05)])
-      >>> figure.axes[0].get_xlabel()
-      'votes'
-    """
-    return votes_figure([VotesPanel(curves, title, targets)])
-
-
 def votes_figure(panels: Sequence[VotesPanel | Missing]) -> Figure:
     """Probability against votes, laid out as in `jaxduel.plotting.regret_figure`: a colour for each
     policy, shades of it for its variants, and a line style for each rule.
 
     Raises:
       InputError: if there is no panel, or one without curves.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
+      >>> votes, share = np.array([0, 100, 1000]), np.array([0.2, 0.5, 0.9])
+      >>> curve = Curve("dts", votes, share, share - 0.05, share + 0.05)
+      >>> votes_figure([VotesPanel([curve])]).axes[0].get_xlabel()
+      'votes'
     """
     there = [panel for panel in panels if isinstance(panel, VotesPanel)]
     every = [curve for panel in there for curve in panel.curves]
@@ -183,9 +172,6 @@ def _draw(
     ticks.span(axes, votes.min(), votes.max())
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("votes")
-    axes.set_ylabel("P(best arm named)" if len(rules) > 1 or not rules[0] else _by(rules[0]))
+    by = f" by {rules[0]}" if len(rules) == 1 and rules[0] else ""
+    axes.set_ylabel(f"P(best arm named{by})")
     dress(axes, panel.title)
-
-
-def _by(rule: str) -> str:
-    return f"P(best arm named by {rule})"

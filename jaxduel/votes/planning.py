@@ -230,10 +230,10 @@ class Plan:
 
     def plot(self) -> Figure:
         """The probability of naming the best arm against further votes, a curve for each policy."""
-        from jaxduel.plotting.identification import Curve, curves_figure
+        from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
 
         curves = [Curve(policy, self.votes, *self.probability(policy)) for policy in self.correct]
-        return curves_figure(curves, title=self.fit.votes.name, targets=self.targets)
+        return votes_figure([VotesPanel(curves, self.fit.votes.name, self.targets)])
 
 
 def plan(

@@ -6,7 +6,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.plotting import COLUMN_WIDTH, PAGE_WIDTH, png, style_of
-from jaxduel.plotting.identification import Curve, curves_figure, identification_figure
+from jaxduel.plotting.identification import Curve, VotesPanel, identification_figure, votes_figure
 
 VOTES = np.array([10, 100, 1000])
 
@@ -16,12 +16,16 @@ def curve(label, level=0.0, votes=VOTES, **more):
     return Curve(label, votes, share, share - 0.1, share + 0.1, **more)
 
 
+def figure_of(curves, *more):
+    return votes_figure([VotesPanel(curves, *more)])
+
+
 def texts(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_curves_have_bands_and_lines_at_targets():
-    figure = curves_figure([curve("dts"), curve("rucb", 0.1)], "log", [0.9, 0.95])
+    figure = figure_of([curve("dts"), curve("rucb", 0.1)], "log", [0.9, 0.95])
     (axes,) = figure.axes
     assert (axes.get_title(), axes.get_xscale()) == ("log", "log")
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("votes", "P(best arm named)")
@@ -36,14 +40,14 @@ def test_curves_have_bands_and_lines_at_targets():
 
 
 def test_votes_from_zero_on_are_all_drawn():
-    figure = curves_figure([curve("dts", votes=np.array([0, 10, 1000]))])
+    figure = figure_of([curve("dts", votes=np.array([0, 10, 1000]))])
     (axes,) = figure.axes
     assert axes.get_xscale() == "symlog"
     assert axes.get_xlim() == (0, 1000)
 
 
 def test_a_single_number_of_votes_is_a_marker_with_its_interval():
-    (axes,) = curves_figure([curve("dts", votes=np.array([70]))]).axes
+    (axes,) = figure_of([curve("dts", votes=np.array([70]))]).axes
     (line,) = axes.lines
     assert line.get_markevery() is None
     np.testing.assert_allclose(axes.collections[0].get_segments(), [[(70, 0.1), (70, 0.3)]])
@@ -52,12 +56,12 @@ def test_a_single_number_of_votes_is_a_marker_with_its_interval():
 
 def test_rules_differ_in_lines_and_policies_in_colours():
     curves = [curve(one, rule=rule) for one in ("dts", "rucb") for rule in ("borda", "btl")]
-    figure = curves_figure(curves)
+    figure = figure_of(curves)
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata())]
     assert len({line.get_color() for line in lines}) == 2
     assert len({line.get_linestyle() for line in lines}) == 2
     assert texts(figure) == ["dts", "rucb", "by borda", "by btl"]
-    alone = curves_figure([curve("dts", rule="btl")])
+    alone = figure_of([curve("dts", rule="btl")])
     assert alone.axes[0].get_ylabel() == "P(best arm named by btl)"
     assert texts(alone) == ["dts"]
 
@@ -85,6 +89,6 @@ def test_results_have_axes_for_each_problem():
 
 def test_a_figure_of_nothing_is_refused():
     with pytest.raises(InputError, match="at least one curve"):
-        curves_figure([])
+        figure_of([])
     with pytest.raises(InputError, match="at least one panel"):
         identification_figure([])
