@@ -1,10 +1,14 @@
-"""Atomic file writes: a file appears whole or not at all, and is on disk when the call returns."""
+"""Files that appear whole or not at all, and are on disk when the call returns; rows as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from jaxduel import interrupts
 from jaxduel.errors import InputError, StorageError, shorten
@@ -97,6 +101,17 @@ def require_writable_folder(folder: Path) -> None:
             return
     except OSError as error:
         raise InputError(f"the output folder '{folder}' cannot be written: {why(error)}.") from None
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV; floats are written in full, so that they read back to the same bits."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(
+        [repr(float(entry)) if isinstance(entry, float) else entry for entry in row] for row in rows
+    )
+    return file.getvalue()
 
 
 def why(error: BaseException | None) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +15,7 @@ from jaxduel.cli.options import MaybeCount, MaybeFile, MaybeFolder, Name, Settin
 from jaxduel.cli.start import start_jax
 from jaxduel.cli.votes import votes_of
 from jaxduel.errors import InputError, warn_caller
-from jaxduel.files import require_writable_file, write_whole
+from jaxduel.files import csv_text, require_writable_file, write_whole
 
 _USUAL = ("uniform", "arena", "dts[self_duels=false]")
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
@@ -127,15 +125,12 @@ def next_votes(
     parameters = with_batches(policy, settings_of(policy, settings))
     horizon = int(log.wins.sum()) + num
     chosen = jd.policies.make(policy, num_arms=log.num_arms, horizon=horizon, **parameters)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["left", "right"])
     pairs = jd.votes.next_pairs(log, chosen, num, seed)
-    writer.writerows((log.arms[left], log.arms[right]) for left, right in pairs)
+    text = csv_text(["left", "right"], ((log.arms[left], log.arms[right]) for left, right in pairs))
     if out is None:
-        print(text.getvalue(), end="")
+        print(text, end="")
     else:
-        print(f"written: {write_whole(out, text.getvalue())}")
+        print(f"written: {write_whole(out, text)}")
     if len(pairs) < num:
         warn_caller(f"{policy} asks for {len(pairs)} pairs: else it compares arms with themselves.")
     return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
@@ -13,6 +11,7 @@ from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.cli.options import MaybeFolder, MaybeName, Name, Settings, one_of
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
+from jaxduel.files import csv_text
 
 if TYPE_CHECKING:
     from jaxduel.experiments.output import OutputFolder
@@ -139,13 +138,13 @@ def _write(folder: OutputFolder, found: WorstCase) -> None:
 
     matrix = "\n".join(",".join(f"{p:.17g}" for p in row) for row in found.problem.preferences)
     folder.write("worst-case.csv", matrix + "\n")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["start", "step", "objective", "standard_error"])
-    for number, ascent in enumerate(found.trajectories):
-        for step, (value, sem) in enumerate(zip(ascent.value, ascent.sem, strict=True), start=1):
-            writer.writerow([number, step, repr(float(value)), repr(float(sem))])
-    folder.write("worst-case-ascents.csv", text.getvalue())
+    header = ("start", "step", "objective", "standard_error")
+    rows = [
+        (number, step, float(value), float(sem))
+        for number, ascent in enumerate(found.trajectories)
+        for step, (value, sem) in enumerate(zip(ascent.value, ascent.sem, strict=True), start=1)
+    ]
+    folder.write("worst-case-ascents.csv", csv_text(header, rows))
     figure = plotting.worst_case_figure(found)
     folder.write("worst-case.png", plotting.png(figure))
     folder.write("worst-case.pdf", plotting.pdf(figure))

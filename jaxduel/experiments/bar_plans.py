@@ -11,7 +11,7 @@ from jaxduel import plotting
 from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.estimates import mean_of, std_over_mean
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
-from jaxduel.experiments.tables import csv_text
+from jaxduel.files import csv_text
 
 
 @dataclass(frozen=True)

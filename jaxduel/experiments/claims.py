@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from jaxduel.experiments.estimates import Estimate, Ratio
-from jaxduel.experiments.tables import csv_text
+from jaxduel.files import csv_text
 
 Verdict = Literal["confirmed", "not confirmed", "undecided", "not measured"]
 _MARKS = {"confirmed": "yes", "not confirmed": "no", "undecided": "?", "not measured": ""}

@@ -27,7 +27,8 @@ from jaxduel.experiments.plans import (
 )
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.stored_curves import StoredCurves
-from jaxduel.experiments.tables import aligned, csv_text
+from jaxduel.experiments.tables import aligned
+from jaxduel.files import csv_text
 
 
 class MadePanel(NamedTuple):

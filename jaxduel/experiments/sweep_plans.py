@@ -11,7 +11,7 @@ import numpy as np
 from jaxduel import plotting
 from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
-from jaxduel.experiments.tables import csv_text
+from jaxduel.files import csv_text
 
 PER_PULL = "average regret per pull, $R(T)/T$"
 

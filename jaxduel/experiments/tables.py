@@ -1,12 +1,11 @@
-"""Tables as text, as CSV and as Parquet."""
+"""Tables as text, and data frames as CSV and as Parquet."""
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jaxduel.errors import InputError
 
@@ -14,17 +13,6 @@ if TYPE_CHECKING:
     import pandas
 
 Format = Literal["csv", "parquet"]
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV; floats are written in full, so that they read back to the same bits."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(
-        [repr(float(entry)) if isinstance(entry, float) else entry for entry in row] for row in rows
-    )
-    return file.getvalue()
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:

@@ -3,8 +3,6 @@ the single runs."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -12,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 
+from jaxduel.files import csv_text
 from jaxduel.plotting import ticks
 from jaxduel.plotting.ends import End, label_ends
 from jaxduel.plotting.shades import variant_looks
@@ -396,14 +395,14 @@ def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
       dts,50,3.0,3.0,3.0,3.0,3.0,3.0,3.0,3.0,20
       dts,100,8.0,8.0,8.0,8.0,8.0,8.0,8.0,8.0,20
     """
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["policy", "t", *COLUMNS, "num_seeds"])
-    for curve in curves:
-        for at, time in enumerate(curve.times):
-            numbers = [repr(float(getattr(curve, column)[at])) for column in COLUMNS]
-            writer.writerow([curve.name, int(time), *numbers, curve.num_seeds])
-    for line in references:
-        for time, value in zip(line.times, line.values, strict=True):  # type: ignore[arg-type]
-            writer.writerow([line.label, int(time), repr(float(value)), *[""] * len(COLUMNS)])
-    return file.getvalue()
+    rows: list[Any] = [
+        (c.name, int(time), *(float(getattr(c, column)[at]) for column in COLUMNS), c.num_seeds)
+        for c in curves
+        for at, time in enumerate(c.times)
+    ]
+    rows += [
+        (line.label, int(time), float(value), *[""] * len(COLUMNS))
+        for line in references
+        for time, value in zip(line.times, line.values, strict=True)  # type: ignore[arg-type]
+    ]
+    return csv_text(["policy", "t", *COLUMNS, "num_seeds"], rows)

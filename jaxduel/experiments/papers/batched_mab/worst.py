@@ -22,7 +22,7 @@ from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, NUM_ARMS, Reading, base, style
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.tables import csv_text
+from jaxduel.files import csv_text
 from jaxduel.policies.arms.grids import grid_times
 from jaxduel.stats import interval95, standard_error
 

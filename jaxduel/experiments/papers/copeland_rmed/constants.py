@@ -16,7 +16,7 @@ from jaxduel import plotting, theory
 from jaxduel.experiments.estimates import Number, mean_of
 from jaxduel.experiments.papers.copeland_rmed.instances import random_submatrices
 from jaxduel.experiments.plans import Entry, Samples, Setting
-from jaxduel.experiments.tables import csv_text
+from jaxduel.files import csv_text
 from jaxduel.problems import DuelingProblem
 
 LB, ECWB, CCB = "LB", "ECWB", "CCB"

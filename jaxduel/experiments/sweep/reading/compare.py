@@ -18,7 +18,8 @@ from jaxduel.experiments.sweep.reading.cells import (
     measure_of,
     setting_of,
 )
-from jaxduel.experiments.tables import aligned, csv_text
+from jaxduel.experiments.tables import aligned
+from jaxduel.files import csv_text
 from jaxduel.stats import paired, paired_shares
 
 if TYPE_CHECKING:

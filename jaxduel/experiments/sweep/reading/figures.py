@@ -33,7 +33,7 @@ from jaxduel.experiments.sweep.reading.labels import (
     ranks_of,
     require_few,
 )
-from jaxduel.experiments.tables import csv_text
+from jaxduel.files import csv_text
 
 if TYPE_CHECKING:
     import xarray

@@ -12,7 +12,8 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at
 from jaxduel.experiments.sweep.reading.found import MEANS
-from jaxduel.experiments.tables import aligned, csv_text
+from jaxduel.experiments.tables import aligned
+from jaxduel.files import csv_text
 from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
 from jaxduel.votes.recommending import crossings

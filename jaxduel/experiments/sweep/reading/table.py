@@ -19,7 +19,8 @@ from jaxduel.experiments.sweep.reading.cells import (
     parameter_names,
 )
 from jaxduel.experiments.sweep.reading.found_table import found_csv, found_lines
-from jaxduel.experiments.tables import aligned, csv_text
+from jaxduel.experiments.tables import aligned
+from jaxduel.files import csv_text
 from jaxduel.stats import paired, t95
 
 if TYPE_CHECKING:
