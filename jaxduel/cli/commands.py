@@ -22,8 +22,7 @@ from jaxduel.cli.lines import say
 from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
 from jaxduel.cli.plans import next_votes, plan
-from jaxduel.cli.report import report
-from jaxduel.cli.reproduce import reproduce
+from jaxduel.cli.reproduce import report, reproduce
 from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, export, plot, show, sweep
 from jaxduel.cli.votes import fit

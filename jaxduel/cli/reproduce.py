@@ -1,9 +1,8 @@
-"""The command `jaxduel reproduce`."""
+"""The commands `jaxduel reproduce` and `jaxduel report`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -45,14 +44,15 @@ def reproduce(
         return _reproduce_all(figure, full, runs, seed, out)
     start_jax()
     with interrupts.says("interrupted; what had finished is kept"):
-        report = papers.load(paper).reproduce(
+        outcome = papers.load(paper).reproduce(
             figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True
         )
-        if report.interrupted:
+        if outcome.interrupted:
             interrupts.say_once()
-    say(report.lines)
-    say(_written(report.files))
-    return INTERRUPTED if report.interrupted else 0
+    say(outcome.lines)
+    names = ", ".join(file.name for file in outcome.files)
+    say([f"written to {outcome.files[0].parent}: {names}"])
+    return INTERRUPTED if outcome.interrupted else 0
 
 
 def _reproduce_all(
@@ -77,10 +77,17 @@ def _reproduce_all(
     return INTERRUPTED if outcome.interrupted else 0
 
 
-def _written(files: Sequence[Path]) -> Iterator[str]:
-    """Lines with the names of files, one for each folder."""
-    folders: dict[Path, list[str]] = {}
-    for file in files:
-        folders.setdefault(file.parent, []).append(file.name)
-    for folder, names in folders.items():
-        yield f"written to {folder}: {', '.join(names)}"
+def report(folder: Positional[Path], out: MaybeFolder = None) -> int:
+    """Write a page of a sweep, or of papers: one HTML file.
+
+    The page, index.html, needs no network.
+
+    Args:
+      folder: a sweep's folder, finished or not; or one that `jaxduel reproduce` wrote.
+      out: folder for the page; if left out DIR/report of a sweep DIR, and the folder itself of
+        papers.
+    """
+    from jaxduel.experiments.report.folders import write_report
+
+    print(write_report(folder, out))
+    return 0
