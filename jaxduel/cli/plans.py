@@ -71,12 +71,10 @@ def plan(
         progress=True,
     )
     lines = planned.summary()
-    for line in lines:
-        print(line)
+    print(*lines, sep="\n")
     if folder is not None:
         _write(folder, planned, lines)
-        for path in folder.files:
-            print(f"written: {path}")
+        print(*(f"written: {path}" for path in folder.files), sep="\n")
     return 0 if len(planned.correct) == len(policies) else INTERRUPTED
 
 

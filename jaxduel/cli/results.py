@@ -11,8 +11,7 @@ def show_result(path: Path) -> int:
     from jaxduel.simulation import load_result
 
     result = load_result(path)
-    for line in result.summary():
-        print(line)
+    print(*result.summary(), sep="\n")
     made = result.made_by
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     print(f"made by: {made['command'] or 'a script'}")

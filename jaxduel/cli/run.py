@@ -82,8 +82,7 @@ def run(
     if out is not None:
         _require_replaceable(require_writable_file(out), chosen, instance, horizon, how, force)
     result = jd.simulate(chosen, instance, horizon, progress=True, **how)
-    for line in result.summary():
-        print(line)
+    print(*result.summary(), sep="\n")
     if out is not None:
         options = {
             "policy": policy, "problem": problem, "horizon": horizon, "seeds": seeds, "seed": seed,

@@ -76,10 +76,12 @@ def sweep(
       schema: print the JSON schema of grid files, which editors read; run nothing.
     """
     from jaxduel.experiments.sweep.describing import grid_file
+    from jaxduel.experiments.sweep.listing import status_lines
     from jaxduel.experiments.sweep.sweep import run_sweep
 
     if status is not None:
-        return _print_status(status)
+        print(*status_lines(status), sep="\n")
+        return 0
     if schema:
         print(json.dumps(grid_file.schema(), indent=2))
         return 0
@@ -96,7 +98,11 @@ def sweep(
         )
     described = grid_file.read_grid(grid)
     there = start_jax()
-    chosen = there[: _within(devices, len(there))]
+    if devices is not None and not 1 <= devices <= len(there):
+        raise InputError(
+            f"--devices must be from 1 to {len(there)}, the devices there are, not {devices}."
+        )
+    chosen = there[:devices]
     if dry_run:
         return _dry_run(described, chosen, time)
     if out is None:
@@ -132,21 +138,6 @@ def sweep(
     return 0
 
 
-def _print_status(folder: Path) -> int:
-    """Prints how far a sweep is."""
-    from jaxduel.experiments.sweep.listing import status_lines
-
-    for line in status_lines(folder):
-        print(line)
-    return 0
-
-
-def _within(asked: int | None, most: int) -> int:
-    if asked is not None and not 1 <= asked <= most:
-        raise InputError(f"--devices must be from 1 to {most}, the devices there are, not {asked}.")
-    return most if asked is None else asked
-
-
 def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     """Prints a grid's cells, programs, blocks and memory and, if asked for, its estimated time."""
     from jaxduel.experiments.sweep.listing import cell_lines, memory_line, summary
@@ -156,8 +147,7 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     groups = groups_of(grid, devices[0].platform, block_memory(devices))
     warn_of_assumptions(groups)
     memory = memory_line(groups, len(devices))
-    for line in [*cell_lines(groups), *summary(groups), memory]:
-        print(line)
+    print(*cell_lines(groups), *summary(groups), memory, sep="\n")
     if time:
         _print_time(groups, devices)
     return 0
@@ -197,8 +187,7 @@ def show(
         return show_result(results)
     _require_writable(csv)
     data = open_sweep(results)
-    for line in show_lines(data, columns=columns, width=_width(), **cells.chosen()):
-        print(line)
+    print(*show_lines(data, columns=columns, width=_width(), **cells.chosen()), sep="\n")
     if csv is not None:
         _write(csv, show_csv(data, **cells.chosen()))
     return 0
@@ -231,8 +220,7 @@ def compare(
     chosen = {"problems": problem, "horizons": horizon}
     chosen |= {"definitions": definition, "rules": rule}
     found = compared(open_sweep(folder), *policies, **chosen)
-    for line in found.lines():
-        print(line)
+    print(*found.lines(), sep="\n")
     if csv is not None:
         _write(csv, found.csv())
     return 0

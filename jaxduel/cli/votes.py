@@ -52,8 +52,7 @@ def fit(
         )
     counted = votes_of(votes, columns, core)
     fitted = jd.votes.fit(counted, model)
-    for line in _lines(fitted):
-        print(line)
+    print(*_lines(fitted), sep="\n")
     if out is not None:
         print(f"written: {write_whole(out, fitted.table().to_csv(index=False))}")
     if matrix is not None:

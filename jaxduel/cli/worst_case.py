@@ -102,12 +102,10 @@ def worst_case(
         devices=devices,
         progress=True,
     )
-    for line in _lines(found, policy, against, family):
-        print(line)
+    print(*_lines(found, policy, against, family), sep="\n")
     if folder is not None:
         _write(folder, found)
-        for path in folder.files:
-            print(f"written: {path}")
+        print(*(f"written: {path}" for path in folder.files), sep="\n")
     return 0
 
 
