@@ -179,3 +179,9 @@ def delayed(competitor: Competitor, delay: int) -> Competitor:
         label=f"{competitor.label}, d = {delay:,}",
         delay=delay,
     )
+
+
+def in_fixed_order(competitor: Competitor) -> Competitor:
+    """The same policy with arms in the order of the data set, with its own name and label."""
+    name, label = f"{competitor.name}[shuffle_arms=false]", f"{competitor.label}, fixed order"
+    return replace(competitor, name=name, label=label, shuffle_arms=False)

@@ -28,7 +28,6 @@ Condorcet winner, or more comparisons, leave the panel where they would flatten 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -61,6 +60,7 @@ from jaxduel.experiments.papers.paper import (
     curves,
 )
 from jaxduel.experiments.plans import Setting
+from jaxduel.experiments.sweep_plans import in_fixed_order
 from jaxduel.problems import DuelingProblem
 
 SUBMATRICES, FULL_SUBMATRICES = 2_000, 10_000
@@ -103,12 +103,7 @@ GUESTS = {
 STUDY = ("ecw-rmed", "cw-rmed", "dts", "dts+", "ccb", "scb", "savage", "pbr")
 COSTLY = ("dts+", "scb", "savage", "pbr")
 """Those of `STUDY` whose long runs in panel s2 cost too much."""
-FIXED = replace(
-    COMPETITORS["ecw-rmed"],
-    name="ecw-rmed[shuffle_arms=false]",
-    label="ECW-RMED, fixed order",
-    shuffle_arms=False,
-)
+FIXED = in_fixed_order(COMPETITORS["ecw-rmed"])
 WITHOUT_CW = tuple(c for name, c in COMPETITORS.items() if name != "cw-rmed")
 
 

@@ -44,6 +44,7 @@ from jaxduel.experiments.papers.paper import (
     spread,
 )
 from jaxduel.experiments.plans import Setting
+from jaxduel.experiments.sweep_plans import in_fixed_order
 
 DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 _USUAL_DELAYS = (1, 10, 100, 300, 1_000, 3_000)
@@ -109,14 +110,7 @@ def playing(names: tuple[str, ...], place: Place) -> tuple[Competitor, ...]:
             competitor = replace(competitor, parameters={"test": test})
         found.append(competitor)
         if competitor.name == "ecw-rmed" and place == GAP:
-            found.append(
-                replace(
-                    competitor,
-                    name="ecw-rmed[shuffle_arms=false]",
-                    label="ECW-RMED, fixed order",
-                    shuffle_arms=False,
-                )
-            )
+            found.append(in_fixed_order(competitor))
     return tuple(found)
 
 
