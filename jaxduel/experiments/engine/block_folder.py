@@ -61,6 +61,12 @@ def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
     return block
 
 
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Size and time of change of a file: while they are the same, so is its content."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
 class VerifiedFiles:
     """The trusted files of a folder; a file is read once, and again only if its size or time of
     change differ."""
@@ -100,16 +106,13 @@ class VerifiedFiles:
 
     def enter(self, path: Path, block: Block) -> BlockFile:
         """Enters a file with a block that has just been written or read whole."""
-        status = path.stat()
         file = BlockFile(path, block.key, block.group, block.number, block.seeds)
-        stamp = (status.st_size, status.st_mtime_ns)
-        self._known.setdefault(file.key, {})[path] = stamp, file
+        self._known.setdefault(file.key, {})[path] = stamp_of(path), file
         return file
 
     def _verify(self, path: Path) -> BlockFile | None:
         try:
-            status = path.stat()
-            stamp = (status.st_size, status.st_mtime_ns)
+            stamp = stamp_of(path)
             known = self._known.get(path.name.partition("-")[0], {}).get(path)
             if known is not None and known[0] == stamp:
                 return known[1]

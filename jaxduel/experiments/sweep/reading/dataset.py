@@ -325,7 +325,7 @@ def _read_blocks(folder: Path) -> list[StoredBlock]:
 
 
 def _read_block(path: Path) -> StoredBlock:
-    stamp = stamp_of(path)
+    stamp = block_folder.stamp_of(path)
     block = block_folder.read_block(path, _RARE)
     if block is None:
         raise FileNotFoundError(path)
@@ -345,12 +345,6 @@ def _read_block(path: Path) -> StoredBlock:
 
 def _moments(block: Block) -> Moments:
     return Moments(block.seeds, block.arrays["regret_mean"], block.arrays["regret_m2"])
-
-
-def stamp_of(path: Path) -> tuple[int, int]:
-    """Size and time of change of a file: while they are the same, so is its content."""
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
 
 
 def _place(cell: CellRecord) -> tuple[str, str, int, str]:

@@ -14,13 +14,13 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from jaxduel.errors import InputError, warn_caller
+from jaxduel.experiments.engine.block_folder import stamp_of
 from jaxduel.experiments.sweep.reading.dataset import (
     CELL,
     DIMENSIONS,
     LAZY,
     StoredBlock,
     StoredGroup,
-    stamp_of,
 )
 from jaxduel.stats import Moments, merge
 
