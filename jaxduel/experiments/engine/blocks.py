@@ -42,9 +42,6 @@ _FOUND = frozenset({"named", "tau", "cast", "gaps", "best"})
 OPTIONAL = frozenset({"regret", "pairs_mean", "selves", "batches"})
 _STOPS = frozenset({"batches", "stopped", "stopped_named"})
 """Further arrays that it may have in either case."""
-KEPT = ("seeds", "wins", "selves")
-"""Optional records: the regret of every seed at all checkpoints; comparisons of every pair, means;
-comparisons of each arm with itself, of every seed."""
 _NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable. "
 """Name of the scale of a dimension without coordinate, before its length."""
 

@@ -29,7 +29,8 @@ class Group:
       block_seeds: seeds in a block, a multiple of `lanes`.
       num_seeds: seeds of each cell; no block depends on it, but for the size of the last.
       batched: whether the policy commits to batches; if not, the cells share the checkpoints.
-      keep: optional records, some of `jaxduel.experiments.engine.blocks.KEPT`.
+      keep: optional records: "seeds", the regret of every seed at all checkpoints; "wins", means of
+        comparisons of every pair; "selves", comparisons of each arm with itself, of every seed.
       program: everything that the compiled program depends on: groups of equal programs compile
         once.
       num_checkpoints: number of checkpoints that the program records: the most of all its cells; a

@@ -46,7 +46,7 @@ def plan(
     Args:
       cells: the cells.
       num_seeds: seeds of each.
-      keep: optional records, some of `jaxduel.experiments.engine.blocks.KEPT`.
+      keep: optional records, as those of `Group`.
       lanes: seeds side by side, if they are given.
       platform: platform of the devices: "cpu", "gpu", ...
       memory: most bytes for a block (`simulation.devices.block_memory`).
