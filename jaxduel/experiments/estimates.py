@@ -5,26 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxduel.experiments.samples import Sample
 from jaxduel.stats import standard_error, t95
-
-
-class Estimate(Protocol):
-    """A number with its uncertainty; `str` shows both."""
-
-    @property
-    def value(self) -> float:
-        """The number."""
-        ...
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Its 95 % interval; NaN if there is only one group of runs."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -106,6 +92,10 @@ class Exact:
 
     def __str__(self) -> str:
         return f"{self.value:.4g}"
+
+
+Estimate = Ratio | Number | Exact
+"""A number with its uncertainty: `value` and the 95 % `interval`; `str` shows both."""
 
 
 def _text(estimate: Estimate) -> str:
