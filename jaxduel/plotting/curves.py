@@ -14,7 +14,7 @@ from jaxduel.files import csv_text
 from jaxduel.plotting import ticks
 from jaxduel.plotting.ends import End, label_ends
 from jaxduel.plotting.shades import variant_looks
-from jaxduel.plotting.styles import Style, dress, marker_size
+from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
 from jaxduel.simulation import Result
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
@@ -39,6 +39,8 @@ cumulative, in units of the gap; of binary ones, in comparisons."""
 _REFERENCE_LOOKS = (("black", (0, (1, 1.5))), ("0.6", (0, (5, 1.5))), ("0.3", (0, (7, 2, 1, 2))))
 """Colours and line styles of reference lines, in order; a fourth looks like the first. Where lines
 coincide the first is on top."""
+_MARKER_SIZES = {"*": 6.0, "P": 4.4, "X": 4.4, "<": 4.0, ">": 4.0, "^": 3.8, "v": 3.8, ".": 5.0}
+"""Points: markers that would look smaller than the others are drawn larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +259,7 @@ def marked(look: Style) -> dict[str, Any]:
     return {
         "color": look.color,
         "marker": look.marker,
-        "markersize": marker_size(look.marker),
+        "markersize": _MARKER_SIZES.get(look.marker, 3.4),
         "markeredgewidth": 0.35,
         "markeredgecolor": "white",
     }

@@ -101,8 +101,6 @@ STYLES = {
 }
 """Colour, line and marker by policy (a variant of one has its parameters in brackets)."""
 
-_MARKER_SIZES = {"*": 6.0, "P": 4.4, "X": 4.4, "<": 4.0, ">": 4.0, "^": 3.8, "v": 3.8, ".": 5.0}
-
 _OTHERS = ("#3B3B98", "#B33771", "#218C74", "#CD6133", "#57606F", "#B8A300")
 
 
@@ -127,11 +125,6 @@ def style_of(name: str) -> Style:
         return STYLES[base]
     number = sum(base.encode())
     return Style(_OTHERS[number % len(_OTHERS)], _LONG_DASH, ".")
-
-
-def marker_size(marker: str) -> float:
-    """Size in points: markers that would look smaller than the others are drawn larger."""
-    return _MARKER_SIZES.get(marker, 3.4)
 
 
 def dress(axes: Axes, title: str, grid: Literal["both", "y"] = "both") -> None:
