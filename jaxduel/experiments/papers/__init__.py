@@ -47,7 +47,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Paper:
-    """A paper, with `TITLE`, `FIGURES` (descriptions of its panels by name) and `reproduce`.
+    """A paper, with `TITLE`, `panels` and `reproduce`.
 
     Raises:
       InputError: if there is no paper of that name; it suggests the nearest.

@@ -210,11 +210,6 @@ def spread(panel: Panel, order: Order) -> SpreadPlan:
     return SpreadPlan(panel.name, groups, **panel.options)
 
 
-def _finder(samples: Samples, plans: Sequence[Plan], setting: Setting) -> Finder:
-    """The evidence of most claims: the samples."""
-    return Finder(samples)
-
-
 @dataclass(frozen=True)
 class Paper:
     """A paper that can be reproduced.
@@ -226,7 +221,7 @@ class Paper:
       claims: what its text claims about them.
       notes: lines for the report.
       evidence: makes what claims are measured with, of the finished samples, the plans and the
-        setting.
+        setting; a `Finder` by default.
       shortest: the shortest horizon.
       breaks_assumptions: whether policies play on purpose where their assumptions do not hold.
       resizable: whether there are random instances, which can have other numbers of arms.
@@ -237,7 +232,7 @@ class Paper:
     setting: Setting
     claims: tuple[Claim, ...]
     notes: tuple[str, ...] = ()
-    evidence: Callable[[Samples, Sequence[Plan], Setting], Any] = _finder
+    evidence: Callable[[Samples, Sequence[Plan], Setting], Any] = lambda found, *_: Finder(found)
     shortest: int = 1
     breaks_assumptions: bool = False
     resizable: bool = False
@@ -246,11 +241,6 @@ class Paper:
     def TITLE(self) -> str:
         """Title, authors, place and year."""
         return TITLES[self.name]
-
-    @property
-    def FIGURES(self) -> dict[str, str]:
-        """Descriptions of the panels, by name."""
-        return {panel.name: panel.title for panel in self.panels}
 
     def panel(self, name: str) -> Panel:
         """A panel by its name."""

@@ -73,7 +73,7 @@ def test_500_arms_are_played_until_their_pairs_can_be_told_apart(full):
 def test_every_panel_has_its_data_set_and_policies():
     plans = {panel.name: panel.picture(panel, Order()) for panel in PAPER.panels}
     names = {"1": claims.FIVE, "2a": claims.TEN, "2b": claims.SOME, "2c": claims.MANY}
-    assert list(plans) == list(names) == list(PAPER.FIGURES)
+    assert list(plans) == list(names) == [panel.name for panel in PAPER.panels]
     for name, plan in plans.items():
         assert plan.name == name
         assert {data.name for data, _ in plan.entries} == {names[name]}

@@ -106,7 +106,7 @@ def test_tables_have_the_numbers_of_the_samples(report):
 
 
 def test_every_panel_of_the_paper_has_its_data_set_and_policies():
-    assert list(PAPER.FIGURES) == [
+    assert [panel.name for panel in PAPER.panels] == [
         "1a", "1b", "2", "3a", "3b", "3c", "3d", "3e", "3f", "4a", "4b", "4c", "4d", "4e", "4f",
         "5a", "5b", "6a", "6b", "7a", "7b", "7c", "7d",
     ]  # fmt: skip
