@@ -6,7 +6,7 @@ seeds. The paper says "typically" and "approach" without numbers: the criteria a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from jaxduel.experiments.papers.batched_mab.entries import (
     horizons_to,
     place,
 )
-from jaxduel.experiments.plans import Plan, Samples, Setting
+from jaxduel.experiments.plans import Samples
 
 ENOUGH = 4
 """The M that the paper calls sufficient."""
@@ -39,11 +39,6 @@ class Evidence(NamedTuple):
 
     samples: Samples
     horizon: int
-
-    @classmethod
-    def at_hand(cls, samples: Samples, plans: Sequence[Plan], setting: Setting) -> Evidence:
-        """The samples, and the horizon of the setting."""
-        return cls(samples, setting.horizon)
 
     @property
     def usual(self) -> str:

@@ -64,10 +64,6 @@ def _of_base(reading: Reading, grids: Sequence[str] = GRIDS) -> list[_Line]:
     return [(style("base", g), f"BaSE {g}", partial(base, reading, g)) for g in grids]
 
 
-def _of_etc(grids: Sequence[str]) -> list[_Line]:
-    return [(style("etc", g), f"ETC {g}", partial(etc, g)) for g in grids]
-
-
 def _labels(lines: Sequence[_Line]) -> tuple[str, ...]:
     """Labels of the policies, without M."""
     return tuple(of(NUM_BATCHES).label.replace(f", M = {NUM_BATCHES}", "") for _, _, of in lines)
@@ -122,7 +118,8 @@ def _figure_1(reading: Reading) -> Iterator[Panel]:
     """Figure 1 by a reading of BaSE."""
     ucb1: _Line = ("ucb1", UCB1.label, lambda _: UCB1)
     three = [*_of_base(reading), ucb1]
-    two = [*_of_base(reading, GRIDS[:2]), *_of_etc(GRIDS[:2]), ucb1]
+    etcs = [(style("etc", g), f"ETC {g}", partial(etc, g)) for g in GRIDS[:2]]
+    two = [*_of_base(reading, GRIDS[:2]), *etcs, ucb1]
     panels = (
         ("regret by batches", partial(by_batches, NUM_ARMS), f"K={NUM_ARMS}", three),
         ("regret by arms", by_arms, f"K={ARMS[0]}..{ARMS[-1]}", three),
@@ -177,6 +174,6 @@ PAPER = Paper(
         *(f"Figure {r.figure}: BaSE of {r.source}, {r.words}." for r in READINGS),
         "s1 and s2 are not in the paper; s1 has all its horizons always, the longest is given.",
     ),
-    evidence=Evidence.at_hand,
+    evidence=lambda samples, plans, setting: Evidence(samples, setting.horizon),
     shortest=1_000,
 )

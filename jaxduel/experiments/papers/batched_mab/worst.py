@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxduel import plotting, problems, theory
-from jaxduel.experiments.curves import Competitor, DataSet, Draw
+from jaxduel.experiments.curves import DataSet, Draw
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, NUM_ARMS, Reading, base, style
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
@@ -78,7 +78,7 @@ class WorstPlan:
     @property
     def entries(self) -> Sequence[Entry]:
         """One for each grid and number of batches."""
-        return [(self.data, self._policy(grid, m)) for grid in GRIDS for m in BATCHES]
+        return [(self.data, base(self.reading, grid, m)) for grid in GRIDS for m in BATCHES]
 
     @property
     def horizon(self) -> int:
@@ -92,7 +92,7 @@ class WorstPlan:
 
     def worst(self, samples: Samples, grid: str) -> list[Worst]:
         """The worst cases on a grid, by number of batches."""
-        found = [samples[self.data.name, self._policy(grid, m).name] for m in BATCHES]
+        found = [samples[self.data.name, base(self.reading, grid, m).name] for m in BATCHES]
         return [worst_of(sample, self.horizon) for sample in found]
 
     def bounds(self, grid: str) -> np.ndarray:
@@ -152,6 +152,3 @@ class WorstPlan:
     def figure(self, panels: Sequence[plotting.SweepPanel]) -> plotting.Figure:
         """Panels of curves."""
         return plotting.sweep_figure(panels)
-
-    def _policy(self, grid: str, num_batches: int) -> Competitor:
-        return base(self.reading, grid, num_batches)

@@ -114,8 +114,10 @@ def playing(names: tuple[str, ...], place: Place) -> tuple[Competitor, ...]:
     return tuple(found)
 
 
-def _regret(name: str, place: Place, names: tuple[str, ...] = SECTION_5) -> Panel:
-    return Panel(name, "regret", curves, (Group(place, playing(names, place)),))
+def _regret(
+    name: str, place: Place, names: tuple[str, ...] = SECTION_5, what: str = "regret"
+) -> Panel:
+    return Panel(name, what, curves, (Group(place, playing(names, place)),))
 
 
 def _diversity(name: str, place: Place) -> Panel:
@@ -126,11 +128,6 @@ def _diversity(name: str, place: Place) -> Panel:
 def _delay(name: str, place: Place) -> Panel:
     group, options = Group(place, playing(DELAYED, place)), {"usual": _USUAL_DELAYS, "full": DELAYS}
     return Panel(name, "regret by delay", delays, (group,), _DELAYED, options=options)
-
-
-def _elimination(name: str, place: Place) -> Panel:
-    group = Group(place, playing(ELIMINATION, place))
-    return Panel(name, "without elimination", curves, (group,))
 
 
 PAPER = Paper(
@@ -164,10 +161,10 @@ PAPER = Paper(
         _diversity("5b", MSLR16_OTHER),
         _delay("6a", MSLR5),
         _delay("6b", CYCLIC_9),
-        _elimination("7a", BORDA),
-        _elimination("7b", CYCLIC_9),
-        _elimination("7c", MSLR5),
-        _elimination("7d", MSLR5_OTHER),
+        _regret("7a", BORDA, ELIMINATION, "without elimination"),
+        _regret("7b", CYCLIC_9, ELIMINATION, "without elimination"),
+        _regret("7c", MSLR5, ELIMINATION, "without elimination"),
+        _regret("7d", MSLR5_OTHER, ELIMINATION, "without elimination"),
     ),
     setting=Setting(100_000, "copeland", time_scale="log"),
     claims=CLAIMS,

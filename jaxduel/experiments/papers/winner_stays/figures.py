@@ -56,14 +56,9 @@ def ordered(num_arms: int, p: float) -> DuelingProblem:
     return problems.from_matrix(0.5 + lead - lead.T)
 
 
-def known(name: str) -> DuelingProblem:
-    """An instance of the catalogue."""
-    return problems.load(name)
-
-
 MAKERS: dict[str, Callable[[], DuelingProblem]] = {
     **{name: partial(ordered, *sizes) for sizes, name in ORDERED.items()},
-    **{name: partial(known, name) for name in (ARITHMETIC, RANKERS)},
+    **{name: partial(problems.load, name) for name in (ARITHMETIC, RANKERS)},
 }
 TITLES = {
     **{name: f"order of $K={{}}$, $p={p:g}$" for (_, p), name in ORDERED.items()},
