@@ -141,10 +141,6 @@ def title_of(name: str, title: str) -> str:
     return f"({letter}) {title}" if letter else title
 
 
-def _no_bounds(problem: Any) -> Mapping[str, float]:
-    return {}
-
-
 @dataclass(frozen=True)
 class PanelPlan:
     """Regret against time of several competitors on one data set.
@@ -166,7 +162,7 @@ class PanelPlan:
     data: DataSet
     competitors: tuple[Competitor, ...]
     lesser: Mapping[str, DataSet] = field(default_factory=dict)
-    bounds: Callable[[Any], Mapping[str, float]] = _no_bounds
+    bounds: Callable[[Any], Mapping[str, float]] = lambda problem: {}
     frame: tuple[str, ...] = ()
     regret_scale: plotting.Scale | None = None
     listed: bool = True

@@ -122,7 +122,8 @@ def carry_out(
     report.samples = {key: sample.scaled(setting.factor) for key, sample in stored.items()}
 
     def write_ready(note: Callable[[str], None]) -> None:
-        for panel in [p for p in todo if _is_ready(p, report.samples)]:
+        ready = [p for p in todo if all((d.name, c.name) in report.samples for d, c in p.entries)]
+        for panel in ready:
             whole = [*panels, *missing]
             content = _write_panel(panel, whole, todo, setting, report.samples, folder)
             report.panels[panel.name] = MadePanel(content, panel.lines(report.samples))
@@ -181,10 +182,6 @@ def _in_order(curves: Sequence[Curve]) -> list[Curve]:
         curves,
         key=lambda c: (-c.data.num_arms, data.index(c.data.name), c.competitor.quick),
     )
-
-
-def _is_ready(panel: Plan, samples: Samples) -> bool:
-    return all((data.name, c.name) in samples for data, c in panel.entries)
 
 
 def _write_panel(

@@ -76,7 +76,8 @@ def calibrate(
     trials: dict[tuple[str, int], Group] = {}
     for policy in dict.fromkeys(group.policy for group in groups):
         own = [group for group in groups if group.policy == policy]
-        for num_arms in _ends([group.num_arms for group in own]):
+        sizes = [group.num_arms for group in own]
+        for num_arms in sorted({min(sizes), max(sizes)}):
             there = [group for group in own if group.num_arms == num_arms]
             trials[policy, num_arms] = max(there, key=lambda group: group.rounds)
     known: dict[str, dict[int, _Costs]] = {}
@@ -94,11 +95,6 @@ def calibrate(
         least += cost.early * work.early + cost.late * work.busy
     number = len(devices)
     return Estimate(most / number, least / number, compilation / number)
-
-
-def _ends(numbers: Sequence[int]) -> list[int]:
-    """The smallest and the largest number; one of them if they are equal."""
-    return sorted({min(numbers), max(numbers)})
 
 
 def _measured(group: Group, device: Device) -> _Costs:

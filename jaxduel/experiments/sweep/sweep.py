@@ -115,7 +115,10 @@ def run_sweep(
       >>> outcome.complete, outcome.finished, outcome.blocks
       (True, 1, 1)
     """
-    _require_local(scheduler, shard, until)
+    if scheduler is not None and (shard is not None or until is not None):
+        raise InputError("shard and until are for local devices: give them without a scheduler.")
+    if shard is not None and not 1 <= shard[0] <= shard[1]:
+        raise InputError(f"shard must be i/n with i from 1 to n, not {shard[0]}/{shard[1]}.")
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     end = math.inf
     if until is not None:
@@ -147,16 +150,6 @@ def run_sweep(
                     for task in cluster.run_on_cluster(store, every, client, stop, patience):
                         shown.done(task.key)
     return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set(), seconds.spent)
-
-
-def _require_local(
-    scheduler: str | None, shard: tuple[int, int] | None, until: datetime | None
-) -> None:
-    """Raises InputError for options of local devices with a scheduler, or a shard out of range."""
-    if scheduler is not None and (shard is not None or until is not None):
-        raise InputError("shard and until are for local devices: give them without a scheduler.")
-    if shard is not None and not 1 <= shard[0] <= shard[1]:
-        raise InputError(f"shard must be i/n with i from 1 to n, not {shard[0]}/{shard[1]}.")
 
 
 def _opened(

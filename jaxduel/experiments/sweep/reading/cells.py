@@ -133,12 +133,10 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     index = np.flatnonzero(has)
     at = dict(zip(full, np.unravel_index(index, has.shape), strict=True))
     labels = {name: _labels(dataset, name) for name in full}
-    columns: dict[str, Any] = {
-        "variant": [
-            _variant(labels["policy"][a], labels["parameters"][d])
-            for a, d in zip(at["policy"], at["parameters"], strict=True)
-        ]
-    }
+    places = zip(at["policy"], at["parameters"], strict=True)
+    parts = ((labels["policy"][a], labels["parameters"][d]) for a, d in places)
+    variants = [f"{policy}[{label}]" if label else policy for policy, label in parts]
+    columns: dict[str, Any] = {"variant": variants}
     for name in ("policy", "parameters", "problem"):
         columns[name] = pandas.Categorical.from_codes(at[name], labels[name])
     columns["num_arms"] = np.array(_labels(dataset, "num_arms"))[at["problem"]]
@@ -343,11 +341,6 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
     frame = frame[[*first, "t", *statistics, *batches]].reset_index(drop=True)
     labels = dict.fromkeys(("policy", "parameters", "problem", "definition"), str)
     return frame.astype({**labels, "delay": np.int64})
-
-
-def _variant(policy: str, parameters: str) -> str:
-    """A policy with its parameters in brackets, if it has any: "dts[alpha=0.51]"."""
-    return f"{policy}[{parameters}]" if parameters else policy
 
 
 def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
