@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -126,6 +128,8 @@ def next_votes(
     pairs = jd.votes.next_pairs(log, chosen, num, seed)
     text = csv_text(["left", "right"], ((log.arms[left], log.arms[right]) for left, right in pairs))
     if out is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):  # names as they are, for another program
+            sys.stdout.reconfigure(encoding="utf-8")
         print(text, end="")
     else:
         print(f"written: {write_whole(out, text)}")

@@ -39,6 +39,8 @@ _LOST_TO_ROUNDING = 1e-5
 _ROUNDING = 1e-12
 """Relative error of a log-likelihood, which a step may lower by as much, and of a preference."""
 _SHORTEST = 1e-12
+_LEAST_PRIOR = 1e-10
+"""Share of the largest information that the prior's is at least."""
 
 
 class Slopes(NamedTuple):
@@ -133,8 +135,9 @@ def fit_strengths(model: str, wins: np.ndarray, ties: np.ndarray, prior_std: flo
     for _ in range(_MOST_STEPS):
         slopes, objective = _objective(model, state, wins, ties, ridge)
         gradient, hessian = _assembled(slopes, state, ridge)
-        # the mean of all strengths has the prior alone: it stays 0, and needs more in rounding
-        hessian[:num_arms, :num_arms] += hessian.diagonal().max() / num_arms
+        # the mean of all strengths has the prior alone, which rounding may lose: it stays 0
+        lost = _LEAST_PRIOR * hessian.diagonal().max() - ridge
+        hessian[:num_arms, :num_arms] += max(lost, 0.0) / num_arms
         step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)
         if decrement < _TOLERANCE:

@@ -209,7 +209,11 @@ class CheckedCell:
         """Raises InputError for a delay that the policy cannot have, or a misplaced `quiet`."""
         name, is_duel = registry.name_of(policy), self.kind is Duel
         if settings.delay > 1 and not (is_duel and isinstance(policy, SupportsDelay)):
-            why = "it has no method `learn`" if is_duel else f"it plans a {self.kind.__name__}"
+            why = (
+                "it has no method `learn`: see jaxduel.policies.SupportsDelay"
+                if is_duel
+                else f"it plans a {self.kind.__name__}"
+            )
             raise InputError(f"{name} cannot learn late: delay must be 1 ({why}).")
         if settings.ties == "tell" and not getattr(policy, "hears_ties", False):
             raise InputError(no_ties(name))

@@ -29,9 +29,13 @@ def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
             "be recorded."
         )
     try:
-        times = np.atleast_1d(np.asarray(checkpoints))
+        times = np.asarray(checkpoints)
     except (TypeError, ValueError):  # rows of different lengths, traced values
         times = np.empty(0)
+    if times.ndim == 0 and times.dtype.kind in "iuf":
+        raise InputError(
+            f"checkpoints must be a list of times, such as [{checkpoints}], not {checkpoints!r}."
+        )
     whole = times.dtype.kind in "iuf" and (times == np.floor(times)).all()
     if times.ndim != 1 or times.size == 0 or not whole:
         raise InputError("checkpoints must be a non-empty list of whole numbers.")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.policies import registry
@@ -177,7 +178,7 @@ def _plain(value: Any) -> Any:
 
 def _seed(seed: Any) -> Any:
     """A root seed; a key by its generator and numbers."""
-    if isinstance(seed, int | np.integer):
+    if not (isinstance(seed, jax.Array) and jnp.issubdtype(seed.dtype, jax.dtypes.prng_key)):
         return int(seed)
     data = jax.random.key_data(seed)
     return {"generator": str(jax.random.key_impl(seed)), "key": np.asarray(data).ravel().tolist()}

@@ -102,6 +102,8 @@ def read(
       >>> votes.wins.tolist()
       [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path):
+        raise InputError(f"read takes the path of a file, not {shorten(repr(path))}.")
     path = Path(path)
     named = {
         role: column
@@ -111,6 +113,8 @@ def read(
         )
         if column is not None
     }
+    if odd := [column for column in named.values() if not isinstance(column, str)]:
+        raise InputError(f"a column is given by its name, not {shorten(repr(odd[0]))}.")
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError(f"{_file(path)} is not a regular file: a file of votes is needed.")
@@ -148,7 +152,7 @@ def _outcomes(
         raise InputError(
             f"{_file(path)} {lacks}: a header such as left,right,winner and votes are needed."
         )
-    delimiter = max(_DELIMITERS, key=first.count)
+    delimiter = max(_DELIMITERS, key=re.sub('"[^"]*"', "", first).count)
     header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
     places = _places(path, header, named)
     take: Any = itemgetter(*places.values())  # of a row a tuple: layouts have 2 columns or more

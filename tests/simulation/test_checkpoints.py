@@ -15,7 +15,6 @@ WHOLE = "non-empty list of whole numbers"
     [
         ([1, 5, 9], [1, 5, 9]),
         ([2.0, 9.0], [2, 9]),
-        (7, [7]),
         (range(1, 4), [1, 2, 3]),
         (np.array([3, 4], np.uint8), [3, 4]),
         (jnp.array([3, 4]), [3, 4]),
@@ -41,6 +40,7 @@ def test_what_is_accepted(given, expected):
         ([[1, 2], [3]], WHOLE),
         (["1", "2"], WHOLE),
         ("many", WHOLE),
+        (7, r"a list of times, such as \[7\], not 7"),
         ([1, None], WHOLE),
         ([1, 10**30], WHOLE),
         ([1 + 0j], WHOLE),

@@ -9,6 +9,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Quiet
+from jaxduel.simulation import provenance
 from tests.simulation.toys import PullCycle, Rounds
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -111,6 +112,7 @@ def test_policy_and_problem_must_be_objects():
     for policy in ("rucb", jd.policies.RUCB):
         with pytest.raises(jd.InputError, match="state_from_wins: the policy must be an object"):
             jd.policies.state_from_wins(policy, np.zeros((2, 2)))
+    assert provenance._seed(2.0) == provenance._seed(jnp.int32(2)) == provenance._seed(2) == 2
     with pytest.raises(jd.InputError, match="needs a function that makes a policy, not 'rucb'"):
         jd.check_policy("rucb")
 

@@ -209,6 +209,16 @@ def test_bad_places_get_a_sentence(tmp_path):
         jd.votes.read(written(tmp_path, VOTES), encoding="klingon")
     with pytest.raises(InputError, match="has no column 'result'; it has 'left', 'right', 'win"):
         jd.votes.read(written(tmp_path, VOTES), winner="result")
+    with pytest.raises(InputError, match="a column is given by its name, not 3"):
+        jd.votes.read(written(tmp_path, VOTES), winner=3)
+    for path in (None, 5, "a\0b"):
+        with pytest.raises(InputError, match="read takes the path of a file"):
+            jd.votes.read(path)
+
+
+def test_a_title_with_other_marks_does_not_hide_the_commas(tmp_path):
+    text = 'left,right,winner,"q;r;s;t;u"\nx,y,left,1\n'
+    assert jd.votes.read(written(tmp_path, text)).num_votes == 1
 
 
 def test_too_many_arms_get_a_sentence(tmp_path):
