@@ -180,6 +180,11 @@ def worst_case(
         raise InputError(
             'worst_case: `against` is needed for the objective "difference", and only.'
         )
+    if not isinstance(space, Space):
+        raise InputError(
+            "worst_case: the space must be one that jaxduel.gradients.space returns, not of type "
+            f"{type(space).__name__}."
+        )
     definition = regret or space.regret
     if objective == "ratio" and definition not in ("average", "copeland"):
         raise InputError(

@@ -41,13 +41,19 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
     """The instance at `params`, computed in float64.
 
     Raises:
-      InputError: if parameters are not floating-point numbers, if the instance leaves its range, or
-        if a derivative is not finite. The entry is named.
+      InputError: if `instance_fn` is no function, if parameters are not floating-point numbers, if
+        the instance leaves its range, or if a derivative is not finite. The entry is named.
     """
+    if not callable(instance_fn):
+        raise InputError(
+            "instance_fn must be a function from parameters to an instance, such as "
+            f"jaxduel.gradients.families.btl, not of type {type(instance_fn).__name__}."
+        )
     leaves = jax.tree.leaves(params)
     if not leaves or not all(np.issubdtype(np.asarray(x).dtype, np.floating) for x in leaves):
         raise InputError(
-            "params must be real numbers, in a pytree of floating-point arrays with at least one."
+            "params must be real numbers, in a pytree of floating-point arrays with at least one; "
+            "whole numbers are none: 1.0, not 1."
         )
     with jax.enable_x64(True):
         wide = jax.tree.map(lambda x: jnp.asarray(np.asarray(x), jnp.float64), params)

@@ -107,6 +107,9 @@ def test_policy_and_problem_must_be_objects():
             jd.simulate_many([RUCB], problems, 10)
     with pytest.raises(jd.InputError, match="worst_case: the policy must be an object"):
         jd.gradients.worst_case("rucb", jd.gradients.space("btl", 4))
+    for space in ("btl", jd.gradients.families.btl):
+        with pytest.raises(jd.InputError, match="worst_case: the space must be one that"):
+            jd.gradients.worst_case(RUCB, space)
     with pytest.raises(jd.InputError, match="regret_gradient: the policy must be an object"):
         jd.gradients.regret_gradient("rucb", jd.gradients.families.btl, np.zeros(4), num_seeds=2)
     for policy in ("rucb", jd.policies.RUCB):
