@@ -50,6 +50,36 @@ def test_uniform_asks_for_pairs_of_different_arms_uniformly():
     assert max(abs(times - expected) for times in ordered.values()) <= 4 * error
 
 
+def asked_by_arenas_rule(wins, num, rng):
+    """How often each pair is asked for at once, those asked counting as compared."""
+    pairs = np.triu_indices(len(wins), 1)
+    n, asked = (wins + wins.T)[pairs], np.zeros(len(pairs[0]), int)
+    m = (wins[pairs] + 1) / (n + 2)
+    for _ in range(num):
+        if (unmet := n + asked == 0).any():
+            weight = unmet * 1.0
+        else:
+            weight = np.sqrt(m * (1 - m)) * ((n + asked) ** -0.5 - (n + asked + 1) ** -0.5)
+        asked[rng.choice(len(asked), p=weight / weight.sum())] += 1
+    return asked
+
+
+def test_arena_asks_at_once_for_what_it_would_ask_for_one_after_another():
+    """A pair that never met comes first, and not alone: mean counts of 20 pairs."""
+    wins = np.array([[0, 50, 30, 0], [40, 0, 30, 30], [10, 20, 0, 20], [0, 10, 20, 0]])
+    votes, policy = jd.votes.from_counts(wins), jd.policies.make("arena", num_arms=4, epsilon=0.0)
+    found = []
+    for seed in range(60):
+        pairs = jd.votes.next_pairs(votes, policy, 20, seed)
+        assert set(pairs[0]) == {0, 3}
+        found.append([unordered(pairs)[pair] for pair in combinations(range(4), 2)])
+    rng = np.random.default_rng(0)
+    expected = np.array([asked_by_arenas_rule(wins, 20, rng) for _ in range(600)])
+    error = expected.std(axis=0) * np.sqrt(1 / 60 + 1 / 600)
+    assert (np.abs(np.mean(found, axis=0) - expected.mean(axis=0)) <= 4 * error).all()
+    assert expected.mean(axis=0)[2] < 18
+
+
 def one_by_one(policy, votes, num, seed=0):
     """The pairs by the policy's own methods: outcomes withheld, no quiet runs skipped, comparisons
     of an arm with itself left out."""

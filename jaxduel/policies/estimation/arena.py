@@ -26,10 +26,11 @@ VARIANCES = ("plug-in", "ipw")
 
 
 class PairSums(NamedTuple):
-    """Sums over the pairs of each arm."""
+    """Sums over the pairs of each arm, and comparisons whose outcome was withheld."""
 
     unmet: jax.Array  # (K,) float32: the number of pairs never compared
     weights: jax.Array  # (K,) float32: the weights of the others
+    asked: jax.Array  # (K, K) int32: comparisons with i on the left of j
 
 
 class ArenaState(NamedTuple):
@@ -65,9 +66,12 @@ class Arena:
       them; it counts outcomes that arrive late with the P(a) of the state that they find, which is
       that of their comparisons if all since the last arrival were withheld.
 
+    With "plug-in", comparisons whose outcome is withheld count in n_a, and not in m until it
+    arrives: several pairs that are asked for at once are not one pair several times. "ipw" does not
+    know of them before they arrive.
+
     In the paper a tie is an outcome of 1/2. No policy is told that here: a tie tossed as a coin has
-    the same mean and a larger variance; one that is dropped, like any withheld outcome, is not
-    counted in n_a, and a pair of which nothing is known comes first again.
+    the same mean and a larger variance; one that is dropped is an outcome withheld for ever.
 
     With "plug-in" a comparison changes the weight of its own pair. The state carries the sum of
     each arm's weights, of which two are added up anew: no drift. An arm is drawn by these sums, its
@@ -111,7 +115,7 @@ class Arena:
         wins = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
         if self.variances == "ipw":
             return ArenaState(wins, weighted_outcomes.no_outcomes(self.num_arms))
-        return self._after(wins)
+        return self.from_wins(wins, key)
 
     def from_wins(self, wins: jax.Array, key: Key) -> ArenaState:
         """The comparisons counted in `wins`.
@@ -124,7 +128,7 @@ class Arena:
                 'arena: with variances="ipw" it cannot start from win counts, which do not tell '
                 "the probabilities of the comparisons."
             )
-        return self._after(wins)
+        return self._after(wins, jnp.zeros_like(wins))
 
     def act(self, state: ArenaState, key: Key) -> Duel:
         """A pair never compared, else one by the rule or, with probability epsilon, any."""
@@ -133,9 +137,10 @@ class Arena:
             chances = self._chances(state.wins, state.seen)
             left = weighted_choice(sum_in_order(chances, 0), u)
             return Duel(left, weighted_choice(chances[left], v))
-        begins = jnp.any(state.seen.unmet > 0)
-        left = weighted_choice(jnp.where(begins, *state.seen), u)
-        right = weighted_choice(jnp.where(begins, *self._pairs_of(state.wins, left)), v)
+        unmet, weights, asked = state.seen
+        begins = jnp.any(unmet > 0)
+        left = weighted_choice(jnp.where(begins, unmet, weights), u)
+        right = weighted_choice(jnp.where(begins, *self._pairs_of(state.wins, asked, left)), v)
         explores = ~begins & (coin < self.epsilon)
         anyone = uniform_pair(count_true(self.active_arms), u, v)
         return Duel(
@@ -143,40 +148,48 @@ class Arena:
         )
 
     def update(self, state: ArenaState, plan: Duel, outcome: jax.Array, key: Key) -> ArenaState:
-        """Counts the outcome."""
+        """Counts the outcome, or that it is withheld."""
         learnt = duel_result(plan, outcome)
         if isinstance(state.seen, WeightedOutcomes):
             won = add_result(jnp.zeros_like(state.wins), learnt)
             return self._weighed(state.wins, state.seen, won)
-        wins, (unmet, weights) = add_result(state.wins, learnt), state.seen
+        wins, (unmet, weights, asked) = add_result(state.wins, learnt), state.seen
+        untold = (plan.left != plan.right) - learnt.amount
+        asked = asked.at[plan.left, plan.right].add(untold, mode="promise_in_bounds")
         for arm in plan:
-            here = self._sums_of(wins, arm)
-            unmet = unmet.at[arm].set(here.unmet, mode="promise_in_bounds")
-            weights = weights.at[arm].set(here.weights, mode="promise_in_bounds")
-        return ArenaState(wins, PairSums(unmet, weights))
+            ours, others = self._sums_of(wins, asked, arm)
+            unmet = unmet.at[arm].set(ours, mode="promise_in_bounds")
+            weights = weights.at[arm].set(others, mode="promise_in_bounds")
+        return ArenaState(wins, PairSums(unmet, weights, asked))
 
     def learn(self, state: ArenaState, feedback: Feedback) -> ArenaState:
         """Takes in withheld outcomes."""
         if isinstance(state.seen, WeightedOutcomes):
             return self._weighed(state.wins, state.seen, feedback.wins())
-        return self._after(state.wins + feedback.wins())
+        told = feedback.left_wins + feedback.right_wins
+        return self._after(state.wins + feedback.wins(), jnp.maximum(state.seen.asked - told, 0))
 
-    def _after(self, wins: jax.Array) -> ArenaState:
-        """The state after the comparisons counted in `wins`, for "plug-in"."""
+    def _after(self, wins: jax.Array, asked: jax.Array) -> ArenaState:
+        """The state after the comparisons counted in `wins` and in `asked`, for "plug-in"."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        unmet, weights = jax.vmap(self._sums_of, (None, 0))(wins, arms)
-        return ArenaState(wins, PairSums(jnp.where(self.active_arms, unmet, 0.0), weights))
+        unmet, weights = jax.vmap(self._sums_of, (None, None, 0))(wins, asked, arms)
+        return ArenaState(wins, PairSums(jnp.where(self.active_arms, unmet, 0.0), weights, asked))
 
-    def _sums_of(self, wins: jax.Array, arm: jax.Array) -> PairSums:
-        """The sums of one arm, () float32 each."""
-        return PairSums(*(sum_in_order(row, 0) for row in self._pairs_of(wins, arm)))
+    def _sums_of(
+        self, wins: jax.Array, asked: jax.Array, arm: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Sums of what `_pairs_of` gives: () float32 each."""
+        unmet, weights = self._pairs_of(wins, asked, arm)
+        return sum_in_order(unmet, 0), sum_in_order(weights, 0)
 
-    def _pairs_of(self, wins: jax.Array, arm: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def _pairs_of(
+        self, wins: jax.Array, asked: jax.Array, arm: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
         """Of the pairs of an arm, 1 where never compared, and the weights of the others, "plug-in":
         (K,) float32 each, 0 at itself and inactive arms."""
         won, lost = wins[arm], wins[:, arm]
         others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)
-        n = won + lost
+        n = won + lost + asked[arm] + asked[:, arm]
         ours, theirs = (x.astype(jnp.float32) + 1.0 for x in (won, lost))
         deviation = jnp.sqrt(ours * theirs) / (ours + theirs)  # the root of m (1 - m)
         return (others & (n == 0)).astype(jnp.float32), deviation * _narrowing(n)

@@ -129,9 +129,30 @@ def test_what_is_carried_is_that_of_the_oracle_after_a_long_run(variances):
         assert not state.seen.unmet.any()
 
 
+def test_pairs_that_are_asked_count_as_compared_before_their_outcomes_arrive():
+    """Laws by hand: n_a counts what is asked for, m = (w + 1) / (n + 2) only what is told."""
+    policy = jd.policies.make("arena", num_arms=4, epsilon=0.0)
+    wins = np.array([[0, 5, 3, 0], [4, 0, 3, 3], [1, 2, 0, 2], [0, 1, 2, 0]])
+    state, asked = jd.policies.state_from_wins(policy, wins), np.zeros((4, 4))
+    draw = jax.jit(jax.vmap(policy.act, (None, 0)))
+    for left, right in ((0, 3), (3, 0), (2, 1)):
+        state = policy.update(state, Duel(jnp.int32(left), jnp.int32(right)), jnp.int32(0), KEY)
+        asked[[left, right], [right, left]] += 1
+        n = wins + wins.T + asked
+        m = (wins + 1) / (wins + wins.T + 2)
+        with np.errstate(divide="ignore"):
+            weight = np.sqrt(m * (1 - m)) * (n**-0.5 - (n + 1) ** -0.5)
+        np.fill_diagonal(weight, 0)
+        duels = draw(state, jax.random.split(jax.random.key(int(asked.sum())), 20_000))
+        share = np.histogram2d(duels.left, duels.right, bins=np.arange(-0.5, 4))[0] / 20_000
+        expected = weight / weight.sum()
+        error = np.sqrt(expected * (1 - expected) / 20_000)
+        assert (np.abs(share - expected) <= 4.5 * error).all()
+
+
 @pytest.mark.parametrize("variances", ["plug-in", "ipw"])
 def test_outcomes_that_arrive_late_count_as_those_that_arrive_at_once(variances):
-    """Withheld ones change nothing; with ipw they count with the probabilities of their draws."""
+    """With ipw they count with the probabilities of their draws, and change nothing before."""
     policy = jd.policies.make("arena", num_arms=3, variances=variances, epsilon=0.2)
     state = policy.init(KEY)
     for duel in ((0, 1), (2, 0), (1, 2)):
@@ -139,12 +160,16 @@ def test_outcomes_that_arrive_late_count_as_those_that_arrive_at_once(variances)
     late = state
     for _ in range(3):
         late = policy.update(late, Duel(jnp.int32(1), jnp.int32(0)), jnp.int32(0), KEY)
-        jax.tree.map(np.testing.assert_array_equal, late, state)
+        if variances == "ipw":
+            jax.tree.map(np.testing.assert_array_equal, late, state)
     left_wins = jnp.zeros((3, 3), jnp.int32).at[1, 0].set(2)
     right_wins = jnp.zeros((3, 3), jnp.int32).at[1, 0].set(1)
     late = policy.learn(late, Feedback(left_wins, right_wins))
     assert late.wins.tolist() == [[0, 2, 0], [2, 0, 1], [1, 0, 0]]
-    if variances == "ipw":
+    if variances == "plug-in":
+        at_once = jd.policies.state_from_wins(policy, np.asarray(late.wins))
+        jax.tree.map(np.testing.assert_array_equal, late, at_once)
+    else:
         oracle = Arena(3, epsilon=0.2, ipw=True)
         for pair in ((0, 1), (2, 0), (1, 2)):
             oracle.play(*pair, True)
