@@ -18,7 +18,7 @@ from jaxduel.problems.dueling import from_matrix
 from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.keys import GENERATORS, root_key
-from jaxduel.stats import interval95, standard_error, wilson95
+from jaxduel.stats import wilson95
 from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.counts import Votes, require_votes
 from jaxduel.votes.fitting import Fit, Model, fit
@@ -60,7 +60,10 @@ class Plan:
     """Simulated futures of a log of votes.
 
     The instance is unknown: each of `draws` futures has one drawn from the posterior, and its best
-    arm is the one to be named. Intervals are over instances and seeds.
+    arm is the one to be named. Instances are of two kinds: the arm named now is the best of them,
+    or another is. As the posterior tells how probable either kind is (`now`), probabilities are
+    weighted means over the kinds, however many instances of either were drawn. Intervals are over
+    instances and seeds.
 
     Example:
       >>> import jaxduel as jd
@@ -90,27 +93,45 @@ class Plan:
     afresh: tuple[str, ...] = ()
     """Policies that began without the log, as they cannot start from counts."""
 
-    @property
+    @cached_property
     def now(self) -> float:
-        """Probability that the arm named now is the best."""
-        return float(next(iter(self.correct.values()))[:, :, 0].mean())
+        """Probability that the arm named now is the best, by `fit.best`: a mean where arms tie."""
+        wins, favours = self.fit.votes.wins, 1.0 - np.eye(self.fit.votes.num_arms)
+        named = order(self.rule, np.broadcast_to(wins, (len(wins), *wins.shape)), favours)[:, 0]
+        return float(self.fit.best[np.unique(named)].mean())
 
     def probability(self, policy: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Probability that the best arm is named, and the ends of its 95 % interval: (M,) each.
 
+        Wilson's intervals of the two kinds of instances are put together as if their errors were
+        independent (Zou and Donner, Statistics in Medicine 27, 2008). A kind of which no instance
+        was drawn is taken to stay as it is now, and the interval holds whatever may become of it.
+
         Raises:
           InputError: for a policy that is not in the plan.
         """
-        self._require(policy)
-        correct = self.correct[policy]
-        draws, seeds, _ = correct.shape
-        values = correct.reshape(draws * seeds, -1).astype(float)
-        mean = values.mean(axis=0)
-        sem = standard_error(values, np.repeat(np.arange(draws), seeds))
-        low, high = interval95(mean, sem, draws)
-        if np.any(alike := sem == 0):  # all instances, as where every run is right
-            low[alike], high[alike] = wilson95(draws * mean[alike], draws)
+        mean, unknown_below, unknown_above, below, above = np.zeros((5, len(self.votes)))
+        for chance, first, shares in self._kinds(policy):
+            if len(shares):
+                share, low, high = _share95(shares)
+                mean += chance * share
+                below += (chance * (share - low)) ** 2
+                above += (chance * (high - share)) ** 2
+            else:
+                mean += chance * first
+                unknown_below += chance * first
+                unknown_above += chance * (1 - first)
+        low, high = mean - np.sqrt(below) - unknown_below, mean + np.sqrt(above) + unknown_above
+        low[0] = high[0] = mean[0]
         return mean, np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+    def _kinds(self, policy: str) -> tuple[tuple[float, float, np.ndarray], ...]:
+        """Instances whose best arm is named now, and the others: the probability of the kind, its
+        share of right runs at 0 votes, and that of each instance at all checkpoints, (n, M)."""
+        self._require(policy)
+        each = self.correct[policy].mean(axis=1)
+        right = each[:, 0] == 1
+        return (self.now, 1.0, each[right]), (1 - self.now, 0.0, each[~right])
 
     def _require(self, policy: str) -> None:
         if policy not in self.correct:
@@ -141,12 +162,16 @@ class Plan:
         return Needed(float(share[0]), *map(float, np.quantile(share[1:], [0.025, 0.975])))
 
     def _resampled(self, policy: str, target: float) -> np.ndarray:
-        """Votes needed, (1 + _RESAMPLES,): of all instances, then of resamples of them, which are
-        the same for all policies."""
+        """Votes needed, (1 + _RESAMPLES,): of all instances, then of resamples of those of each
+        kind, the same for all policies."""
         if (policy, target) not in self._crossings:
-            each = self.correct[policy].mean(axis=1)
-            chosen = np.random.default_rng(0).integers(len(each), size=(_RESAMPLES, len(each)))
-            curves = np.concatenate([each.mean(axis=0)[None], each[chosen].mean(axis=1)])
+            rng, curves = np.random.default_rng(0), np.zeros((1 + _RESAMPLES, len(self.votes)))
+            for chance, first, shares in self._kinds(policy):
+                if n := len(shares):
+                    times = rng.multinomial(n, np.full(n, 1 / n), _RESAMPLES)
+                    curves += chance / n * (np.append(np.ones((1, n)), times, axis=0) @ shares)
+                else:
+                    curves += chance * first
             needed = [crossings(self.votes, c, c, c, target)[0] for c in curves]
             self._crossings[policy, target] = np.array(needed)
         return self._crossings[policy, target]
@@ -195,11 +220,15 @@ class Plan:
             f"now: '{votes.arms[named]}', which is the best with probability {best:.3f}",
         ]
         for target in self.targets:
-            if best >= target:
+            if self.now >= target:
                 lines.append(f"{target:g}: the votes that there are already decide it")
                 continue
             for policy in self.correct:
                 lines.append(f"{target:g}: {policy} needs {self._needs(policy, target, most)}")
+        kinds = [len(shares) for *_, shares in self._kinds(next(iter(self.correct)))]
+        if self.now < max(self.targets) and 0 in kinds:
+            which = "none" if kinds[0] == 0 else "all"
+            lines.append(f"the arm named now is the best of {which} of the instances: draw more")
         for policy in self.afresh:
             lines.append(f"{policy} cannot start from counts: it began afresh")
         for policy, cast in self.cast.items():
@@ -373,6 +402,20 @@ def with_batches(policy: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """A policy's parameters, with a number of batches if it has to be told one."""
     needed = "num_batches" in registry.parameters(policy)
     return {**({"num_batches": BATCHES} if needed else {}), **parameters}
+
+
+def _share95(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean of the shares of right runs of instances, (n, M), and the ends of Wilson's interval.
+
+    It is of n trials if each instance is all right or all wrong, and of more the less instances
+    differ: n times the variance of a coin over that of the instances, both with two instances added
+    that are right and two that are wrong (Agresti and Coull, 1998), so that it is never 0.
+    """
+    n, mean = len(shares), shares.mean(axis=0)
+    middle = (n * mean + 2) / (n + 4)
+    within = np.mean(shares * (1 - shares), axis=0) * n / (n + 4)
+    trials = n / (1 - within / (middle * (1 - middle)))
+    return mean, *wilson95(trials * mean, trials)
 
 
 def _columns(name: str, needed: Needed) -> dict[str, float]:

@@ -9,9 +9,11 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.simulation.keys import root_key
+from jaxduel.stats import wilson95
 from jaxduel.votes.fitting import Fit
-from jaxduel.votes.planning import Needed, Plan
-from jaxduel.votes.recommending import order, votes_needed
+from jaxduel.votes.planning import Needed, Plan, _share95
+from jaxduel.votes.recommending import order
+from tests.cli.test_votes import TOURNAMENT
 from tests.votes.cases import drawn
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -30,16 +32,37 @@ def plan():
 
 
 @pytest.mark.parametrize(("model", "rule"), [("btl", "btl"), ("free", "copeland")])
-def test_at_no_further_votes_it_is_the_share_of_instances_whose_best_arm_is_named(model, rule):
+def test_at_no_further_votes_it_is_what_the_posterior_tells_of_the_arm_named(model, rule):
+    """Exactly, with instances of a share that is not far from it."""
     plan = planned(["uniform"], model=model, draws=40, seeds=2)
     of_draws, _ = jax.random.split(root_key(0))
     preferences = plan.fit.sample(of_draws, 40)
     (named, *_) = order(rule, VOTES.wins, np.arange(VOTES.num_arms))
     scores = np.sum(preferences > 0.5, axis=2)
-    share = np.mean(scores[:, named] == scores.max(axis=1))
+    right = scores[:, named] == scores.max(axis=1)
     assert plan.rule == rule
-    assert 0 < share < 1
-    assert plan.now == plan.probability("uniform")[0][0] == pytest.approx(share)
+    np.testing.assert_array_equal(plan.correct["uniform"][:, 0, 0], right)
+    assert 0 < right.mean() < 1
+    assert abs(right.mean() - plan.now) <= 4 * np.sqrt(plan.now * (1 - plan.now) / 40)
+    assert plan.now == plan.fit.best[named]
+    assert all(ends[0] == plan.now for ends in plan.probability("uniform"))
+
+
+def test_where_arms_tie_it_is_the_mean_over_them():
+    votes = jd.votes.from_counts([[0, 5, 3], [5, 0, 3], [2, 2, 0]])
+    plan = planned(["uniform"], votes, draws=60)
+    assert plan.now == plan.fit.best[:2].mean()
+    right = plan.correct["uniform"][:, 0, 0].mean()
+    assert abs(right - plan.now) <= 4 * np.sqrt(plan.now * (1 - plan.now) / 60)
+
+
+def test_it_is_not_reached_by_luck_of_the_instances():
+    """Of these instances .965 are of the arm named, which is the best with probability .931."""
+    votes = jd.votes.read(TOURNAMENT)
+    plan = planned("uniform", votes, draws=200, seed=8, max_votes=1, checkpoints=None)
+    assert plan.correct["uniform"][..., 0].mean() > 0.95 > plan.now
+    assert plan.votes_needed("uniform", 0.95).value > 0
+    assert "needs 0 further votes" not in str(plan)
 
 
 def test_the_same_seed_is_the_same_plan(plan):
@@ -76,37 +99,44 @@ def test_a_policy_that_cannot_start_from_counts_begins_afresh():
     np.testing.assert_array_equal(plan.correct["pcomp"][..., 0], plan.correct["uniform"][..., 0])
 
 
-def by_hand(**correct):
-    """A plan of these outcomes at 0, 100 and 1,000 further votes."""
+def by_hand(now=0.25, **correct):
+    """A plan of these outcomes at 0, 100 and 1,000 further votes, `now` known of the first."""
     tables = {name: np.array(table, bool)[:, None, :] for name, table in correct.items()}
     cast = {name: np.full(table.shape[:2], 1_000) for name, table in tables.items()}
     fit = jd.votes.fit(VOTES)
-    return Plan(fit, "btl", np.array([0, 100, 1_000]), (0.5, 0.95), tables, cast)
+    plan = Plan(fit, "btl", np.array([0, 100, 1_000]), (0.2, 0.95), tables, cast)
+    plan.__dict__["now"] = now
+    return plan
 
 
-NEVER, LATE, SOON = (0, 0, 0), (0, 0, 1), (0, 1, 1)
+NEVER, LATE, SOON, EVER = (0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)
 
 
 def test_votes_needed_and_saved_of_outcomes_by_hand():
-    plan = by_hand(uniform=8 * [LATE], dts=8 * [SOON], rucb=8 * [NEVER])
-    for target in (0.3, 0.5):  # be it one of the plan's or not
-        slow = np.expm1(np.log(101) + target * np.log(1001 / 101))
-        fast = np.expm1(target * np.log(101))
+    """Curves from 1/4 to 1 where half of the instances are right at first."""
+    outcomes = {"uniform": LATE, "dts": SOON, "rucb": NEVER}
+    plan = by_hand(**{name: 4 * [later, EVER] for name, later in outcomes.items()})
+    for target in (0.5, 0.7):
+        part = (target - 0.25) / 0.75
+        slow = np.expm1(np.log(101) + part * np.log(1001 / 101))
+        fast = np.expm1(part * np.log(101))
         assert plan.votes_needed("uniform", target).value == pytest.approx(slow)
         assert plan.votes_needed("dts", target).value == pytest.approx(fast)
         assert plan.saved("dts", target) == pytest.approx(Needed(*3 * [1 - fast / slow]))
         assert plan.saved("uniform", target) == (0, 0, 0)
     assert plan.votes_needed("rucb", 0.5).value == np.inf
     assert np.isnan(plan.saved("rucb", 0.5)).all()
-    assert np.isnan(by_hand(uniform=8 * [NEVER], dts=8 * [SOON]).saved("dts", 0.5)).all()
+    never = by_hand(uniform=4 * [NEVER, EVER], dts=4 * [SOON, EVER])
+    assert np.isnan(never.saved("dts", 0.5)).all()
     frame = plan.targets_frame().set_index(["policy", "target"])
-    assert frame.loc[("dts", 0.5), "saved"] == plan.saved("dts", 0.5).value
+    assert frame.loc[("dts", 0.95), "saved"] == plan.saved("dts", 0.95).value
     decided, *lines = plan.summary()[2:]
-    assert decided == "0.5: the votes that there are already decide it"
+    assert decided == "0.2: the votes that there are already decide it"
     assert lines[-1] == "0.95: rucb needs more than 1,000 further votes"
+    alone = by_hand(dts=4 * [SOON, EVER])
     with pytest.raises(InputError, match="which this plan is without"):
-        by_hand(dts=8 * [SOON]).saved("dts", 0.5)
-    assert "saved" not in by_hand(dts=8 * [SOON]).targets_frame()
+        alone.saved("dts", 0.5)
+    assert "saved" not in alone.targets_frame()
     for target in (95, -1, np.nan, None, "0.9"):
         for ask in (plan.votes_needed, plan.saved):
             with pytest.raises(InputError, match="target must be a probability between 0 and 1"):
@@ -116,19 +146,69 @@ def test_votes_needed_and_saved_of_outcomes_by_hand():
             ask("dtz")
 
 
-def test_value_is_that_of_independent_runs_where_there_is_a_run_for_each_instance():
-    outcomes = [SOON, SOON, LATE, NEVER, SOON, LATE, LATE, LATE]
-    value, *_ = votes_needed([0, 100, 1_000], np.array(outcomes, bool), 0.6)
-    assert by_hand(uniform=outcomes).votes_needed("uniform", 0.6).value == value
+def test_the_mean_is_a_regression_on_what_is_known_at_first():
+    """Least squares over instances, with the share at first as the control variate."""
+    rng, now = np.random.default_rng(3), 0.7
+    correct = rng.random((30, 4, 3)) < rng.random((30, 1, 1))
+    correct[..., 0] = correct[:, :1, 0]
+    plan = by_hand(now, uniform=correct.reshape(120, 3))
+    plan.correct["uniform"] = correct
+    each = correct.mean(axis=1)
+    for m in range(3):
+        slope = np.polyfit(each[:, 0], each[:, m], 1)[0]
+        expected = each[:, m].mean() - slope * (each[:, 0].mean() - now)
+        assert plan.probability("uniform")[0][m] == pytest.approx(expected)
+    target = plan.probability("uniform")[0][1:].mean()
+    needed = plan.votes_needed("uniform", target).value
+    assert plan._resampled("uniform", target)[0] == pytest.approx(needed)
 
 
-def test_all_runs_right_are_no_proof():
-    """With as many instances, all of them right, a probability may be a little below 1."""
-    plan = by_hand(uniform=8 * [[True, True, True]])
+@pytest.mark.parametrize("first", [NEVER, EVER])
+def test_a_kind_of_which_there_is_no_instance_may_become_anything(first):
+    plan = by_hand(0.9, uniform=8 * [first])
     mean, low, high = plan.probability("uniform")
-    assert mean.tolist() == high.tolist() == [1, 1, 1]
-    assert low == pytest.approx(8 / (8 + NormalDist().inv_cdf(0.975) ** 2))
-    assert plan.votes_needed("uniform", 0.95).high == np.inf
+    assert mean.tolist() == [0.9, 0.9, 0.9]
+    assert low[0] == high[0] == 0.9
+    trials = 8 / (8 + NormalDist().inv_cdf(0.975) ** 2)
+    if first == EVER:
+        assert low[1:] == pytest.approx(0.9 * trials)
+        assert high[1:].tolist() == pytest.approx([1, 1])
+    else:
+        assert low[1:].tolist() == pytest.approx([0, 0])
+        assert high[1:] == pytest.approx(0.9 + 0.1 * (1 - trials))
+    assert plan.votes_needed("uniform", 0.95).value == np.inf
+    which = "all" if first == EVER else "none"
+    said = f"the arm named now is the best of {which} of the instances: draw more"
+    assert plan.summary()[-1] == said
+
+
+def test_one_wrong_run_does_not_make_an_interval_narrower():
+    """Of 200 instances with two runs each: with no wrong run, Wilson's by instances."""
+    shares = np.ones((200, 3))
+    _, sure, _ = _share95(shares)
+    shares[0, 1], shares[:2, 2] = 0.5, 0.5
+    mean, low, high = _share95(shares)
+    assert low[0] == sure[0] == pytest.approx(wilson95(200, 200)[0])
+    assert (np.diff(low) < 0).all()
+    assert (np.diff(high - low) > 0).all()
+    assert (low <= mean).all()
+    assert (mean <= high).all()
+
+
+@pytest.mark.parametrize(("draws", "seeds"), [(20, 20), (20, 2), (200, 2)])
+@pytest.mark.parametrize("hard", [0.1, 0.3])
+def test_intervals_cover(draws, seeds, hard):
+    """Where some instances are as hard as a coin now and are right in .8 of runs later."""
+    rng, covered, runs = np.random.default_rng(draws + seeds), 0, 400
+    for _ in range(runs):
+        is_hard = rng.random((draws, 1)) < hard
+        first = ~is_hard | (rng.random((draws, 1)) < 0.5)
+        later = rng.random((draws, seeds)) < np.where(is_hard, 0.8, 1)
+        plan = by_hand(1 - hard / 2, uniform=[EVER])
+        plan.correct["uniform"] = np.stack([np.broadcast_to(first, later.shape), later, later], 2)
+        _, low, high = plan.probability("uniform")
+        covered += low[1] <= 1 - 0.2 * hard <= high[1]
+    assert covered / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
 def test_what_is_known_now_is_of_the_arm_that_the_rule_names():
