@@ -297,8 +297,8 @@ def plan(
       draws: number of instances.
       seeds: runs on each.
       seed: root of all randomness.
-      checkpoints: numbers of further votes, increasing; about 30 evenly in their log, from
-        `max_votes` / 200 on, if None.
+      checkpoints: numbers of further votes, increasing; up to 40 from 1 on, evenly in their log,
+        if None.
       progress: as in `jaxduel.simulate`.
 
     Returns:
@@ -328,7 +328,7 @@ def plan(
     fitted = fit(votes, model)
     rule = rule or ("copeland" if model == "free" else "btl")
     if checkpoints is None:
-        checkpoints = np.unique(np.geomspace(max(max_votes // 200, 1), max_votes, 30).astype(int))
+        checkpoints = np.unique(np.geomspace(1, max_votes, 40).astype(int))
     grid = times.resolve(checkpoints, max_votes)
     made = {label: _policy(*entry, votes, max_votes) for label, entry in policies.items()}
     root = root_key(seed, GENERATORS[0])

@@ -65,6 +65,20 @@ def test_it_is_not_reached_by_luck_of_the_instances():
     assert "needs 0 further votes" not in str(plan)
 
 
+def test_default_checkpoints_are_as_good_as_all():
+    """On a small log, where few votes are enough."""
+    votes = jd.votes.from_counts([[0, 5, 9], [4, 0, 7], [1, 3, 0]])
+    few, all_of_them = (
+        planned("uniform", votes, draws=1500, seeds=1, max_votes=20_000, checkpoints=given)
+        for given in (None, [*range(1, 61), 20_000])
+    )
+    assert few.votes[:5].tolist() == [0, 1, 2, 3, 4]
+    for one, other in zip(
+        few.votes_needed("uniform", 0.8), all_of_them.votes_needed("uniform", 0.8), strict=True
+    ):
+        assert one == pytest.approx(other, rel=0.15)
+
+
 def test_the_same_seed_is_the_same_plan(plan):
     again, other = planned(), planned(seed=1)
     assert again.summary() == plan.summary()
