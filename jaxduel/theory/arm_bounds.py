@@ -31,6 +31,8 @@ def base_minimax_rate(
 ) -> float:
     """The regret of BaSE on the minimax grid: sqrt(K) T^(1 / (2 - 2^(1-M))), Theorem 1.
 
+    Proved of gamma >= 12, where the default is 1, and of `commit=True`.
+
     Args:
       num_arms: K, at least 2.
       horizon: T.
@@ -60,6 +62,8 @@ def base_problem_dependent_rate(
     logarithms: bool = False,
 ) -> Any:
     """The regret of BaSE on the geometric grid: K T^(1/M) / gap, Theorem 1.
+
+    Proved of gamma >= 12, where the default is 1, and of `commit=True`.
 
     Args:
       num_arms: K, at least 2.

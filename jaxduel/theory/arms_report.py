@@ -151,10 +151,10 @@ def _geometric(problem: ArmsProblem, horizon: int, num_batches: int) -> float:
 
 
 ARM_THEOREMS = (
-    Theorem("BaSE, minimax grid", ("base",), "pulls", f"{_GAO} Theorem 4, eq. (4){ORDER}",
-            _minimax, lambda _: None),
-    Theorem("BaSE, geometric grid", ("base",), "pulls", f"{_GAO} Theorem 4, eq. (5){ORDER}",
-            _geometric, _equal),
+    Theorem("BaSE, minimax grid", ("base",), "pulls",
+            f"{_GAO} Theorem 4, eq. (4), gamma >= 12{ORDER}", _minimax, lambda _: None),
+    Theorem("BaSE, geometric grid", ("base",), "pulls",
+            f"{_GAO} Theorem 4, eq. (5), gamma >= 12{ORDER}", _geometric, _equal),
 )  # fmt: skip
 """Upper bounds that are proved of policies."""
 

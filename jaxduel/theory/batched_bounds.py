@@ -22,6 +22,8 @@ def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
     """An upper bound on PCOMP's expected regret, Theorem 3.1: 3 K T^(1/B) log(6 T K^2 B) sum_j
     1 / eps_j.
 
+    Of `elimination="hoeffding"`; the default loses the best arm in some runs and may exceed it.
+
     Args:
       instance: a problem, or a (K, K) array of preferences; with a Condorcet winner.
       horizon: T.
@@ -49,7 +51,7 @@ def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     """The argument of the O() of SCOMP's regret, Theorem 3.2: an order, not a bound.
 
     sqrt(K) T^(1/B) log T sum_j 1 / eps_j. The text loses the square root; its section 1.4 and its
-    proof, where the seed set has sqrt(K) arms, have it.
+    proof, where the seed set has sqrt(K) arms, have it. Of `elimination="hoeffding"` only.
 
     Args:
       instance: a problem, or a (K, K) array of preferences; with strong stochastic transitivity and
@@ -80,7 +82,8 @@ def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
 def scomp2_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     """The argument of the O() of SCOMP2's regret, Theorem 3.4: an order, not a bound.
 
-    K B T^(1/B) log T / min_j eps_j. Arguments, result and errors as `scomp_order`.
+    K B T^(1/B) log T / min_j eps_j. Of `elimination="hoeffding"` only; arguments, result and errors
+    as `scomp_order`.
 
     Example:
       >>> import jaxduel as jd

@@ -32,6 +32,7 @@ _RMED = "Komiyama et al. 2015, Theorem"
 _ZOGHI = "Zoghi et al. 2015, Theorem"
 _WU = "Wu and Liu 2016,"
 _AGARWAL = "Agarwal et al. 2022, Theorem"
+_PRINTED = ', of elimination = "hoeffding"'
 _DELTA = 0.05
 
 
@@ -145,7 +146,8 @@ def bounds(
 
 
 def proved(policy: str) -> tuple[str, ...]:
-    """The bounds that are proved of a policy's regret, each with its paper and theorem.
+    """The bounds that are proved of a policy's regret, each with its paper, theorem and, where the
+    default parameters do not have it, its condition on them.
 
     Args:
       policy: its registered name. `bounds` computes their values for an instance.
@@ -156,7 +158,7 @@ def proved(policy: str) -> tuple[str, ...]:
     Example:
       >>> import jaxduel as jd
       >>> jd.theory.proved("pcomp")
-      ('PCOMP: Agarwal et al. 2022, Theorem 3.1',)
+      ('PCOMP: Agarwal et al. 2022, Theorem 3.1, of elimination = "hoeffding"',)
     """
     registry.policy_class(policy)
     known = (*_CONSTANTS, *_BATCHED, *ARM_THEOREMS)
@@ -200,7 +202,7 @@ _CONSTANTS = (
             lambda problem: ecw_allocation(problem).constant, _ties),
     Theorem("CCB", ("ccb",), "copeland", f"{_ZOGHI} 3, with the smallest gap", ccb_constant, _ties),
     Theorem("SCB", ("scb",), "copeland", f"{_ZOGHI} 5{ORDER}", scb_order, _ties),
-    Theorem("D-TS", ("dts",), "copeland", f"{_WU} Proposition 1, alpha = 0.51", dts_constant,
+    Theorem("D-TS", ("dts",), "copeland", f"{_WU} Prop. 1, alpha = 0.51", dts_constant,
             _ties),
     Theorem("D-TS, refined", ("dts", "dts+"), "copeland", f"{_WU} Theorem 1, alpha = 0.51",
             dts_refined_constant, _no_assumption_2),
@@ -212,10 +214,13 @@ _CONSTANTS = (
             _no_condorcet_winner),
 )  # fmt: skip
 _BATCHED = (
-    Theorem("PCOMP", ("pcomp",), "average", f"{_AGARWAL} 3.1", pcomp_bound, _no_condorcet_winner),
-    Theorem("SCOMP", ("scomp",), "average", f"{_AGARWAL} 3.2{ORDER}", scomp_order, _disorder),
-    Theorem("SCOMP2", ("scomp2",), "average", f"{_AGARWAL} 3.4{ORDER}", scomp2_order, _disorder),
-)
+    Theorem("PCOMP", ("pcomp",), "average", f"{_AGARWAL} 3.1{_PRINTED}", pcomp_bound,
+            _no_condorcet_winner),
+    Theorem("SCOMP", ("scomp",), "average", f"{_AGARWAL} 3.2{_PRINTED}{ORDER}", scomp_order,
+            _disorder),
+    Theorem("SCOMP2", ("scomp2",), "average", f"{_AGARWAL} 3.4{_PRINTED}{ORDER}", scomp2_order,
+            _disorder),
+)  # fmt: skip
 
 
 def _batched(problem: DuelingProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:

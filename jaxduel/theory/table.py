@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-ORDER = " (an order, not a bound)"
-"""Marks the argument of an O(), which is no bound."""
+ORDER = " (O() only)"
+"""Marks the argument of an O(), an order and no bound; with the rest it fits a terminal's line."""
 CONSTANT = "as a constant of log T (natural)"
 _NOT = "does not apply: "
 UNKNOWN = "depends on the horizon and the number of batches"

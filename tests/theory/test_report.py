@@ -84,7 +84,7 @@ def test_what_is_proved_of_a_policy_is_in_the_report():
     found = {name: jd.theory.proved(name) for name in jd.policies.names()}
     assert all(set(texts) <= known for texts in found.values())
     assert found["dts"] == (
-        "D-TS: Wu and Liu 2016, Proposition 1, alpha = 0.51",
+        "D-TS: Wu and Liu 2016, Prop. 1, alpha = 0.51",
         "D-TS, refined: Wu and Liu 2016, Theorem 1, alpha = 0.51",
     )
     assert found["dts+"] == found["dts"][1:]
@@ -128,3 +128,9 @@ def test_names_and_matrices_are_no_problems(read, given):
 def test_constants_are_of_problems_and_of_matrices(given):
     with pytest.raises(InputError, match=r"holds entries of type .*: real numbers are needed"):
         jd.theory.ecw_constant(given)
+
+
+@pytest.mark.parametrize("name", ["pcomp", "scomp", "scomp2", "base"])
+def test_what_is_not_proved_of_the_defaults_names_its_condition(name):
+    condition = "gamma >= 12" if name == "base" else 'elimination = "hoeffding"'
+    assert all(condition in text for text in jd.theory.proved(name))
