@@ -3,6 +3,11 @@
 Paper: Agarwal, Ghuge and Nagarajan, "Batched Dueling Bandits" (ICML 2022), section 3. All values
 are for "average" regret, (eps_i + eps_j) / 2 with eps_j = p_wj - 1/2 > 0 for a Condorcet winner w.
 
+Its appendix B bounds the comparisons of a pair that survives r rounds, c_1 + ... + c_{r+1} with
+c_r = q^r and q = T^(1/B), by 2 q c_r, which needs q >= 2. For 1 < q < 2 the sum is below q^2 c_r /
+(q - 1), or 3/2 of that if c_r = floor(q^r) as played. The proof has a factor of 3/2 to spare, so
+that Theorem 3.1 holds for all B if q^2 / (2 (q - 1)) takes the place of q < 2.
+
 Of an array they are functions of JAX (`jaxduel.theory`): NaN without a Condorcet winner.
 """
 
@@ -20,7 +25,7 @@ from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_w
 
 def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
     """An upper bound on PCOMP's expected regret, Theorem 3.1: 3 K T^(1/B) log(6 T K^2 B) sum_j
-    1 / eps_j.
+    1 / eps_j; where q = T^(1/B) < 2, with q^2 / (2 (q - 1)) in place of q.
 
     Of `elimination="hoeffding"`; the default loses the best arm in some runs and may exceed it.
 
@@ -41,7 +46,7 @@ def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
       >>> [round(jd.theory.pcomp_bound(problem, 10_000, num_batches)) for num_batches in (2, 4)]
       [2287648, 239143]
     """
-    growth = _growth(horizon, num_batches)
+    growth = _comparisons(horizon, num_batches)
     total = evaluate(_sum_of_inverse_gaps, instance, _require_gaps, has_condorcet_winner)
     arms = _num_arms(instance)
     return 3 * arms * growth * math.log(6 * horizon * arms**2 * num_batches) * total
@@ -50,8 +55,9 @@ def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
 def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     """The argument of the O() of SCOMP's regret, Theorem 3.2: an order, not a bound.
 
-    sqrt(K) T^(1/B) log T sum_j 1 / eps_j. The text loses the square root; its section 1.4 and its
-    proof, where the seed set has sqrt(K) arms, have it. Of `elimination="hoeffding"` only.
+    sqrt(K) T^(1/B) log T sum_j 1 / eps_j, with T^(1/B) replaced as in `pcomp_bound`. The text loses
+    the square root; its section 1.4 and its proof, where the seed set has sqrt(K) arms, have it. Of
+    `elimination="hoeffding"` only.
 
     Args:
       instance: a problem, or a (K, K) array of preferences; with strong stochastic transitivity and
@@ -73,7 +79,7 @@ def scomp_order(instance: Instance, horizon: int, num_batches: int) -> Any:
       >>> round(jd.theory.scomp_order(problem, 10_000, num_batches=2))
       67542
     """
-    growth = _growth(horizon, num_batches) * math.log(horizon)
+    growth = _comparisons(horizon, num_batches) * math.log(horizon)
     _require_order(instance)
     total = evaluate(_sum_of_inverse_gaps, instance, _require_gaps, has_condorcet_winner)
     return math.sqrt(_num_arms(instance)) * growth * total
@@ -127,6 +133,12 @@ def _growth(horizon: int, num_batches: int) -> float:
     """T^(1/B)."""
     require_rounds(horizon, num_batches)
     return horizon ** (1 / num_batches)
+
+
+def _comparisons(horizon: int, num_batches: int) -> float:
+    """T^(1/B), or what replaces it below 2: half the comparisons of a pair, in units of c_r."""
+    q = _growth(horizon, num_batches)
+    return max(q, q**2 / (2 * (q - 1)))
 
 
 def _num_arms(instance: Instance) -> int:

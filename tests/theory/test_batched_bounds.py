@@ -23,6 +23,22 @@ def test_the_theorems():
     assert jd.theory.scomp2_order(ORDERED, 1000, 5) == pytest.approx(3 * 5 * growth * log / 0.1)
 
 
+@pytest.mark.parametrize("batches", [13, 14, 100, 10_000])
+def test_pcomp_stays_below_its_bound_with_many_batches(batches):
+    """q = 10,000^(1/B) is below 2 from B = 14 on; the printed bound is 292 at B = 1,000."""
+    problem = jd.problems.from_matrix([[0.5, 0.9], [0.1, 0.5]])
+    q = 10_000 ** (1 / batches)
+    factor = q if batches == 13 else q**2 / (2 * (q - 1))
+    bound = jd.theory.pcomp_bound(problem, 10_000, batches)
+    assert bound == pytest.approx(6 * factor * math.log(24 * 10_000 * batches) / 0.4)
+    sizes = np.maximum(1, np.floor(q ** np.arange(1, batches + 1) * (1 + 1e-13)))
+    survived = np.append(1, sizes[:-1])  # c_r, beside the sum up to c_{r+1}
+    gaps = np.minimum(0.5, np.sqrt(2 * math.log(24 * 10_000 * batches) / survived))
+    for gap in np.unique(gaps):
+        played = min(np.cumsum(sizes)[gaps >= gap].max(), 10_000)
+        assert played * gap / 2 + 1 <= bound * 0.4 / gap
+
+
 def test_bad_input():
     cyclic, losing = jd.problems.load("cyclic"), jd.problems.load("gap")
     for function in (jd.theory.pcomp_bound, jd.theory.scomp_order, jd.theory.scomp2_order):
