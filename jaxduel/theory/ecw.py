@@ -27,7 +27,8 @@ from jaxduel.theory.margins import Instance, evaluate, losses, on_host, untied
 
 
 def ecw_constant(instance: Instance) -> Any:
-    """The constant of Theorem 4: ECW-RMED's "copeland" regret is at most C log T + o(log T).
+    """The constant of Theorem 4: ECW-RMED's "copeland" regret is at most C log T + o(log T), if
+    the optimum is unique (`ecw_optimum_is_unique`).
 
     Of an array it is a JAX function for jit, vmap and grad (`jaxduel.theory`): the gradient is that
     of the costs r_ij / d(p_ij, 1/2) in the optimal allocation.

@@ -33,7 +33,8 @@ def copeland_lower_bound(
     problem: DuelingProblem, *, winner: int | None = None, tolerance: float = 1e-7
 ) -> CopelandBound:
     """The constant C of Theorem 2: no strongly consistent policy has "copeland" regret below
-    C log T - o(log T), and CW-RMED attains it (Theorem 3).
+    C log T - o(log T), and CW-RMED attains it (Theorem 3) if the optimum is unique
+    (`copeland_optimum_is_unique`).
 
     C is the cost of the cheapest exploration that identifies some Copeland winner. With one winner
     it is the solution of a linear program; with two or more Theorem 6 gives it in closed form, that

@@ -33,6 +33,7 @@ _ZOGHI = "Zoghi et al. 2015, Theorem"
 _WU = "Wu and Liu 2016,"
 _AGARWAL = "Agarwal et al. 2022, Theorem"
 _PRINTED = ', of elimination = "hoeffding"'
+_UNIQUE = " if the optimum is unique"
 _DELTA = 0.05
 
 
@@ -196,9 +197,9 @@ def _disorder(problem: DuelingProblem) -> str | None:
 
 _CONSTANTS = (
     Theorem("lower bound, Copeland", ("cw-rmed",), "copeland",
-            f"{_KOMIYAMA} 2; CW-RMED attains it",
+            f"{_KOMIYAMA} 2; CW-RMED attains it{_UNIQUE}",
             lambda problem: copeland_lower_bound(problem).constant, _ties),
-    Theorem("ECW-RMED", ("ecw-rmed",), "copeland", f"{_KOMIYAMA} 4",
+    Theorem("ECW-RMED", ("ecw-rmed",), "copeland", f"{_KOMIYAMA} 4,{_UNIQUE}",
             lambda problem: ecw_allocation(problem).constant, _ties),
     Theorem("CCB", ("ccb",), "copeland", f"{_ZOGHI} 3, with the smallest gap", ccb_constant, _ties),
     Theorem("SCB", ("scb",), "copeland", f"{_ZOGHI} 5{ORDER}", scb_order, _ties),

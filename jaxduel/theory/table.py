@@ -23,7 +23,7 @@ class Bound:
       >>> f"{bound.name}: {bound.value:.2f} {bound.unit}"
       'lower bound, Copeland: 27.55 as a constant of log T (natural)'
       >>> bound.source
-      'Komiyama et al. 2016, Theorem 2; CW-RMED attains it'
+      'Komiyama et al. 2016, Theorem 2; CW-RMED attains it if the optimum is unique'
     """
 
     name: str

@@ -134,3 +134,8 @@ def test_constants_are_of_problems_and_of_matrices(given):
 def test_what_is_not_proved_of_the_defaults_names_its_condition(name):
     condition = "gamma >= 12" if name == "base" else 'elimination = "hoeffding"'
     assert all(condition in text for text in jd.theory.proved(name))
+
+
+def test_optimal_policies_need_a_unique_optimum():
+    sources = [bound.source for bound in jd.theory.bounds(jd.problems.load("gap")).bounds[:2]]
+    assert all(source.endswith("if the optimum is unique") for source in sources)
