@@ -293,8 +293,9 @@ for variant in [variant for variant in VARIANTS if variant[0] == "pcomp"]:
 #   each pair does not fit into $T$. From $B = 24$ to 48 it is below 0 and regret grows by 13 %: a
 #   policy that forgets earlier rounds pays $q^2/(q-1)$, which is least at $B = \log_2 T = 27$.
 # - **That formula has the constant too.** PCOMP's worst regret is 0.53 to 0.83 of it at every $B$
-#   from 2 to 48 (at a gap of $\gamma_r$ half of the arms go in time), and it is 5.5 to 26 times
-#   below Theorem 3.1 from $B = 3$ on.
+#   from 2 to 48 (at a gap of $\gamma_r$ half of the arms go in time), and it is 8.6 to 26 times
+#   below Theorem 3.1 from $B = 3$ on. (Below $q = 2$ its proof needs $q^2/(2(q-1))$ in place of
+#   $q$, as `jd.theory.pcomp_bound` has it.)
 # - **SCOMP2 never wins at $K = 8$.** Told the same $B$, and allowed $2B + 1$ rounds, its worst
 #   regret is 5.5 to 23.5 times PCOMP's: eliminating at $5\gamma_r$ in place of $\gamma_r$ costs 25
 #   times the comparisons of a pair, which 7 pairs in place of 28 do not save. SCOMP's is 6 to 9
