@@ -19,6 +19,8 @@ GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary stro
 
 _OF_CONDORCET_WINNER = ("average", "weak", "binary weak", "binary strong")
 _TOLERANCE = 1e-6
+TIE = 1e-9
+"""Preferences this close to 1/2 are ties, up to rounding; `assumptions.TOLERANCE` is the same."""
 _BORDA_TIE = 1e-12
 _SHOWN_ARMS = 10
 """Most arms of a matrix that notebooks show."""
@@ -232,7 +234,7 @@ def from_matrix(
 
     Rounding within the tolerance is repaired: the diagonal becomes exactly 1/2 and of each pair the
     larger entry is kept and the smaller one set to 1 minus it, so that p_ij + p_ji is exactly 1 and
-    relabelling the arms relabels the result.
+    relabelling the arms relabels the result. A pair within 1e-9 of 1/2 is a tie: exactly 1/2.
 
     Args:
       p: (K, K) list of lists, NumPy or JAX array; p[i, j] is the probability that arm i beats arm
@@ -357,6 +359,7 @@ def _other_units(matrix: np.ndarray) -> str:
 def _symmetrised(matrix: np.ndarray) -> np.ndarray:
     larger, smaller = np.maximum(matrix, matrix.T), np.minimum(matrix, matrix.T)
     larger = np.where(larger >= 0.5, larger, 1 - smaller)
+    larger = np.where(np.abs(larger - 0.5) <= TIE, 0.5, larger)
     return np.where(matrix > matrix.T, larger, np.where(matrix < matrix.T, 1 - larger, 0.5))
 
 

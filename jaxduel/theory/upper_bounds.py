@@ -16,6 +16,7 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.policies.checks import require_number
 from jaxduel.problems import DuelingProblem
+from jaxduel.problems.dueling import TIE
 from jaxduel.theory.divergence import divergence_from_half, inverse_divergence, namespace
 from jaxduel.theory.exploration import refuse_ties
 from jaxduel.theory.margins import Instance, evaluate, losses, margins, untied
@@ -120,7 +121,7 @@ def dts_refined_constant(instance: Instance, alpha: float = 0.51, epsilon: float
     Raises:
       InputError: alpha <= 1/2 or epsilon < 0; or, unless traced, two arms are tied, or the
         theorem's Assumption 2 does not hold: of some arm, the (L_C + 1)-th and the next strongest
-        superior are equally strong.
+        superior are equally strong, within 1e-9.
 
     Example:
       >>> import jaxduel as jd
@@ -222,7 +223,7 @@ def _assumption_2(x: Any) -> Any:
     """True if Theorem 1 of D-TS applies, of margins: no ties, and Assumption 2."""
     xp = namespace(x)
     ranked, count, winners = _ranked(x)
-    return untied(x) & xp.all(winners | (ranked[:, count - 1] < ranked[:, count]))
+    return untied(x) & xp.all(winners | (ranked[:, count] - ranked[:, count - 1] > 2 * TIE))
 
 
 def _require_widths(alpha: float, epsilon: float) -> None:
@@ -238,7 +239,7 @@ def _require_assumption_2(problem: DuelingProblem) -> None:
     for arm in np.flatnonzero(~winners):
         order = np.argsort(x[arm], kind="stable")
         first, second = order[count - 1], order[count]
-        if x[arm, first] == x[arm, second]:
+        if x[arm, second] - x[arm, first] <= 2 * TIE:
             raise InputError(
                 f"'{problem.name}' breaks Assumption 2 of D-TS's Theorem 1: arms {first} and "
                 f"{second} beat arm {arm} equally clearly (counted from 0)."

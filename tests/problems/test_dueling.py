@@ -58,6 +58,13 @@ def test_a_tie_with_the_best_arm_prevents_a_condorcet_winner():
     assert problem.copeland_winners == (0, 1)
 
 
+@pytest.mark.parametrize("gap", [1e-9 / 2, -1e-10, 1e-16])
+def test_preferences_of_rounding_are_ties(gap):
+    problem = from_matrix([[0.5, 0.5 + gap], [0.5 - gap, 0.5]])
+    np.testing.assert_array_equal(problem.preferences, 0.5)
+    assert from_matrix([[0.5, 0.5 + 2e-9], [0.5 - 2e-9, 0.5]]).condorcet_winner == 0
+
+
 def test_average_gaps_without_a_condorcet_winner_say_what_to_use():
     for kind in ("average", "weak", "binary weak", "binary strong"):
         with pytest.raises(InputError, match=r"'rps' has no Condorcet winner.*use 'copeland'"):

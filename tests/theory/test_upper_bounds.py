@@ -1,5 +1,6 @@
 import math
 
+import jax
 import numpy as np
 import pytest
 
@@ -60,6 +61,20 @@ def test_certain_losses_have_finite_terms():
     problem = from_margins([0.5, 0.5, 0.2])
     assert np.isfinite(jd.theory.dts_loglog_constant(problem))
     assert np.isfinite(jd.theory.dts_refined_constant(problem))
+
+
+def test_rounding_makes_no_preferences():
+    p = 1.1 - 0.6  # 0.5000000000000001
+    tied = jd.problems.from_matrix([[0.5, p], [1 - p, 0.5]])
+    assert tied.condorcet_winner is None
+    for function in (jd.theory.ccb_constant, jd.theory.rmed1_constant):
+        with pytest.raises(InputError):
+            function(tied)
+    near = from_margins([0.1, 0.2 + 1e-12, 0.2])
+    with pytest.raises(InputError, match="arms 0 and 1 beat arm 2 equally clearly"):
+        jd.theory.dts_loglog_constant(near)
+    with jax.enable_x64(True):
+        assert np.isnan(jax.jit(jd.theory.dts_loglog_constant)(near.preferences))
 
 
 def test_bad_input():
