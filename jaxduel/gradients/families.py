@@ -28,7 +28,7 @@ def btl(log_weights: ArrayLike) -> jax.Array:
       >>> jd.gradients.families.btl([0.0, 0.0])[0].tolist()
       [0.5, 0.5]
     """
-    scores = jnp.asarray(log_weights)
+    scores = _floats(log_weights)
     return jax.nn.sigmoid(scores[:, None] - scores)
 
 
@@ -44,7 +44,7 @@ def thurstone(utilities: ArrayLike) -> jax.Array:
       [[0.5  0.84]
        [0.16 0.5 ]]
     """
-    scores = jnp.asarray(utilities)
+    scores = _floats(utilities)
     return ndtr(scores[:, None] - scores)
 
 
@@ -62,7 +62,7 @@ def free(logits: ArrayLike) -> jax.Array:
       >>> [f"{p:.2f}" for p in jd.gradients.families.free([0.0, 1.0, -1.0])[0]]
       ['0.50', '0.50', '0.73']
     """
-    return _matrix(jax.nn.sigmoid(jnp.asarray(logits)))
+    return _matrix(jax.nn.sigmoid(_floats(logits)))
 
 
 def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
@@ -88,7 +88,7 @@ def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
       True
     """
     wins = np.asarray(beats)
-    x = jnp.asarray(magnitudes)
+    x = _floats(magnitudes)
     if wins.shape != (num_arms_of(x.size),) * 2:
         raise InputError(
             f"tournament: beats has shape {wins.shape} and {x.size} magnitudes are given: (K, K) "
@@ -121,7 +121,7 @@ def sst(increments: ArrayLike) -> jax.Array:
       >>> problem.condorcet_winner, jd.problems.sst_violation(problem)
       (0, None)
     """
-    x = jnp.asarray(increments)
+    x = _floats(increments)
     num = num_arms_of(x.size)
     above = np.triu_indices(num, 1)
     steps = jnp.zeros((num, num), x.dtype).at[above].set(jax.nn.softplus(x))
@@ -151,6 +151,12 @@ def num_arms_of(num_pairs: int) -> int:
             "K at least 2."
         )
     return num
+
+
+def _floats(numbers: ArrayLike) -> jax.Array:
+    """Numbers in their dtype, float32 at least."""
+    array = jnp.asarray(numbers)
+    return array.astype(jnp.promote_types(array.dtype, jnp.float32))
 
 
 def _matrix(probabilities: jax.Array) -> jax.Array:

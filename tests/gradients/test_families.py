@@ -63,6 +63,13 @@ def test_known_values():
     np.testing.assert_allclose(logits[0, 2], 3.0, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", PAIRS)
+def test_whole_numbers_are_promoted(name):
+    make, size = PAIRS[name]
+    whole = np.arange(size)
+    np.testing.assert_array_equal(make(whole), make(whole.astype(np.float32)))
+
+
 def test_any_sst_matrix_is_in_the_family():
     p = jd.problems.random_sst(jax.random.key(1), 5).preferences
     order = np.argsort(-(p > 0.5).sum(axis=1))
