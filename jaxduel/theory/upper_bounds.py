@@ -26,12 +26,12 @@ def ccb_constant(instance: Instance) -> Any:
     """CCB's constant of log T: K (C + L_C + 1) / Delta^2.
 
     Theorem 3 of Zoghi et al. bounds the regret 2 cpld(1) - cpld(i) - cpld(j), twice the one here,
-    by 2 K (C + L_C + 1) / Delta^2 ln T + A2 sqrt(ln T) + A1, for alpha > 1/2; C is the number of
-    Copeland winners and L_C the number of arms that beat one. Its Delta is defined in an appendix
-    that the text here lacks; it is at least the smallest gap, min |p_ij - 1/2|, "a little bit
-    looser" in the words of Komiyama et al. (section 4.4) and taken here: the value is a valid, if
-    larger, constant. Over 10,000 random submatrices its mean is 9.16e5 +- 0.03e5, where their Table
-    1 has 8.8e5.
+    by 2 K (C + L_C + 1) / Delta^2 ln T + A2 sqrt(ln T) + A1, with probability 1 - delta for alpha >
+    1/2, and in the mean for alpha > 1 only (section 5.1); C is the number of Copeland winners and
+    L_C the number of arms that beat one. Its Delta is defined in an appendix that the text here
+    lacks; it is at least the smallest gap, min |p_ij - 1/2|, "a little bit looser" in the words of
+    Komiyama et al. (section 4.4) and taken here: the value is a valid, if larger, constant. Over
+    10,000 random submatrices its mean is 9.16e5 +- 0.03e5, where their Table 1 has 8.8e5.
 
     Args:
       instance: a problem, or a (K, K) array of preferences.
