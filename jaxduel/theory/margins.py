@@ -17,7 +17,9 @@ import numpy as np
 from jax.core import Tracer
 
 from jaxduel.errors import InputError
-from jaxduel.problems import DuelingProblem, from_matrix
+from jaxduel.problems import ArmsProblem, DuelingProblem, from_matrix
+from jaxduel.problems.dueling import require_dueling
+from jaxduel.problems.piecewise import PiecewiseProblem, require_constant
 from jaxduel.theory.divergence import namespace
 
 Instance = DuelingProblem | np.ndarray | jax.Array
@@ -53,11 +55,15 @@ def evaluate(
       JAX scalar of its dtype, float32 at least.
 
     Raises:
-      InputError: from `check`; or an array is not a square matrix, or not one of preferences.
+      InputError: from `check`; or an array is not a square matrix, or not one of preferences; or
+        a problem of another kind.
     """
     if on_host(instance):
         check(instance)
         return float(formula(margins(np.asarray(instance.preferences, np.float64)), *numbers))
+    if isinstance(instance, ArmsProblem | PiecewiseProblem):
+        require_constant(instance, "bounds")
+        require_dueling(instance, "bounds")
     array = instance.preferences if isinstance(instance, DuelingProblem) else instance
     if not isinstance(array, Tracer):
         from_matrix(array)  # it may be a name; below, what JAX rounds it to is checked

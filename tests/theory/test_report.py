@@ -130,9 +130,23 @@ def test_constants_are_of_problems_and_of_matrices(given):
         jd.theory.ecw_constant(given)
 
 
-@pytest.mark.parametrize("name", ["pcomp", "scomp", "scomp2", "base"])
-def test_what_is_not_proved_of_the_defaults_names_its_condition(name):
-    condition = "gamma >= 12" if name == "base" else 'elimination = "hoeffding"'
+def test_constants_are_not_of_other_problems():
+    coins = [[0.5, 0.7], [0.3, 0.5]]
+    with pytest.raises(InputError, match="bounds: 'piecewise' changes with time"):
+        jd.theory.condorcet_lower_bound(jd.problems.piecewise([coins, coins], [10]))
+    with pytest.raises(InputError, match=r"compared in pairs.* of type ArmsProblem"):
+        jd.theory.ccb_constant(jd.problems.gaussian([1, 0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "condition"),
+    [
+        *((name, 'elimination = "hoeffding"') for name in ("pcomp", "scomp", "scomp2")),
+        ("base", "gamma >= 12"),
+        ("ccb", "alpha > 1"),
+    ],
+)
+def test_what_is_not_proved_of_the_defaults_names_its_condition(name, condition):
     assert all(condition in text for text in jd.theory.proved(name))
 
 
