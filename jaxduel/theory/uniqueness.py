@@ -24,6 +24,8 @@ from jaxduel.theory.exploration import (
 from jaxduel.theory.lower_bound import copeland_lower_bound
 
 _ROUNDS = 1000
+_SECONDS = 120.0
+"""Most time of one linear program."""
 _VIOLATION = 1e-9
 _SAME_COST = 1e-9
 """Relative to the optimum: explorations that cost no more than this count as optimal."""
@@ -84,8 +86,8 @@ def optimal_extremes(
 
     Returns:
       Two (K, K) float64 symmetric matrices e_ij in [0, 1], which satisfy the constraints within
-      1e-9 and whose costs are the optimal one within a relative 1e-9. The same, up to what these
-      tolerances allow, if the optimum is unique.
+      1e-9, or the solver's precision, and whose costs are the optimal one within a relative 1e-9.
+      The same, up to what these tolerances allow, if the optimum is unique.
 
     Raises:
       InputError: two arms are tied, or `winner` is not a Copeland winner.
@@ -141,6 +143,7 @@ class _Face:
         unit = cost if cost > 0 else 1.0
         self._rows = csr_matrix(instance.cost[self._pairs] / unit)
         self._limits = [cost / unit + _SAME_COST]
+        self._known: set[bytes] = set()
 
     def minimise(self, objective: np.ndarray) -> np.ndarray:
         """The exploration of the least objective @ e, with e over the pairs i < j."""
@@ -153,7 +156,7 @@ class _Face:
                 b_ub=np.array(self._limits),
                 bounds=(0, 1),
                 method="highs",
-                options={"primal_feasibility_tolerance": 1e-10},
+                options={"primal_feasibility_tolerance": 1e-10, "time_limit": _SECONDS},
             )
             if answer.status != 0:
                 raise SolverError(f"the face of optima was not explored: {answer.message}")
@@ -165,7 +168,10 @@ class _Face:
         raise SolverError(f"the face of optima was not explored in {_ROUNDS} rounds.")
 
     def _add_violated(self, explored: np.ndarray) -> bool:
-        """Adds each family's tightest constraint where it is violated; True if there was one."""
+        """Adds each family's tightest constraint where it is violated and new; True if one was.
+
+        Of a constraint that is known already the solver leaves what its precision allows.
+        """
         from scipy.sparse import csr_matrix, vstack
 
         rows = []
@@ -174,7 +180,9 @@ class _Face:
             if explored[pairs].sum() < 1 - _VIOLATION:
                 row = np.zeros(len(self._pairs[0]))
                 row[self._index[pairs]] = -1.0
-                rows.append(row)
+                if row.tobytes() not in self._known:
+                    self._known.add(row.tobytes())
+                    rows.append(row)
         if rows:
             self._rows = vstack([self._rows, csr_matrix(np.array(rows))]).tocsr()
             self._limits += [-1.0] * len(rows)

@@ -6,7 +6,7 @@ from jaxduel.errors import InputError, SolverError
 from jaxduel.theory import uniqueness
 from jaxduel.theory.copeland_program import largest_shortfall
 from jaxduel.theory.exploration import efficient_families, explore, families
-from tests.theory.instances import random_instance
+from tests.theory.instances import from_margins, random_instance
 
 SEVERAL = 0.5 + 0.3 * np.array(
     [
@@ -70,6 +70,17 @@ def test_winners_that_cost_the_same_are_several_optima():
     assert not jd.theory.copeland_optimum_is_unique(cycle)
     first, second = jd.theory.optimal_extremes(cycle, winner=2)
     assert first.shape == second.shape == (3, 3)
+
+
+def test_a_constraint_that_the_solver_misses_is_not_added_again(monkeypatch):
+    """It misses one by 3e-9 here."""
+    monkeypatch.setattr(uniqueness, "_ROUNDS", 40)
+    problem = from_margins(
+        [-2.4e-5, 6.1e-5, -3.4e-8, 8.3e-8, 0.26, 0.0037, 3.1e-7, -0.0068, 0.094, -5e-8]
+    )
+    for explored in jd.theory.optimal_extremes(problem):
+        instance = explore(problem)
+        assert largest_shortfall(explored, instance, 1, families(instance, 1)) <= 1e-8
 
 
 def test_errors(monkeypatch):
