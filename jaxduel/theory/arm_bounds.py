@@ -2,7 +2,8 @@
 
 Paper: Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019). All values are
 for "pulls" regret, the sum over the pulls of mu* - mu_arm, of Gaussian arms with standard deviation
-1: with a standard deviation of s, take s times the value at gap / s. A "rate" lacks the constant
+1. With a standard deviation of s, take s times a lower bound at gap / s; BaSE does not know s, and
+its rates stay as they are for s <= 1, as for rewards in [0, 1]. A "rate" lacks the constant
 factor, which the theorem does not give: an order, not a bound. Lower bounds have all their
 constants; they hold for the worst instance with such a gap, not for each.
 """

@@ -78,9 +78,10 @@ def arm_bounds(
 ) -> ArmBoundsReport:
     """All bounds that apply to an instance of arms with rewards.
 
-    Lemma 2 is computed for Gaussian arms with a standard deviation that is common to all; the rates
-    are scaled by the largest, which of a Bernoulli arm is 1/2 at most. A grid with a name ends
-    where `jaxduel.policies.arms.grids.grid_times` says.
+    Lower bounds are computed for Gaussian arms with a standard deviation that is common to all, and
+    scale with it. BaSE's test is made for rewards that are 1-sub-Gaussian, and does not know more:
+    its rates are those at a standard deviation of 1, of arms with at most that, and with gaps of at
+    most sqrt(K). A grid with a name ends where `jaxduel.policies.arms.grids.grid_times` says.
 
     Args:
       problem: the instance.
@@ -115,13 +116,20 @@ def _scale(problem: ArmsProblem) -> float:
 
 
 def _smallest_gap(problem: ArmsProblem) -> float:
-    """The least gap that is not zero, in standard deviations."""
+    """The least gap that is not zero."""
     gaps = problem.gaps("pulls")
-    return float(gaps[gaps > 0].min()) / _scale(problem)
+    return float(gaps[gaps > 0].min())
 
 
 def _equal(problem: ArmsProblem) -> str | None:
     return None if problem.gaps("pulls").any() else "all arms are equally good"
+
+
+def _beyond_theorem_4(problem: ArmsProblem) -> str | None:
+    if _scale(problem) > 1:
+        return "a standard deviation above 1"
+    most = math.sqrt(problem.num_arms)
+    return f"a gap above sqrt(K), {most:.4g}" if problem.gaps("pulls").max() > most else None
 
 
 def _foreign(problem: ArmsProblem) -> str | None:
@@ -135,26 +143,26 @@ def _no_worst_instance(problem: ArmsProblem) -> str | None:
     if (why := _foreign(problem) or _equal(problem)) is not None:
         return why
     most = math.sqrt(problem.num_arms)
-    if _smallest_gap(problem) <= most:
+    if _smallest_gap(problem) / _scale(problem) <= most:
         return None
     return f"the smallest gap is above sqrt(K) standard deviations, {most * _scale(problem):.4g}"
 
 
 def _minimax(problem: ArmsProblem, horizon: int, num_batches: int) -> float:
-    rate = base_minimax_rate(problem.num_arms, horizon, num_batches, logarithms=True)
-    return _scale(problem) * rate
+    return base_minimax_rate(problem.num_arms, horizon, num_batches, logarithms=True)
 
 
 def _geometric(problem: ArmsProblem, horizon: int, num_batches: int) -> float:
-    at, gap = (problem.num_arms, horizon, num_batches), _smallest_gap(problem)
-    return _scale(problem) * base_problem_dependent_rate(*at, gap, logarithms=True)
+    at = (problem.num_arms, horizon, num_batches)
+    return base_problem_dependent_rate(*at, _smallest_gap(problem), logarithms=True)
 
 
 ARM_THEOREMS = (
     Theorem("BaSE, minimax grid", ("base",), "pulls",
-            f"{_GAO} Theorem 4, eq. (4), gamma >= 12{ORDER}", _minimax, lambda _: None),
+            f"{_GAO} Theorem 4, eq. (4), gamma >= 12{ORDER}", _minimax, _beyond_theorem_4),
     Theorem("BaSE, geometric grid", ("base",), "pulls",
-            f"{_GAO} Theorem 4, eq. (5), gamma >= 12{ORDER}", _geometric, _equal),
+            f"{_GAO} Theorem 4, eq. (5), gamma >= 12{ORDER}", _geometric,
+            lambda problem: _beyond_theorem_4(problem) or _equal(problem)),
 )  # fmt: skip
 """Upper bounds that are proved of policies."""
 
@@ -178,7 +186,9 @@ def _batched(problem: ArmsProblem, asked: tuple[int, int] | None) -> list[Bound]
              lambda times=times: std * static_minimax_lower_bound(times, arms),
              f"{_GAO} Lemma 2", foreign),
             (f"lower bound, {kind} grid, this gap",
-             lambda times=times: std * static_grid_lower_bound(times, arms, _smallest_gap(problem)),
+             lambda times=times: std * static_grid_lower_bound(
+                 times, arms, _smallest_gap(problem) / std
+             ),
              f"{_GAO} Lemma 2", obstacle),
         ]  # fmt: skip
     unit = f"at T = {horizon:,}, M = {num_batches}"

@@ -10,6 +10,7 @@ LOWER = [
     for kind in ("minimax", "geometric", "arithmetic")
     for end in ("", ", this gap")
 ]
+BASE = ["BaSE, minimax grid", "BaSE, geometric grid"]
 
 
 def values(report):
@@ -44,10 +45,13 @@ def test_every_line_is_the_functions_value():
     )
 
 
-def test_rewards_in_other_units_give_bounds_in_other_units():
+def test_rewards_in_other_units_give_lower_bounds_in_other_units():
     one = values(jd.theory.bounds(jd.problems.gaussian([0.5, 0.2, 0.1]), *AT))
-    ten = values(jd.theory.bounds(jd.problems.gaussian([5, 2, 1], std=10.0), *AT))
-    assert ten == pytest.approx({name: 10 * value for name, value in one.items()})
+    found = jd.theory.bounds(jd.problems.gaussian([5, 2, 1], std=10.0), *AT)
+    ten = {name: 10 * value for name, value in one.items() if "BaSE" not in name}
+    wide = dict.fromkeys(BASE, "does not apply: a standard deviation above 1")
+    assert values(found) == pytest.approx({**ten, **dict.fromkeys(BASE)})
+    assert reasons(found) == wide
 
 
 def test_what_does_not_apply_says_why():
@@ -58,7 +62,7 @@ def test_what_does_not_apply_says_why():
     foreign = "does not apply: not Gaussian with one standard deviation for all arms"
     for problem in (
         jd.problems.bernoulli([0.5, 0.4]),
-        jd.problems.gaussian([0.5, 0.4], std=[1.0, 2.0]),
+        jd.problems.gaussian([0.5, 0.4], std=[1.0, 0.5]),
     ):
         assert reasons(jd.theory.bounds(problem, *AT)) == dict.fromkeys(
             ["lower bound, adaptive grids", *LOWER], foreign
@@ -68,15 +72,19 @@ def test_what_does_not_apply_says_why():
         ["BaSE, geometric grid", *LOWER[1::2]], equal
     )
     far = reasons(jd.theory.bounds(jd.problems.gaussian([5, 0], std=2.0), *AT))
-    assert set(far) == set(LOWER[1::2])
+    assert set(far) == {*BASE, *LOWER[1::2]}
     assert "above sqrt(K) standard deviations, 2.828" in far[LOWER[1]]
 
 
-def test_rates_of_bernoulli_arms_have_their_largest_standard_deviation():
-    coins = values(jd.theory.bounds(jd.problems.bernoulli([0.5, 0.4]), *AT))
-    normal = values(jd.theory.bounds(jd.problems.gaussian([0.5, 0.4], std=0.5), *AT))
-    for name in ("BaSE, minimax grid", "BaSE, geometric grid"):
-        assert coins[name] == normal[name]
+def test_base_does_not_know_that_rewards_vary_less():
+    normal = values(jd.theory.bounds(jd.problems.gaussian([0.5, 0.4]), *AT))
+    for problem in (
+        jd.problems.bernoulli([0.5, 0.4]), jd.problems.gaussian([0.5, 0.4], std=0.1)
+    ):  # fmt: skip
+        found = values(jd.theory.bounds(problem, *AT))
+        assert [found[name] for name in BASE] == pytest.approx([normal[name] for name in BASE])
+    far = reasons(jd.theory.bounds(jd.problems.gaussian([2, 1, 0]), *AT))
+    assert far == dict.fromkeys(BASE, "does not apply: a gap above sqrt(K), 1.732")
 
 
 def test_the_text():
