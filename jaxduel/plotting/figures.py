@@ -235,7 +235,7 @@ def add_legend(
     Args:
       figure: the figure, with all axes drawn.
       order: the labels to show first.
-      columns_for: the number of labels that fit side by side.
+      columns_for: the most labels to show side by side; fewer where they do not fit.
       heading: the line above the labels.
       width: the figure's, in inches.
 
@@ -252,20 +252,27 @@ def add_legend(
         return 0
     labels = list(dict.fromkeys([*(label for label in order if label in found), *found]))
     columns = min(len(labels), columns_for(labels))
-    lines = -(-len(labels) // columns)
-    legend = figure.legend(
-        [found[label] for label in labels],
-        labels,
-        loc="outside upper center",
-        ncols=-(-len(labels) // lines),
-        frameon=False,
-        handlelength=3.2,
-        columnspacing=1.2,
-        title=heading or None,
-        title_fontsize=FONT_SIZE,
-    )
+    letters = int((width - _LEGEND_HANDLE) / _LEGEND_LETTER)
+    texts = [broken(label, letters) for label in labels]
+    while True:
+        lines = -(-len(labels) // columns)
+        legend = figure.legend(
+            [found[label] for label in labels],
+            texts,
+            loc="outside upper center",
+            ncols=-(-len(labels) // lines),
+            frameon=False,
+            handlelength=3.2,
+            columnspacing=1.2,
+        )
+        if columns == 1 or legend.get_window_extent().width <= width * figure.dpi:
+            break
+        legend.remove()
+        columns -= 1
+    if heading:
+        legend.set_title(heading, {"size": FONT_SIZE})
     legend.get_title().set_multialignment("center")
-    return lines + (heading.count("\n") + 1 if heading else 0)
+    return lines + "".join([heading, *texts]).count("\n") + bool(heading)
 
 
 def _legend_columns(alone: bool, labels: Sequence[str]) -> int:

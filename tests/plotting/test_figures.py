@@ -50,13 +50,23 @@ def test_legend_covers_no_axes_and_text_is_readable(number):
     assert [text.get_text() for text in legend.get_texts()] == ["RUCB", "BTM"]
 
 
-def test_legend_of_long_labels_stays_within_the_column():
-    labels = ("SCOMP2, B = 2", "SCOMP2, B = 8", "SCOMP2, B = 16", "RMED1")
-    figure = regret_figure([Panel([replace(CURVES[0], label=label) for label in labels])])
-    figure.draw_without_rendering()
-    box = figure.legends[0].get_window_extent()
-    assert box.x0 >= 0
-    assert box.x1 <= figure.get_window_extent().x1
+@pytest.mark.parametrize("panels", [1, 2])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("SCOMP2, B = 2", "SCOMP2, B = 8", "SCOMP2, B = 16", "RMED1"),
+        *[[f"BaSE, B = {b}, grid = geometric{more}" for b in (2, 4, 8)] + ["UCB1"]
+          for more in ("", ", gamma = 0.5, delay = 100", 5 * ", gamma = 0.5, delay = 100")],
+    ],
+)  # fmt: skip
+def test_legend_of_long_labels_stays_within_the_figure(labels, panels):
+    panel = Panel([replace(CURVES[0], label=label) for label in labels])
+    figure = regret_figure([panel] * panels)
+    (legend,) = figure.legends
+    box, page = legend.get_window_extent(), figure.get_window_extent()
+    assert page.x0 <= box.x0 < box.x1 <= page.x1
+    assert [text.get_text().replace("\n", " ") for text in legend.get_texts()] == [*labels]
+    assert figure.axes[0].get_window_extent().height > 1.4 * figure.dpi
 
 
 def test_lines_of_a_legend_are_equally_full():
