@@ -363,8 +363,10 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
         ticks.linear(axes.yaxis)
     axes.set_xscale(panel.time_scale)
     if panel.time_scale == "log":
-        ticks.decades(axes.xaxis, 8)
-        ticks.span(axes, begin_of(panel.curves, floor), end, room)
+        begin = begin_of(panel.curves, floor)
+        ticks.span(axes, begin, end, room)
+        if begin < end:
+            ticks.decades(axes.xaxis, 8)
     else:
         axes.set_xlim(0, end * room)
         ticks.linear(axes.xaxis)

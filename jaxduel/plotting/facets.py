@@ -116,12 +116,12 @@ def _scale_across(axes: Axes, facet: SweepPanel, low: float) -> None:
         shown = [curve.at[curve.mean >= low] for curve in tried]
         begins = [at[0] for at in shown if len(at)] or [tried[0].at[0]]
         ends = min(begins), max(curve.at[-1] for curve in tried)
-        if log:
+        ticks.span(axes, *ends)
+        if log and ends[0] < ends[1]:
             ticks.decades(axes.xaxis, 5)
             axes.xaxis.set_minor_locator(NullLocator())
-        else:
+        elif not log:
             axes.xaxis.set_major_locator(MaxNLocator(4))
-        ticks.span(axes, *ends)
         return
     axes.margins(x=0.03)  # for whole markers
     values = np.unique(np.concatenate([curve.at for curve in tried]))

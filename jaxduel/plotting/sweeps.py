@@ -181,7 +181,7 @@ def _scale(axes: Axes, panel: SweepPanel) -> None:
         axes.set_ylim(bottom=0)
         ticks.linear(axes.yaxis)
         return
-    ticks.decades(axes.yaxis)
     low, high = np.log10(axes.get_ylim())
     if high - low < _LEAST_DECADES:
         axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high))
+    ticks.decades(axes.yaxis)

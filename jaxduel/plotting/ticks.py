@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import (
@@ -30,10 +31,20 @@ def linear(axis: Axis, most: int = 5) -> None:
 
 
 def decades(axis: Axis, most: int = 6) -> None:
-    """Ticks of a logarithmic axis: at most so many powers of ten, and no numbers between them."""
-    axis.set_major_locator(LogLocator(numticks=most))
-    axis.set_major_formatter(LogFormatterSciNotation())
-    axis.set_minor_formatter(NullFormatter())
+    """Ticks of a logarithmic axis whose ends are set: at most so many powers of ten, and no numbers
+    between them; where it has not two, 1, 2 and 5 times powers of ten, or even steps."""
+    low, high = axis.get_view_interval() * (1 - 1e-9, 1 + 1e-9)
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.log10(high))
+    values = [at for at in np.outer(powers, (1, 2, 5)).ravel().tolist() if low <= at <= high]
+    if np.isin(values, powers).sum() > 1:
+        axis.set_major_locator(LogLocator(numticks=most))
+        axis.set_major_formatter(LogFormatterSciNotation())
+        axis.set_minor_formatter(NullFormatter())
+    elif len(values) > 2:
+        at_values(axis, values, values, room=0)
+    else:
+        linear(axis, 4)
+        axis.set_minor_locator(NullLocator())
 
 
 def span(axes: Axes, begin: float, end: float, room: float = 1.0) -> None:

@@ -170,3 +170,29 @@ def test_a_missing_panel_is_an_empty_frame_that_says_why():
     assert empty.get_title() == "(b)"
     assert [text.get_text() for text in empty.texts] == ["the data are not here"]
     assert not empty.lines
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ([12_000, 16_000, 20_000], [rf"${m}\!\cdot\!10^{{4}}$" for m in (1.2, 1.4, 1.6, 1.8, 2)]),
+        ([5_000, 9_000, 20_000], ["5000", "$10^{4}$", r"$2\!\cdot\!10^{4}$"]),
+        ([20_000], [r"$2\!\cdot\!10^{4}$"]),
+    ],
+)
+def test_axes_of_less_than_a_decade_have_numbers(times, words):
+    columns = dict.fromkeys(plotting.COLUMNS, np.linspace(200.0, 300.0, len(times)))
+    curve = replace(CURVES[0], times=np.array(times), **columns)
+    (axes,) = regret_figure([Panel([curve], time_scale="log")]).axes
+    shown = [
+        [
+            text.get_text()
+            for text in axis.get_ticklabels()
+            if low <= text.get_position()[at] <= high
+        ]
+        for at, (axis, (low, high)) in enumerate(
+            [(axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())]
+        )
+    ]
+    assert shown[0] == words
+    assert len(shown[1]) > 1
