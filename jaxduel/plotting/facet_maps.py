@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
@@ -65,7 +64,6 @@ def facet_map_figure(
             down += -(-len(group) // along)
     with drawing():
         figure = Figure(layout="constrained")
-        FigureCanvasAgg(figure)
         grid = figure.subplots(down, along, squeeze=False)
         for number, axes in enumerate(grid.ravel()):
             if divmod(number, along) not in places:

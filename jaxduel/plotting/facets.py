@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator
 
@@ -54,7 +53,6 @@ def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> F
         width = max(width, _NARROW)
     with drawing():
         figure = Figure(layout="constrained")
-        FigureCanvasAgg(figure)
         grid = figure.subplots(rows, columns, squeeze=False)
         limits = {up: _limits([f for f in there if f.up == up]) for up in {f.up for f in there}}
         for number, axes in enumerate(grid.ravel()):

@@ -12,7 +12,6 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from jaxduel.errors import InputError
@@ -152,7 +151,6 @@ def heat_figure(panels: Sequence[HeatPanel | Missing]) -> Figure:
     left = height = sum(map(heat_height, panels))
     with drawing():
         figure = Figure()
-        FigureCanvasAgg(figure)
         figure.set_size_inches(PAGE_WIDTH, height)
         for panel in panels:
             left -= heat_height(panel)
@@ -189,7 +187,6 @@ def panels_figure(
     heading = abouts.pop() if len(abouts) == 1 else ""
     with drawing():
         figure = Figure(layout="constrained")
-        FigureCanvasAgg(figure)
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         for axes, panel in zip(grid, panels, strict=False):
             if isinstance(panel, Missing):
@@ -298,6 +295,7 @@ def drawing() -> Iterator[None]:
         "ytick.major.width": 0.6,
         "ytick.minor.width": 0.4,
         "legend.fontsize": FONT_SIZE,
+        "savefig.format": "png",
         "pdf.fonttype": 42,
         "svg.hashsalt": "jaxduel",
     }

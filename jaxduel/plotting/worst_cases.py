@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -52,7 +51,6 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
     """
     with drawing():
         figure = Figure(layout="constrained")
-        FigureCanvasAgg(figure)
         figure.set_size_inches(PAGE_WIDTH, _HEIGHT)
         left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
         _draw_levels(left, found)

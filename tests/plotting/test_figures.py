@@ -28,6 +28,13 @@ def test_files_are_the_same_bytes_each_time():
     assert b"CreationDate" not in files[0][1]
 
 
+def test_layout_is_not_of_the_users_file_format():
+    panels = [Panel(CURVES, title="(a)", time_scale="log")] * 3
+    plain = plotting.pdf(regret_figure(panels))
+    with mpl.rc_context({"savefig.format": "svg"}):
+        assert plotting.pdf(regret_figure(panels)) == plain
+
+
 def test_drawing_leaves_no_global_state():
     before = dict(mpl.rcParams)
     regret_figure([Panel(CURVES)])
