@@ -23,6 +23,7 @@ _UNLISTED = {
     "piecewise[A,1e4,B]": "problem A for 10,000 comparisons, then B",
 }
 """Examples of problems outside the catalogue, with descriptions."""
+_PARTLESS = {name.partition("[")[0] for name in _UNLISTED}
 _NAMES_WIDTH = 24
 """Longest row of names of policies, a paper's."""
 
@@ -56,8 +57,8 @@ def describe(name: Positional[Name]) -> int:
         from jaxduel.experiments.papers import report
 
         say(report.lines(load(name)))
-    elif name in jd.problems.names() or any(mark in name for mark in ("[", ".", os.sep)):
-        say(_problem(name))
+    elif name in _PARTLESS.union(jd.problems.names()) or set("[." + os.sep) & set(name):
+        say(_problem(name))  # or an error that says which parts are missing
     else:
         known = (*jd.policies.names(), *jd.problems.names(), *TITLES)
         near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)

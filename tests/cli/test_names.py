@@ -182,6 +182,9 @@ def sizes(row):
         ("arxv", "did you mean 'arxiv'"),
         ("qqqqqq", "unknown policy, problem or paper 'qqqqqq': they are in jaxduel list."),
         ("missing.csv", "does not exist"),
+        ("gaussian", "'gaussian' does not give means"),
+        ("bernoulli", "as in bernoulli[0.6,0.5]"),
+        ("piecewise", "as in piecewise[gap,10000,strong-borda]"),
         ("arxiv[9]", "arxiv"),
     ],
 )
