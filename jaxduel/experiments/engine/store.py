@@ -92,7 +92,7 @@ class Store:
         try:
             _make_folders(folder)
             with wait_for_claim(folder / CLAIMS / "manifest") if locks else Free():
-                return cls(folder, _settle(folder, manifest, extend, join), locks)
+                return cls(folder, _settle(folder, manifest, extend, join, locks), locks)
         except OSError as error:
             raise InputError(
                 f"the folder '{folder}' cannot be written: {error.strerror or error}."
@@ -244,10 +244,11 @@ def _make_folders(folder: Path) -> None:
         (folder / name).mkdir(exist_ok=True)
 
 
-def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool) -> Manifest:
-    """The manifest of a folder, to which no other process writes one now: written if there is none,
-    else checked and its number of seeds raised, or its groups joined with those wanted."""
-    remove_parts(folder, "manifest")
+def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool, alone: bool) -> Manifest:
+    """The manifest of a folder: written if there is none, else checked and its number of seeds
+    raised, or its groups joined with those wanted. `alone`: no other process writes one now."""
+    if alone:
+        remove_parts(folder, "manifest")
     if not (folder / FILE).exists():
         _write(folder / FILE, wanted.encode(), "manifest")
         return wanted

@@ -14,6 +14,7 @@ import pytest
 from jaxduel.errors import StorageError
 from jaxduel.experiments.engine.manifest import read_manifest
 from jaxduel.experiments.engine.store import Store
+from jaxduel.files import TEMPORARY
 from tests.experiments.engine import stored
 
 
@@ -147,6 +148,14 @@ except StorageError as error:
     process = stored.python(script, str(tmp_path / "s"), before=(*inside, "-"))
     output, errors = process.communicate(timeout=60)
     assert output == "full after True\n", errors
+
+
+def test_a_manifest_that_another_share_is_writing_is_left_alone(tmp_path):
+    part = tmp_path / f".manifest-1{TEMPORARY}"
+    for locks, is_there in (False, True), (True, False):
+        part.touch()
+        Store.create_or_open(tmp_path, stored.manifest(), locks=locks)
+        assert part.exists() == is_there
 
 
 def _umask():
