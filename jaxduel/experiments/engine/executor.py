@@ -97,7 +97,7 @@ def run_tasks(
         ):
             while not stop.is_set():
                 task = waiting.take(number)
-                if task is None and not elsewhere:
+                if task is None and (not elsewhere or time.monotonic() >= waiting.until):
                     return
                 if task is None:
                     with spent.of("wait"):
@@ -254,7 +254,7 @@ class _Queue:
     def __init__(self, tasks: Sequence[Task], until: float = math.inf) -> None:
         self._lock = threading.Lock()
         self._left = list(tasks)
-        self._until = until
+        self.until = until
         self._begun: dict[Hashable, int] = {}
         self._slowest: dict[Hashable, float] = {}
 
@@ -262,7 +262,7 @@ class _Queue:
         """The next task for a worker, by its number; None if all are taken, or none can finish."""
         with self._lock:
             there = self._left
-            if self._until < math.inf:
+            if self.until < math.inf:
                 there = [task for task in self._left if self._can_finish(task)]
             own = (t for t in there if self._begun.get(t.group.program, worker) == worker)
             task = next(own, there[0] if there else None)
@@ -296,4 +296,4 @@ class _Queue:
         program, else of all; nothing is known of the first one."""
         known = (task.group.key, task.group.program, None)
         expected = next((self._slowest[w] for w in known if w in self._slowest), 0.0)
-        return time.monotonic() + expected < self._until
+        return time.monotonic() + expected < self.until

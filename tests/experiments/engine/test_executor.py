@@ -1,6 +1,7 @@
 """The executor: blocks are written, and programs compiled, while the next block runs."""
 
 import threading
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,6 +77,15 @@ def test_a_block_is_stored_while_later_ones_run(monkeypatch):
     every = tasks("a", "a", "a", "a", "a")
     assert run(store, every) == begun == store.added == [task.key for task in every]
     assert not store.claimed
+
+
+def test_nobody_waits_for_another_process_beyond_the_end(monkeypatch):
+    store: Any = Store()
+    monkeypatch.setattr(store, "claim", lambda key: None)
+    monkeypatch.setattr(store, "wait_for_others", lambda *_, **__: False, raising=False)
+    end, stop = time.monotonic() + 0.3, threading.Event()
+    assert not list(executor.run_tasks(store, tasks("a"), jax.devices()[:1], stop, until=end))
+    assert 0 <= time.monotonic() - end < WAIT
 
 
 def test_no_more_blocks_wait_than_two(monkeypatch):
