@@ -341,14 +341,15 @@ def _arrays(
 ) -> dict[str, np.ndarray]:
     """The runs of a cell: regret (n, M) float64 and, where recorded, batches (n,) and selves
     (n, K)."""
-    blocks = [read(task.key) for task in tasks_of([place.group])]
     own: dict[str, list[np.ndarray]] = {}
-    for block in blocks:
+    for task in tasks_of([place.group]):
+        block = read(task.key)
         assert block is not None
-        own.setdefault("regret", []).append(block.arrays["regret"][place.row, 0, :, :points])
+        regret = block.arrays["regret"][place.row, 0, : task.seeds, :points]
+        own.setdefault("regret", []).append(regret)
         for name in ("batches", "selves"):
             if name in block.arrays:
-                own.setdefault(name, []).append(block.arrays[name][place.row])
+                own.setdefault(name, []).append(block.arrays[name][place.row, : task.seeds])
     return {name: np.concatenate(some) for name, some in own.items()}
 
 

@@ -3,6 +3,8 @@
 import threading
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import jax
 import numpy as np
@@ -96,6 +98,16 @@ def test_many_runs_are_blocks_of_equal_size(monkeypatch, ran):
     (sample,) = ran(many)
     by_simulate = alone(many, many.data.draws[0], lanes=3)
     np.testing.assert_array_equal(sample.regret, by_simulate.regret)
+
+
+def test_a_stored_block_with_more_runs_gives_as_many_as_are_asked_for():
+    few = curve(instances=1, runs=2)
+    arrays = {"regret": np.arange(6.0).reshape(1, 1, 3, 2), "batches": np.arange(3)[None]}
+    block: Any = SimpleNamespace(arrays=arrays)
+    sample = PlannedCurves([few], "cpu").sample(few, lambda key: block)
+    assert sample.regret.tolist() == [[0, 1], [2, 3]]
+    assert sample.batches is not None
+    assert sample.batches.tolist() == [0, 1]
 
 
 @pytest.mark.thorough
