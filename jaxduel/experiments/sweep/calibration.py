@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from jaxduel.experiments.engine.groups import Group, Task, rounds_of
-from jaxduel.experiments.engine.work import carry_out
+from jaxduel.experiments.engine.work import Stopped, carry_out
 from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsSkip
 from jaxduel.progress import Progress
@@ -120,8 +120,11 @@ def _at(known: dict[int, _Costs], num_arms: int) -> _Costs:
 def _timed(group: Group, device: Device) -> float:
     """Seconds that a run of the group takes, with as many seeds as run side by side."""
     begun = time.perf_counter()
-    with jax.default_device(device):
-        carry_out(Task(group, 0), device)
+    try:
+        with jax.default_device(device):
+            carry_out(Task(group, 0), device)
+    except Stopped:
+        raise KeyboardInterrupt from None
     return time.perf_counter() - begun
 
 

@@ -11,6 +11,7 @@ from jaxduel.experiments.engine.blocks import decode_block
 from jaxduel.experiments.engine.groups import tasks_of
 from jaxduel.experiments.engine.progress import StudyProgress
 from jaxduel.experiments.engine.store import Store
+from jaxduel.experiments.engine.work import Stopped
 from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, calibration, open_sweep
 from jaxduel.experiments.sweep.calibration import calibrate
 from jaxduel.experiments.sweep.sweep import (
@@ -360,6 +361,15 @@ def test_an_estimate_between_trials_is_a_power_of_the_number_of_arms(monkeypatch
     np.testing.assert_allclose(found.seconds, 3 + 2e-6 * work, rtol=1e-6)
     work = 512 * (8_000 + 2 * 2_000 + 8_000 * np.log(125)) * sum(arms)  # RUCB can fall quiet
     np.testing.assert_allclose(found.least, 3 + 2e-6 * work, rtol=1e-6)
+
+
+def test_an_interrupted_estimate_is_an_interrupt(monkeypatch):
+    def stopped(*_):
+        raise Stopped
+
+    monkeypatch.setattr(calibration, "carry_out", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(groups_of(small(4), "cpu"), jax.devices()[:1])
 
 
 @pytest.mark.slow
