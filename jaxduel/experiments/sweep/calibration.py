@@ -133,7 +133,12 @@ def _up_to(group: Group, horizon: int) -> Group:
     if group.batched or group.cells[0].horizon <= horizon:
         return group
     cells = tuple(
-        dataclasses.replace(cell, horizon=horizon, checkpoints=(horizon,)) for cell in group.cells
+        dataclasses.replace(
+            cell,
+            horizon=horizon,
+            checkpoints=(*(t for t in cell.checkpoints if t < horizon), horizon),
+        )
+        for cell in group.cells
     )
     return dataclasses.replace(group, cells=cells)
 

@@ -363,6 +363,16 @@ def test_an_estimate_between_trials_is_a_power_of_the_number_of_arms(monkeypatch
     np.testing.assert_allclose(found.least, 3 + 2e-6 * work, rtol=1e-6)
 
 
+def test_trials_on_instances_that_change_are_recorded_at_the_changes():
+    name = "piecewise[cyclic,1000,arithmetic[4,3,2,1],3000,cyclic]"
+    rucb, there = PolicyEntry(name="rucb"), ProblemEntry(name=name)
+    grid = Grid(policies=rucb, problems=there, horizons=20_000, num_seeds=4, checkpoints=(50,))
+    (group,) = groups_of(grid, "cpu")
+    trial = calibration._up_to(group, 2_000)
+    assert trial.cells[0].checkpoints == (50, 1000, 2000)
+    work._prepared(trial, 0, 4)  # refuses what cannot run
+
+
 def test_an_interrupted_estimate_is_an_interrupt(monkeypatch):
     def stopped(*_):
         raise Stopped
