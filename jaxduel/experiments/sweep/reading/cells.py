@@ -335,7 +335,7 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
     else:
         frame = at_checkpoints(dataset, cells)
         ends = frame["t"] == frame["horizon"]
-        frame.loc[ends, statistics] = last[statistics].values
+        frame.loc[ends, statistics] = last.loc[frame.index[ends], statistics].values
     first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
     batches = [name for name in ("batches_mean",) if name in cells]
     frame = frame[[*first, "t", *statistics, *batches]].reset_index(drop=True)

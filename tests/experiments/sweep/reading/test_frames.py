@@ -73,6 +73,10 @@ def test_a_selection_has_a_table_too(data):
         policy="pcomp", problem="arxiv", horizon=1000, parameters="B=8", definition="copeland"
     ).isel(checkpoint=2).to_frame().to_dict("records")  # fmt: skip
     assert (one["B"], one["t"], one["parameters"]) == (8, 100, "B=8")
+    first = data.isel(checkpoint=slice(0, 3)).to_frame()
+    there = whole.set_index([*LABELS, "t"]).loc[first.set_index([*LABELS, "t"]).index]
+    assert 0 < len(first) < len(whole)
+    assert first["mean"].tolist() == there["mean"].tolist()
     with pytest.raises(InputError, match="needs 't', which the data set has not"):
         data.drop_vars("t").to_frame()
 
