@@ -121,10 +121,10 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     """
     import pandas
 
-    times = _values(dataset, "t", (*CELL, "checkpoint"))
+    times = values_in(dataset, "t", (*CELL, "checkpoint"))
     measure = measure_of(dataset)
     full = (*CELL, measure)
-    mean = _values(dataset, _MEANS[measure], (*full, "checkpoint"))
+    mean = values_in(dataset, _MEANS[measure], (*full, "checkpoint"))
     measured: Any = np.isfinite(mean).any(axis=-1)
     of_problem = measured.any(axis=(0, 2, 3))  # (problem, definition)
     of_problem |= ~of_problem.any(axis=1, keepdims=True)
@@ -148,7 +148,7 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
         columns[name] = np.array(values)[at["parameters"]]
     for name in ("num_seeds", "batches_mean"):
         if name in dataset:
-            columns[name] = _values(dataset, name, CELL)[tuple(at[dim] for dim in CELL)]
+            columns[name] = values_in(dataset, name, CELL)[tuple(at[dim] for dim in CELL)]
     return pandas.DataFrame(columns, index=index)
 
 
@@ -264,7 +264,7 @@ def values_at(
     `at_checkpoints`, and the variables in which the columns are."""
     width, measure = dataset.sizes.get("checkpoint", 1), measure_of(dataset)
     rows = np.asarray(cells.index)
-    times = _values(dataset, "t", (*CELL, "checkpoint")).reshape(-1, width)
+    times = values_in(dataset, "t", (*CELL, "checkpoint")).reshape(-1, width)
     t = times[rows // dataset.sizes.get(measure, 1)]
     known = np.isfinite(t)
     if last:
@@ -272,7 +272,7 @@ def values_at(
     row, at = np.nonzero(known)
     found = cells.iloc[row].assign(t=t[row, at].astype(np.int64))
     for name, variable in columns.items():
-        values = _values(dataset, variable, (*CELL, measure, "checkpoint")).reshape(-1, width)
+        values = values_in(dataset, variable, (*CELL, measure, "checkpoint")).reshape(-1, width)
         found[name] = values[rows[row], at]
     return found
 
@@ -351,7 +351,7 @@ def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
     return named.where(named.isnull(), 1.0 - best)
 
 
-def _values(dataset: xarray.Dataset, name: str, dimensions: Sequence[str]) -> np.ndarray:
+def values_in(dataset: xarray.Dataset, name: str, dimensions: Sequence[str]) -> np.ndarray:
     """A variable with these dimensions, also where one of them was selected away."""
     return _in_order(dataset[name], dimensions)
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.short_numbers import short
-from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at
+from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at, values_in
+from jaxduel.experiments.sweep.reading.dataset import CELL
 from jaxduel.experiments.sweep.reading.found import MEANS
 from jaxduel.experiments.tables import aligned
 from jaxduel.files import csv_text
@@ -44,7 +45,7 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
     columns = ["votes", "num_seeds", "probability", "lower95", "upper95", *MEANS[1:]]
     for name in _OF_CELLS[:2]:
         if name in dataset:
-            values = dataset[name].values.ravel()
+            values = values_in(dataset, name, CELL).ravel()
             frame[name] = values[np.asarray(frame.index) // dataset.sizes.get("rule", 1)]
     columns += [name for name in _OF_CELLS if name in frame]
     frame = frame[[*first, *columns]].reset_index(drop=True)

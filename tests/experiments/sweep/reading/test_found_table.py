@@ -98,6 +98,14 @@ def test_the_table_is_that_of_identify(data, founds):
     assert final["alpha"].tolist() == [0.51, 1.0]
 
 
+def test_a_table_does_not_depend_on_the_order_of_dimensions(data):
+    stopped = data["share_stopped"]
+    shares = np.arange(stopped.size).reshape(stopped.shape) / stopped.size
+    told = data.assign(share_stopped=stopped.copy(data=shares))
+    frame, turned = told.to_frame(), told.transpose("parameters", "policy", ...).to_frame()
+    assert turned["share_stopped"].tolist() == frame["share_stopped"].tolist()
+
+
 def test_votes_needed_are_those_of_identify(data, founds):
     needed = data.votes_needed(0.7)
     assert len(needed) == 3 * 2
