@@ -23,7 +23,8 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     """Draws the results of files in one figure, and prints the paths it is written to."""
     from jaxduel.experiments.file_names import named_after
     from jaxduel.experiments.output import OutputFolder
-    from jaxduel.plotting import pdf, png, result_curves, results_figure, table
+    from jaxduel.files import csv_text
+    from jaxduel.plotting import COLUMNS, pdf, png, result_curves, results_figure
     from jaxduel.simulation import load_result
 
     results = [load_result(path) for path in paths]
@@ -32,7 +33,13 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     name = named_after(f"curves-{','.join(names)}")
     folder = OutputFolder(paths[0].parent if out is None else out)
     figure = results_figure(results)
-    numbers = table(result_curves(results))
+    rows = []
+    for path, one, curve in zip(paths, results, result_curves(results), strict=True):
+        told = path, one.problem, one.definition, one.horizon, curve.label, curve.name
+        columns = (getattr(curve, column).tolist() for column in ("times", *COLUMNS))
+        rows += [(*told, *at, curve.num_seeds) for at in zip(*columns, strict=True)]
+    first = ("file", "problem", "definition", "horizon", "label", "policy", "t")
+    numbers = csv_text([*first, *COLUMNS, "num_seeds"], rows)
     for suffix, content in (("png", png(figure)), ("pdf", pdf(figure)), ("csv", numbers)):
         print(folder.write(f"{name}.{suffix}", content))
     return 0

@@ -1,5 +1,7 @@
 """Files of `jaxduel run --out`: written, shown and drawn."""
 
+import csv
+
 import pytest
 
 import jaxduel as jd
@@ -26,6 +28,20 @@ def test_a_file_of_a_run_is_shown_and_drawn_and_not_lost(capsys, tmp_path, monke
     assert code == 0
     names = [f"curves-r,s.{suffix}" for suffix in ("png", "pdf", "csv")]
     assert text.splitlines() == [str(tmp_path / name) for name in names]
+    with (tmp_path / names[-1]).open() as table:
+        rows = list(csv.DictReader(table))
+    told = {tuple(row[name] for name in ("file", "label", "policy")) for row in rows}
+    assert told == {
+        (str(file), "RMED1", "rmed1"),
+        (
+            str(other),
+            "RMED1, scale = 0.4, shuffle_arms = false",
+            "rmed1[scale=0.4,shuffle_arms=false]",
+        ),
+    }
+    assert {(row["problem"], row["definition"], row["horizon"]) for row in rows} == {
+        ("arxiv", "copeland", "100")
+    }
     code, text, _ = outcome(capsys, "plot", file, "--out", tmp_path / "figures")
     assert (tmp_path / "figures" / "curves-r.png").stat().st_size > 0
 
