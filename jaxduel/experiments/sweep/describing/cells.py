@@ -27,9 +27,9 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
     fastest of all, horizons or votes. A cell that is described twice (its key is the same) is there
-    once. A policy that pulls arms has no cell on a preference matrix, or where arms are identified,
-    one that compares them has none on arms with rewards, and one that does not support delays has
-    none with a delay above 1.
+    once, as described with more parameters. A policy that pulls arms has no cell on a preference
+    matrix, or where arms are identified, one that compares them has none on arms with rewards, and
+    one that does not support delays has none with a delay above 1.
 
     Raises:
       InputError: parameters out of range for a cell, a problem that cannot be built, two problems
@@ -81,9 +81,12 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
                     ties=grid.ties,
                     question=question,
                 )
-                if cell.key not in cells:
+                known = cells.get(cell.key)
+                if known is None:
                     policy_of(cell)
                     cells[cell.key] = dataclasses.replace(cell, index=len(cells))
+                elif len(known.parameters) < len(parameters):
+                    cells[cell.key] = dataclasses.replace(cell, index=known.index)
                 has_cell = True
         if not has_cell:
             raise _no_cell(entry, pulls)

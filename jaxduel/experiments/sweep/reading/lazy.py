@@ -38,7 +38,7 @@ class SweepDataset(xarray.Dataset):
         arms) and checkpoint.
 
         Columns: policy, parameters (the label), problem, num_arms, horizon, definition, delay, one
-        per parameter (NaN where a policy has none of that name), t, num_seeds, mean, std, sem,
+        per parameter (NaN where a cell's label does not name it), t, num_seeds, mean, std, sem,
         lower95, upper95 (the 95 % interval of the mean), batches_mean (where policies are batched).
         NaN for cells that have not run. At the horizon they are statistics of `final_regret`, equal
         to those of `jaxduel show` to the last bit. Where arms are identified, rule is in the place

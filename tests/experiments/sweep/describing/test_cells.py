@@ -42,6 +42,12 @@ def test_the_order_is_that_of_the_grid():
     assert [cell.num_arms for cell in cells[::2][:5]] == [6, 4, 4, 3, 3]
 
 
+def test_a_cell_that_is_described_twice_has_the_label_that_names_more():
+    for policies in ((PolicyEntry("dts"), DTS), (DTS, PolicyEntry("dts"))):
+        cells = cells_of(policies, (ARXIV,))
+        assert [(cell.label, cell.index) for cell in cells] == [("alpha=0.51", 0), ("alpha=0.6", 1)]
+
+
 def test_numbers_of_batches_are_for_policies_that_have_them_and_do_not_set_them():
     policies = (
         PolicyEntry("pcomp", {"elimination": ("kl", "kl-safe")}),
