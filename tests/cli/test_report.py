@@ -98,6 +98,20 @@ def test_a_sweep_that_is_not_finished(capsys, tmp_path):
     )
 
 
+def test_figures_of_many_policies_have_the_best(capsys, tmp_path):
+    cells = [cell("rucb", "arxiv", 6, 100)]
+    cells += [cell("rucb", "arxiv", 6, 100, alpha=1 + n / 4) for n in range(21)]
+    sweep(tmp_path / "s", cells)
+    code, _, errors = outcome(capsys, "report", tmp_path / "s")
+    assert code == 0, errors
+    page = require_sound((tmp_path / "s" / "report" / "index.html").read_text())
+    ((_, caption),) = page.of("figcaption")
+    assert caption.endswith("The 20 best of 22 policies.")
+    (command,) = (words for _, words in page.of("code") if "jaxduel plot" in words)
+    assert len(command.partition(" --policy ")[2].split()) == 20
+    assert "'rucb[]'" in command
+
+
 def test_a_sweep_of_which_nothing_has_run(capsys, tmp_path):
     sweep(tmp_path / "s", [cell("rucb", "arxiv", 6, 100)], blocks=lambda policy, number: False)
     assert outcome(capsys, "report", tmp_path / "s", "--out", tmp_path / "p")[0] == 0

@@ -162,9 +162,10 @@ def _figure(
     data: xarray.Dataset, cells: Frame, chosen: dict[str, Any], blank: Figure, out: OutputFolder
 ) -> Figure:
     """Curves of a setting, the best if there are too many, and a table of their ends."""
-    table, order, cut = _ends(data, cells)
+    (table, order, cut), command = _ends(data, cells), blank.command
     if cut:
         chosen = {**chosen, "policies": order}
+        command += f" {shlex.join(['--policy', *order])}"
     figure = sweep_figure(data, **chosen)
     paths = figure.write(out, re.sub(r"[^A-Za-z0-9.,=_-]", "_", figure.name))
     chart = _chart(figure)
@@ -180,7 +181,7 @@ def _figure(
         blank.title,
         caption,
         f"{len(chart.lines)} curves. {ranking(ends, 'At the end')}",
-        blank.command,
+        command,
         picture=paths[0].name,
         files=tuple(path.name for path in paths[1:]),
         chart=chart,
@@ -190,7 +191,7 @@ def _figure(
 
 def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
     """A table of all policies at the horizon, the best first; their names, as many as one figure
-    can have; and whether that is not all."""
+    can have, as those of policies without a label are asked for; and whether that is not all."""
     if measure_of(data) == "rule":
         frame = frame_of(data, cells, final=True).assign(variant=list(cells["variant"]))
         frame = frame.sort_values("probability", ascending=False, kind="stable")
@@ -222,7 +223,8 @@ def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
         header = ("policy", "seeds", "mean [95 %]", "std", "paired seed by seed")
         table = Table("Final regrets, the lowest mean first", header, rows)
         most = MOST_CURVES
-    names = list(dict.fromkeys(frame[frame["num_seeds"] > 0]["variant"]))
+    there = dict.fromkeys(frame[frame["num_seeds"] > 0]["variant"])
+    names = [name if "[" in name else f"{name}[]" for name in there]
     return table, names[:most], len(names) > most
 
 
