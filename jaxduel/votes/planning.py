@@ -92,6 +92,8 @@ class Plan:
     with themselves, ended before."""
     afresh: tuple[str, ...] = ()
     """Policies that began without the log, as they cannot start from counts."""
+    left_out: tuple[str, ...] = ()
+    """Policies that an interrupt left out."""
 
     @cached_property
     def now(self) -> float:
@@ -229,6 +231,8 @@ class Plan:
         if self.now < max(self.targets) and 0 in kinds:
             which = "none" if kinds[0] == 0 else "all"
             lines.append(f"the arm named now is the best of {which} of the instances: draw more")
+        if self.left_out:
+            lines.append(f"interrupted: without {', '.join(self.left_out)}")
         for policy in self.afresh:
             lines.append(f"{policy} cannot start from counts: it began afresh")
         for policy, cast in self.cast.items():
@@ -362,7 +366,8 @@ def plan(
             correct[name] = np.concatenate([before, later], axis=2)
             cast[name] = np.stack([found.cast for found in cells])
     afresh = tuple(name for name in correct if not isinstance(made[name], SupportsWarmStart))
-    return Plan(fitted, rule, np.append(0, grid), targets, correct, cast, afresh)
+    left_out = tuple(name for name in made if name not in correct)
+    return Plan(fitted, rule, np.append(0, grid), targets, correct, cast, afresh, left_out)
 
 
 def _named(policies: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:

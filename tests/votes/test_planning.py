@@ -10,6 +10,7 @@ import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.simulation.keys import root_key
 from jaxduel.stats import wilson95
+from jaxduel.votes import planning
 from jaxduel.votes.fitting import Fit
 from jaxduel.votes.planning import Needed, Plan, _share95
 from jaxduel.votes.recommending import order
@@ -272,3 +273,17 @@ def test_bad_input_is_refused(case):
     policies, settings, message = BAD[case]
     with pytest.raises(InputError, match=message):
         planned(policies, **settings)
+
+
+def test_an_interrupt_leaves_the_other_policies_out(monkeypatch):
+    identify_cells, errors = planning.identify_cells, iter([None, KeyboardInterrupt])
+
+    def interrupted(*args, **settings):
+        if error := next(errors):
+            raise error
+        return identify_cells(*args, **settings)
+
+    monkeypatch.setattr(planning, "identify_cells", interrupted)
+    plan = planned()
+    assert plan.left_out == ("round-robin",)
+    assert "interrupted: without round-robin" in plan.summary()
