@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from jaxduel.errors import warn_caller
 from jaxduel.experiments.engine.blocks import OPTIONAL, Block, decode_block
+from jaxduel.files import why
 
 FOLDER = "blocks"
 _NAME = re.compile(r"(?P<key>[0-9a-f]+)-(?P<checksum>[0-9a-f]{16})\.nc")
@@ -32,9 +33,11 @@ def file_name(key: str, content: bytes) -> str:
 
 
 def files_of(folder: Path, key: str | None = None) -> list[Path]:
-    """The files with names of blocks (those of one task, if `key` is given), sorted."""
+    """The files with names of blocks (those of one task, if `key` is given), sorted;
+    none if there is no folder."""
     begin = "" if key is None else f"{key}-"
-    names = (name for name in os.listdir(folder) if name.startswith(begin))
+    every = os.listdir(folder) if folder.is_dir() else []
+    names = (name for name in every if name.startswith(begin))
     return [folder / name for name in sorted(names) if _NAME.fullmatch(name)]
 
 
@@ -129,6 +132,9 @@ class VerifiedFiles:
         try:
             path.replace(aside)
         except FileNotFoundError:  # another process was quicker
+            return
+        except OSError as failure:
+            warn_caller(f"the block '{path}' is left out: {error} ({why(failure)}).")
             return
         warn_caller(
             f"the block '{path}' is run again: {error} (the file is kept as '{aside.name}')."

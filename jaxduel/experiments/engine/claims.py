@@ -56,11 +56,11 @@ def is_free(path: Path) -> bool:
     """True if nobody holds the claim on the file `path`. A claim that another process tries at this
     very moment may fail, as if it were held."""
     try:
-        handle = os.open(path, os.O_RDWR)
+        handle = os.open(path, os.O_RDONLY)  # it may be another user's
     except FileNotFoundError:
         return True
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     finally:

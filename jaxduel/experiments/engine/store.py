@@ -151,7 +151,7 @@ class Store:
 
     def claimed(self) -> set[str]:
         """The keys of tasks that some process runs now."""
-        keys = {path.name for path in (self.folder / CLAIMS).iterdir()}
+        keys = {path.name for path in (self.folder / CLAIMS).glob("*")}
         return {key for key in keys if not is_free(self._claim_path(key))}
 
     def wait_for_others(self, keys: Collection[str], timeout: float = 1.0) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -24,6 +25,21 @@ def test_a_claim_keeps_others_out_until_it_is_released(store, first):
     with pytest.raises(KeyboardInterrupt), other.claim(first.key):
         raise KeyboardInterrupt
     assert store.claim(first.key)
+
+
+def test_claims_can_be_looked_at_without_the_right_to_write(store, first, monkeypatch):
+    def read_only(path, flags, *more, real=os.open):
+        assert not flags & os.O_RDWR
+        return real(path, flags, *more)
+
+    with store.claim(first.key) as claim:
+        assert claim
+        monkeypatch.setattr(os, "open", read_only)
+        assert store.claimed() == {first.key}
+        monkeypatch.undo()
+    for folder in ("claims", "blocks"):
+        (store.folder / folder).rmdir()
+    assert store.claimed() == store.finished() == set()
 
 
 def test_a_lock_on_a_file_that_has_lost_its_name_is_no_claim(tmp_path, monkeypatch):

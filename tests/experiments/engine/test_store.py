@@ -79,6 +79,19 @@ def test_damaged_blocks_are_run_again_with_a_warning(store, first, damage):
     assert store.finished() == {first.key}
 
 
+def test_a_damaged_block_in_a_folder_that_cannot_be_written_is_left_out(store, first, monkeypatch):
+    path = store.add(first)
+    path.write_bytes(b"")
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.warns(UserWarning, match=r"is left out: its checksum .* \(Permission denied\)"):
+        assert store.finished() == set()
+    assert path.exists()
+
+
 def test_a_block_that_was_damaged_since_it_was_stored_is_not_read(store, first):
     store.add(first).write_bytes(b"")
     with pytest.warns(UserWarning, match="is run again: its checksum does not hold"):
