@@ -87,10 +87,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"jaxduel: error: {error}", file=sys.stderr)
         return FAILED
     except OSError as error:
-        if error.errno not in _FULL:
+        said = f"'{error.filename}' cannot be read or written"
+        if error.errno in _FULL:
+            _discard_output()
+            said = "the output cannot be written"
+        elif error.filename is None:
             raise
-        _discard_output()
-        print(f"jaxduel: error: the output cannot be written: {why(error)}.", file=sys.stderr)
+        print(f"jaxduel: error: {said}: {why(error)}.", file=sys.stderr)
         return WRONG_INPUT
     except KeyboardInterrupt:
         interrupts.say_once()

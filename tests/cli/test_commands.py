@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import jaxduel as jd
-from jaxduel.cli import COMMANDS, main
+from jaxduel.cli import COMMANDS, commands, main
 from tests.cli.command_line import RUN, SCOMP2, outcome
 
 
@@ -62,6 +62,16 @@ def test_output_that_cannot_be_written_gets_a_sentence(arguments, monkeypatch, c
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_a_file_that_the_system_refuses_gets_a_sentence(monkeypatch, capsys):
+    def refused(_):
+        raise PermissionError(13, "Permission denied", "/some/file")
+
+    monkeypatch.setattr(commands, "_carry_out", refused)
+    assert main(["list"]) == 2
+    error = "jaxduel: error: '/some/file' cannot be read or written: Permission denied.\n"
+    assert capsys.readouterr().err == error
+
+
 def test_shells_complete_commands_and_options(capsys, tmp_path):
     code, script, _ = outcome(capsys, "--tyro-print-completion", "bash")
     assert not code
