@@ -50,7 +50,9 @@ def _time(words: Sequence[str]) -> datetime:
     try:
         of_day = time.fromisoformat(words[0])
     except ValueError:
-        return datetime.fromisoformat(words[0])
+        then = datetime.fromisoformat(words[0])
+        then.timestamp()  # fails before the first year of any time zone
+        return then
     now = datetime.now(of_day.tzinfo)
     then = datetime.combine(now, of_day)
     return then if then > now else then + timedelta(days=1)

@@ -110,7 +110,7 @@ def test_a_time_of_day_is_the_next_one():
     assert _time(["2031-02-03T04:05"]) == datetime(2031, 2, 3, 4, 5)
 
 
-@pytest.mark.parametrize("when", ["25:00", "soon", "7.45"])
+@pytest.mark.parametrize("when", ["25:00", "soon", "7.45", "0001-01-01"])
 def test_a_time_that_is_none_is_refused(capsys, tmp_path, grid, when):
     code, _, errors = outcome(capsys, "sweep", grid, "--out", tmp_path / "o", "--until", when)
     assert code == 2

@@ -29,6 +29,7 @@ from jaxduel.numerics import log_times
 from jaxduel.policies.checks import MAX_HORIZON
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.keys import GENERATORS as PRNGS
+from jaxduel.simulation.lanes import WIDEST_LANES
 from jaxduel.simulation.regret import DEFINITIONS
 from jaxduel.votes.found import TARGETS
 from jaxduel.votes.recommending import RULES
@@ -128,7 +129,7 @@ class Grid:
     batches: Several[Count] = ()
     shuffle_arms: bool = True
     prng: Literal[PRNGS] = PRNGS[0]  # pyright: ignore[reportInvalidTypeForm]
-    lanes: Count | None = None
+    lanes: Annotated[int, Field(ge=1, le=WIDEST_LANES), WHOLE] | None = None
     keep: Several[Literal[KEPT]] = ()  # pyright: ignore[reportInvalidTypeForm]
     ties: Literal[TIES] = TIES[0]  # pyright: ignore[reportInvalidTypeForm]
     identify: bool = False

@@ -114,6 +114,7 @@ def test_another_number_of_seeds_is_the_same_grid_otherwise():
         ({"checkpoints": (5, 5)}, ("checkpoints", "several"), r"increase, not \(5, 5\)"),
         ({"checkpoints": ()}, ("checkpoints", "several"), "increase"),
         ({"lanes": 0}, ("lanes",), "at least 1, not 0"),
+        ({"lanes": 2 * 10**9}, ("lanes",), "at most 1048576, not 2000000000"),
         ({"regret": ("averge",)}, ("regret", 0), "^unknown .* regret 'averge': .*'average'\\?"),
         ({"keep": ("win",)}, ("keep", 0), "did you mean 'wins'"),
         ({"prng": "rbg"}, ("prng",), "^unknown value of prng 'rbg': .*threefry2x32"),
