@@ -140,7 +140,7 @@ def test_bounds_fit_a_screen_and_say_what_to_ask_for(capsys, name, at):
 
 @pytest.mark.parametrize("name", TITLES)
 def test_papers_are_described_by_the_sizes_and_policies_of_their_panels(capsys, monkeypatch, name):
-    monkeypatch.setattr(jd.problems, "load", None)  # nothing is loaded, nor downloaded
+    monkeypatch.setattr(jd.problems, "load", lambda *_: pytest.fail("a problem was loaded"))
     code, text, _ = outcome(capsys, "describe", name)
     assert code == 0
     assert max(map(len, text.splitlines())) <= 80
