@@ -168,7 +168,8 @@ def _read(path: Path, tables: bool = True) -> xarray.Dataset:
     import xarray
 
     if not os.path.isfile(path):
-        raise InputError(f"there is no file '{path}'.")
+        what = f"'{path}' is a folder; those of sweeps are opened by jaxduel.open_sweep."
+        raise InputError(what if os.path.isdir(path) else f"there is no file '{path}'.")
     try:
         with xarray.open_dataset(path, engine="h5netcdf") as data:
             known = "made_by" in data.attrs and "regret" in data

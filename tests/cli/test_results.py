@@ -81,3 +81,8 @@ def test_names_of_files_tell_choices_apart():
     odd = [named_after("curves-t", problem=[name]) for name in ("a/b", "a b", "c" * 200, "c" * 201)]
     assert len(set(odd)) == 4
     assert all("/" not in name and len(name) < 120 for name in odd)
+
+
+def test_a_folder_is_no_result(tmp_path):
+    with pytest.raises(jd.InputError, match=r"is a folder; .* by jaxduel\.open_sweep"):
+        jd.load_result(tmp_path)

@@ -144,7 +144,10 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"'{folder}' holds no sweep: it has no {FILE}.") from None
+        what = f"it has no {FILE}" if folder.is_dir() else "it does not exist"
+        if folder.is_file():
+            what = "it is a file; those of results are read by jaxduel.load_result"
+        raise InputError(f"'{shorten(str(folder), 300)}' holds no sweep: {what}.") from None
     except OSError as error:
         raise InputError(
             f"'{shorten(str(path), 300)}' cannot be read: {error.strerror or error}."

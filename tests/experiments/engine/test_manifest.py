@@ -94,6 +94,10 @@ def test_folders_of_something_else_are_refused(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
     with pytest.raises(InputError, match=r"holds no sweep: it has no manifest\.json"):
         Store.open(tmp_path)
+    with pytest.raises(InputError, match=r"notes\.txt. holds no sweep: it is a file;.*load_result"):
+        Store.open(tmp_path / "notes.txt")
+    with pytest.raises(InputError, match="missing' holds no sweep: it does not exist"):
+        Store.open(tmp_path / "missing")
     with pytest.raises(InputError, match="cannot be written"):
         Store.create_or_open(tmp_path / "notes.txt" / "s", stored.manifest())
 
