@@ -96,6 +96,10 @@ def settings_of(policy: str, settings: Sequence[str], option: str = "--set") -> 
         that may be set.
     """
     values: dict[str, Any] = {}
+    name, _, inside = policy.partition("[")
+    if inside and name in jd.policies.names():
+        given = " ".join(f"{option} {part}" for part in inside.removesuffix("]").split(","))
+        raise InputError(f"'{shorten(policy)}': parameters are given by {shorten(given, 300)}.")
     known = jd.policies.parameters(policy)
     for setting in settings:
         name, equals, text = setting.partition("=")

@@ -70,8 +70,13 @@ def _sentence(event: Any, options: Sequence[str], given: Sequence[str]) -> str:
         if strange:
             return _unknown("option", strange[0], options)
         missing = ", ".join(_name(each.arg) for each in event.missing_arguments)
-        extra = [f"'{shorten(token)}'" for token in event.unrecognized_tokens[:1]]
-        return f"{missing} must be given" + "".join(f", and {token} is unknown" for token in extra)
+        sentence = f"{missing} must be given"
+        for token in map(shorten, event.unrecognized_tokens[:1]):
+            sentence += f", and '{token}' is unknown"
+            only = event.missing_arguments[0].arg
+            if re.fullmatch("--[a-z-]+", missing) and only.lowered.nargs == 1:
+                sentence += f"; did you mean {missing} {token}?"
+        return sentence
     if isinstance(event, events.UnrecognizedArgs):
         token = event.tokens[0]
         if token.startswith("-"):
@@ -118,6 +123,10 @@ def _plain(option: str) -> str:
 
 def _unknown(kind: str, token: str, known: Sequence[str]) -> str:
     written = _plain(token) if kind == "option" else token
-    near = difflib.get_close_matches(written.lower(), known, n=1, cutoff=0.6)
+    cutoff = 0.75 if kind == "option" else 0.6  # options have hyphens in common
+    near = difflib.get_close_matches(written.lower(), known, n=1, cutoff=cutoff)
     hint = f"; did you mean '{near[0]}'?" if near else f": known are {', '.join(known)}"
+    if "--set" in known:
+        hint += " Parameters" if near else "; parameters"
+        hint += " of the policy are given by --set NAME=VALUE"
     return f"unknown {kind} '{shorten(written)}'{hint}"

@@ -309,11 +309,27 @@ def test_an_option_in_place_of_a_name_is_unknown(command, option, capsys):
         ("plan v.csv --target 95%", "--target takes probabilities such as 0.95, not '95%'"),
         ("plan v.csv --policies dts[horizon=5]", "the horizon follows from the other arguments"),
         ("run --policy uniform --problem arxiv --horizon 9 --set a=1", "'a': there is none."),
+        (
+            "run --policy dts[alpha=0.6,x=1] --problem arxiv --horizon 9",
+            "'dts[alpha=0.6,x=1]': parameters are given by --set alpha=0.6 --set x=1.",
+        ),
+        ("run --policy dts arxiv --horizon 9", "'arxiv' is unknown; did you mean --problem arxiv?"),
+        ("compare a b", "--policies must be given, and 'b' is unknown (see jaxduel compare"),
+        ("show typo.nc", "'typo.nc' holds no sweep: it does not exist."),
+        ("bounds m8.csv", "--problem must be given, and 'm8.csv' is unknown; did you mean --prob"),
     ],
 )
 def test_sentences_say_what_the_command_has(command, message, capsys):
     Path("v.csv").write_text("winner,loser\nada,bob\n")
     assert message in refused(command.split(), capsys)
+
+
+@pytest.mark.parametrize("option", ["--alpha", "--batches", "--delta"])
+def test_parameters_given_as_options_are_shown_the_way(option, capsys):
+    told = refused([*RUN, option, "4"], capsys)
+    assert "arameters of the policy are given by --set NAME=VALUE (see jaxduel run" in told
+    assert "'--help'" not in told
+    assert "'--no-cache'" not in told
 
 
 @pytest.mark.parametrize("number", range(len(CHANGES)))
