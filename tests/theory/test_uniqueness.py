@@ -65,6 +65,19 @@ def test_random_gaps_have_one_optimum(seed):
         assert jd.theory.ecw_optimum_is_unique(problem)
 
 
+def test_slack_in_the_cost_is_no_second_optimum():
+    """The pair of the gap of 1e-4 costs 1e8 times as much as others: slack moves those."""
+    wide = from_margins([1e-4, 0.45, 0.45])
+    ends = jd.theory.optimal_extremes(wide)
+    assert np.max(np.abs(ends[0] - ends[1])) > 0.01
+    assert jd.theory.copeland_optimum_is_unique(wide)
+    assert jd.theory.ecw_optimum_is_unique(wide)
+    several = SEVERAL.copy()
+    several[0, 3], several[3, 0] = 0.5001, 0.4999
+    assert not jd.theory.copeland_optimum_is_unique(jd.problems.from_matrix(several))
+    assert not jd.theory.ecw_optimum_is_unique(jd.problems.load("mslr5-noncondorcet"))
+
+
 def test_winners_that_cost_the_same_are_several_optima():
     cycle = jd.problems.from_matrix([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
     assert not jd.theory.copeland_optimum_is_unique(cycle)
