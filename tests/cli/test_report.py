@@ -7,6 +7,8 @@ import pytest
 
 from jaxduel.experiments import papers
 from jaxduel.experiments.papers.paper import Size, Sizes
+from jaxduel.experiments.report.sweeps import _overview
+from jaxduel.experiments.sweep.reading.cells import choose
 from tests.cli.command_line import outcome
 from tests.experiments.papers.smaller import machine, smaller
 from tests.experiments.report.pages import require_sound
@@ -113,7 +115,10 @@ def test_figures_of_many_policies_have_the_best(capsys, tmp_path):
 
 
 def test_a_sweep_of_which_nothing_has_run(capsys, tmp_path):
-    sweep(tmp_path / "s", [cell("rucb", "arxiv", 6, 100)], blocks=lambda policy, number: False)
+    cells = [cell("rucb", "arxiv", 6, 100)]
+    data = sweep(tmp_path / "s", cells, blocks=lambda policy, number: False)
+    of_no_grid = _overview(data.assign_attrs(grid="{}"), choose(data), "s")
+    assert "root seed" not in dict(of_no_grid.facts)
     assert outcome(capsys, "report", tmp_path / "s", "--out", tmp_path / "p")[0] == 0
     page = require_sound((tmp_path / "p" / "index.html").read_text())
     assert any("nothing of it has run yet" in said for _, said in page.of("p"))

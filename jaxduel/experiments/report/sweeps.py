@@ -80,7 +80,7 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
         ("votes" if measure == "rule" else "T", ", ".join(map(short, data["horizon"].values))),
         ("rules" if measure == "rule" else "regret", ", ".join(dict.fromkeys(cells[measure]))),
         ("seeds of a cell", " to ".join(f"{n:,}" for n in dict.fromkeys([seeds[0], seeds[-1]]))),
-        ("root seed", str(grid.get("seed", 0))),
+        *([("root seed", str(grid["seed"]))] if "seed" in grid else []),
         *origin(data.attrs),
     ]
     left = _left(cells, data)

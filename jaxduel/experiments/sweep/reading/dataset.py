@@ -166,7 +166,7 @@ def open_sweep(
         attrs={
             "grid": json.dumps(manifest.grid),
             "jaxduel": manifest.version,
-            **{name: value or "" for name, value in manifest.environment.items()},
+            **{n: "" if v is None else v for n, v in manifest.environment.items()},
         },
     )
 

@@ -116,6 +116,13 @@ def test_attributes_and_types(store, data):
     assert {data[name].dtype for name in others} == {np.dtype("float64")}
 
 
+def test_zero_is_an_attribute_of_its_own(tmp_path):
+    environment = {**stored.ENVIRONMENT, "x64": 0}
+    Store.create_or_open(tmp_path / "s", stored.manifest(environment=environment))
+    attributes = open_sweep(tmp_path / "s").attrs
+    assert (attributes["x64"], attributes["git_revision"]) == (0, "")
+
+
 def test_it_can_be_written_as_one_file(data, tmp_path):
     data.to_netcdf(tmp_path / "all.nc", engine="h5netcdf")
     with xarray.open_dataset(tmp_path / "all.nc", engine="h5netcdf") as again:
