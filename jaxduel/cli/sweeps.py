@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     from jaxduel.experiments.sweep.describing.grid import Grid
     from jaxduel.simulation.devices import Device
 
+_APART = {
+    "status": ("dry_run", "extend_seeds", "devices", "scheduler", "profile", "shard", "until"),
+    "dry_run": ("extend_seeds", "scheduler", "shard", "until"),
+    "scheduler": ("devices",),
+}
+"""Options of `jaxduel sweep`, and those that would be ignored beside them."""
+
 
 def sweep(
     grid: Annotated[
@@ -75,10 +82,15 @@ def sweep(
       status: print how far the sweep in a folder is, whoever runs it; run nothing.
       schema: print the JSON schema of grid files, which editors read; run nothing.
     """
+    given = {name for name, value in locals().items() if value}
     from jaxduel.experiments.sweep.describing import grid_file
     from jaxduel.experiments.sweep.listing import status_lines
     from jaxduel.experiments.sweep.sweep import run_sweep
 
+    for option, others in _APART.items():
+        for other in others:
+            if {option, other} <= given:
+                raise InputError(f"--{option} does not go with --{other}.".replace("_", "-"))
     if status is not None:
         print(*status_lines(status), sep="\n")
         return 0
@@ -183,7 +195,7 @@ def show(
     from jaxduel.experiments.sweep.reading.table import show_csv, show_lines
 
     if os.path.isfile(results):
-        _require_no_choice({**vars(cells), "csv": csv})
+        _require_no_choice({**vars(cells), "csv": csv, "columns": columns != "auto"})
         return show_result(results)
     _require_writable(csv)
     data = open_sweep(results)

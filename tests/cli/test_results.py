@@ -63,6 +63,7 @@ def test_a_file_of_a_run_is_shown_and_drawn_and_not_lost(capsys, tmp_path, monke
     ("arguments", "message"),
     [
         (("show", "FILE", "--problem", "arxiv"), "--problem is for sweeps"),
+        (("show", "FILE", "--columns", "all"), "--columns is for sweeps"),
         (("show", "FILE"), "cannot be read as NetCDF"),
         (("plot", "FILE", "--kind", "heatmap"), "--kind is for sweeps"),
         (("plot", "FILE", "missing.nc"), "files of `jaxduel run --out` alone"),

@@ -172,6 +172,9 @@ def test_wrong_options_are_refused(capsys, tmp_path, grid):
     for options, message in (
         ((), "needs --out DIR"),
         (("--out", tmp_path / "r", "--devices", 99), "--devices must be from 1 to"),
+        (("--status", tmp_path, "--dry-run"), "--status does not go with --dry-run"),
+        (("--dry-run", "--shard", "1/2"), "--dry-run does not go with --shard"),
+        (("--scheduler", "local:1", "--devices", 1), "--scheduler does not go with --devices"),
     ):
         code, _, error = outcome(capsys, "sweep", grid, *options)
         assert code == 2
