@@ -13,6 +13,7 @@ import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 
 from jaxduel.errors import InputError
 from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
@@ -267,7 +268,7 @@ def add_legend(
         legend.remove()
         columns -= 1
     if heading:
-        legend.set_title(heading, {"size": FONT_SIZE})
+        legend.set_title(heading, FontProperties(size=FONT_SIZE))
     legend.get_title().set_multialignment("center")
     return lines + "".join([heading, *texts]).count("\n") + bool(heading)
 

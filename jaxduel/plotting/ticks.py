@@ -33,7 +33,7 @@ def linear(axis: Axis, most: int = 5) -> None:
 def decades(axis: Axis, most: int = 6) -> None:
     """Ticks of a logarithmic axis whose ends are set: at most so many powers of ten, and no numbers
     between them; where it has not two, 1, 2 and 5 times powers of ten, or even steps."""
-    low, high = axis.get_view_interval() * (1 - 1e-9, 1 + 1e-9)
+    low, high = np.array(axis.get_view_interval()) * (1 - 1e-9, 1 + 1e-9)
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.log10(high))
     values = [at for at in np.outer(powers, (1, 2, 5)).ravel().tolist() if low <= at <= high]
     if np.isin(values, powers).sum() > 1:
