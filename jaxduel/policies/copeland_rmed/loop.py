@@ -280,7 +280,7 @@ class Line4(NamedTuple):
     """The thresholds of line 4 for the comparison to come."""
 
     least: jax.Array  # alpha sqrt(log t)
-    dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0
+    dear: jax.Array  # 1 / d(1/2 + beta / log log t, 1/2), infinite for beta = 0, 0 for all pairs
 
 
 def line4_comes(policy: LoopSettings, passed: jax.Array) -> jax.Array:
@@ -292,9 +292,9 @@ def line4_at(policy: LoopSettings, t: jax.Array) -> Line4:
     """The thresholds for comparison number t, from 1; log log t is taken to be at least 1."""
     log_t = jnp.log(t.astype(jnp.float32))
     slow = jnp.maximum(1.0, jnp.log(jnp.maximum(1.0, log_t)))
-    close = jnp.minimum(2 * jnp.float32(policy.beta) / slow, 1.0)
-    least = jnp.float32(policy.alpha) * jnp.sqrt(log_t)
-    return Line4(least, 1 / divergence_from_half(close))
+    close = 2 * jnp.float32(policy.beta) / slow
+    dear = jnp.where(close > 1.0, 0.0, 1 / divergence_from_half(jnp.minimum(close, 1.0)))
+    return Line4(jnp.float32(policy.alpha) * jnp.sqrt(log_t), dear)
 
 
 def _pairs_where(mask: jax.Array) -> jax.Array:

@@ -177,7 +177,7 @@ def log_density_at_half(a: jax.Array, b: jax.Array) -> jax.Array:
       a, b: () int32, not negative.
 
     Returns:
-      () float32, off by at most 2e-6 (1 + |x|).
+      () float32, off by at most 4e-6 (1 + |x|).
 
     Example:
       >>> import jax.numpy as jnp

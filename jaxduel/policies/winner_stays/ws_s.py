@@ -144,8 +144,8 @@ class WSS:
         """The state with that of WS-W, exploitation number `phase` begun if it is a new one."""
         lengths = jnp.asarray(exploitation_lengths(self.beta))
         begins = phase > state.phase
-        leader, second = exploration.left, exploration.right  # tied only within a round
-        tied = exploration.score[leader] == exploration.score[second]
+        leader, second = exploration.left, exploration.right  # tied only within a round, or -1
+        tied = (second >= 0) & (exploration.score[leader] == exploration.score[second])
         leader = jnp.where(tied, jnp.minimum(leader, second), leader)
         length = lengths[jnp.clip(phase, 1, len(lengths)) - 1]
         return WSSState(

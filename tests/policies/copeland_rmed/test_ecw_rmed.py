@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")
         pytest.param(4, {}, id="ecw-rmed-4"),
         pytest.param(4, {"line4": "pass"}, id="ecw-rmed, passes", marks=pytest.mark.slow),
         pytest.param(3, {"alpha": 0.5, "beta": 0.0}, id="ecw-rmed, others"),
+        pytest.param(3, {"alpha": 0.5, "beta": 0.7}, id="ecw-rmed, all pairs close"),
     ],
 )
 def test_duels_follow_the_paper(num_arms, fields):

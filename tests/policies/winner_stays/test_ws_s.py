@@ -89,6 +89,16 @@ def test_of_rounds_that_end_together_the_last_is_exploited():
     assert policy.act(state, KEY) == (1, 1)
 
 
+@pytest.mark.parametrize("exploit_after", ["round", "duel"])
+def test_a_winner_of_the_last_number_is_played(exploit_after):
+    problem = jd.problems.from_matrix([[0.5, 0.4, 0.1], [0.6, 0.5, 0.1], [0.9, 0.9, 0.5]])
+    fields = {"fresh_challenger": True, "beta": 2.0, "exploit_after": exploit_after}
+    policy = jd.policies.make("ws-s", num_arms=3, **fields)
+    result = jd.simulate(policy, problem, 400, num_seeds=16, shuffle_arms=False, regret="average")
+    assert (result.plays[:, -1].sum(axis=-1) == 800).all()
+    assert (result.plays[:, -1].argmax(axis=-1) == 2).mean() > 0.5
+
+
 def test_parameters_are_checked():
     for wrong in (1.0, 0.5, float("nan"), float("inf")):
         with pytest.raises(jd.InputError, match=r"beta must be"):
