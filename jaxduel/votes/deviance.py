@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from jaxduel.problems.strengths import davidson, preferences
 
@@ -95,6 +94,8 @@ def moments_of_deviance(
 def _cumulants(n: np.ndarray, chances: np.ndarray, statistics: np.ndarray) -> _Pair:
     """The cumulants of pairs with n votes (N,), each with the chances (N, C) of its outcomes, whose
     statistics are (C, M)."""
+    from scipy.special import gammaln, xlogy
+
     shape, kinds = (len(n),), statistics.shape[1]
     pair = _Pair(*(np.zeros(shape + (kinds,) * power) for power in (0, 0, 1, 2, 2, 3)))
     for size in np.unique(n):
