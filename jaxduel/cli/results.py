@@ -25,6 +25,7 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.files import csv_text
     from jaxduel.plotting import COLUMNS, pdf, png, result_curves, results_figure
+    from jaxduel.plotting.curves import rows_of
     from jaxduel.simulation import load_result
 
     results = [load_result(path) for path in paths]
@@ -36,8 +37,7 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     rows = []
     for path, one, curve in zip(paths, results, result_curves(results), strict=True):
         told = path, one.problem, one.definition, one.horizon, curve.label, curve.name
-        columns = (getattr(curve, column).tolist() for column in ("times", *COLUMNS))
-        rows += [(*told, *at, curve.num_seeds) for at in zip(*columns, strict=True)]
+        rows += [(*told, *row) for row in rows_of(curve)]
     first = ("file", "problem", "definition", "horizon", "label", "policy", "t")
     numbers = csv_text([*first, *COLUMNS, "num_seeds"], rows)
     for suffix, content in (("png", png(figure)), ("pdf", pdf(figure)), ("csv", numbers)):

@@ -383,6 +383,12 @@ COLUMNS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")
 """Columns of a curve's table besides policy, t and number of seeds."""
 
 
+def rows_of(curve: Curve) -> list[tuple[Any, ...]]:
+    """A row for each time: t, the `COLUMNS` and the number of seeds."""
+    columns = (np.asarray(getattr(curve, name)).tolist() for name in ("times", *COLUMNS))
+    return [(*row, curve.num_seeds) for row in zip(*columns, strict=True)]
+
+
 def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
     """The numbers of curves as CSV: one line per policy and time, floats to the last bit.
 
@@ -399,11 +405,7 @@ def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
       dts,50,3.0,3.0,3.0,3.0,3.0,3.0,3.0,3.0,20
       dts,100,8.0,8.0,8.0,8.0,8.0,8.0,8.0,8.0,20
     """
-    rows: list[Any] = [
-        (c.name, int(time), *(float(getattr(c, column)[at]) for column in COLUMNS), c.num_seeds)
-        for c in curves
-        for at, time in enumerate(c.times)
-    ]
+    rows: list[Any] = [(curve.name, *row) for curve in curves for row in rows_of(curve)]
     rows += [
         (line.label, int(time), float(value), *[""] * len(COLUMNS))
         for line in references

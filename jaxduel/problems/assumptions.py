@@ -27,10 +27,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from jaxduel.errors import unknown_name
-from jaxduel.problems.dueling import DuelingProblem, require_dueling
+from jaxduel.problems.dueling import TIE, DuelingProblem, require_dueling
 from jaxduel.problems.triples import intransitive_triple, sst_triple, sti_triple
 
-TOLERANCE = 1e-9
+TOLERANCE = TIE
 """Differences of probabilities up to this are rounding."""
 
 

@@ -20,7 +20,7 @@ GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary stro
 _OF_CONDORCET_WINNER = ("average", "weak", "binary weak", "binary strong")
 _TOLERANCE = 1e-6
 TIE = 1e-9
-"""Preferences this close to 1/2 are ties, up to rounding; `assumptions.TOLERANCE` is the same."""
+"""Preferences this close to 1/2 are ties, up to rounding."""
 _BORDA_TIE = 1e-12
 _SHOWN_ARMS = 10
 """Most arms of a matrix that notebooks show."""

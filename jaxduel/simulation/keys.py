@@ -7,7 +7,7 @@ and t alone: not on chunks, blocks, devices, the other seeds, or on whether a ru
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,11 @@ GENERATORS = ("threefry2x32", "philox4x32")
 vmap.)"""
 
 
+def is_key(value: Any) -> TypeGuard[jax.Array]:
+    """True for typed JAX keys."""
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
 def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
     """The root of all keys of a simulation.
 
@@ -36,7 +41,7 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
     Raises:
       InputError: for an unknown generator, a seed out of range, or several keys.
     """
-    if isinstance(seed, jax.Array) and jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
+    if is_key(seed):
         if seed.ndim > 0:
             raise InputError(f"seed must be one key, not an array of the shape {seed.shape}.")
         return seed

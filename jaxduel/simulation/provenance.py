@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.policies import registry
 from jaxduel.policies.arms.grids import BatchGrid
 from jaxduel.simulation import checkpoints, regret
 from jaxduel.simulation.identity import code_digest, problem_digest, versions
+from jaxduel.simulation.keys import is_key
 
 if TYPE_CHECKING:
     from jaxduel.problems import Problem
@@ -178,7 +178,7 @@ def _plain(value: Any) -> Any:
 
 def _seed(seed: Any) -> Any:
     """A root seed; a key by its generator and numbers."""
-    if not (isinstance(seed, jax.Array) and jnp.issubdtype(seed.dtype, jax.dtypes.prng_key)):
+    if not is_key(seed):
         return int(seed)
     data = jax.random.key_data(seed)
     return {"generator": str(jax.random.key_impl(seed)), "key": np.asarray(data).ravel().tolist()}

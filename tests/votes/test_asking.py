@@ -51,7 +51,7 @@ def test_uniform_asks_for_pairs_of_different_arms_uniformly():
 
 
 def asked_by_arenas_rule(wins, num, rng):
-    """How often each pair is asked for at once, those asked counting as compared."""
+    """Number of times that each pair is asked for at once, those asked counting as compared."""
     pairs = np.triu_indices(len(wins), 1)
     n, asked = (wins + wins.T)[pairs], np.zeros(len(pairs[0]), int)
     m = (wins[pairs] + 1) / (n + 2)

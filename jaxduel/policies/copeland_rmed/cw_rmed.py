@@ -44,7 +44,7 @@ class CWRMED(LoopSettings):
 
     It is ECW-RMED with another optimum in line 11: q* minimises the regret over all allocations
     that satisfy (2), so that no algorithm explores less for the same certainty (Theorem 3).
-    `jaxduel.policies.ECWRMED` has lines 4 to 15, the readings and the parameters.
+    `jaxduel.policies.ECWRMED` has lines 4 to 15 and the readings.
 
     The linear program of line 11 has constraints for all subsets of arms. It is solved inside the
     step, by a simplex method that finds the most violated constraint by sorting

@@ -42,9 +42,9 @@ class LoopSettings:
       alpha: line 4, positive. 3 in the paper.
       beta: line 4, at least 0. 0.01 in the paper's experiments (by the authors' rebuttal; its
         first version printed 0.1).
-      line4: "retest" as described, by the paper's words ("at the beginning of each round [...] it
-        immediately draws that pair. Otherwise, it enters the loop"). "pass": asked once at the
-        beginning of a pass, all pairs that lack comparisons then are compared once each. They
+      line4: line 4 is asked before every comparison ("retest") or once for every pass ("pass"). The
+        former is by the paper's words ("at the beginning of each round [...] it immediately draws
+        that pair"); for the latter all pairs that lack comparisons are compared once each. They
         differ little, but with delays, where counts are of known outcomes: "retest" compares one
         pair until outcomes come.
     """
