@@ -89,16 +89,16 @@ def advance(
             return lax.fori_loop(0, STRETCH, lambda n, lanes: one(first + n, lanes), lanes)
 
         def part(lanes: StepLane) -> StepLane:
-            bounds = jnp.maximum(begin, first), jnp.minimum(end, first + STRETCH)
-            return lax.fori_loop(*bounds, one, lanes)
+            last = first + jnp.minimum(end - first, STRETCH)  # first + STRETCH may pass 2^31 - 1
+            return lax.fori_loop(jnp.maximum(begin, first), last, one, lanes)
 
         drawn = None if for_accelerator() else draw(first, STRETCH)
         if for_accelerator() and gpu_loops() == "static":
-            is_whole = (begin <= first) & (first + STRETCH <= end)
+            is_whole = (begin <= first) & (end - first >= STRETCH)
             return lax.cond(is_whole, whole, part, lanes)
         return part(lanes)
 
-    return lax.fori_loop(begin // STRETCH, (end + STRETCH - 1) // STRETCH, stretch, lanes)
+    return lax.fori_loop(begin // STRETCH, (end - 1) // STRETCH + 1, stretch, lanes)
 
 
 @compiled_once(static_argnames="program")

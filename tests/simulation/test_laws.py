@@ -10,6 +10,9 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.simulation import blocks, checkpoints
+from jaxduel.simulation.checking import Settings
+from jaxduel.simulation.run import prepare
+from jaxduel.simulation.steps import advance
 from tests.choice import some
 from tests.registered import LIKE_OTHERS, PULLS, arms_for, needed
 from tests.simulation.toys import Copycat, Cycle, Rounds
@@ -258,6 +261,18 @@ def test_the_largest_horizon_is_exact():
     assert (result.plays.sum(axis=-1) == 2 * result.checkpoints).all()
     assert result.plays.max() > 2**31
     assert result.mean[-1] > 0
+
+
+def test_the_last_steps_of_the_largest_horizon_are_made():
+    horizon, left = 2**31 - 1, 37
+    given = Settings(num_seeds=2, lanes=2, checkpoints=[horizon])
+    policy, problem = Cycle(active_arms=ALL), jd.problems.arithmetic(3)
+    job = prepare([policy], [problem], [horizon], given, stacked=False).job
+    setups, lanes = blocks.STEPS.start(job, 0)
+    bounds = np.int32(horizon - left), np.int32(horizon)
+    cell = job.cell._replace(checkpoints=None, points=None)
+    lanes = advance(cell, setups, lanes, *bounds, program=job.program)
+    assert np.asarray(lanes.tallies.plays).sum(axis=1).tolist() == [2 * left, 2 * left]
 
 
 def test_cells_of_one_program_equal_runs_of_their_own():
