@@ -92,7 +92,7 @@ def cast_batch(cell: Cell, ballots: Ballots, batch: Batch, outcome: jax.Array) -
     times = jnp.asarray(cell.poll.checkpoints)
     selves = jnp.trace(batch.counts)
     votes = ballots.votes + jnp.sum(batch.counts, dtype=jnp.int32) - selves
-    votes = jnp.minimum(votes, times[-1] + 1)  # of rounds after the last checkpoint, too
+    votes = jnp.where(votes > times[-1], times[-1] + 1, votes)  # no overflow at 2^31 - 1
     outcome = jnp.where(votes <= times[-1], outcome, 0)
     ballots = ballots._replace(
         votes=votes,
