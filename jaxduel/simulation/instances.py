@@ -83,7 +83,7 @@ class Duels(NamedTuple):
     def sample_batch(
         self, key: jax.Array, arms: jax.Array, plan: Batch, made: jax.Array
     ) -> jax.Array:
-        """(K, K) int32: wins of i over j. Comparisons are made pair by pair, (0, 1) first, (0, 2)
+        """(K, K) int32: wins of i over j. Comparisons are made pair by pair, (0, 0) first, (0, 1)
         next, which says in what stretch they are."""
         upper = np.triu_indices(self.preferences.shape[-1], 1)
         n, pair = plan.counts[upper], (arms[upper[0]], arms[upper[1]])
@@ -93,7 +93,9 @@ class Duels(NamedTuple):
         if self.changes is None:
             won = binomial(key, n, self.preferences[pair])
         else:
-            last = jnp.cumsum(n, dtype=jnp.int32)
+            rows = jnp.cumsum(plan.counts, axis=1, dtype=jnp.int32)
+            starts = jnp.cumsum(rows[:, -1], dtype=jnp.int32) - rows[:, -1]
+            last = (rows + starts[:, None])[upper]
             before = jnp.clip((self.changes - made)[:, None] - (last - n), 0, n)
             parts = jnp.diff(before, axis=0, prepend=0, append=n[None])
             keys = jax.vmap(fold_in, in_axes=(None, 0))(
