@@ -97,7 +97,7 @@ def default_lanes(
         )
     fitting = memory // size
     if platform == "cpu":
-        largest = max(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lane.state))
+        largest = max([1, *(x.size * x.dtype.itemsize for x in jax.tree.leaves(lane.state))])
         fast = (ARRAY_BYTES - 1) // largest // 32 * 32
         width = FEWEST_LARGE if largest >= LARGE_ARRAY else FEWEST_LANES
         most = min(max(fast, FEWEST_LANES), MOST_LANES)
@@ -118,7 +118,7 @@ def most_lanes(lane: Any, points: int) -> int:
     """
     plays = lane.tallies.plays
     cells, num = plays.size // plays.shape[-1], max(plays.shape[-1], _FEWEST_ARMS)
-    kept = max(leaf.size for leaf in jax.tree.leaves(lane.state))
+    kept = max([0, *(leaf.size for leaf in jax.tree.leaves(lane.state))])
     recorded = points * max(leaf.size for leaf in jax.tree.leaves(lane.tallies))
     largest = max(_WORK * cells * num**2, kept, recorded)
     if largest > MOST_ENTRIES:

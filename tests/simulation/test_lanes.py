@@ -73,6 +73,13 @@ def test_int32_indexes_every_array_of_a_block(name, num_arms, cells):
     assert width * max(*record, *kept, 4 * pairs) < 2**31
 
 
+def test_a_policy_may_have_an_empty_state():
+    lane, points = lane_of("rucb", 16)
+    stateless = lane._replace(state=())
+    assert lanes.default_lanes(stateless, points, "cpu", GIB, 1_000) == lanes.MOST_LANES
+    assert lanes.default_lanes(stateless, points, "gpu", GIB, 1_000) == lanes.NARROW_LANES
+
+
 def test_hundreds_of_thousands_of_lanes_at_16_arms():
     for name in ("rucb", "rmed1", "dts", "ccb", "pcomp"):
         lane, points = lane_of(name, 16)
