@@ -22,8 +22,9 @@ ENVIRONMENT, POLICY, INIT, SHUFFLE, QUIET, SHARES = _STREAMS = range(6)
 and the arms of those that have several."""
 
 GENERATORS = ("threefry2x32", "philox4x32")
-"""PRNGs whose numbers do not change under vmap, on any device. ("rbg" shares one key under
-vmap.)"""
+"""PRNGs whose numbers do not change under vmap, on any device."""
+_UNSTABLE = ("rbg", "unsafe_rbg")
+"""PRNGs that under vmap draw all numbers from the first key: a seed's would depend on its block."""
 
 
 def is_key(value: Any) -> TypeGuard[jax.Array]:
@@ -39,11 +40,17 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
       prng: one of `GENERATORS`; ignored for a key.
 
     Raises:
-      InputError: for an unknown generator, a seed out of range, or several keys.
+      InputError: for an unknown generator, a seed out of range, several keys, or one whose numbers
+        change under vmap.
     """
     if is_key(seed):
         if seed.ndim > 0:
             raise InputError(f"seed must be one key, not an array of the shape {seed.shape}.")
+        if (kind := str(jax.random.key_impl(seed))) in _UNSTABLE:
+            raise InputError(
+                f"seed must not be a key of {kind}, whose numbers change under vmap: give an "
+                f"integer, or a key of {' or '.join(GENERATORS)}."
+            )
         return seed
     if prng not in GENERATORS:
         raise unknown_name("random number generator", prng, GENERATORS)

@@ -50,6 +50,10 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
         ({"horizon": 9, "num_seeds": None}, "num_seeds must be a whole number of at least 1"),
         ({"horizon": 9, "delay": None}, "delay must be a whole number"),
         ({"horizon": 9, "seed": jax.random.split(jax.random.key(0), 3)}, "seed must be one key"),
+        (
+            {"horizon": 9, "seed": jax.random.key(0, impl="rbg")},
+            "seed must not be a key of rbg, whose numbers change under vmap: give an integer, or",
+        ),
         ({"horizon": 9, "seeds": 10}, "argument of simulate 'seeds'.*did you mean 'num_seeds'"),
         ({"horizon": 9, "devices": "gpu"}, "devices must be a list of JAX's devices"),
         ({"horizon": 9, "devices": []}, "devices must be a list of JAX's devices"),
