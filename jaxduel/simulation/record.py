@@ -13,6 +13,7 @@ from jaxduel.simulation import regret
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.instances import sums_of
 from jaxduel.simulation.jobs import Recorded
+from jaxduel.simulation.keys import is_key
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.simulation.result import Result, Totals
 from jaxduel.stats import merge, moments_of
@@ -102,7 +103,7 @@ class Record:
             policy=name_of(cell.policy),
             problem=cell.problem.name,
             horizon=cell.horizon,
-            seed=settings.seed if isinstance(settings.seed, int) else "key",
+            seed="key" if is_key(settings.seed) else int(settings.seed),
             definition=cell.definition,
             checkpoints=cell.grid,
             regret=self.regret[rows],

@@ -78,6 +78,13 @@ def test_a_request_is_the_same_whatever_the_code_or_the_command():
         assert not same_request(made, {**made, **change})
 
 
+def test_its_seed_is_an_integer_whatever_number_was_given():
+    policy, problem = jd.policies.make("rucb", num_arms=6), jd.problems.load("arxiv")
+    for seed in (np.int64(3), 3.0, np.uint32(3)):
+        result = jd.simulate(policy, problem, 5, 1, seed, lanes=1)
+        assert (result.seed, type(result.seed), result.made_by["seed"]) == (3, int, 3)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
