@@ -34,7 +34,9 @@ def log_times(horizon: int, points: int = 50) -> np.ndarray:
     points = _bounded(points, horizon)
     if points > horizon * math.log(horizon) + 1:  # neighbours less than 1 apart
         return np.arange(1, horizon + 1, dtype=np.int64)
-    grid = np.unique(np.rint(np.geomspace(1, horizon, max(points, 1))).astype(np.int64))
+    if points <= 1:
+        return np.array([horizon], np.int64)
+    grid = np.unique(np.rint(np.geomspace(1, horizon, points)).astype(np.int64))
     return np.union1d(grid[grid < horizon], [horizon])
 
 

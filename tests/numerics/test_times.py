@@ -17,7 +17,7 @@ def test_grids_increase_to_the_horizon(grid, horizon, points):
     assert times[0] >= 1
     assert times[-1] == horizon
     assert (np.diff(times) > 0).all()
-    assert len(times) <= points + 1
+    assert len(times) <= points
 
 
 def test_log_times_are_even_in_log_time():
