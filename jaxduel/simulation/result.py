@@ -214,8 +214,8 @@ class Result:
         return results_figure([self])
 
     def to_xarray(self) -> xarray.Dataset:
-        """The result as a data set with dimensions seed, checkpoint and arm (numbered from 0; of a
-        pair, left and right); `made_by` is an attribute in JSON."""
+        """The result as a data set with dimensions seed (numbered from `first_seed` on), checkpoint
+        and arm (numbered from 0; of a pair, left and right); `made_by` is an attribute in JSON."""
         from jaxduel.simulation.result_files import dataset_of
 
         return dataset_of(self)

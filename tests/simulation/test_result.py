@@ -267,6 +267,14 @@ def test_tables_that_cannot_be_are_said_before_anything_is_computed(settings, me
         simulated("rucb", **settings)
 
 
+def test_seeds_are_numbered_on_where_an_earlier_run_is_continued():
+    begun, more = (simulated("rucb", first_seed=first, num_seeds=4) for first in (0, 4))
+    both = xarray.concat([begun.to_xarray(), more.to_xarray()], "seed", combine_attrs="drop")
+    np.testing.assert_array_equal(both["seed"], np.arange(8))
+    frame = more.to_frame(seeds=True)
+    np.testing.assert_array_equal(frame["seed"].unique(), np.arange(4, 8))
+
+
 def test_its_table_has_a_row_per_checkpoint_or_per_seed():
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make("pcomp", num_arms=4, horizon=200, num_batches=3)
