@@ -16,8 +16,8 @@ def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
 
     d is the Bernoulli Kullback-Leibler divergence. Computed as w log(2 w / n) + l log(2 l / n)
     where the counts differ, and by its power series in x = (w - l) / n where they are close and
-    the two terms would cancel. The relative error stays below 1e-6 for all counts, up to
-    n = 2^31 - 1.
+    the two terms would cancel. Measured up to n = 2^31 - 1, the relative error is below 6e-7 for
+    |w - l| <= 0.45 n, and below 2e-6 beyond, where the terms still cancel to a quarter.
 
     Args:
       wins: counts, any integer dtype.
