@@ -83,7 +83,8 @@ class Settings:
     stop: threading.Event | None = None
 
     def checked(self) -> Settings:
-        """These settings, with integers for whole numbers that were given as floats.
+        """These settings, with integers for whole numbers that were given as floats, and Python's
+        booleans for NumPy's.
 
         Raises:
           InputError: for settings out of range.
@@ -93,9 +94,12 @@ class Settings:
             value = getattr(self, name)
             left_out = value is None and getattr(Settings, name) is None
             whole[name] = None if left_out else whole_number(value, least, name)
+        switches: dict[str, bool] = {}
         for name in ("shuffle_arms", "record_pairs", "record_outcomes"):
-            if getattr(self, name) not in (True, False):
-                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}.")
+            value = getattr(self, name)
+            if not _is_among(value, (True, False)):
+                raise InputError(f"{name} must be True or False, not {value!r}.")
+            switches[name] = bool(value)
         for name, most in (("lanes", WIDEST_LANES), ("delay", MAX_HORIZON)):
             if (value := whole[name]) is not None and value > most:
                 raise InputError(f"{name} must be at most {most:,}, not {value:,}.")
@@ -104,7 +108,7 @@ class Settings:
                 f"seeds are numbered up to 2^31 - 2, and first_seed + num_seeds is "
                 f"{self.first_seed + self.num_seeds}."
             )
-        if self.skip_quiet not in (True, False, WINNERS):
+        if not _is_among(self.skip_quiet, (True, False, WINNERS)):
             raise InputError(
                 f"skip_quiet must be True, False or {WINNERS!r}, not {self.skip_quiet!r}."
             )
@@ -122,7 +126,7 @@ class Settings:
                 "devices must be a list of JAX's devices, such as jax.devices('gpu'), not "
                 f"{self.devices!r}."
             )
-        return replace(self, **whole)
+        return replace(self, **whole, **switches)
 
     @property
     def counts_pairs(self) -> bool:
@@ -264,6 +268,11 @@ class CheckedCell:
 def no_ties(policy: str) -> str:
     """Says that a policy, by name, does not learn from ties."""
     return f"{policy} does not learn from ties: they can be 'coin' or 'drop'."
+
+
+def _is_among(value: Any, known: Sequence[Any]) -> bool:
+    """True for one of the known values; False for arrays of them."""
+    return np.ndim(value) == 0 and value in known
 
 
 def _are_devices(devices: Any) -> bool:

@@ -54,6 +54,7 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
         return seed
     if prng not in GENERATORS:
         raise unknown_name("random number generator", prng, GENERATORS)
+    prng = str(prng)  # of NumPy's strings, which JAX does not know
     try:
         exact = int(seed) == seed
     except (TypeError, ValueError, OverflowError):

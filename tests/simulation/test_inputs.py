@@ -35,6 +35,8 @@ PCOMP = jd.policies.make("pcomp", num_arms=6, horizon=100, num_batches=4)
         ({"horizon": 9, "delay": 0}, "delay must be a whole number of at least 1"),
         ({"horizon": 9, "delay": 2**31}, "delay must be at most 2,147,483,647, not 2,147,483,648"),
         ({"horizon": 9, "shuffle_arms": "no"}, "shuffle_arms must be True or False, not 'no'"),
+        ({"horizon": 9, "record_pairs": np.array([True, False])}, "record_pairs must be True or"),
+        ({"horizon": 9, "skip_quiet": np.array([True, False])}, "skip_quiet must be True, False"),
         ({"horizon": 9, "lanes": 0}, "lanes must be a whole number"),
         ({"horizon": 9, "checkpoints": [3, 2]}, "checkpoints must increase"),
         ({"horizon": 9, "checkpoints": [1, 10]}, "from 1 to the horizon 9"),

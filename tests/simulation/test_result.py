@@ -78,6 +78,15 @@ def test_a_request_is_the_same_whatever_the_code_or_the_command():
         assert not same_request(made, {**made, **change})
 
 
+def test_settings_may_be_of_numpy():
+    policy, problem = jd.policies.make("rucb", num_arms=6), jd.problems.load("arxiv")
+    switches = ("shuffle_arms", "record_pairs", "record_outcomes", "skip_quiet")
+    given = {name: np.bool_(True) for name in switches} | {"prng": np.str_("threefry2x32")}
+    given |= {"num_seeds": np.int32(1), "delay": np.uint8(2), "lanes": np.int64(1)}
+    made = json.loads(jd.simulate(policy, problem, 5, **given).to_xarray().attrs["made_by"])
+    assert {name: made[name] for name in given} == given
+
+
 def test_its_seed_is_an_integer_whatever_number_was_given():
     policy, problem = jd.policies.make("rucb", num_arms=6), jd.problems.load("arxiv")
     for seed in (np.int64(3), 3.0, np.uint32(3)):
