@@ -44,13 +44,11 @@ def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
     ends = _prefix_sums(counts)
     size = ends[-1]
     wanted = jnp.minimum((u * size.astype(u.dtype)).astype(jnp.int32), size - 1)
-    word = sum((wanted >= end).astype(jnp.int32) for end in ends[:-1]) if len(ends) > 1 else 0
-    if len(ends) > 1:
-        starts = jnp.stack([jnp.zeros_like(size), *ends[:-1]])
-        bits, wanted = words[word], wanted - starts[word]
-    else:
-        bits = words[0]
-    return word * _WORD + nth_bit(bits, wanted)
+    if len(ends) == 1:
+        return nth_bit(words[0], wanted)
+    starts = jnp.stack([jnp.zeros_like(size), *ends[:-1]])
+    word = sum((wanted >= end).astype(jnp.int32) for end in ends[:-1])
+    return word * _WORD + nth_bit(words[word], wanted - starts[word])
 
 
 def count_true(mask: jax.Array) -> jax.Array:
