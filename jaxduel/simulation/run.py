@@ -316,11 +316,13 @@ def _stack(cells: Sequence[Cell], runner: blocks.Runner) -> Cell:
     if len(kinds) > 1:
         raise InputError(
             "simulate_many: the policies must be of one class, with the same number of arms, the "
-            "same switches and the same parameters given."
+            "same switches and the same parameters given, and the problems of one kind, with as "
+            "many changes, if any."
         )
     grids = np.stack([c.checkpoints for c in cells])
     if runner is not blocks.ROUNDS and (grids != grids[0]).any():
         raise InputError(
-            "simulate_many: policies that make one comparison at a time must share the horizon."
+            "simulate_many: policies that make one comparison at a time must share the horizon and "
+            "the checkpoints, to which the changes of an instance belong."
         )
     return jax.tree.map(lambda *leaves: np.stack(leaves), *cells)

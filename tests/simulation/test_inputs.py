@@ -238,6 +238,11 @@ def test_cells_must_be_of_one_kind():
         jd.simulate_many([RUCB, jd.policies.make("rucb", num_arms=4)], [ARXIV, four], 10)
     with pytest.raises(jd.InputError, match="must share the horizon"):
         jd.simulate_many([RUCB, RUCB], ARXIV, [10, 20])
+    early, late = (jd.problems.piecewise([ARXIV, ARXIV], [t]) for t in (501, 503))
+    with pytest.raises(jd.InputError, match="and the problems of one kind, with as many changes"):
+        jd.simulate_many([RUCB, RUCB], [ARXIV, early], 1000)
+    with pytest.raises(jd.InputError, match="to which the changes of an instance belong"):
+        jd.simulate_many([RUCB, RUCB], [early, late], 1000)
 
 
 def test_a_policy_that_stops_short_is_named():
