@@ -91,7 +91,7 @@ def _lines(fitted: Fit) -> Iterator[str]:
     votes = fitted.votes
     yield (
         f"{votes.name}: {votes.num_arms} arms, {votes.num_votes:,} votes, {votes.num_ties:,} of "
-        f"them ties; model {fitted.model}"
+        f"them ties; model {fitted.model_text}"
     )
     table = fitted.table()
     names = [shorten(name, _LONGEST_NAME) for name in table["arm"]]

@@ -218,7 +218,7 @@ class Plan:
         best = float(self.fit.best[named])
         lines = [
             f"{votes.name}: {votes.num_arms} arms, {votes.num_votes:,} votes; model "
-            f"{self.fit.model}, arms named by {self.rule}",
+            f"{self.fit.model_text}, arms named by {self.rule}",
             f"now: '{votes.arms[named]}', which is the best with probability {best:.3f}",
         ]
         for target in self.targets:

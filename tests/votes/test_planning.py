@@ -58,9 +58,9 @@ def test_where_arms_tie_it_is_the_mean_over_them():
 
 
 def test_it_is_not_reached_by_luck_of_the_instances():
-    """Of these instances .965 are of the arm named, which is the best with probability .931."""
+    """Of these instances .97 are of the arm named, which is the best with probability .933."""
     votes = jd.votes.read(TOURNAMENT)
-    plan = planned("uniform", votes, draws=200, seed=8, max_votes=1, checkpoints=None)
+    plan = planned("uniform", votes, draws=200, seed=34, max_votes=1, checkpoints=None)
     assert plan.correct["uniform"][..., 0].mean() > 0.95 > plan.now
     assert plan.votes_needed("uniform", 0.95).value > 0
     assert "needs 0 further votes" not in str(plan)
@@ -68,14 +68,14 @@ def test_it_is_not_reached_by_luck_of_the_instances():
 
 def test_default_checkpoints_are_as_good_as_all():
     """On a small log, where few votes are enough."""
-    votes = jd.votes.from_counts([[0, 5, 9], [4, 0, 7], [1, 3, 0]])
+    votes = jd.votes.from_counts([[0, 3, 5], [3, 0, 4], [1, 2, 0]])
     few, all_of_them = (
-        planned("uniform", votes, draws=1500, seeds=1, max_votes=20_000, checkpoints=given)
-        for given in (None, [*range(1, 61), 20_000])
+        planned("uniform", votes, draws=1500, seeds=1, max_votes=300, checkpoints=given)
+        for given in (None, [*range(1, 61), 300])
     )
     assert few.votes[:5].tolist() == [0, 1, 2, 3, 4]
     for one, other in zip(
-        few.votes_needed("uniform", 0.8), all_of_them.votes_needed("uniform", 0.8), strict=True
+        few.votes_needed("uniform", 0.7), all_of_them.votes_needed("uniform", 0.7), strict=True
     ):
         assert one == pytest.approx(other, rel=0.15)
 
@@ -101,7 +101,7 @@ def test_more_votes_than_the_first_do_not_change_those(plan):
 
 
 def test_further_votes_name_the_best_arm_in_the_end():
-    plan = planned(["uniform"], max_votes=50_000, checkpoints=[50_000], draws=40)
+    plan = planned(["uniform"], max_votes=10_000, checkpoints=[10_000], draws=200)
     assert plan.probability("uniform")[1][-1] > plan.now
     assert plan.probability("uniform")[0][-1] > 0.95
 
