@@ -20,7 +20,7 @@ from jaxduel.votes.identifying import identify as identify
 from jaxduel.votes.identifying import identify_many as identify_many
 from jaxduel.votes.misfit import Cycle as Cycle
 from jaxduel.votes.misfit import Misfit as Misfit
-from jaxduel.votes.planning import Plan as Plan
+from jaxduel.votes.planned import Plan as Plan
 from jaxduel.votes.planning import plan as plan
 from jaxduel.votes.reading import read as read
 from jaxduel.votes.recommending import RULES as RULES
