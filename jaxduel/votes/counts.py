@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxduel.errors import InputError, shorten
+from jaxduel.policies.checks import whole_number
 from jaxduel.problems.core import complete_core
 from jaxduel.problems.files import MAX_ARMS
 
@@ -68,7 +69,7 @@ class Votes:
         with the fewest decisive votes among those that are left, of these the first.
 
         Raises:
-          InputError: `at_least` is below 1, or fewer than two arms would be left.
+          InputError: `at_least` is no whole number from 1 on, or fewer than two arms would be left.
 
         Example:
           >>> import jaxduel as jd
@@ -76,8 +77,7 @@ class Votes:
           >>> votes.core(at_least=10).arms
           ('0', '1')
         """
-        if at_least < 1:
-            raise InputError(f"a core has pairs of at least 1 decisive vote, not {at_least}.")
+        at_least = whole_number(at_least, 1, "at_least")
         kept = complete_core(self.decisive, at_least)
         if len(kept) > 1:
             return self._only(kept)
@@ -157,7 +157,7 @@ def from_counts(
             f"ties of arms {i} and {j} are {tied[i, j]} in one place and {tied[j, i]} in the "
             "other: they are symmetric."
         )
-    if isinstance(arms, str | Set):
+    if isinstance(arms, str | Set) or not isinstance(arms, Iterable | None):
         raise InputError(f"the names of arms are a list, in their order, not {arms!r}.")
     names = tuple(map(str, range(len(won)) if arms is None else arms))
     if len(names) != len(won):

@@ -134,7 +134,7 @@ class Found:
         return self.truth.gaps[self.named[self._known(rule)]]
 
     def _known(self, rule: str) -> str:
-        if rule not in self.named:
+        if not isinstance(rule, str) or rule not in self.named:
             raise unknown_name("rule", rule, tuple(self.named))
         return rule
 

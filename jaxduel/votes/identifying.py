@@ -159,6 +159,9 @@ def identify_many(
       >>> [found.variant for found in several]
       ['rucb[alpha=0.6]', 'rucb[alpha=1]']
     """
+    several = isinstance(policies, Iterable) and isinstance(problems, Iterable | DuelingProblem)
+    if not several:
+        raise InputError("identify_many needs a list of policies, and one problem or a list.")
     policies = list(policies)
     instances = [problems] * len(policies) if isinstance(problems, DuelingProblem) else problems
     if not policies or len(policies) != len(instances):
@@ -229,7 +232,7 @@ def _prepared(
     """Prepared cells and their collectors, by the arguments of `identify`; `roots` as in `prepare`,
     `part` and `stop` as in `Settings`."""
     rules = asked["recommend"]
-    rules = (rules,) if isinstance(rules, str) else tuple(rules)
+    rules = (rules,) if isinstance(rules, str) or not isinstance(rules, Iterable) else tuple(rules)
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
         require_constant(problem, "identify")

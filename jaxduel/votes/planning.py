@@ -91,15 +91,17 @@ def plan(
     """
     require_votes(votes, "plan")
     policies = _named(policies)
-    targets = tuple(dict.fromkeys(np.atleast_1d(targets).tolist()))
-    if not targets:
+    asked = np.atleast_1d(np.asarray(targets, object)).tolist()
+    if not asked:
         raise InputError("plan needs at least one target, a probability such as 0.95.")
-    for target in targets:
+    for target in asked:
         require_probability(target, "target")
+    targets = tuple(dict.fromkeys(map(float, asked)))
     max_votes, seeds = whole_number(max_votes, 1, "max_votes"), whole_number(seeds, 1, "seeds")
     draws = whole_number(draws, 2, "draws")
     fitted = fit(votes, model)
-    rule = rule or ("copeland" if model == "free" else "btl")
+    if rule is None:
+        rule = "copeland" if model == "free" else "btl"
     if checkpoints is None:
         checkpoints = np.unique(np.geomspace(1, max_votes, 40).astype(int))
     grid = times.resolve(checkpoints, max_votes)

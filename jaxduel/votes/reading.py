@@ -104,6 +104,8 @@ def read(
     """
     if not isinstance(path, str | os.PathLike) or "\0" in str(path):
         raise InputError(f"read takes the path of a file, not {shorten(repr(path))}.")
+    if not isinstance(encoding, str):
+        raise InputError(f"the encoding of a file is a name, not {shorten(repr(encoding))}.")
     path = Path(path)
     named = {
         role: column

@@ -35,8 +35,9 @@ def test_no_core_gets_a_sentence():
     votes = jd.votes.from_counts(WINS)
     with pytest.raises(InputError, match=f"have 1,000 .* the most is {votes.decisive.max()}"):
         votes.core(1_000)
-    with pytest.raises(InputError, match="at least 1 decisive vote, not 0"):
-        votes.core(0)
+    for wrong in (0, 2.5, None, "9", [1, 2]):
+        with pytest.raises(InputError, match="at_least must be a whole number of at least 1, not"):
+            votes.core(wrong)
 
 
 def test_groups_with_and_without_ties():
@@ -67,6 +68,7 @@ def test_groups_with_and_without_ties():
         (([[0, 1], [0, 0]], None, ["a", "a"]), "two arms are called 'a'"),
         (([[0, 1], [0, 0]], None, {"a", "b"}), "a list, in their order"),
         (([[0, 1], [0, 0]], None, "ab"), "a list, in their order"),
+        (([[0, 1], [0, 0]], None, 2), "a list, in their order"),
     ],
 )
 def test_bad_counts_get_a_sentence(arguments, message):

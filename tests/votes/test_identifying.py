@@ -291,8 +291,9 @@ def test_measures_are_those_of_the_arms_named():
     row = frame[(frame["rule"] == "borda") & (frame["votes"] == 60)].iloc[0]
     assert row["probability"] == found.correct["borda"][:, 1].mean()
     assert row["lower95"] < row["probability"] < row["upper95"]
-    with pytest.raises(InputError, match="rule 'elo'"):
-        found.probability("elo")
+    for rule in ("elo", ["btl"]):
+        with pytest.raises(InputError, match="unknown rule "):
+            found.probability(rule)
 
 
 BAD = {
@@ -301,6 +302,7 @@ BAD = {
     "too many votes": ((), {"votes": 2**31}, "votes must be at most"),
     "an unknown rule": ((), {"recommend": ["elo"]}, "rule to recommend by 'elo'"),
     "no rule": ((), {"recommend": []}, "recommend must name"),
+    "rules that are none": ((), {"recommend": None}, "rule to recommend by 'None'"),
     "an unknown rule that stops": ((), {"stop": "borda"}, "rule to stop by 'borda'"),
     "a policy that does not stop": ((), {"stop": "policy"}, "dts does not stop by itself"),
     "ties that it does not hear": ((), {"ties": "tell"}, "dts does not learn from ties"),
@@ -327,6 +329,13 @@ def test_bad_input_is_refused(case):
         problem = "cyclic"
     with pytest.raises(InputError, match=message):
         jd.identify(policy, problem, **{"votes": 100, "num_seeds": 2, **settings})
+
+
+def test_several_are_lists():
+    problem, policy = jd.problems.load("cyclic"), jd.policies.make("dts", num_arms=4)
+    for given in ((policy, problem), ([policy], None), (None, [problem])):
+        with pytest.raises(InputError, match="identify_many needs a list of policies"):
+            jd.identify_many(*given)
 
 
 @jax.tree_util.register_dataclass

@@ -211,6 +211,9 @@ def test_bad_places_get_a_sentence(tmp_path):
         jd.votes.read(written(tmp_path, VOTES), winner="result")
     with pytest.raises(InputError, match="a column is given by its name, not 3"):
         jd.votes.read(written(tmp_path, VOTES), winner=3)
+    for encoding in (None, 8, ["utf-8"]):
+        with pytest.raises(InputError, match="the encoding of a file is a name, not"):
+            jd.votes.read(written(tmp_path, VOTES), encoding=encoding)
     for path in (None, 5, "a\0b"):
         with pytest.raises(InputError, match="read takes the path of a file"):
             jd.votes.read(path)
