@@ -145,9 +145,8 @@ class Fit:
         """Posterior probability of each arm that it is the best: (K,) float64.
 
         In the free model, that it is a Copeland winner: several may be at once, and the sum may
-        exceed 1; in the others, that it is the strongest. Estimated from 20,000 draws (of more than
-        80 arms fewer), the same in every process: standard errors are at most 0.0036, and
-        1 / (2 sqrt(n)) of n effective weighted ones (`draws`).
+        exceed 1; in the others, that it is the strongest. Estimated from draws, the same in every
+        process: standard errors are at most 1 / (2 sqrt(`effective_draws`)).
         """
         if self.draws is not None:
             return self.draws.best()
@@ -163,6 +162,12 @@ class Fit:
                 scores, _ = self.posterior.draws(normals)
             wins += (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
         return wins / _DRAWS
+
+    @property
+    def effective_draws(self) -> float:
+        """Number of draws without weights that tell as much as those of `best`: 20,000 of pairs or
+        of a normal law, and else fewer, at least 1,000."""
+        return _DRAWS if self.draws is None else self.draws.effective
 
     @property
     def strengths(self) -> np.ndarray | None:

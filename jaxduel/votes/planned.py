@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
+from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
 from jaxduel.votes.fitting import Fit
 from jaxduel.votes.recommending import crossings, order
@@ -82,25 +84,30 @@ class Plan:
         """Probability that the best arm is named, and the ends of its 95 % interval: (M,) each.
 
         Wilson's intervals of the two kinds of instances are put together as if their errors were
-        independent (Zou and Donner, Statistics in Medicine 27, 2008). A kind of which no instance
-        was drawn is taken to stay as it is now, and the interval holds whatever may become of it.
+        independent (Zou and Donner, Statistics in Medicine 27, 2008), and so is that of `now`. A
+        kind of which no instance was drawn is taken to stay as it is now, and the interval holds
+        whatever may become of it.
 
         Raises:
           InputError: for a policy that is not in the plan.
         """
-        mean, unknown_below, unknown_above, below, above = np.zeros((5, len(self.votes)))
+        mean, slope, below, above, lost, won = np.zeros((6, len(self.votes)))
+        later = np.arange(len(self.votes)) > 0
         for chance, first, shares in self._kinds(policy):
             if len(shares):
                 share, low, high = _share95(shares)
-                mean += chance * share
-                below += (chance * (share - low)) ** 2
-                above += (chance * (high - share)) ** 2
+                below += later * (chance * (share - low)) ** 2
+                above += later * (chance * (high - share)) ** 2
             else:
-                mean += chance * first
-                unknown_below += chance * first
-                unknown_above += chance * (1 - first)
-        low, high = mean - np.sqrt(below) - unknown_below, mean + np.sqrt(above) + unknown_above
-        low[0] = high[0] = mean[0]
+                share = first
+                lost += later * chance * first
+                won += later * chance * (1 - first)
+            mean += chance * share
+            slope += (2 * first - 1) * share
+        low, high = wilson95(self.now * self.fit.effective_draws, self.fit.effective_draws)
+        below += (slope * (self.now - low)) ** 2
+        above += (slope * (high - self.now)) ** 2
+        low, high = mean - np.sqrt(below) - lost, mean + np.sqrt(above) + won
         return mean, np.clip(low, 0, 1), np.clip(high, 0, 1)
 
     def _kinds(self, policy: str) -> tuple[tuple[float, float, np.ndarray], ...]:
@@ -112,7 +119,7 @@ class Plan:
         return (self.now, 1.0, each[right]), (1 - self.now, 0.0, each[~right])
 
     def _require(self, policy: str) -> None:
-        if policy not in self.correct:
+        if not isinstance(policy, str) or policy not in self.correct:
             raise unknown_name("policy of the plan", policy, self.correct)
 
     def votes_needed(self, policy: str, target: float) -> Needed:
@@ -131,6 +138,7 @@ class Plan:
           InputError: as `votes_needed`, and if `uniform` is not among the policies.
         """
         self._require(policy)
+        require_probability(target, "target")
         if BASELINE not in self.correct:
             raise InputError(f"votes are saved against {BASELINE}, which this plan is without.")
         needed, others = self._resampled(policy, target), self._resampled(BASELINE, target)
@@ -220,19 +228,22 @@ class Plan:
         return lines
 
     def _needs(self, policy: str, target: float, most: int) -> str:
-        value, low, high = self.votes_needed(policy, target)
-        if not np.isfinite(value):
-            at_least = f", at least {low:,.0f}" if np.isfinite(low) else ""
-            return f"more than {most:,} further votes{at_least}"
-        upper = f"{high:,.0f}" if np.isfinite(high) else f"more than {most:,}"
-        text = f"{value:,.0f} further votes [{low:,.0f}, {upper}]"
+        needed = self.votes_needed(policy, target)
+        value, low, high = (f"{ceil(x):,}" if x < inf else f"more than {most:,}" for x in needed)
+        text = f"{value} further {'vote' if value == '1' else 'votes'}"
+        if needed.low < inf:
+            text += f" [{low}, {high}]"
         if policy == BASELINE or BASELINE not in self.correct:
             return text
-        share = self.saved(policy, target)
-        if not np.isfinite(share.value):
+        share, *ends = self.saved(policy, target)
+        if not isfinite(share):
             return text
-        ends = f" [{share.low:.0%}, {share.high:.0%}]" if np.isfinite(share.low) else ""
-        return f"{text}: {share.value:.0%} saved{ends} against {BASELINE}"
+        if share < 0:
+            share, ends, than = -share, [-end for end in reversed(ends)], f"more than {BASELINE}"
+        else:
+            than = f"saved against {BASELINE}"
+        between = f" [{ends[0]:.0%}, {ends[1]:.0%}]" if isfinite(ends[0]) else ""
+        return f"{text}: {share:.0%}{between} {than}"
 
     def __repr__(self) -> str:
         return "<Plan: " + "\n".join(self.summary()) + ">"

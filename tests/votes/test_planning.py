@@ -46,7 +46,10 @@ def test_at_no_further_votes_it_is_what_the_posterior_tells_of_the_arm_named(mod
     assert 0 < right.mean() < 1
     assert abs(right.mean() - plan.now) <= 4 * np.sqrt(plan.now * (1 - plan.now) / 40)
     assert plan.now == plan.fit.best[named]
-    assert all(ends[0] == plan.now for ends in plan.probability("uniform"))
+    mean, *ends = plan.probability("uniform")
+    assert mean[0] == plan.now
+    now = wilson95(plan.now * plan.fit.effective_draws, plan.fit.effective_draws)
+    assert [end[0] for end in ends] == pytest.approx(np.ravel(now))
 
 
 def test_where_arms_tie_it_is_the_mean_over_them():
@@ -152,13 +155,37 @@ def test_votes_needed_and_saved_of_outcomes_by_hand():
     with pytest.raises(InputError, match="which this plan is without"):
         alone.saved("dts", 0.5)
     assert "saved" not in alone.targets_frame()
-    for target in (95, -1, np.nan, None, "0.9"):
+    for target in (95, -1, np.nan, None, "0.9", [0.9]):
         for ask in (plan.votes_needed, plan.saved):
             with pytest.raises(InputError, match="target must be a probability between 0 and 1"):
                 ask("dts", target)
     for ask in (plan.probability, lambda name: plan.votes_needed(name, 0.5)):
         with pytest.raises(InputError, match=r"policy of the plan 'dtz'.*did you mean 'dts'"):
             ask("dtz")
+        with pytest.raises(InputError, match=r"unknown policy of the plan .*dts"):
+            ask(["dts"])
+
+
+def test_needs_read_alike_whether_reached_or_not(monkeypatch):
+    plan = by_hand(uniform=4 * [LATE, EVER], dts=4 * [SOON, EVER])
+    for needed, saved, text in (
+        ((0.3, 0, 2.5), (0.4, 0.1, 0.6), "1 further vote [0, 3]: 40% [10%, 60%] saved against"),
+        (
+            (9.0, 4, np.inf),
+            (-0.4, -1, 0.2),
+            "9 further votes [4, more than 1,000]: 40% [-20%, 100%] more than",
+        ),
+        (
+            (np.inf, 20.1, np.inf),
+            3 * [np.nan],
+            "more than 1,000 further votes [21, more than 1,000]",
+        ),
+        (3 * [np.inf], 3 * [np.nan], "more than 1,000 further votes"),
+    ):
+        monkeypatch.setattr(Plan, "votes_needed", lambda *_, needed=needed: Needed(*needed))
+        monkeypatch.setattr(Plan, "saved", lambda *_, saved=saved: Needed(*saved))
+        said = plan.summary()[-1]
+        assert said == f"0.95: dts needs {text}" + ("" if np.isnan(saved[0]) else " uniform")
 
 
 def test_the_mean_is_a_regression_on_what_is_known_at_first():
@@ -183,14 +210,16 @@ def test_a_kind_of_which_there_is_no_instance_may_become_anything(first):
     plan = by_hand(0.9, uniform=8 * [first])
     mean, low, high = plan.probability("uniform")
     assert mean.tolist() == [0.9, 0.9, 0.9]
-    assert low[0] == high[0] == 0.9
-    trials = 8 / (8 + NormalDist().inv_cdf(0.975) ** 2)
+    draws = plan.fit.effective_draws
+    of_now = np.abs(np.array(wilson95(0.9 * draws, draws)) - 0.9)
+    assert [low[0], high[0]] == pytest.approx([0.9 - of_now[0], 0.9 + of_now[1]])
+    missed = 1 - 8 / (8 + NormalDist().inv_cdf(0.975) ** 2)
     if first == EVER:
-        assert low[1:] == pytest.approx(0.9 * trials)
+        assert low[1:] == pytest.approx(0.9 - np.hypot(0.9 * missed, of_now[0]))
         assert high[1:].tolist() == pytest.approx([1, 1])
     else:
         assert low[1:].tolist() == pytest.approx([0, 0])
-        assert high[1:] == pytest.approx(0.9 + 0.1 * (1 - trials))
+        assert high[1:] == pytest.approx(0.9 + np.hypot(0.1 * missed, of_now[1]))
     assert plan.votes_needed("uniform", 0.95).value == np.inf
     which = "all" if first == EVER else "none"
     said = f"the arm named now is the best of {which} of the instances: draw more"
@@ -260,6 +289,8 @@ BAD = {
     "a policy itself": (jd.policies.make("dts", num_arms=3), {}, "policies of a plan are names"),
     "a policy in a list": ([("dts", {})], {}, "policies of a plan are names"),
     "a label without parameters": ({"u": "dts"}, {}, "policies of a plan are names"),
+    "targets in lists": (["dts"], {"targets": [0.9, [0.95]]}, "between 0 and 1, not"),
+    "no list of targets": (["dts"], {"targets": None}, "between 0 and 1, not None"),
     "a target that is text": (["dts"], {"targets": "0.95"}, "between 0 and 1, not"),
     "no seeds": (["dts"], {"seeds": 0}, "seeds must be a whole number of at least 1"),
     "an unknown model": (["dts"], {"model": "elo"}, "model 'elo'"),
