@@ -66,7 +66,7 @@ GUIDE = TOURNAMENT.with_name("votes.md")
 @pytest.mark.usefixtures("full_compilation")
 def test_the_guide_shows_what_plan_prints(capsys):
     policies = ("--policies", "uniform", "arena", "dts", "--target", 0.95, 0.98)
-    sizes = ("--max-votes", 3_000, "--draws", 200, "--seeds", 2)
+    sizes = ("--max-votes", 3_000, "--draws", 400, "--seeds", 2)
     _, text, _ = outcome(capsys, "plan", TOURNAMENT, *policies, *sizes)
     assert f"```text\n{text}```" in GUIDE.read_text()
 
