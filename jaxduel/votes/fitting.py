@@ -303,10 +303,10 @@ def _in_favour(votes: Votes) -> np.ndarray:
 
 def _copeland_scores(rng: np.random.Generator, in_favour: np.ndarray, n: int) -> np.ndarray:
     """Copeland scores of n draws of the free model, (n, K): pairs are independent coins."""
-    num_arms = len(in_favour)
-    scores = np.zeros((n, num_arms), np.int32)
+    num_arms, chance = len(in_favour), in_favour.astype(np.float32)
+    scores = np.zeros((num_arms, n), np.int16)
     for i in range(num_arms - 1):
-        won = rng.random((n, num_arms - 1 - i)) < in_favour[i, i + 1 :]
-        scores[:, i] += won.sum(axis=1)
-        scores[:, i + 1 :] += ~won
-    return scores
+        won = rng.random((num_arms - 1 - i, n), np.float32) < chance[i, i + 1 :, None]
+        scores[i] += won.sum(axis=0, dtype=np.int16)
+        scores[i + 1 :] += ~won
+    return scores.T
