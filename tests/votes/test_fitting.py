@@ -276,11 +276,18 @@ def covered(repetitions, per_pair, model):
     return np.array(shares)
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Draws of which ends of intervals have errors of less than .07 deviations, which cost less
+    than .001 of their coverage."""
+    monkeypatch.setattr(posterior, "_DRAWS", 2_000)
+
+
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("model", STRONG)
-def test_few_votes_of_strengths_from_the_prior_are_calibrated(model, monkeypatch):
+def test_few_votes_of_strengths_from_the_prior_are_calibrated(model):
     """Intervals cover, and the arm with the largest P(best) is the best as often as that says.
     Normal at the mode, intervals of thurstone cover .89 here, and P(best) is .065 too low."""
-    monkeypatch.setattr(posterior, "_DRAWS", 2_000)
     rng, covers, surplus = np.random.default_rng(9), [], []
     for _ in range(400):
         strengths = rng.normal(scale=2.0, size=3)
@@ -295,6 +302,7 @@ def test_few_votes_of_strengths_from_the_prior_are_calibrated(model, monkeypatch
         assert abs(np.mean(values) - expected) < 4 * error
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_intervals_cover():
     shares = covered(1_000, 40, "btl")
     error = shares.std(ddof=1) / np.sqrt(len(shares))
@@ -303,6 +311,7 @@ def test_intervals_cover():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("model", ["btl", "thurstone"])
 def test_intervals_cover_to_half_a_percent(model):
     shares = covered(10_000, 100, model)
