@@ -84,8 +84,9 @@ class Fit:
 
     @property
     def normal(self) -> bool:
-        """True where results are of the normal approximation at the mode: with very many arms, or
-        many and few votes, too few of the weighted draws would count."""
+        """True where results are of the normal approximation at the mode: of hundreds of arms, of
+        tens with few votes, and with a wide prior and few votes, less than 1,000 draws would count.
+        """
         return self.posterior is not None and self.draws is None
 
     @cached_property
@@ -245,7 +246,7 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
       log nu of the same prior.
 
     Posteriors of strengths are weighted draws about the mode (`jaxduel.votes.posterior`). Of
-    very many arms, or many with few votes, they are normal approximations at the mode
+    hundreds of arms, or tens with few votes, they are normal approximations at the mode
     (`Fit.normal`), which is too cautious of an arm that won or lost nearly all of few votes: it is
     named best or worst with too little certainty, and fewer of its 95 % intervals hold the truth.
     Only davidson reads ties; to the others they are no votes.

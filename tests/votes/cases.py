@@ -7,6 +7,7 @@ from jaxduel.votes import Votes, from_counts
 
 STRENGTHS = np.array([0.9, 0.4, 0.0, -0.3, -1.0])
 NU = 0.6
+STRONG = ("btl", "thurstone", "davidson")
 
 
 def probabilities(model, strengths, nu=NU):
@@ -18,6 +19,17 @@ def probabilities(model, strengths, nu=NU):
         return ndtr(d), np.zeros_like(d)
     total = np.exp(d / 2) + np.exp(-d / 2) + nu
     return np.exp(d / 2) / total, nu / total
+
+
+def log_posterior(model, votes, strengths, log_nu, prior_std=2.0):
+    """From the definition, without constants; pairs one by one."""
+    win, tie = probabilities(model, strengths, np.exp(log_nu))
+    value = -(np.sum(strengths**2) + log_nu**2) / (2 * prior_std**2)
+    for i, j in zip(*np.triu_indices(len(strengths), 1), strict=True):
+        value += votes.wins[i, j] * np.log(win[i, j]) + votes.wins[j, i] * np.log(win[j, i])
+        if model == "davidson":
+            value += votes.ties[i, j] * np.log(tie[i, j])
+    return value
 
 
 def drawn(rng, model="btl", strengths=STRENGTHS, per_pair=40) -> Votes:
