@@ -43,13 +43,13 @@ def require_number(value: Any, accept: Callable[[np.ndarray], Any], message: str
     require(value, accept, message)
 
 
-def require_index(value: Any, message: str) -> None:
-    """Raises InputError unless every entry, the index of what was never played, is at least 0; it
-    may be infinite."""
+def require_index(value: Any, message: str, least: float = 0) -> None:
+    """Raises InputError unless every entry, the index of what was never played, is at least
+    `least`; it may be infinite."""
     values = np.asarray(value)
     if values.dtype.kind == "f":
-        values = np.where(np.isposinf(values), 0.0, values)
-    require(values, lambda u: u >= 0, f"{message} must be a number of at least 0, or inf")
+        values = np.where(np.isposinf(values), least, values)
+    require(values, lambda u: u >= least, f"{message} must be a number of at least {least}, or inf")
 
 
 def require_policy(policy: Any, where: str) -> None:

@@ -215,9 +215,9 @@ def test_policy_and_problem_must_fit():
         (
             "rucb",
             {"unseen": float("nan")},
-            "unseen must be a number of at least 0, or inf, not nan",
+            "unseen must be a number of at least 0.5, or inf, not nan",
         ),
-        ("rucb", {"unseen": -1.0}, "unseen must be a number of at least 0, or inf, not -1.0"),
+        ("rucb", {"unseen": -1.0}, "unseen must be a number of at least 0.5, or inf, not -1.0"),
     ],
 )
 def test_arguments_of_make(name, arguments, message):

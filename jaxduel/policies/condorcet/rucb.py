@@ -63,9 +63,9 @@ class RUCB:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
       alpha: exploration, > 1/2 in theory; 0.51 in the experiments of the literature.
-      unseen: u_ij of a pair never compared. The paper's "x / 0 := 1" applied to both fractions
-        gives 2; 1 is what the library of RMED's authors uses, probably also in the batched
-        paper. They differ visibly from K = 16 on.
+      unseen: u_ij of a pair never compared, at least 1/2, so that nobody leaves C unseen. The
+        paper's "x / 0 := 1" applied to both fractions gives 2; 1 is what the library of RMED's
+        authors uses, probably also in the batched paper. They differ visibly from K = 16 on.
 
     Started from win counts, B is empty, as at the start: it depends on the order of comparisons.
 
@@ -88,9 +88,9 @@ class RUCB:
     assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
 
     def validate(self) -> None:
-        """Raises InputError unless alpha > 0 and unseen >= 0; warns where alpha <= 1/2."""
+        """Raises InputError unless alpha > 0 and unseen >= 1/2; warns where alpha <= 1/2."""
         require_alpha(self.alpha, "rucb")
-        require_index(self.unseen, "rucb: unseen")
+        require_index(self.unseen, "rucb: unseen", 0.5)
 
     def init(self, key: Key) -> RUCBState:
         """No comparisons, no hypothesis."""
@@ -164,10 +164,8 @@ class RUCB:
     def _certainty(self, won: jax.Array, lost: jax.Array, arm: jax.Array) -> jax.Array:
         """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`, which
         `won` and `lost` against them."""
-        unseen = jnp.where(self.unseen < 0.5, jnp.inf, 0.0)
-        evidence = jnp.where(won + lost > 0, lead_of(won, lost), unseen)
         others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)
-        return jnp.min(jnp.where(others, evidence, jnp.inf))
+        return jnp.min(jnp.where(others, lead_of(won, lost), jnp.inf))
 
     def _candidates(self, state: RUCBState, explore: jax.Array) -> tuple[jax.Array, jax.Array]:
         """C as a set of bits (all arms where it is empty) and the element of B, or -1."""

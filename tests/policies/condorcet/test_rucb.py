@@ -188,11 +188,18 @@ def test_a_run_may_last_to_the_largest_horizon():
 
 
 @quickly
-def test_an_arm_that_never_met_the_best_is_no_rival_if_its_index_is_below_one_half():
-    for unseen, n in ((2.0, 0), (0.5, 0), (0.4, 100)):
+def test_an_arm_that_never_met_the_best_is_its_rival():
+    """Even at the least index, u_20 = u_00 = 1/2: among ties, d != c."""
+    for unseen in (2.0, 0.5):
         policy = _policy(3, unseen=unseen)
         state = told(policy, 500, {(0, 1): 400, (1, 2): 400})
-        assert int(quiet(policy, state, 100)[1].n) == n
+        assert int(quiet(policy, state, 100)[1].n) == 0
         left, right = acts(policy, state)
         assert not np.any(left)
-        assert (np.asarray(right) == (0 if n else 2)).all()
+        assert (np.asarray(right) == 2).all()
+
+
+def test_an_index_below_one_half_is_refused():
+    """Line 5 would drop an arm from C that was never compared."""
+    with pytest.raises(jd.InputError, match=r"unseen must be a number of at least 0\.5, or inf"):
+        jd.policies.make("rucb", num_arms=3, unseen=0.4)
