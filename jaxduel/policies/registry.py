@@ -217,7 +217,7 @@ def _mask(active_arms: Any, num_arms: int, name: str) -> np.ndarray:
 
 
 def validate(policy: Any) -> None:
-    """Lets a policy that can check its parameters do so.
+    """Lets a policy that can check its parameters do so, as they are in 32 bits.
 
     Raises:
       InputError: for a mask that `make` would refuse, more arms than its class takes, or from the
@@ -229,7 +229,7 @@ def validate(policy: Any) -> None:
     most = getattr(policy, "max_arms", None)
     if most is not None and (arms := np.max(np.sum(policy.active_arms, axis=-1))) > most:
         raise InputError(f"{name_of(policy)} is for {most} arms, not {arms}.")
-    check = getattr(policy, "validate", None)
+    check = getattr(to_32_bits(policy), "validate", None)
     if check is not None:
         check()
 
@@ -237,15 +237,17 @@ def validate(policy: Any) -> None:
 def to_32_bits(policy: Any) -> Any:
     """The policy with its leaves as bool, int32 and float32, whatever the global precision is.
 
-    Whole numbers given as floats to fields that are integers become integers exactly.
+    Whole numbers given as floats to fields that are integers become integers exactly. Integers
+    beyond int32 stay as they are, for `validate` to refuse.
     """
 
     def narrow(leaf: Any) -> Any:
         if isinstance(leaf, jax.Array):
             return leaf
         array = np.asarray(leaf)
-        if array.dtype.kind in "iu":
-            return array.astype(np.int32)
-        return array.astype(np.float32) if array.dtype.kind == "f" else array
+        if array.dtype.kind == "f":
+            return array.astype(np.float32)
+        narrowed = array.astype(np.int32) if array.dtype.kind in "iu" else array
+        return narrowed if narrowed.dtype.kind in "ib" and (narrowed == array).all() else leaf
 
     return jax.tree.map(narrow, arguments.with_whole_numbers(policy))

@@ -1,6 +1,7 @@
 """`make` and `register` at the boundary: kinds of values, whole numbers, classes that are no
 policies."""
 
+import dataclasses
 from dataclasses import dataclass, field
 
 import jax
@@ -58,6 +59,23 @@ def test_whole_numbers_given_as_floats_are_exact():
         num_arms=3, active_arms=np.ones(3, bool), horizon=np.array([123_456_789.0]), num_batches=2
     )
     assert registry.to_32_bits(stacked).horizon.tolist() == [123_456_789]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("nts", {"gamma": 1 - 1e-9}, r"gamma must be in \(0, 1\), not 1.0"),
+        ("nts", {"margin": 0.5 - 1e-9}, r"margin must be in \(0, 1/2\), not 0.5"),
+        ("savage", {"horizon": 2**32 + 5}, "not 4294967301"),
+        ("savage", {"horizon": 10**30}, f"not {10**30}"),
+    ],
+)
+def test_values_are_checked_as_they_are_in_32_bits(name, values, sentence):
+    with pytest.raises(jd.InputError, match=sentence):
+        make(name, num_arms=3, **values)
+    policy = dataclasses.replace(make(name, num_arms=3, horizon=9), **values)
+    with pytest.raises(jd.InputError, match=sentence):
+        jd.simulate(policy, jd.problems.arithmetic(3), 9)
 
 
 # ---- register -----------------------------------------------------------------------------------
