@@ -12,6 +12,7 @@ from jax import lax
 
 from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.stirling import close_stirling
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import TIED, UNDECIDED, Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require
@@ -185,16 +186,8 @@ def log_density_at_half(a: jax.Array, b: jax.Array) -> jax.Array:
       >>> float(jnp.exp(log_density_at_half(jnp.int32(2), jnp.int32(1)))).__round__(4)
       1.5
     """
-    n, x, y = (k.astype(jnp.float32) for k in (a + b, a, b))
-    rest = _remainder(n) - _remainder(x) - _remainder(y)
-    root = 0.5 * jnp.log(2 * math.pi * (jnp.maximum(x, 1) / jnp.maximum(n, 1)) * y)
+    n, x, y = (jnp.maximum(k, 1).astype(jnp.float32) for k in (a + b, a, b))
+    rest = close_stirling(n) - close_stirling(x) - close_stirling(y)
+    root = 0.5 * jnp.log(2 * math.pi * (x / n) * y)
     beyond = jnp.where((a > 0) & (b > 0), rest - root, 0.0)
-    return jnp.log1p(n) - evidence_against_half(a, b) + beyond
-
-
-def _remainder(x: jax.Array) -> jax.Array:
-    """log x! less Stirling's (x + 1/2) log x - x + log(2 pi) / 2, for x >= 1: float32."""
-    over = 1 / jnp.maximum(x, 1)
-    series = over * (1 / 12 - over**2 * (1 / 360 - over**2 * (1 / 1260 - over**2 / 1680)))
-    exact = 1 - 0.5 * math.log(2 * math.pi)
-    return jnp.where(x <= 1, exact, series)
+    return jnp.log1p((a + b).astype(jnp.float32)) - evidence_against_half(a, b) + beyond
