@@ -56,27 +56,31 @@ def next_match(knockout: Knockout, first_wins: jax.Array) -> Knockout:
 class Pairing(NamedTuple):
     """The two arms that meet after a verdict, or the answer."""
 
-    left: jax.Array  # () int32: the champion once the knockout is over
+    left: jax.Array  # () int32: the champion once the knockout is over, but for `NO_WINNER`
     right: jax.Array  # () int32: `left` itself once there is an answer
     answer: jax.Array  # () int32
 
 
 def after_verdict(
-    before: Knockout, after: Knockout, left_wins: jax.Array, rivals: jax.Array
+    before: Knockout, after: Knockout, left_wins: jax.Array, rivals: jax.Array, verdicts: jax.Array
 ) -> Pairing:
-    """The next match, or the next rival of the champion.
+    """The next match, the next rival of the champion, or the arm that is played from now on.
 
     Args:
       before, after: the knockout as the verdict found it, and as it left it.
       left_wins: whether the left arm, the champion of a knockout that was over, has won: () bool.
       rivals: the arms that `after.arms[after.place]` has not beaten yet: (K,) bool.
+      verdicts: verdicts for each arm, this one included: (K,) int32.
 
     Returns:
-      The pair. The answer is the champion once it has no rivals, `NO_WINNER` once it has lost.
+      The pair. The answer is the champion once it has no rivals, `NO_WINNER` once it has lost: then
+      the arm of most verdicts meets itself (ties: the lowest index).
     """
-    over, left = is_over(after), after.arms[after.place]
-    proved = jnp.where(over & ~jnp.any(rivals), left, UNDECIDED)
-    answer = jnp.where(is_over(before) & ~left_wins, NO_WINNER, proved)
+    over, champion = is_over(after), after.arms[after.place]
+    lost = is_over(before) & ~left_wins
+    left = jnp.where(lost, lax.argmax(verdicts, 0, jnp.int32), champion)
+    proved = jnp.where(over & ~jnp.any(rivals), champion, UNDECIDED)
+    answer = jnp.where(lost, NO_WINNER, proved)
     rival = jnp.where(answer == UNDECIDED, lax.argmax(rivals, 0, jnp.int32), left)
     return Pairing(left, jnp.where(over, rival, after.arms[after.place + 1]), answer)
 

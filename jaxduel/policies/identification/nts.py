@@ -27,6 +27,7 @@ class NTSState(NamedTuple):
 
     knockout: Knockout
     beaten_by: jax.Array  # (K,) int32: the arm that beat an arm last, the arm itself if none did
+    verdicts: jax.Array  # (K,) int32: number of arms that an arm has beaten
     left: jax.Array  # () int32: the arm that meets `right`; the champion once the knockout is over
     right: jax.Array  # () int32: `left` itself once there is an answer
     lead: jax.Array  # () int32: wins of left less those of right since they meet
@@ -49,7 +50,9 @@ class NTS:
 
     1. All arms, in index order, play a knockout; its last arm is the champion.
     2. The champion meets every arm that it has not beaten yet, in index order. If it beats all of
-       them, it is the answer. If one of them beats it, every arm has been beaten: `NO_WINNER`.
+       them, it is the answer. If one of them beats it, every arm has been beaten: `NO_WINNER`, and
+       the arm that has beaten most (ties: the lowest index) plays itself for ever, of which the
+       paper says nothing.
 
     If all |p_ij - 1/2| exceed h, the answer is wrong with probability at most gamma: the paper's
     alpha and beta are both gamma here, as in its experiments. No order of the arms is assumed. At
@@ -97,6 +100,7 @@ class NTS:
         return NTSState(
             knockout=knockout,
             beaten_by=jnp.arange(self.num_arms, dtype=jnp.int32),
+            verdicts=jnp.zeros(self.num_arms, jnp.int32),
             left=knockout.arms[0],
             right=knockout.arms[1],
             lead=none,
@@ -138,11 +142,16 @@ class NTS:
         winner = jnp.where(left_wins, state.left, state.right)
         loser = jnp.where(left_wins, state.right, state.left)
         beaten_by = state.beaten_by.at[loser].set(winner)
+        verdicts = state.verdicts.at[winner].add(1)
         knockout = next_match(state.knockout, left_wins)
         left = knockout.arms[knockout.place]
         others = jnp.arange(self.num_arms, dtype=jnp.int32) != left
         rivals = self.active_arms & others & (beaten_by != left)
-        pairing = after_verdict(state.knockout, knockout, left_wins, rivals)
+        pairing = after_verdict(state.knockout, knockout, left_wins, rivals, verdicts)
         return NTSState(
-            knockout=knockout, beaten_by=beaten_by, lead=jnp.int32(0), **pairing._asdict()
+            knockout=knockout,
+            beaten_by=beaten_by,
+            verdicts=verdicts,
+            lead=jnp.int32(0),
+            **pairing._asdict(),
         )

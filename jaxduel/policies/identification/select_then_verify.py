@@ -28,6 +28,7 @@ class SelectThenVerifyState(NamedTuple):
     """One seed's state."""
 
     knockout: Knockout
+    verdicts: jax.Array  # (K,) int32: matches and tests that an arm has won
     left: jax.Array  # () int32: the arm that meets `right`; the champion once the knockout is over
     right: jax.Array  # () int32: `left` itself once there is an answer
     made: jax.Array  # () int32: duels of known outcome since they meet
@@ -51,7 +52,8 @@ class SelectThenVerify:
        e = -log(gamma / 2) / log(log2 K).
     2. The champion meets every other arm, in index order, in a sequential probability ratio test of
        errors gamma / (2 (K - 1)), `knockout.lead_needed`. If it passes all of them, it is the
-       answer; where it fails, `NO_WINNER`.
+       answer; where it fails, `NO_WINNER`, and the arm that has won most matches and tests (ties:
+       the lowest index) plays itself for ever.
 
     If all |p_ij - 1/2| exceed h, the answer is wrong with probability at most gamma. No order of
     the arms is assumed, as SELECT alone does.
@@ -93,8 +95,8 @@ class SelectThenVerify:
     def init(self, key: Key) -> SelectThenVerifyState:
         """The first match."""
         knockout, none = first_match(jnp.asarray(self.active_arms)), jnp.int32(0)
-        pair = knockout.arms[0], knockout.arms[1]
-        return SelectThenVerifyState(knockout, *pair, none, none, jnp.int32(UNDECIDED))
+        pair, verdicts = (knockout.arms[0], knockout.arms[1]), jnp.zeros(self.num_arms, jnp.int32)
+        return SelectThenVerifyState(knockout, verdicts, *pair, none, none, jnp.int32(UNDECIDED))
 
     def act(self, state: SelectThenVerifyState, key: Key) -> Duel:
         """The pair that is not decided."""
@@ -149,6 +151,10 @@ class SelectThenVerify:
         left, number = knockout.arms[knockout.place], jnp.arange(self.num_arms, dtype=jnp.int32)
         unmet = ~is_over(state.knockout) | (number > state.right)
         rivals = self.active_arms & (number != left) & unmet
-        pairing = after_verdict(state.knockout, knockout, left_wins, rivals)
+        winner = jnp.where(left_wins, state.left, state.right)
+        verdicts = state.verdicts.at[winner].add(1)
+        pairing = after_verdict(state.knockout, knockout, left_wins, rivals, verdicts)
         none = jnp.int32(0)
-        return SelectThenVerifyState(knockout=knockout, made=none, lead=none, **pairing._asdict())
+        return SelectThenVerifyState(
+            knockout=knockout, verdicts=verdicts, made=none, lead=none, **pairing._asdict()
+        )

@@ -79,7 +79,11 @@ class NTS(SequentialOracle):
         return NONE if len(beaten) == self.K else None
 
     def choose(self, memory: None, choices: Choices) -> tuple[Pair, None]:
-        return self.missing() or (self.champion, self.champion), None
+        pair = self.missing()
+        if self.answer() == NONE:
+            beaten = [sum(i == arm for i, _ in self.edges) for arm in range(self.K)]
+            return (beaten.index(max(beaten)),) * 2, None
+        return pair or (self.champion, self.champion), None
 
     def record(self, left: int, right: int, left_wins: bool) -> None:
         super().record(left, right, left_wins)

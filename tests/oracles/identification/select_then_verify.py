@@ -37,6 +37,7 @@ class SelectThenVerify(SequentialOracle):
         self.N_match = math.floor(number) + 1
         self.lead_to_pass = ceiling(gamma / (2 * (num_arms - 1)), margin) + 1
         self.answer: int | str | None = None
+        self.won = [0] * num_arms
         self.begin_round(list(range(num_arms)))
 
     def begin_round(self, arms: list[int]) -> None:
@@ -49,6 +50,8 @@ class SelectThenVerify(SequentialOracle):
             self.matches = []
 
     def choose(self, memory: None, choices: Choices) -> tuple[Pair, None]:
+        if self.answer == NONE:
+            return (self.won.index(max(self.won)),) * 2, None
         if self.answer is not None:
             return (self.champion, self.champion), None
         if self.matches:
@@ -65,6 +68,7 @@ class SelectThenVerify(SequentialOracle):
         if self.matches:
             if len(self.results) == self.N_match:
                 self.ahead.append(left if wins >= losses else right)
+                self.won[self.ahead[-1]] += 1
                 self.matches.pop(0)
                 self.results = []
             if self.matches and len(self.matches[0]) == 1:
@@ -73,6 +77,7 @@ class SelectThenVerify(SequentialOracle):
                 self.begin_round(self.ahead)
         elif abs(wins - losses) == self.lead_to_pass:
             self.results = []
+            self.won[left if wins > losses else right] += 1
             if losses > wins:
                 self.answer = NONE
             else:

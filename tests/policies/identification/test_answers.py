@@ -9,7 +9,7 @@ import jaxduel as jd
 from jaxduel.policies.base import NO_WINNER, TIED, UNDECIDED, Feedback
 from tests.choice import some
 from tests.oracles.identification import dkwt, nts, pocowista, select_then_verify
-from tests.policies.histories import KEY, update
+from tests.policies.histories import KEY, played, update
 from tests.policies.identification.histories import answers
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -101,6 +101,17 @@ def test_late_outcomes_of_the_answer_against_itself_tell_nothing(name):
     wins[:, arm, arm] = 50, 9_000
     after = policy.learn(state, Feedback(*map(jnp.asarray, wins)))
     jax.tree.map(np.testing.assert_array_equal, after, state)
+
+
+@pytest.mark.parametrize("name", some(("nts", "select-then-verify"), ("nts",)))
+def test_without_a_winner_the_arm_of_most_verdicts_is_played(name):
+    """Arm 4 of five reaches the final unmet, beats arm 0, the winner of two matches, and loses."""
+    policy = jd.policies.make(name, num_arms=5, **CASES[name][1])
+    duels, state = played(policy, lambda i, j: 1 if (i < j) != ({i, j} == {0, 4}) else -1, 60)
+    met = list(dict.fromkeys(duels))
+    assert met[:3] == [(0, 1), (2, 3), (0, 2)]
+    assert met[-1] == (0, 0)
+    assert int(policy.answer(state)) == NO_WINNER
 
 
 def test_parameters_are_checked():
