@@ -30,7 +30,7 @@ _ABILITIES = {
     "answer": "stop and name an arm (identify)",
 }
 """Abilities of policies that compare one pair at a time, by the method that each needs."""
-_SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z\"])")
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z\"])")
 _YEAR = re.compile(r".*?\b(19|20)\d\d\)")
 _COST = re.compile(r"(\b[Aa] step( \w+)* costs .*?|\bO\([^.]*\) a step.*?)(?=\. |\.?$)")
 _ENTRY = re.compile(r"(\w+): (.*)", re.DOTALL)
@@ -171,13 +171,11 @@ def by_paper() -> dict[str, dict[str, list[str]]]:
 
 
 def _paper(name: str) -> str:
-    """The beginning of a policy's title, to the year of its paper, without the policy's name."""
+    """The beginning of a policy's title, to the year of its paper, without the algorithm's name
+    before the first comma."""
     whole = title(name)
-    called, _, rest = whole.partition(", ")
-    if rest and _letters(called) == _letters(name):
-        whole = rest
-    year = _YEAR.match(whole)
-    return year[0] if year is not None else whole.removesuffix(".")
+    year = _YEAR.match(whole.partition(", ")[2]) or _YEAR.match(whole)
+    return whole.removesuffix(".") if year is None else year[0]
 
 
 def _plan_of(policy_class: Any) -> str:
@@ -257,10 +255,6 @@ def _is_generated(policy_class: Any) -> bool:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"\W", "", text.lower())
 
 
 def _plain(text: str) -> str:

@@ -34,7 +34,8 @@ class SuccessiveEliminationState(NamedTuple):
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SuccessiveElimination:
-    """Successive elimination, the case M = T of "Batched Multi-armed Bandits" (2019), Section 2.1.
+    """Successive elimination, "Batched Multi-armed Bandits" (Gao, Han, Ren and Zhou, 2019), Section
+    2.1, the case M = T.
 
     Algorithm 1 with a batch for each sweep: every arm of A is pulled once, in order of number (line
     a), then arm i goes if max_A Ybar - Ybar_i >= sqrt(gamma log(T K) / tau) (line b), Ybar over all

@@ -48,9 +48,8 @@ class UCB1:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
       horizon: T, pulls in all; read by the index "horizon" only.
-      index: "horizon": tau = T, as the program has it that made the figure of Gao, Han, Ren and
-        Zhou, "Batched multi-armed bandits problem" (NeurIPS 2019). "anytime": tau = t, the pulls
-        made so far, as in the paper of 2002.
+      index: "horizon" (tau = T, as in the program behind the figure of Gao, Han, Ren and Zhou,
+        NeurIPS 2019) or "anytime" (tau = t, the pulls made so far, as in the paper of 2002).
       scale: positive; 2 in both.
 
     Example:

@@ -44,11 +44,11 @@ class BatchedSettings:
         arm with it.
         "kl-safe": the same with log(1 / delta) = log(T K^2), the threshold that has a guarantee.
         "kl-log-horizon": the same with log T.
-      threshold: a number to use in place of the KL threshold, in nats.
+      threshold: KL threshold, in nats; None: elimination's.
       q: growth of the batches, T^(1/B) if None. Round r has c_r = max(1, floor(q^r)) comparisons of
         a pair. With a smaller q there may be more batches than B stands for.
-      delta: gamma_r = sqrt(log(1 / delta) / (2 c_r)). If None, 1 / (6 T K^2 B) for "hoeffding"
-        (the theory) and 1 / (T K^2) for the KL criteria (the experiments).
+      delta: gamma_r = sqrt(log(1 / delta) / (2 c_r)); None: the paper's. That is 1 / (6 T K^2 B)
+        for "hoeffding" (the theory) and 1 / (T K^2) for the KL criteria (the experiments).
     """
 
     num_arms: int = field(metadata={"static": True})

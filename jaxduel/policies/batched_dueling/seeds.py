@@ -65,11 +65,11 @@ class SeededSettings(BatchedSettings):
         round alone above 1/2 + 3 gamma_r (SCOMP2: 5 gamma_r). With K = 100, T = 1e5 and B = 16
         SCOMP2 cannot do it before r = 10, after 2.5e5 comparisons: never.
         Where elimination is "hoeffding" the two are the same.
-      width: the share of the switch's lead that joins A'. From 0 (all arms that are ahead) to 1
-        (those that switch). A lead counts in margins of gamma_r, or in roots of KL evidence, so
-        that the threshold is multiplied by its square. None: the printed shares, 1/3 for SCOMP
-        (lines 9 and 10) and 3/5 for SCOMP2 (lines 11 and 12). That evidence has them too is ours:
-        the text has no second bar for it, and 1 adds none.
+      width: the share of the switch's lead that joins A'; None: 1/3 (SCOMP) or 3/5 (SCOMP2). From 0
+        (all arms that are ahead) to 1 (those that switch); None is as printed, in SCOMP's lines 9
+        and 10 and SCOMP2's 11 and 12. A lead counts in margins of gamma_r, or in roots of KL
+        evidence, so that the threshold is multiplied by its square. That evidence has these shares
+        too is ours: the text has no second bar for it, and 1 adds none.
       seed_probability: chance of each arm to be a seed, 1 / sqrt(K) if None. That is Theorem 3.2;
         K^(-2/3) gives SCOMP the worst-case bound of Theorem 3.3. An empty sample is replaced by one
         uniform arm.

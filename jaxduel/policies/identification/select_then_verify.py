@@ -40,7 +40,7 @@ class SelectThenVerifyState(NamedTuple):
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class SelectThenVerify:
-    """SELECT-then-verify, the baseline of Haddenhorst, Bengs, Brandt and Huellermeier (UAI 2021):
+    """SELECT-then-verify, Haddenhorst, Bengs, Brandt and Huellermeier (UAI 2021), their baseline:
     names the Condorcet winner, or says that there is none.
 
     1. SELECT: all arms, in index order, play a knockout. A match has

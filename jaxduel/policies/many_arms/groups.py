@@ -39,8 +39,8 @@ class GroupSettings:
       alpha: width of the confidence bounds, > 1/2 in theory; 1.01 in MergeRUCB's experiments, 0.8^6
         in MergeDTS's.
       delta: bound on the probability that the best arm is lost, in (0, 1).
-      offset: C, which log(t + C) adds to the clock. None takes the theory's, ((4 alpha - 1) K^2 /
-        ((2 alpha - 1) delta))^(1 / (2 alpha - 1)); MergeDTS's experiments have 400,000.
+      offset: C, which log(t + C) adds to the clock; None: the theory's, ((4 alpha - 1) K^2 /
+        ((2 alpha - 1) delta))^(1 / (2 alpha - 1)). MergeDTS's experiments have 400,000.
       group_size: p, arms of a group at first; 4 in the theory, 8 (MergeRUCB) and 16 (MergeDTS) in
         MergeDTS's experiments. No group ever has more than 1.5 p.
       restarts: whether t begins again at 1 with every stage, as in MergeDTS's program.
