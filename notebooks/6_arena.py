@@ -39,6 +39,7 @@ RESAMPLES = 1_000  # of runs, for intervals
 
 # %%
 import itertools
+import warnings
 
 import numpy as np
 from IPython.display import Image, display
@@ -50,6 +51,7 @@ from jaxduel.stats import wilson95
 from jaxduel.votes.recommending import RULES, btl_strengths, crossings, order
 
 jd.use_all_cores()
+warnings.simplefilter("ignore", jd.AssumptionWarning)  # D-TS's of ties: two models are tied
 TARGETS = (0.8, 0.9, 0.95)
 POLICIES = {
     "uniform": ("uniform", {}),

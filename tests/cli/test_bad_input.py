@@ -10,7 +10,7 @@ from jaxduel.cli import main
 
 LONG = "x" * 5_000
 MATRIX = np.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.55], [0.3, 0.45, 0.5]])
-RUN = ("run", "--policy", "dts", "--problem", "arxiv", "--horizon", "1000")
+RUN = ("run", "--policy", "rucb", "--problem", "arxiv", "--horizon", "1000")
 PCOMP = ("run", "--policy", "pcomp", "--problem", "arxiv", "--horizon", "1000")
 ARMS = ("run", "--policy", "base", "--problem", "gaussian[0.6,0.5]", "--horizon", "1000")
 WORST = (

@@ -103,8 +103,8 @@ def test_what_parameters_take_is_what_errors_say():
 def test_facts_of_some_policies():
     dts = jd.policies.describe("dts")
     assert dts.title == "D-TS, Wu and Liu (NIPS 2016), Algorithm 1, for Copeland winners."
-    assert dts.assumes == ()
-    assert "assumes   nothing of the instance" in repr(dts)
+    assert dts.assumes == ("a preference in every pair",)
+    assert "assumes   nothing of the instance" in repr(jd.policies.describe("uniform"))
     assert "    alpha=0.51       width of the confidence bounds, > 1/2 in theory; " in str(dts)
     assert jd.policies.describe("rucb").cost == (
         "a step costs O(K), not O(K^2), and makes the same decisions"

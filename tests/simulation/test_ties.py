@@ -70,6 +70,7 @@ def test_an_outcome_is_a_win_a_loss_or_nothing():
 
 
 @pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 def test_what_all_ties_teaches_is_nothing():
     q = 1.0 - np.eye(3)
     problem = jd.problems.from_matrix(np.full((3, 3), 0.5), ties=q)

@@ -42,6 +42,11 @@ class BTM:
     smallest P is removed, and all comparisons with it from the records. The last arm plays itself.
     A step costs O(K).
 
+    The bound is for a total order with, for the best arm i before j before k, relaxed strong
+    transitivity, gamma eps_ik >= max(eps_ij, eps_jk), and the stochastic triangle inequality,
+    eps_ik <= eps_ij + eps_jk (eps_ij = p_ij - 1/2). `assumes` has the latter for all triples and
+    not the former, which depends on gamma.
+
     Attributes:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
@@ -69,7 +74,7 @@ class BTM:
     scale: float | jax.Array = 3.0
     self_comparisons: bool = field(default=True, metadata={"static": True})
 
-    assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
+    assumes: ClassVar[tuple[str, ...]] = ("condorcet", "sti")
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""

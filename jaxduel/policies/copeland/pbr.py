@@ -64,6 +64,9 @@ class PBR:
       active_arms: (K,) bool, the arms that exist.
       horizon: T; the confidence depends on it.
 
+    A tied pair stays active until both its arms are known to be, or not to be, the top one: if the
+    top one is tied, that is to the end.
+
     Draws nothing: given the outcomes it is deterministic.
 
     Example:
@@ -78,7 +81,7 @@ class PBR:
     active_arms: jax.Array
     horizon: int | jax.Array
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError unless the horizon is a whole number in 1 .. 2^31 - 1."""

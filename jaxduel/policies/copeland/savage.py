@@ -68,7 +68,7 @@ class SAVAGE:
       ('condorcet',)
       >>> policy = jd.policies.make("savage", num_arms=6, horizon=10_000, test="copeland")
       >>> policy, policy.assumes
-      (SAVAGE(num_arms=6, horizon=10000, test='copeland'), ())
+      (SAVAGE(num_arms=6, horizon=10000, test='copeland'), ('no ties',))
     """
 
     num_arms: int = field(metadata={"static": True})
@@ -78,8 +78,9 @@ class SAVAGE:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """A Condorcet winner with the Condorcet test, nothing with the Copeland test."""
-        return ("condorcet",) if self.test == "condorcet" else ()
+        """A Condorcet winner with the Condorcet test; no ties with the Copeland test, to which a
+        tied pair stays open unless both its arms are out."""
+        return ("condorcet",) if self.test == "condorcet" else ("no ties",)
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""

@@ -66,7 +66,7 @@ class DTS:
     alpha: float | jax.Array = 0.51
     self_duels: bool = field(default=True, metadata={"static": True})
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
     tells_which: ClassVar[bool] = True
 
     def validate(self) -> None:

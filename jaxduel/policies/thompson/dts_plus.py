@@ -60,7 +60,7 @@ class DTSPlus:
     over_candidates: bool = field(default=False, metadata={"static": True})
     self_duels: bool = field(default=True, metadata={"static": True})
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
     tells_which: ClassVar[bool] = False
 
     def validate(self) -> None:

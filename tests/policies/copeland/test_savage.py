@@ -186,7 +186,7 @@ def test_learning_late_agrees_with_the_counts(test):
 def test_the_test_decides_what_is_assumed():
     make = {"num_arms": 3, "horizon": 10}
     assert jd.policies.make("savage", **make).assumes == ("condorcet",)
-    assert jd.policies.make("savage", test="copeland", **make).assumes == ()
+    assert jd.policies.make("savage", test="copeland", **make).assumes == ("no ties",)
 
 
 def test_parameters_are_checked():
