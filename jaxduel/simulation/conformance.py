@@ -6,8 +6,9 @@ sentence. A policy that passes can be simulated, swept, padded and vmapped like 
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -29,7 +30,9 @@ from jaxduel.policies.base import (
 )
 from jaxduel.policies.registry import to_32_bits
 from jaxduel.problems import Problem, arithmetic, gaussian
-from jaxduel.simulation import conformance_answer, conformance_quiet
+from jaxduel.simulation import conformance_answer, conformance_late, conformance_quiet
+from jaxduel.simulation.blocks import plan_kind
+from jaxduel.simulation.conformance_shapes import change_of
 from jaxduel.simulation.simulate import simulate
 
 Make = Callable[..., Any]
@@ -51,7 +54,8 @@ def check_policy(make: Make) -> None:
 
     Raises:
       ConformanceError: at the first check that fails, with what was found.
-      InputError: if `make` cannot be called, or `simulate` refuses what it makes.
+      InputError: if `make` cannot be called so, as a policy's class, or `simulate` refuses what it
+        makes.
 
     Example:
       >>> from dataclasses import dataclass
@@ -64,8 +68,13 @@ def check_policy(make: Make) -> None:
           ...
       jaxduel.simulation.conformance.ConformanceError: the policy must be a frozen dataclass.
     """
-    if not callable(make):
-        raise InputError(f"check_policy needs a function that makes a policy, not {make!r}.")
+    try:
+        inspect.signature(make).bind(num_arms=_ARMS, horizon=_HORIZON, active_arms=None)
+    except TypeError as error:
+        raise InputError(
+            "check_policy needs a function of num_arms, horizon and active_arms that makes a "
+            f"policy, not {make!r} ({error})."
+        ) from None
     for check in CHECKS:
         check(make)
 
@@ -74,48 +83,40 @@ def is_frozen_pytree(make: Make) -> None:
     """The policy is a frozen dataclass and a pytree; K is static, the mask of arms a leaf."""
     policy = _policy(make)
     settings = getattr(type(policy), "__dataclass_params__", None)
-    _expect(
-        settings is not None and settings.frozen,
-        "the policy must be a frozen dataclass",
-    )
+    _expect(settings is not None and settings.frozen, "the policy must be a frozen dataclass")
     leaves = jax.tree.leaves(policy)
     _expect(
         not any(leaf is policy for leaf in leaves),
         "the policy must be registered with jax.tree_util.register_dataclass",
     )
     _expect(isinstance(policy.num_arms, int), "num_arms must be a static int")
-    _expect(
-        any(
-            np.shape(leaf) == (policy.num_arms,) and np.asarray(leaf).dtype == bool
-            for leaf in leaves
-        ),
-        "active_arms must be a (K,) bool leaf",
-    )
+    masks = [leaf for leaf in leaves if np.shape(leaf) == (policy.num_arms,)]
+    is_there = any(np.asarray(leaf).dtype == bool for leaf in masks)
+    _expect(is_there, "active_arms must be a (K,) bool leaf")
 
 
 def keeps_shapes_and_dtypes(make: Make) -> None:
     """`update` returns the shapes and dtypes of `init`, with 32 bits, whether or not x64 is on."""
-    for x64 in (False, True):
-        with jax.enable_x64(x64):
-            policy, key = _policy(make), jax.random.key(0)
-            before = jax.eval_shape(policy.init, key)
-            plan = jax.eval_shape(policy.act, before, key)
+    for x64 in _precisions():
+        policy, key = _policy(make), jax.random.key(0)
+        before = jax.eval_shape(policy.init, key)
+        plan = jax.eval_shape(policy.act, before, key)
+        _expect(
+            isinstance(plan, Plan),
+            f"act must return a Duel, Pull, Batch or PullBatch, not {type(plan).__name__}",
+        )
+        after = jax.eval_shape(policy.update, before, plan, _outcome_shape(plan), key)
+        _same_shapes(before, after, f"update ({x64})")
+        _expect(
+            all(leaf.dtype == jnp.int32 for leaf in plan),
+            f"plans must be int32, not {[str(leaf.dtype) for leaf in plan]}",
+        )
+        for leaf in jax.tree.leaves(before):
+            is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
             _expect(
-                isinstance(plan, Plan),
-                f"act must return a Duel, Pull, Batch or PullBatch, not {type(plan).__name__}",
+                is_key or leaf.dtype.itemsize <= 4,
+                f"the state must hold at most 32 bits a number, not {leaf.dtype}",
             )
-            after = jax.eval_shape(policy.update, before, plan, _outcome_shape(plan), key)
-            _same_shapes(before, after, f"update (x64 {'on' if x64 else 'off'})")
-            _expect(
-                all(leaf.dtype == jnp.int32 for leaf in plan),
-                f"plans must be int32, not {[str(leaf.dtype) for leaf in plan]}",
-            )
-            for leaf in jax.tree.leaves(before):
-                wide = not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-                _expect(
-                    not wide or leaf.dtype.itemsize <= 4,
-                    f"the state must hold at most 32 bits a number, not {leaf.dtype}",
-                )
 
 
 def is_pure_and_compiles_once(make: Make) -> None:
@@ -193,7 +194,7 @@ def plays_only_arms_that_exist(make: Make) -> None:
     for size, padding in dict.fromkeys(((2, 0), (most, 0), (min(3, most), 2), (2, 3))):
         mask = np.arange(size + padding) < size
         policy = to_32_bits(make(num_arms=size + padding, horizon=_HORIZON, active_arms=mask))
-        result = _simulate(policy, size)
+        result = _simulate(policy)
         total, each = result.plays.sum(axis=-1), _plays_per_step(policy)
         _expect(
             bool((total == each * result.checkpoints).all()),
@@ -201,13 +202,30 @@ def plays_only_arms_that_exist(make: Make) -> None:
             f"{total[:, -1].tolist()} after {_HORIZON} steps, not {each * _HORIZON}",
         )
     policy = _policy(make)
-    kind = type(jax.eval_shape(_first_plan, policy))
-    if kind in (Batch, PullBatch):
-        counts = np.asarray(jax.jit(_first_plan)(policy).counts)
-        if kind is Batch:
+    if plan_kind(policy) in (Batch, PullBatch):
+        key = jax.random.key(0)
+        counts = np.asarray(jax.jit(policy.act)(policy.init(key), key).counts)
+        if plan_kind(policy) is Batch:
             _expect(bool((np.tril(counts, -1) == 0).all()), "counts must be an upper triangle")
         _expect(bool((counts >= 0).all()), "counts must not be negative")
         _expect(counts.sum() <= _HORIZON, "a batch must not exceed what is left of the horizon")
+
+
+def learns_late(make: Make) -> None:
+    """`learn`, if the policy has it and compares pairs one by one, keeps the state's shapes and
+    dtypes, and learns from an outcome if `update` does; with delayed feedback the policy runs.
+    """
+    policy = _policy(make)
+    if not _can_be_told_late(policy):
+        return
+    for x64 in _precisions():
+        _expect_none(conformance_late.wrong_type(policy), f" ({x64})")
+    _expect_none(conformance_late.wrong_lesson(policy))
+    result = _simulate(policy, **_with_philox(policy))
+    _expect(
+        bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
+        "with delayed feedback, plays of existing arms do not sum to 2 T",
+    )
 
 
 def repeats_itself(make: Make) -> None:
@@ -217,24 +235,12 @@ def repeats_itself(make: Make) -> None:
     """
     policy = _policy(make)
     for settings in ({"prng": "threefry2x32"}, _with_philox(policy)):
-        few = _simulate(policy, policy.num_arms, num_seeds=2, **settings)
-        many = _simulate(policy, policy.num_arms, num_seeds=7, **settings)
+        few = _simulate(policy, num_seeds=2, **settings)
+        many = _simulate(policy, num_seeds=7, **settings)
         _expect(
             np.array_equal(few.plays, many.plays[:2]),
             f"seeds 0 and 1 differ between 2 and 7 seeds ({settings['prng']})",
         )
-
-
-def learns_late(make: Make) -> None:
-    """With delayed feedback a policy that has `learn` runs, in the same shapes."""
-    policy = _policy(make)
-    if not _can_be_told_late(policy):
-        return
-    result = _simulate(policy, policy.num_arms, **_with_philox(policy))
-    _expect(
-        bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
-        "with delayed feedback, plays of existing arms do not sum to 2 T",
-    )
 
 
 def starts_from_wins(make: Make) -> None:
@@ -243,17 +249,14 @@ def starts_from_wins(make: Make) -> None:
     With 32 bits, whether or not x64 is on.
     """
     policy = _policy(make)
-    init, num_arms = policy.init, policy.num_arms
+    init, shape = policy.init, (2, policy.num_arms, policy.num_arms)
     if not isinstance(policy, SupportsWarmStart):
         return
-    for x64 in (False, True):
-        with jax.enable_x64(x64):
-            shape = 2, num_arms, num_arms
-            key, wins = jax.random.key(0), jax.ShapeDtypeStruct(shape, jnp.int32)
-            both = jax.eval_shape(jax.vmap(policy.from_wins, in_axes=(0, None)), wins, key)
-            one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), both)
-            before = jax.eval_shape(init, key)
-            _same_shapes(before, one, f"from_wins (x64 {'on' if x64 else 'off'})")
+    for x64 in _precisions():
+        key, wins = jax.random.key(0), jax.ShapeDtypeStruct(shape, jnp.int32)
+        both = jax.eval_shape(jax.vmap(policy.from_wins, in_axes=(0, None)), wins, key)
+        one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), both)
+        _same_shapes(jax.eval_shape(init, key), one, f"from_wins ({x64})")
 
 
 def keeps_its_word_when_quiet(make: Make) -> None:
@@ -270,12 +273,9 @@ def keeps_its_word_when_quiet(make: Make) -> None:
     mask = np.arange(_ARMS) < min(_ARMS - 1, _most_arms(make))
     policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
     for method in conformance_quiet.methods_of(policy):
-        for x64 in (False, True):
-            with jax.enable_x64(x64):
-                sentence = conformance_quiet.wrong_type(policy, method)
-                _expect(sentence is None, f"{sentence} (x64 {'on' if x64 else 'off'})")
-        sentence = conformance_quiet.wrong_law(policy, method)
-        _expect(sentence is None, str(sentence))
+        for x64 in _precisions():
+            _expect_none(conformance_quiet.wrong_type(policy, method), f" ({x64})")
+        _expect_none(conformance_quiet.wrong_law(policy, method))
 
 
 def keeps_its_answer(make: Make) -> None:
@@ -285,12 +285,9 @@ def keeps_its_answer(make: Make) -> None:
     if not isinstance(_policy(make), SupportsAnswer):
         return
     policy = _policy(make)
-    for x64 in (False, True):
-        with jax.enable_x64(x64):
-            sentence = conformance_answer.wrong_type(policy)
-            _expect(sentence is None, f"{sentence} (x64 {'on' if x64 else 'off'})")
-    sentence = conformance_answer.wrong_course(policy)
-    _expect(sentence is None, str(sentence))
+    for x64 in _precisions():
+        _expect_none(conformance_answer.wrong_type(policy), f" ({x64})")
+    _expect_none(conformance_answer.wrong_course(policy))
 
 
 CHECKS: tuple[Callable[[Make], None], ...] = (
@@ -299,8 +296,8 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
     is_pure_and_compiles_once,
     is_vmappable_over_leaves,
     plays_only_arms_that_exist,
-    repeats_itself,
     learns_late,
+    repeats_itself,
     starts_from_wins,
     keeps_its_word_when_quiet,
     keeps_its_answer,
@@ -317,18 +314,14 @@ def _most_arms(make: Make) -> int:
     return min(_ARMS, getattr(policy, "max_arms", _ARMS))
 
 
-def _first_plan(policy: Any) -> Plan:
-    key = jax.random.key(0)
-    return policy.act(policy.init(key), key)
-
-
 def _plays_per_step(policy: Any) -> int:
     """Number of arms played at a time: 2 by a comparison, 1 by a pull."""
-    return 2 if isinstance(jax.eval_shape(_first_plan, policy), Duel | Batch) else 1
+    return 2 if plan_kind(policy) in (Duel, Batch) else 1
 
 
-def _instance(policy: Any, size: int) -> Problem:
-    """An instance of `size` arms of the kind that the policy plays."""
+def _instance(policy: Any) -> Problem:
+    """An instance of the policy's arms of the kind that it plays."""
+    size = int(np.sum(policy.active_arms))
     if _plays_per_step(policy) == 2:
         return arithmetic(size)
     return gaussian(np.linspace(1.0, 0.0, size))
@@ -343,15 +336,15 @@ def _with_philox(policy: Any) -> dict[str, Any]:
 
 def _can_be_told_late(policy: Any) -> bool:
     """True if the policy has `learn` and compares pairs one by one."""
-    return isinstance(policy, SupportsDelay) and type(jax.eval_shape(_first_plan, policy)) is Duel
+    return isinstance(policy, SupportsDelay) and plan_kind(policy) is Duel
 
 
-def _simulate(policy: Any, size: int, num_seeds: int = _SEEDS, **settings: Any) -> Any:
+def _simulate(policy: Any, num_seeds: int = _SEEDS, **settings: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         return simulate(
             policy,
-            _instance(policy, size),
+            _instance(policy),
             horizon=_HORIZON,
             num_seeds=num_seeds,
             checkpoints=[1, 10, 100, _HORIZON],
@@ -375,23 +368,25 @@ def _an_outcome(plan: Plan) -> jax.Array:
     return jnp.float32(1) if isinstance(plan, Pull) else plan.counts.astype(jnp.float32)
 
 
+def _precisions() -> Iterator[str]:
+    """Names of both global precisions, each while it is on."""
+    for x64 in (False, True):
+        with jax.enable_x64(x64):
+            yield f"x64 {'on' if x64 else 'off'}"
+
+
 def _expect(right: bool, sentence: str) -> None:
     if not right:
         raise ConformanceError(f"{sentence}.")
 
 
+def _expect_none(sentence: str | None, where: str = "") -> None:
+    _expect(sentence is None, f"{sentence}{where}")
+
+
 def _same_shapes(before: Any, after: Any, what: str) -> None:
-    _expect(
-        jax.tree.structure(before) == jax.tree.structure(after),
-        f"{what} changes the structure of the state",
-    )
-    paths = jax.tree_util.tree_leaves_with_path(before)
-    for (path, old), new in zip(paths, jax.tree.leaves(after), strict=True):
-        _expect(
-            old.shape == new.shape and old.dtype == new.dtype,
-            f"{what} changes state{jax.tree_util.keystr(path)} from {old.dtype}{list(old.shape)} "
-            f"to {new.dtype}{list(new.shape)}",
-        )
+    change = change_of(before, after)
+    _expect(change is None, f"{what} {change}")
 
 
 def _same_values(one: Any, other: Any, what: str, tolerance: float = 0.0) -> None:

@@ -20,6 +20,7 @@ from jax import lax
 from jaxduel.numerics import count_true
 from jaxduel.numerics.multinomial import multinomial
 from jaxduel.policies.base import Feedback, Quiet, SupportsDelay, SupportsSharedSkip
+from jaxduel.simulation.conformance_shapes import change_of
 
 _LANES = 2_048
 _BEFORE, _AFTER = 200, 100
@@ -60,10 +61,8 @@ def wrong_type(policy: Any, method: str) -> str | None:
         return f"{method} must return a state and a Quiet, not {type(found).__name__}"
     decided, run = found
     after = jax.eval_shape(partial(_compared, policy), decided, key)
-    if jax.tree.structure(before) != jax.tree.structure(after):
-        return f"update after {method} changes the structure of the state"
-    if [*map(_kind, jax.tree.leaves(before))] != [*map(_kind, jax.tree.leaves(after))]:
-        return f"update after {method} changes the shapes or dtypes of the state"
+    if (change := change_of(before, after)) is not None:
+        return f"update after {method} {change}"
     scalar, vector = ((), jnp.int32), ((policy.num_arms,), jnp.float32)
     if _kind(run.arm) != scalar or _kind(run.n) != scalar:
         return f"{method} must return an arm and a number of comparisons that are () int32"

@@ -115,6 +115,56 @@ def test_suite_finds_a_start_from_wins_of_another_shape():
         conformance.starts_from_wins(make)
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Late(Broken):
+    """Counts wins; what it is told later it forgets, or takes in as floats."""
+
+    forgets: bool = dataclasses.field(metadata={"static": True})
+
+    def update(self, state, plan, outcome, key):
+        return {"t": state["t"] + (outcome > 0)}
+
+    def learn(self, state, feedback):
+        return state if self.forgets else {"t": state["t"] + 1.0 * jnp.sum(feedback.left_wins)}
+
+
+@pytest.mark.parametrize(
+    ("forgets", "sentence"),
+    [
+        (True, r"update learns .* but learn, told it later, does not\."),
+        (False, r"learn changes state\['t'\] from int32\[\] to float32\[\] \(x64 off\)\."),
+    ],
+)
+def test_suite_finds_outcomes_that_are_not_learnt_late(forgets, sentence):
+    def make(num_arms, horizon, active_arms):
+        return Late(num_arms=num_arms, active_arms=jnp.ones(num_arms, bool), forgets=forgets)
+
+    with pytest.raises(conformance.ConformanceError, match=sentence):
+        conformance.learns_late(make)
+
+
+@pytest.mark.parametrize("arm", [-1, 5])
+def test_suite_finds_an_arm_that_is_none(arm):
+    @jax.tree_util.register_dataclass
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Beyond(Broken):
+        def act(self, state, key):
+            return Duel(jnp.int32(0), jnp.int32(arm))
+
+    def make(num_arms, horizon, active_arms):
+        return Beyond(num_arms=num_arms, active_arms=jnp.ones(num_arms, bool))
+
+    with pytest.raises(conformance.ConformanceError, match=r"0 of padding.* sum to \[300, 300"):
+        conformance.plays_only_arms_that_exist(make)
+
+
+@pytest.mark.parametrize("thing", [Broken, lambda num_arms: None])
+def test_suite_needs_a_function_that_makes_a_policy(thing):
+    with pytest.raises(jd.InputError, match="needs a function of num_arms, horizon and"):
+        jd.check_policy(thing)
+
+
 def _looked_up(t):
     return t + jnp.asarray(np.array([1, 1, 2], np.int32))[t % 3]
 
