@@ -149,10 +149,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _fits(value: Any) -> bool:
-    """True if a number keeps its value, but for rounding, in 32 bits."""
+    """True if a number keeps its value, but for rounding, in 32 bits; XLA takes subnormal ones for
+    0."""
     with np.errstate(over="ignore", under="ignore"):
         narrow = np.asarray(value).astype(np.float32)
-    return bool(np.isfinite(narrow) == np.isfinite(value)) and (narrow == 0) == (value == 0)
+    is_zero = np.abs(narrow) < np.finfo(np.float32).tiny
+    return bool((np.isfinite(narrow) == np.isfinite(value)) & (is_zero == (value == 0)))
 
 
 def _whole(value: Any) -> int | None:

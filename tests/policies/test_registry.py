@@ -23,6 +23,7 @@ make = jd.policies.make
         ("dts", {"alpha": True}, "alpha must be a number, not True"),
         ("dts", {"alpha": 1e300}, "fits 32 bits, not 1e\\+300"),
         ("dts", {"alpha": 1e-300}, "fits 32 bits"),
+        ("nts", {"gamma": 1e-38}, "fits 32 bits, not 1e-38"),  # 0 in a program: no walk would end
         ("dts", {"alhpa": 0.6}, "did you mean 'alpha'"),
         ("dts", {"K": 6}, "did you mean 'num_arms'"),
         ("dts+", {"over_candidates": 1}, "over_candidates must be True or False, not 1"),
