@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.experiments.engine.cells import parameters_label
+from jaxduel.experiments.engine.cells import parameters_label, text_of
 from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
 from jaxduel.policies import registry
@@ -23,7 +23,6 @@ Frame: TypeAlias = Any
 """A `pandas.DataFrame`, by whose annotations any column may be a table: nothing type-checks."""
 SETTING = ["problem", "horizon", "definition"]
 """The columns that identify a setting where regret is measured, as those of `setting_of`."""
-_FULL = (*CELL, "definition")
 _MEANS = {"definition": "regret_mean", "rule": "probability"}
 """The variable that is known where something has run, by what is measured."""
 _TABLED = {
@@ -33,8 +32,6 @@ _TABLED = {
 """The variables that tables need, by what is measured."""
 _OF_SEEDS = {"definition": ("final_regret",), "rule": ("named", "best", "t")}
 """The variables in which seeds are compared, by what is measured: the first has one for each."""
-RUNS = ("run 1", "run 2", "run 3", "run 4")
-"""Columns of the regret of single seeds."""
 _SMALL = 2**27
 """Bytes up to which the numbers of all seeds are read at once."""
 
@@ -115,9 +112,10 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     Returns:
       A row per cell and definition (or rule), policy by policy, with the columns variant
       ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition or rule,
-      delay, the parameters by name (NaN or None where the variant does not name it), num_seeds and,
-      where there are any, batches_mean. Labels are categories in the order of the grid. The
-      index is the place in a variable with the dimensions of `CELL` and "definition" ("rule").
+      delay, the parameters by name (the default where only other variants of the policy name it,
+      NaN or None where none does), num_seeds and, where there are any, batches_mean. Labels are
+      categories in the order of the grid. The index is the place in a variable with the dimensions
+      of `CELL` and "definition" ("rule").
     """
     import pandas
 
@@ -145,11 +143,24 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     columns["delay"] = 1
     for name in parameter_names(dataset):
         values = [None if value == "" else value for value in _labels(dataset, name)]
-        columns[name] = np.array(values)[at["parameters"]]
+        columns[name] = _filled(np.array(values)[at["parameters"]], name, columns["policy"])
     for name in ("num_seeds", "batches_mean"):
         if name in dataset:
             columns[name] = values_in(dataset, name, CELL)[tuple(at[dim] for dim in CELL)]
     return pandas.DataFrame(columns, index=index)
+
+
+def _filled(values: np.ndarray, name: str, policies: Any) -> np.ndarray:
+    """The values of a parameter by cell, with its default where only other cells of the same policy
+    name it."""
+    known = np.array([value is not None and value == value for value in values])
+    for policy in set(policies[known]).intersection(registry.names()):
+        value = registry.parameters(policy).get(name.removeprefix("parameter_"))
+        if isinstance(value, str | int | float):
+            values[~known & (policies == policy)] = (
+                text_of(value) if values.dtype == object else value
+            )
+    return values
 
 
 def parameter_names(dataset: xarray.Dataset) -> list[str]:
@@ -275,27 +286,6 @@ def values_at(
         values = values_in(dataset, variable, (*CELL, measure, "checkpoint")).reshape(-1, width)
         found[name] = values[rows[row], at]
     return found
-
-
-def with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
-    """Points of `at_checkpoints` with each seed's regret in `RUNS`, where a cell has fewer than
-    five: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
-    values = np.full((len(points), len(RUNS)), np.nan)
-    few = points["num_seeds"].between(2, len(RUNS)).to_numpy()
-    shape = tuple(dataset.sizes.get(name, 1) for name in _FULL)
-    for index in np.unique(points.index[few]):
-        rows = np.flatnonzero(few & (points.index == index))
-        place = dict(zip(_FULL, (int(at) for at in np.unravel_index(index, shape)), strict=True))
-        one = dataset.isel(place, missing_dims="ignore")
-        if "regret" in dataset:
-            at = np.searchsorted(one["t"].dropna("checkpoint").values, points["t"].iloc[rows])
-            runs = one["regret"].values[:, at]
-        else:
-            rows = rows[points["t"].iloc[rows] == points["horizon"].iloc[rows]]
-            runs = np.repeat(one["final_regret"].values[:, None], len(rows), axis=1)
-        runs = runs[np.isfinite(runs).any(axis=1)][: len(RUNS)] if len(rows) else runs[:0]
-        values[rows, : len(runs)] = runs.T
-    return points.assign(**dict(zip(RUNS, values.T, strict=True)))
 
 
 def with_interval95(frame: Frame) -> Frame:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxduel.experiments.engine.groups import BATCHES
-from jaxduel.experiments.sweep.reading.cells import RUNS, Frame
+from jaxduel.experiments.sweep.reading.cells import Frame
 from jaxduel.experiments.sweep.reading.found_table import DRAWN_TARGET
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+RUNS = ("run 1", "run 2", "run 3", "run 4")
+"""Columns of points with the regret of single seeds."""
 _NOT_YET = "has not run yet"
 """In the place of a facet of which nothing has run."""
 _LOG_FROM = 8.0

@@ -22,9 +22,9 @@ from jaxduel.experiments.sweep.reading.cells import (
     choose,
     measure_of,
     parameter_names,
-    with_runs,
 )
-from jaxduel.experiments.sweep.reading.drawing import draw_curves, draw_maps, draw_votes
+from jaxduel.experiments.sweep.reading.dataset import CELL
+from jaxduel.experiments.sweep.reading.drawing import RUNS, draw_curves, draw_maps, draw_votes
 from jaxduel.experiments.sweep.reading.found_table import found_points
 from jaxduel.experiments.sweep.reading.labels import (
     family_of,
@@ -193,7 +193,7 @@ def sweep_figure(
     if identifies := "rule" in cells:
         points = found_points(dataset, lines, x)
     else:
-        points = with_runs(dataset, at_checkpoints(dataset, lines, last=x != "t"))
+        points = _with_runs(dataset, at_checkpoints(dataset, lines, last=x != "t"))
     points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
     stem = f"curves-{x}" if y is None else f"heatmap-{x}-{y}"
     if identifies:
@@ -207,6 +207,28 @@ def sweep_figure(
         rule=chosen.get("rules", ()),
     )
     return SweepFigure(name, x, y, points, titles, [policies.label(one) for one in left_out])
+
+
+def _with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
+    """Points of `at_checkpoints` with each seed's regret in `RUNS`, where a cell has fewer than
+    five: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
+    values = np.full((len(points), len(RUNS)), np.nan)
+    few = points["num_seeds"].between(2, len(RUNS)).to_numpy()
+    full = (*CELL, "definition")
+    shape = tuple(dataset.sizes.get(name, 1) for name in full)
+    for index in np.unique(points.index[few]):
+        rows = np.flatnonzero(few & (points.index == index))
+        place = dict(zip(full, (int(at) for at in np.unravel_index(index, shape)), strict=True))
+        one = dataset.isel(place, missing_dims="ignore")
+        if "regret" in dataset:
+            at = np.searchsorted(one["t"].dropna("checkpoint").values, points["t"].iloc[rows])
+            runs = one["regret"].values[:, at]
+        else:
+            rows = rows[points["t"].iloc[rows] == points["horizon"].iloc[rows]]
+            runs = np.repeat(one["final_regret"].values[:, None], len(rows), axis=1)
+        runs = runs[np.isfinite(runs).any(axis=1)][: len(RUNS)] if len(rows) else runs[:0]
+        values[rows, : len(runs)] = runs.T
+    return points.assign(**dict(zip(RUNS, values.T, strict=True)))
 
 
 def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:

@@ -38,13 +38,14 @@ class SweepDataset(xarray.Dataset):
         arms) and checkpoint.
 
         Columns: policy, parameters (the label), problem, num_arms, horizon, definition, delay, one
-        per parameter (NaN where a cell's label does not name it), t, num_seeds, mean, std, sem,
-        lower95, upper95 (the 95 % interval of the mean), batches_mean (where policies are batched).
-        NaN for cells that have not run. At the horizon they are statistics of `final_regret`, equal
-        to those of `jaxduel show` to the last bit. Where arms are identified, rule is in the place
-        of definition, and after delay and parameters come votes, num_seeds, probability, lower95,
-        upper95 (its 95 % interval, Wilson), simple_regret, tau (means over seeds) and, where a rule
-        stops, share_stopped and share_wrong.
+        per parameter (its default where only other cells of the policy name it, NaN where none
+        does), t, num_seeds, mean, std, sem, lower95, upper95 (the 95 % interval of the mean),
+        batches_mean (where policies are batched). NaN for cells that have not run. At the horizon
+        they are statistics of `final_regret`, equal to those of `jaxduel show` to the last bit.
+        Where arms are identified, rule is in the place of definition, and after delay and
+        parameters come votes, num_seeds, probability, lower95, upper95 (its 95 % interval, Wilson),
+        simple_regret, tau (means over seeds) and, where a rule stops, share_stopped and
+        share_wrong.
 
         Args:
           final: whether there are only rows at the horizon, with q25, median and q75 over seeds

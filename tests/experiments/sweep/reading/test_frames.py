@@ -8,6 +8,7 @@ import io
 import numpy as np
 import pytest
 
+import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.reading.dataset import open_sweep
 from jaxduel.experiments.sweep.reading.table import show_csv
@@ -114,3 +115,14 @@ def test_parquet_is_the_same_table(data):
     frame = data.to_frame()
     again = pandas.read_parquet(io.BytesIO(encoded(frame, "parquet")))
     pandas.testing.assert_frame_equal(again, frame, check_exact=True)
+
+
+def test_cells_without_a_label_have_the_defaults_that_others_of_their_policy_name(tmp_path):
+    cells = [cell("dts", "gap", 5, 100), cell("dts", "gap", 5, 100, alpha=0.6, self_duels=False)]
+    cells += [cell("rucb", "gap", 5, 100), cell("unknown", "gap", 5, 100)]
+    cells += [cell("unknown", "gap", 5, 100, alpha=0.6)]
+    frame = sweep(tmp_path / "r", cells).to_frame(final=True).set_index(["policy", "parameters"])
+    usual = jd.policies.parameters("dts")
+    assert frame.loc[("dts", ""), "alpha"] == usual["alpha"]
+    assert frame["self_duels"].fillna("").tolist() == ["true", "false", "", "", ""]
+    assert frame["alpha"].isna().tolist() == [False, False, True, True, False]
