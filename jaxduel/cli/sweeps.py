@@ -40,10 +40,13 @@ if TYPE_CHECKING:
     from jaxduel.experiments.sweep.describing.grid import Grid
     from jaxduel.simulation.devices import Device
 
+_RUNNING = ("extend_seeds", "scheduler", "profile", "shard", "until")
+_PLANNING = ("grid", "out", "dry_run", "time", "devices", *_RUNNING)
 _APART = {
-    "status": ("dry_run", "extend_seeds", "devices", "scheduler", "profile", "shard", "until"),
-    "dry_run": ("extend_seeds", "scheduler", "shard", "until"),
-    "scheduler": ("devices",),
+    "schema": ("status", *_PLANNING),
+    "status": _PLANNING,
+    "dry_run": ("out", *_RUNNING),
+    "scheduler": ("devices", "profile"),
 }
 """Options of `jaxduel sweep`, and those that would be ignored beside them."""
 
@@ -90,7 +93,8 @@ def sweep(
     for option, others in _APART.items():
         for other in others:
             if {option, other} <= given:
-                raise InputError(f"--{option} does not go with --{other}.".replace("_", "-"))
+                beside = "a grid" if other == "grid" else f"--{other}"
+                raise InputError(f"--{option} does not go with {beside}.".replace("_", "-"))
     if status is not None:
         print(*status_lines(status), sep="\n")
         return 0
@@ -103,11 +107,6 @@ def sweep(
         )
     if time and not dry_run:
         raise InputError("--time estimates how long a sweep takes: it goes with --dry-run.")
-    if profile and (dry_run or scheduler):
-        raise InputError(
-            "--profile times the work of this process: it goes with neither --dry-run nor "
-            "--scheduler."
-        )
     described = grid_file.read_grid(grid)
     there = start_jax()
     if devices is not None and not 1 <= devices <= len(there):

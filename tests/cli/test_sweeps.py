@@ -61,15 +61,6 @@ def test_an_estimate_of_the_time_belongs_to_a_dry_run(capsys, tmp_path, grid):
     assert "goes with --dry-run" in errors
 
 
-@pytest.mark.parametrize("other", [("--dry-run",), ("--scheduler", "local:1")])
-def test_a_profile_is_of_this_process(capsys, tmp_path, grid, other):
-    code, text, errors = outcome(
-        capsys, "sweep", grid, "--out", tmp_path / "out", "--profile", *other
-    )
-    assert (code, text) == (2, "")
-    assert "goes with neither --dry-run nor --scheduler" in errors
-
-
 @pytest.mark.usefixtures("quick_compilation")
 def test_a_sweep_from_its_grid_to_its_figures(capsys, tmp_path, grid):
     out = tmp_path / "results"
@@ -172,13 +163,19 @@ def test_wrong_options_are_refused(capsys, tmp_path, grid):
     for options, message in (
         ((), "needs --out DIR"),
         (("--out", tmp_path / "r", "--devices", 99), "--devices must be from 1 to"),
-        (("--status", tmp_path, "--dry-run"), "--status does not go with --dry-run"),
+        (("--status", tmp_path), "--status does not go with a grid"),
+        (("--schema",), "--schema does not go with a grid"),
+        (("--dry-run", "--out", tmp_path), "--dry-run does not go with --out"),
         (("--dry-run", "--shard", "1/2"), "--dry-run does not go with --shard"),
+        (("--dry-run", "--profile"), "--dry-run does not go with --profile"),
         (("--scheduler", "local:1", "--devices", 1), "--scheduler does not go with --devices"),
+        (("--scheduler", "local:1", "--profile"), "--scheduler does not go with --profile"),
     ):
         code, _, error = outcome(capsys, "sweep", grid, *options)
         assert code == 2
         assert message in error
+    code, _, error = outcome(capsys, "sweep", "--status", tmp_path, "--out", tmp_path)
+    assert (code, error) == (2, "jaxduel: error: --status does not go with --out.\n")
     code, _, error = outcome(capsys, "show", tmp_path)
     assert code == 2
     assert "holds no sweep" in error
