@@ -87,12 +87,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"jaxduel: error: {error}", file=sys.stderr)
         return FAILED
     except OSError as error:
-        said = f"'{error.filename}' cannot be read or written"
+        file = "a file" if error.filename is None else f"'{error.filename}'"
+        said = f"{file} cannot be read or written"
         if error.errno in _FULL:
             _discard_output()
             said = "the output cannot be written"
-        elif error.filename is None:
-            raise
         print(f"jaxduel: error: {said}: {why(error)}.", file=sys.stderr)
         return WRONG_INPUT
     except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxduel.errors import InputError, shorten
+from jaxduel.files import why
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 
 SUFFIXES = (".npy", ".npz", ".csv", ".txt")
@@ -80,7 +81,7 @@ def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndar
     except FileNotFoundError:
         raise InputError(f"{_file(path)} does not exist.") from None
     except OSError as error:
-        raise InputError(f"{_file(path)} cannot be read: {error.strerror or error}.") from None
+        raise InputError(f"{_file(path)} cannot be read: {why(error)}.") from None
     _require_few_arms(path, max(array.shape, default=0))
     return array
 

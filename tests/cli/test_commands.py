@@ -71,6 +71,14 @@ def test_a_file_that_the_system_refuses_gets_a_sentence(monkeypatch, capsys):
     error = "jaxduel: error: '/some/file' cannot be read or written: Permission denied.\n"
     assert capsys.readouterr().err == error
 
+    def failed(_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(commands, "_carry_out", failed)
+    assert main(["list"]) == 2
+    error = "jaxduel: error: a file cannot be read or written: Input/output error.\n"
+    assert capsys.readouterr().err == error
+
 
 def test_shells_complete_commands_and_options(capsys, tmp_path):
     code, script, _ = outcome(capsys, "--tyro-print-completion", "bash")

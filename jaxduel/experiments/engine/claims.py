@@ -68,6 +68,23 @@ def is_free(path: Path) -> bool:
     return True
 
 
+def use(path: Path) -> int:
+    """A handle of the file `path`, which is in use until that is closed, or the process dies."""
+    handle = os.open(path, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return handle
+
+
+def is_in_use(path: Path) -> bool:
+    """True if any process has the file `path` in use, or that cannot be known."""
+    try:
+        with path.open("rb+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
+
+
 def wait_for_claim(path: Path) -> Claim:
     """The claim on the file `path`, as soon as nobody else holds it."""
     claim = _acquire(path, fcntl.LOCK_EX)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxduel.errors import InputError, shorten
+from jaxduel.files import why
 
 FORMAT = 3
 """The number of the layout of folders that this version writes and reads."""
@@ -149,9 +150,7 @@ def read_manifest(folder: Path) -> Manifest:
             what = "it is a file; those of results are read by jaxduel.load_result"
         raise InputError(f"'{shorten(str(folder), 300)}' holds no sweep: {what}.") from None
     except OSError as error:
-        raise InputError(
-            f"'{shorten(str(path), 300)}' cannot be read: {error.strerror or error}."
-        ) from None
+        raise InputError(f"'{shorten(str(path), 300)}' cannot be read: {why(error)}.") from None
     return decode_manifest(content, folder)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection
+import weakref
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from jaxduel.errors import InputError, StorageError
 from jaxduel.experiments.engine.block_folder import (
@@ -15,10 +17,18 @@ from jaxduel.experiments.engine.block_folder import (
     BlockFile,
     VerifiedFiles,
     file_name,
+    files_of,
     read_block,
 )
 from jaxduel.experiments.engine.blocks import Block, encode_block
-from jaxduel.experiments.engine.claims import Free, is_free, try_claim, wait_for_claim
+from jaxduel.experiments.engine.claims import (
+    Free,
+    is_free,
+    is_in_use,
+    try_claim,
+    use,
+    wait_for_claim,
+)
 from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
 from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
 from jaxduel.experiments.engine.seconds import Seconds
@@ -47,6 +57,7 @@ class Store:
         self._groups = {group.key: group for group in manifest.groups}
         self._files = VerifiedFiles(folder / FOLDER)
         self._lock = threading.RLock()
+        self._end_use: Callable[[], Any] = lambda: None
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
@@ -68,7 +79,8 @@ class Store:
         join: bool = False,
         locks: bool = True,
     ) -> Store:
-        """The store for a manifest: a new one, or the one that was begun with the same grid.
+        """The store for a manifest: a new one, or the one that was begun with the same grid. One
+        without blocks takes the place of another's that nobody has open.
 
         Args:
           folder: it is created with its parents if there is none.
@@ -92,11 +104,18 @@ class Store:
         try:
             _make_folders(folder)
             with wait_for_claim(folder / CLAIMS / "manifest") if locks else Free():
-                return cls(folder, _settle(folder, manifest, extend, join, locks), locks)
+                store = cls(folder, _settle(folder, manifest, extend, join, locks), locks)
+                if locks:
+                    store._end_use = weakref.finalize(store, os.close, use(folder / FILE))
+                return store
         except OSError as error:
-            raise InputError(
-                f"the folder '{folder}' cannot be written: {error.strerror or error}."
-            ) from None
+            is_file = os.path.exists(folder) and not os.path.isdir(folder)
+            reason = "it is a file" if is_file else why(error)
+            raise InputError(f"the folder '{folder}' cannot be written: {reason}.") from None
+
+    def close(self) -> None:
+        """Lets another grid have the folder, as long as no block is stored."""
+        self._end_use()
 
     def finished(self) -> set[str]:
         """The keys of tasks whose blocks are stored whole, with all seeds that the grid asks for.
@@ -245,8 +264,9 @@ def _make_folders(folder: Path) -> None:
 
 
 def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool, alone: bool) -> Manifest:
-    """The manifest of a folder: written if there is none, else checked and its number of seeds
-    raised, or its groups joined with those wanted. `alone`: no other process writes one now."""
+    """The manifest of a folder: written if there is none, or one without blocks that nobody has
+    open; else checked and its number of seeds raised, or its groups joined with those wanted.
+    `alone`: no other process writes one now."""
     if alone:
         remove_parts(folder, "manifest")
     if not (folder / FILE).exists():
@@ -257,7 +277,13 @@ def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool, alone: boo
         require_same_code(folder, there, wanted)
         settled = wanted.joined(there)
     else:
-        require_same(folder, there, wanted, extend)
+        try:
+            require_same(folder, there, wanted, extend)
+        except InputError:
+            if files_of(folder / FOLDER) or not alone or is_in_use(folder / FILE):
+                raise
+            there = wanted
+            _write(folder / FILE, wanted.encode(), "manifest")
         grown = wanted.seeds > there.seeds
         settled = replace(there, grid=wanted.grid, groups=wanted.groups) if grown else there
     warn_of_environment(folder, there, wanted)

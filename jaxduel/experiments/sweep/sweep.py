@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.problems import DuelingProblem, broken_assumptions
+from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import MEMORY_BYTES, Device, block_memory
 
 
@@ -117,12 +118,11 @@ def run_sweep(
     """
     if scheduler is not None and (shard is not None or until is not None):
         raise InputError("shard and until are for local devices: give them without a scheduler.")
-    if shard is not None and not 1 <= shard[0] <= shard[1]:
-        raise InputError(f"shard must be i/n with i from 1 to n, not {shard[0]}/{shard[1]}.")
+    if shard is not None and not _is_share(shard):
+        raise InputError(f"shard must be (i, n), whole numbers with i from 1 to n, not {shard!r}.")
+    Settings(devices=devices).checked()
+    end = _end(until)
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
-    end = math.inf
-    if until is not None:
-        end = time.monotonic() + until.timestamp() - time.time()
     stop, seconds = threading.Event(), Seconds()
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
@@ -137,7 +137,7 @@ def run_sweep(
                 store, every = _opened(grid, folder, extend_seeds, kind, locks=shard is None)
                 own = every if shard is None else every[shard[0] - 1 :: shard[1]]
                 shown = StudyProgress("sweep", own, store.finished(), progress)
-            with shown, seconds.compilations():
+            with closing(store), shown, seconds.compilations():
                 for task, here in run_tasks(store, own, where, stop, until=end, seconds=seconds):
                     shown.done(task.key, here=here)
         else:
@@ -146,10 +146,31 @@ def run_sweep(
                 if kind is None:
                     raise KeyboardInterrupt
                 store, every = _opened(grid, folder, extend_seeds, kind)
-                with StudyProgress("sweep", every, store.finished(), progress) as shown:
+                shown = StudyProgress("sweep", every, store.finished(), progress)
+                with closing(store), shown:
                     for task in cluster.run_on_cluster(store, every, client, stop, patience):
                         shown.done(task.key)
     return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set(), seconds.spent)
+
+
+def _is_share(shard: Any) -> bool:
+    numbers = isinstance(shard, tuple) and [isinstance(number, int) for number in shard]
+    return numbers == [True, True] and 1 <= shard[0] <= shard[1]
+
+
+def _end(until: datetime | None) -> float:
+    """The time by which to end on the clock of `time.monotonic`; inf if None.
+
+    Raises:
+      InputError: for no time, or one before the first year of some time zone.
+    """
+    try:
+        return math.inf if until is None else time.monotonic() + until.timestamp() - time.time()
+    except (AttributeError, ValueError, OverflowError):
+        raise InputError(
+            "until must be a time such as datetime(2026, 11, 25, 7, 45), in the years 2 to 9998, "
+            f"not {until!r}."
+        ) from None
 
 
 def _opened(

@@ -137,12 +137,13 @@ while tasks := {key: tasks[key] for key in tasks.keys() - store.finished()}:
 def test_one_of_many_that_create_a_folder_at_once_wins(tmp_path):
     def create(seeds):
         try:
-            return Store.create_or_open(tmp_path / "s", stored.manifest(seeds)).manifest.seeds
+            return Store.create_or_open(tmp_path / "s", stored.manifest(seeds))
         except InputError:
             return None
 
     with ThreadPoolExecutor(8) as threads:
-        outcomes = set(threads.map(create, [10, 11, 12, 13] * 8))
+        stores = list(threads.map(create, [10, 11, 12, 13] * 8))
+    outcomes = {store and store.manifest.seeds for store in stores}
     assert outcomes == {None, read_manifest(tmp_path / "s").seeds}
     assert {path.name for path in (tmp_path / "s").iterdir()} == {
         "manifest.json",

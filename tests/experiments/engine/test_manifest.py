@@ -44,6 +44,21 @@ def test_another_sweep_is_refused(store, changes, message):
     assert read_manifest(store.folder) == stored.manifest()
 
 
+def test_a_grid_takes_the_place_of_one_without_blocks_that_nobody_has_open(store):
+    other = stored.manifest(horizons=[7], environment={**stored.ENVIRONMENT, "code": "d" * 16})
+    with pytest.raises(InputError, match="other code"):
+        Store.create_or_open(store.folder, other)
+    store.close()
+    with pytest.raises(InputError, match="other code"):  # there is no telling without locks
+        Store.create_or_open(store.folder, other, locks=False)
+    again = Store.create_or_open(store.folder, other)
+    assert again.manifest == read_manifest(store.folder) == other
+    again.add(stored.blocks(other)[0])
+    again.close()
+    with pytest.raises(InputError, match="other code"):
+        Store.create_or_open(store.folder, stored.manifest())
+
+
 def test_other_cells_are_refused(store):
     wanted = stored.manifest()
     group = wanted.groups[0]
@@ -81,8 +96,8 @@ def test_other_code_is_refused(store):
 def test_a_sweep_of_before_digests_is_read_but_not_gone_on_with(tmp_path):
     environment = {name: x for name, x in stored.ENVIRONMENT.items() if name != "code"}
     before = stored.manifest(environment={**environment, "git_revision": "a1b2"})
-    Store.create_or_open(tmp_path, before)
-    assert Store.open(tmp_path).manifest == before
+    begun = Store.create_or_open(tmp_path, before)
+    assert Store.open(tmp_path).manifest == begun.manifest == before
     with pytest.raises(InputError, match=r"code, its digest unknown \(revision a1b2\), and"):
         Store.create_or_open(tmp_path, stored.manifest())
 

@@ -1,5 +1,7 @@
 """Sweeps as they run: what is stored, stopped, gone on with, extended, on any devices."""
 
+from datetime import datetime
+
 import jax
 import numpy as np
 import pytest
@@ -192,6 +194,21 @@ def test_a_sweep_keeps_the_plan_for_the_memory_it_was_begun_with(tmp_path):
     assert gone_on == begun
     assert tasks_of(groups_of(grid, "gpu", 2**34)) != begun
     assert open_sweep(tmp_path).attrs["memory"] == 2**20
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"until": until} for until in (datetime(1, 1, 1), "07:45")),
+        *({"shard": shard} for shard in ("1/2", (1,), (1.5, 2), (3, 2))),
+        {"devices": []},
+    ],
+)
+def test_wrong_arguments_are_refused_before_a_folder_is_made(wrong, tmp_path):
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"{name} must be .*, not "):
+        run_sweep(small(), tmp_path / "s", **wrong)
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_failure_stops_the_others_and_is_raised(tmp_path, monkeypatch):

@@ -29,6 +29,7 @@ from jaxduel.experiments.sweep.describing.grid import (
     single_table,
 )
 from jaxduel.experiments.sweep.describing.recipes import GENERATORS, KEY, parameters_of
+from jaxduel.files import why
 from jaxduel.policies import registry
 
 
@@ -122,7 +123,7 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
         raise InputError(f"grid file '{path}' is no text: a TOML file is needed.") from None
     except OSError as error:
         name = shorten(str(path), 300)
-        raise InputError(f"grid file '{name}' cannot be read: {error.strerror or error}.") from None
+        raise InputError(f"grid file '{name}' cannot be read: {why(error)}.") from None
     try:
         return Grid.from_json(_document(path, text), path.parent)
     except GridError as error:
