@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from jaxduel.errors import InputError
 from jaxduel.plotting.curves import Curve, Panel
 from jaxduel.plotting.figures import regret_figure
-from jaxduel.plotting.words import problem_words
+from jaxduel.plotting.words import plain, problem_words
 from jaxduel.simulation import Result
 
 _TELLING = ("problem", "regret", "horizon", "seed", "first_seed", "num_seeds", "lanes", "code")
@@ -92,7 +92,7 @@ def _require_results(results: Sequence[Result]) -> None:
 def _text(result: Result, key: str) -> str:
     if key == "problem":
         made = result.made_by.get("problem", {})
-        return f"{result.problem} {made.get('digest', '')[:6]}".strip()
+        return f"{plain(result.problem)} {made.get('digest', '')[:6]}".strip()
     if key == "regret":
         return result.definition
     if key == "horizon":

@@ -57,11 +57,23 @@ def setting_words(name: str, value: Any) -> str:
 
 def problem_words(name: str) -> str:
     """A problem: "btl, K = 4, instance = 0" for "btl(num_arms=4, instance=0)"."""
-    what, bracket, inside = name.partition("(")
-    if not bracket or not inside.endswith(")"):
-        return name
-    pairs = [part.split("=", 1) for part in re.split(r",\s*", inside[:-1]) if "=" in part]
-    return ", ".join([what, *(setting_words(*pair) for pair in pairs)])
+    what, settings = problem_parts(name)
+    return plain(", ".join([what, *(setting_words(*pair) for pair in settings)]))
+
+
+def problem_parts(name: str) -> tuple[str, list[tuple[str, str]]]:
+    """A problem of a sweep without its parameters, and these by name: "btl" and ("num_arms", "4"),
+    ("instance", "0"). Brackets of the name itself, such as a file's, stay in it."""
+    found = re.fullmatch(r"(.+?)\((|\w+=.*)\)", name)
+    if found is None:
+        return name, []
+    parts = re.split(r",\s*(?=\w+=)", found[2]) if found[2] else []
+    return found[1], [(key, value) for key, _, value in (part.partition("=") for part in parts)]
+
+
+def plain(text: str) -> str:
+    """A text of somebody else, such as a file's name, for a figure: its $ begin no formulas."""
+    return text.replace("$", r"\$")
 
 
 def regret_words(definition: str) -> str:

@@ -5,11 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.mathtext import MathTextParser
+from matplotlib.text import Text
 
 from jaxduel.experiments import papers
 from jaxduel.plotting import STYLES, style_of
 from jaxduel.plotting.shades import apart, variant_looks
-from jaxduel.plotting.words import broken
+from jaxduel.plotting.words import broken, problem_words
 
 
 def test_every_policy_has_a_colour_of_its_own():
@@ -63,3 +65,25 @@ def test_long_names_are_broken_between_instances():
     assert broken(name, 28) == "piecewise[gap,1500,\nstrong-borda,9000,gap]"
     assert broken("changes after 1,000,000", 10) == "changes after 1,000,000"
     assert broken(name, 60) == name
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        ("btl(num_arms=4, instance=0)", "btl, K = 4, instance = 0"),
+        ("cyclic()", "cyclic"),
+        ("btl_from_weights(weights=(3, 2, 1))", "btl_from_weights, weights = (3, 2, 1)"),
+        ("matrix (1).npz(key=a)", "matrix (1).npz, key = a"),
+        ("matrix (1).csv", "matrix (1).csv"),
+    ],
+)
+def test_problems_have_words_of_their_parameters(problem, words):
+    assert problem_words(problem) == words
+
+
+@pytest.mark.parametrize("name", ["b$x^{$.csv", "a$b.csv", "$.csv"])
+def test_a_name_with_dollars_is_drawn_as_it_is(name):
+    parsed = MathTextParser("path").parse(f"{problem_words(name)}$K$")
+    assert "".join(chr(glyph[2]) for glyph in parsed.glyphs) == f"{name}K"
+    shown, is_formula = Text(text=problem_words(name))._preprocess_math(problem_words(name))
+    assert (shown, is_formula) == (name, False)

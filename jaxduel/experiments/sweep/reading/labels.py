@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
@@ -21,11 +20,10 @@ _SETTINGS = ("problem", "family", "K", "horizon", "definition", "rule")
 
 def family_of(problem: str) -> str:
     """The name of a problem without its number of arms: "btl(instance=0)"."""
-    what, bracket, inside = problem.partition("(")
-    if not bracket:
-        return problem
-    parts = [part for part in re.split(r",\s*", inside.removesuffix(")")) if part]
-    rest = [part for part in parts if not part.startswith("num_arms=")]
+    from jaxduel.plotting.words import problem_parts
+
+    what, settings = problem_parts(problem)
+    rest = [f"{name}={value}" for name, value in settings if name != "num_arms"]
     return f"{what}({', '.join(rest)})" if rest else what
 
 

@@ -114,6 +114,7 @@ def test_arms_across_join_the_problems_of_a_family(data):
     alone = sweep_figure(data, x="K", horizons=[100], policies=["dts"], facet="policy")
     assert labels(alone) == {"dts": ["dts"]}
     assert family_of("btl(num_arms=4)") == "btl"
+    assert family_of("matrix (1).csv") == "matrix (1).csv"
 
 
 def test_policies_without_the_parameter_across_are_levels(data):
