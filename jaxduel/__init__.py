@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from jaxduel.errors import SolverError as SolverError
     from jaxduel.experiments.sweep import open_sweep as open_sweep
     from jaxduel.simulation import Result as Result
+    from jaxduel.simulation import join as join
     from jaxduel.simulation import load_result as load_result
     from jaxduel.simulation import simulate as simulate
     from jaxduel.simulation import simulate_many as simulate_many
@@ -60,6 +61,7 @@ _NAMES = {
     "check_policy": "simulation.conformance",
     "identify": "votes",
     "identify_many": "votes",
+    "join": "simulation",
     "load_result": "simulation",
     "open_sweep": "experiments.sweep",
     "simulate": "simulation",

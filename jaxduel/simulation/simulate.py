@@ -73,7 +73,7 @@ def simulate(
         the policy is never told an outcome; "tell", it is told of the tie, if it learns from ties.
       first_seed: index of the first run: those of an earlier call with fewer runs can be continued,
         bit for bit (those of the five policies above where both calls have the same `lanes`, and
-        `first_seed` is a multiple of it).
+        `first_seed` is a multiple of it); `jaxduel.join` joins both.
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
       record_outcomes: whether to record wins of pairs, or rewards, too (`Result.outcomes`).
