@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxduel.errors import AssumptionWarning, InputError, unknown_name, warn_caller
+from jaxduel.errors import AssumptionWarning, InputError, shorten, unknown_name, warn_caller
 from jaxduel.gradients.instances import parametrised
 from jaxduel.gradients.objective import OBJECTIVES, Objective
 from jaxduel.gradients.spaces import Space
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
-from jaxduel.policies.checks import require, require_policy, require_whole
+from jaxduel.policies.checks import require_number, require_policy, whole_number
 from jaxduel.problems import DuelingProblem
 from jaxduel.progress import Progress
 from jaxduel.simulation.checking import horizon_of
@@ -166,14 +166,11 @@ def worst_case(
       >>> bool(0.52 <= found.problem.preferences[0, 1] <= 0.95)
       True
     """
-    for name, number in (("num_starts", num_starts), ("steps", steps), ("num_seeds", num_seeds)):
-        least = 2 if name == "num_seeds" else 1
-        require_whole(number, least, f"worst_case: {name} must be a whole number >= {least}")
-    require_whole(fresh_seeds, 2, "worst_case: fresh_seeds must be a whole number >= 2")
-    num_starts, steps, num_seeds, fresh_seeds = map(
-        int, (num_starts, steps, num_seeds, fresh_seeds)
-    )
-    require(learning_rate, lambda x: x > 0, "worst_case: learning_rate must be positive")
+    num_starts = whole_number(num_starts, 1, "worst_case: num_starts")
+    steps = whole_number(steps, 1, "worst_case: steps")
+    num_seeds = whole_number(num_seeds, 2, "worst_case: num_seeds")
+    fresh_seeds = whole_number(fresh_seeds, 2, "worst_case: fresh_seeds")
+    require_number(learning_rate, lambda x: x > 0, "worst_case: learning_rate must be positive")
     if objective not in OBJECTIVES:
         raise unknown_name("objective", objective, OBJECTIVES)
     if (objective == "difference") != (against is not None):
@@ -266,11 +263,14 @@ def _checked(starts: ArrayLike, size: int) -> np.ndarray:
     Raises:
       InputError: if they are not finite numbers of that shape.
     """
-    given = np.asarray(starts, np.float64)
+    try:
+        given = np.asarray(starts, np.float64)
+    except (TypeError, ValueError):  # no numbers, or rows of different lengths
+        given = np.array(np.nan)
     if given.ndim != 2 or given.shape[1] != size or not given.size or not np.isfinite(given).all():
         raise InputError(
             f"worst_case: starts must be finite numbers of shape (num_starts, {size}), not "
-            f"{given.tolist()}."
+            f"{shorten(repr(starts))}."
         )
     return given
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from jaxduel.errors import InputError, warn_caller
+from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.problems import (
     ArmsProblem,
     DuelingProblem,
@@ -130,7 +130,13 @@ def _values(instance: Any) -> jax.Array:
         return jnp.asarray(instance.means)
     if isinstance(instance, DuelingProblem):
         return jnp.asarray(instance.preferences)
-    return jnp.asarray(instance)
+    try:
+        return jnp.asarray(instance)
+    except (TypeError, ValueError):
+        raise InputError(
+            "instance_fn must return a (K, K) matrix of preferences, or an ArmsProblem, not "
+            f"{shorten(repr(instance))}."
+        ) from None
 
 
 def _validated(instance: Any) -> DuelingProblem | ArmsProblem:

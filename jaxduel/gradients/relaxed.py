@@ -51,7 +51,7 @@ from jaxduel.gradients.instances import (
 from jaxduel.gradients.relaxed_inputs import checked, playable
 from jaxduel.gradients.relaxed_rounds import relaxed_plays
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
-from jaxduel.policies.checks import require_whole
+from jaxduel.policies.checks import whole_number
 from jaxduel.problems import from_matrix
 from jaxduel.simulation.keys import root_key
 
@@ -104,7 +104,7 @@ def relaxed_regret(
       preferences: (K, K), K = policy.num_arms. Of a pair, p_ij - p_ji is read: the gradient is
         antisymmetric, and each of the two entries has half of the pair's derivative.
       horizon: T, at most the policy's own.
-      key: () typed key of this seed.
+      key: () typed key of this seed, or a whole number.
       temperature: positive, a pure number: the relative excess of evidence over a test's radius
         that multiplies the odds of the test's passing by e.
       regret: "average" (gaps to the Condorcet winner) or "borda".
@@ -128,7 +128,7 @@ def relaxed_regret(
     sizes = checked(policy, horizon, temperature, regret)
     if not isinstance(preferences, Tracer):
         playable(policy, from_matrix(preferences, "preferences"), regret)
-    matrix = jnp.asarray(preferences)
+    matrix, key = jnp.asarray(preferences), root_key(key)
     matrix = matrix.astype(jnp.promote_types(matrix.dtype, jnp.float32))
     return _regret(policy, sizes, horizon, matrix, key, temperature, regret=regret)
 
@@ -181,8 +181,8 @@ def relaxed_gradient(
       True
     """
     sizes = checked(policy, horizon, temperature, regret)
-    require_whole(num_seeds, 2, "relaxed_gradient: num_seeds must be a whole number of at least 2")
-    num_seeds, key = int(num_seeds), root_key(key)
+    num_seeds = whole_number(num_seeds, 2, "relaxed_gradient: num_seeds")
+    key = root_key(key)
     at = parametrised(instance_fn, params)
     problem = playable(policy, at.problem, regret)
     require_uncertain(at, "the derivative of a comparison's noise")

@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
 from jaxduel.policies.batched_dueling.rounds import comparisons_per_pair
-from jaxduel.policies.checks import require_horizon, require_number
+from jaxduel.policies.checks import require_number, whole_number
 from jaxduel.problems import ArmsProblem, DuelingProblem, Problem
 
 REGRETS = ("average", "borda")
@@ -40,7 +40,7 @@ def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndar
         require_number(temperature, lambda x: x > 0, "temperature must be a positive number")
     with jax.ensure_compile_time_eval():
         policy.validate()
-    require_horizon(horizon, "the relaxed simulator")
+    horizon = whole_number(horizon, 1, "the relaxed simulator: the horizon")
     if horizon > policy.horizon:
         raise InputError(
             f"the relaxed simulator: the horizon {horizon} exceeds the {policy.horizon} that the "
@@ -51,7 +51,7 @@ def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndar
             "the relaxed simulator needs a positive width of A', of which a smooth test is a "
             f"multiple, not {policy.width}."
         )
-    return _sizes(policy, int(horizon))
+    return _sizes(policy, horizon)
 
 
 def _sizes(policy: Any, horizon: int) -> np.ndarray:

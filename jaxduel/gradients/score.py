@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxduel.errors import InputError
 from jaxduel.gradients.instances import (
     InstanceFn,
     Parametrised,
@@ -20,7 +21,7 @@ from jaxduel.gradients.instances import (
 )
 from jaxduel.numerics import log_times
 from jaxduel.policies.base import Policy
-from jaxduel.policies.checks import require_policy, require_whole
+from jaxduel.policies.checks import require_policy, whole_number
 from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret as regrets
 from jaxduel.simulation.checking import Settings, horizon_of
@@ -163,7 +164,9 @@ def regret_gradient(
       >>> bool(abs(gradient.sum()) < 1e-3)  # adding one number to all log-weights changes nothing
       True
     """
-    require_whole(num_seeds, 2, "regret_gradient: num_seeds must be a whole number of at least 2")
+    num_seeds = whole_number(num_seeds, 2, "regret_gradient: num_seeds")
+    if causal not in (True, False):
+        raise InputError(f"regret_gradient: causal must be True or False, not {causal!r}.")
     at = parametrised(instance_fn, params)
     require_uncertain(at, "the score")
     warn_if_constant(at)

@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.gradients import families
-from jaxduel.policies.checks import require_whole
+from jaxduel.policies.checks import require_number, whole_number
 
 SPACES = ("btl", "thurstone", "sst", "condorcet", "cycle")
 """Names that `space` knows."""
@@ -89,8 +89,9 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
     if name not in SPACES:
         raise unknown_name("family of instances", name, SPACES)
     least = 3 if name == "cycle" else 2
-    require_whole(num_arms, least, f"'{name}' needs num_arms, a whole number of at least {least}")
-    num_arms = int(num_arms)
+    num_arms = whole_number(num_arms, least, f"'{name}': num_arms")
+    for what, value in (("min_gap", min_gap), ("most", most)):
+        require_number(value, np.isfinite, f"'{name}': {what} must be a number")
     if not 0 < min_gap < most - 0.5 < 0.5:
         raise InputError(
             f"'{name}': min_gap {min_gap:g} and most {most:g} must satisfy 0 < min_gap < most - "

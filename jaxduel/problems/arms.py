@@ -77,7 +77,7 @@ class ArmsProblem:
           InputError: another kind, which needs comparisons.
         """
         if kind not in ARM_GAP_KINDS:
-            raise unknown_name("kind of gap of arms with rewards", kind, ARM_GAP_KINDS)
+            raise unknown_name("regret of arms with rewards", kind, ARM_GAP_KINDS)
         means = np.asarray(self.means, np.float64)
         return means.max() - means
 

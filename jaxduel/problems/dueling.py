@@ -127,7 +127,7 @@ class DuelingProblem:
         if kind == "borda":
             scores = self.borda_scores
             return scores.max() - scores
-        raise unknown_name("kind of gap", kind, GAP_KINDS)
+        raise unknown_name("regret of comparisons", kind, GAP_KINDS)
 
     def submatrix(self, indices: Sequence[int]) -> DuelingProblem:
         """The instance with only some of the arms, renumbered in the order given.

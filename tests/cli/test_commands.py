@@ -131,7 +131,7 @@ BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
         ((*BASE, "--problem", "bernoulli[0.6,1.1]"), "means must be in [0, 1]"),
         ((*BASE, "--problem", "gaussian[1,0]", "--set", "grid=minmax"), "mean 'minimax'"),
         ((*BASE, "--problem", "gaussian[1,0]", "--set", "gamma=0"), "gamma must be positive"),
-        ((*BASE, "--problem", "gaussian[1,0]", "--regret", "weak"), "unknown kind of gap"),
+        ((*BASE, "--problem", "gaussian[1,0]", "--regret", "weak"), "regret of arms with rewards"),
         ((*CYCLE, "--regret", "binary weak"), "no Condorcet winner, which 'binary weak' gaps need"),
         (("check", "missing.csv"), "does not exist"),
         (("bounds", "--problem", "arxv"), "mean 'arxiv'"),

@@ -251,11 +251,14 @@ def test_certain_outcomes_and_the_largest_horizon_have_finite_gradients():
         ({"instance_fn": lambda p: ArmsProblem(jnp.abs(p["strength"]))}, "has arms with rewards"),
         ({"regret": "weak"}, "average, borda"),
         ({"horizon": T + 1}, "exceeds the 10000"),
+        ({"horizon": None}, "horizon must be a whole number of at least 1, not None"),
+        ({"num_seeds": None}, "num_seeds must be a whole number of at least 2, not None"),
+        ({"instance_fn": lambda p: "btl"}, "must return a .* matrix of preferences, .* not 'btl'"),
         ({"num_seeds": 1}, "num_seeds must be a whole number of at least 2, not 1"),
         ({"params": {"strength": "strong"}}, "params must be real numbers"),
         ({"params": {"strength": np.array([1, 0])}}, "whole numbers are none: 1.0, not 1"),
         ({"instance_fn": "btl"}, "instance_fn must be a function .* not of type str"),
-        ({"instance_fn": BTL}, "instance_fn must be a function .* DuelingProblem"),
+        ({"instance_fn": BTL}, "instance_fn must be a function .* not of type ndarray"),
         ({"policy": _policy(num_arms=2, q=1.0)}, "more rounds"),
         ({"policy": _policy("scomp", 2, width=0.0)}, "needs a positive width"),
     ],
@@ -273,6 +276,14 @@ def test_bad_input_is_one_sentence(change, message):
     }
     with pytest.raises(jd.InputError, match=message):
         relaxed_gradient(**given)
+
+
+def test_a_key_may_be_a_whole_number_and_nothing_else():
+    two = _policy(num_arms=2), jd.problems.btl_from_weights([2, 1]).preferences, 100
+    typed, number = (relaxed_regret(*two, key, temperature=0.1) for key in (jax.random.key(3), 3))
+    assert typed == number
+    with pytest.raises(jd.InputError, match="seed must be a whole number or a typed JAX key"):
+        relaxed_regret(*two, "3", temperature=0.1)
 
 
 def test_traced_policies_and_wrong_matrices_are_refused():

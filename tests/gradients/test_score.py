@@ -233,6 +233,10 @@ def test_too_few_seeds():
     policy = jd.policies.make("rmed1", num_arms=2)
     with pytest.raises(InputError, match="num_seeds must be a whole number of at least 2"):
         regret_gradient(policy, two_arms, 0.7, 10, 1)
+    with pytest.raises(InputError, match="num_seeds must be a whole number of at least 2, not N"):
+        regret_gradient(policy, two_arms, 0.7, 10, None)
+    with pytest.raises(InputError, match="causal must be True or False, not 'no'"):
+        regret_gradient(policy, two_arms, 0.7, 10, causal="no")
 
 
 def test_an_instance_that_does_not_depend_on_its_parameters_has_zero_gradient():

@@ -58,8 +58,9 @@ def test_what_is_allowed_is_not_moved(name):
     ("call", "message"),
     [
         (("plackett", 4), "unknown family of instances 'plackett'"),
-        (("btl", 1), "'btl' needs num_arms, a whole number of at least 2"),
-        (("cycle", 2), "'cycle' needs num_arms, a whole number of at least 3"),
+        (("btl", 1), "'btl': num_arms must be a whole number of at least 2"),
+        (("cycle", 2), "'cycle': num_arms must be a whole number of at least 3"),
+        (("btl", None), "'btl': num_arms must be a whole number of at least 2, not None"),
     ],
 )
 def test_bad_spaces(call, message):
@@ -67,7 +68,14 @@ def test_bad_spaces(call, message):
         space(*call)
 
 
-@pytest.mark.parametrize("limits", [(0.0, 0.9), (0.4, 0.9), (0.1, 1.0), (float("nan"), 0.9)])
+@pytest.mark.parametrize("limits", [(0.0, 0.9), (0.4, 0.9), (0.1, 1.0)])
 def test_bad_limits(limits):
     with pytest.raises(InputError, match="must satisfy 0 < min_gap < most - 1/2 < 1/2"):
         space("sst", 4, min_gap=limits[0], most=limits[1])
+
+
+@pytest.mark.parametrize("limit", [float("nan"), "0.1", None])
+def test_limits_are_numbers(limit):
+    for name in ("min_gap", "most"):
+        with pytest.raises(InputError, match=f"{name} must be a number, not "):
+            space("sst", 4, **{name: limit})

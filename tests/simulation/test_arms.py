@@ -120,9 +120,14 @@ RUCB = jd.policies.make("rucb", num_arms=3)
         (RUCB, GAUSSIAN, {}, "rucb compares arms in pairs, and 'gaussian' has arms with rewards"),
         (UCB1, GAUSSIAN, {"record_pairs": True}, "ucb1 pulls single arms: record_pairs must be"),
         (UCB1, GAUSSIAN, {"delay": 2}, "ucb1 cannot learn late: delay must be 1"),
-        (UCB1, GAUSSIAN, {"regret": "weak"}, "unknown kind of gap of arms with rewards 'weak'"),
-        (UCB1, GAUSSIAN, {"regret": "copeland"}, "unknown kind of gap of arms with rewards"),
-        (RUCB, jd.problems.arithmetic(3), {"regret": "pulls"}, "unknown kind of gap 'pulls'"),
+        (UCB1, GAUSSIAN, {"regret": "weak"}, "unknown regret of arms with rewards 'weak'"),
+        (UCB1, GAUSSIAN, {"regret": "copeland"}, "unknown regret of arms with rewards"),
+        (
+            RUCB,
+            jd.problems.arithmetic(3),
+            {"regret": "pulls"},
+            "unknown regret of comparisons 'pulls': known are average",
+        ),
         (UCB1, jd.problems.gaussian([0, 1]), {}, "the policy has 3 arms and the problem"),
     ],
 )

@@ -73,7 +73,8 @@ def told(whole: str, known: Collection[str], prefix: str = "") -> Iterator[None]
         if isinstance(context.get("error"), GridError):
             said, place = str(context["error"]), (*one["loc"], *context["error"].place)
         elif kind in _EXTRA:
-            said = str(unknown_name(whole, key, known))
+            meant = next((field for field in known if KEYS.get(field) == key), None)
+            said = str(unknown_name(whole, key, known, meant))
         elif kind == "literal_error":
             names = re.findall("'(.*?)'", context["expected"])
             said = str(unknown_name(f"value of {key}", one["input"], names))

@@ -120,6 +120,7 @@ def test_another_number_of_seeds_is_the_same_grid_otherwise():
         ({"prng": "rbg"}, ("prng",), "^unknown value of prng 'rbg': .*threefry2x32"),
         ({"shuffle_arms": 1}, ("shuffle_arms",), "true or false, not 1"),
         ({"sede": 1}, ("sede",), "^unknown key of the grid 'sede': .*did you mean 'seed'"),
+        ({"seeds": 1}, ("seeds",), "did you mean 'num_seeds'"),
         ({"ties": "dropp"}, ("ties",), "^unknown value of ties 'dropp': .*'drop'"),
         (
             {"votes": 10},
