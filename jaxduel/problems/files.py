@@ -26,6 +26,8 @@ MAX_MIB = 512
 _LONGEST_LINE = MAX_ARMS * 64
 _KEYS_SHOWN = 10
 _SEPARATORS = re.compile(r"\s*[,;]\s*|\s+")
+_SHARE = re.compile(r"[\d.]+\s*%|\d+\s*/\s*\d+")
+"""A percentage or a fraction, which is no number here but makes no header either."""
 
 
 def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingProblem:
@@ -170,15 +172,16 @@ def _read_text(path: Path) -> np.ndarray:
             )
         entries = _entries(content)
         _require_few_arms(path, max(len(entries), len(rows)))
-        if header and not any(_is_number(entry) for entry in entries):
+        if header and not any(_is_number(one) or _SHARE.fullmatch(one) for one in entries):
             continue
         try:
             row = np.array([float(entry) for entry in entries])
         except ValueError:
             wrong = next(entry for entry in entries if not _is_number(entry))
+            hint = ", such as 0.5 for 50 % or 1/2" if _SHARE.fullmatch(wrong) else ""
             raise InputError(
                 f"{_file(path)} has '{wrong[:20]}' in line {number}: "
-                "a matrix has rows of numbers only."
+                f"a matrix has rows of numbers only{hint}."
             ) from None
         if rows and len(row) != len(rows[0]):
             raise InputError(

@@ -84,6 +84,8 @@ def _object_array(tmp_path):
         ("m.csv", b"a,b\n", "holds no matrix"),
         ("m.txt", b"Dear reader,\nthis is prose.\n", "'this' in line 2: a matrix has rows"),
         ("m.csv", b"0.5,,0.4\n", "'' in line 1"),
+        ("m.csv", b"50%,60%\n40%,50%\n", "'50%' in line 1: .* only, such as 0.5 for 50 % or 1/2"),
+        ("m.txt", b"a b\n1/2 3/5\n2/5 1/2\n", "'1/2' in line 2: .* only, such as 0.5 for"),
         ("m.csv", b"0.5,0.5\n0.5,x\n", "'x' in line 2"),
         ("m.csv", b"0.5,0.5\n0.5\n", "1 entries in line 2 but 2 in its first row"),
         ("m.csv", b"\xff\xfe\x00\x80", "no text"),
