@@ -91,10 +91,11 @@ class Curve:
         Name and label have the parameters and settings that are not at their defaults.
         """
         q25, median, q75 = result.quantile(np.array([0.25, 0.5, 0.75]))
+        name, own = names_of(result.policy, result.made_by)
         lower, upper = interval95(result.mean, result.sem, result.num_seeds)
         return cls(
-            name=variant_of(result.policy, result.made_by),
-            label=label or label_of(result.policy, result.made_by),
+            name=name,
+            label=label or own,
             times=result.checkpoints,
             mean=result.mean,
             sem=result.sem,
@@ -109,20 +110,12 @@ class Curve:
         )
 
 
-def variant_of(policy: str, made_by: Mapping[str, Any]) -> str:
-    """The policy of a result, with parameters and settings that are not at their defaults in
-    brackets."""
-    parts = ",".join(f"{name}={text}" for name, text in _changed(made_by).items())
-    return f"{policy}[{parts}]" if parts else policy
-
-
-def label_of(policy: str, made_by: Mapping[str, Any]) -> str:
-    """The same as text in a legend."""
-    return policy_words(policy, _changed(made_by))
-
-
-def _changed(made_by: Mapping[str, Any]) -> dict[str, str]:
-    return {**changed_parameters(made_by), **changed_settings(made_by)}
+def names_of(policy: str, made_by: Mapping[str, Any]) -> tuple[str, str]:
+    """The policy of a result, with parameters and settings that are not at their defaults: with
+    these in brackets, and as text in a legend."""
+    changed = {**changed_parameters(made_by), **changed_settings(made_by)}
+    parts = ",".join(f"{name}={text}" for name, text in changed.items())
+    return f"{policy}[{parts}]" if parts else policy, policy_words(policy, changed)
 
 
 def few_runs(runs: np.ndarray) -> np.ndarray | None:
@@ -214,10 +207,8 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
     floor = _floor(panel)
     looks = looks or looks_in([panel])
     for position, curve in enumerate(panel.curves):
-        if curve.separate:
-            _draw_points(axes, curve, looks[curve.name, curve.label], floor, position)
-        else:
-            _draw_line(axes, curve, looks[curve.name, curve.label], floor, position)
+        paint = _draw_points if curve.separate else _draw_line
+        paint(axes, curve, looks[curve.name, curve.label], floor, position)
     for position, reference in enumerate(panel.references):
         color, line = _REFERENCE_LOOKS[position % len(_REFERENCE_LOOKS)]
         look = {"color": color, "linestyle": line, "linewidth": 1.0, "zorder": 2 - 0.01 * position}
@@ -228,9 +219,9 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
     _scale(axes, panel, floor)
     axes.set_ylabel(regret_label(panel.definition))
     dress(axes, panel.title)
-    last = max(curve.times[-1] for curve in panel.curves)
-    whole = [curve for curve in panel.curves if curve.times[-1] == last]
-    label_ends(axes, [End(c.label, float(c.mean[-1]), looks[c.name, c.label].color) for c in whole])
+    colors = [looks[curve.name, curve.label].color for curve in panel.curves]
+    pairs = zip(panel.curves, colors, strict=True)
+    label_ends(axes, [End(c.label, c.times[-1], c.mean[-1], color) for c, color in pairs])
 
 
 def looks_in(panels: Sequence[Panel]) -> dict[tuple[str, str], Style]:
@@ -321,8 +312,7 @@ def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: 
     lower = np.maximum(curve.lower95, 0.5 * floor)
     errors = np.nan_to_num(np.maximum([curve.mean - lower, curve.upper95 - curve.mean], 0))
     if curve.runs is not None:
-        for run in curve.runs:
-            axes.plot(curve.times, run, ".", color=look.color, markersize=2.5, zorder=2.5)
+        axes.plot(curve.times, curve.runs.T, ".", color=look.color, markersize=2.5, zorder=2.5)
     axes.errorbar(
         curve.times,
         curve.mean,
@@ -340,10 +330,9 @@ def _floor(panel: Panel) -> float:
     time, the first on a logarithmic axis."""
     if panel.regret_scale == "linear":
         return 0.0
-    end = max(int(curve.times[-1]) for curve in panel.curves)
-    early = min(int(curve.times[0]) for curve in panel.curves)
-    early = end / 100 if panel.time_scale == "linear" else early
-    values = [np.interp(early, curve.times, curve.mean) for curve in panel.curves]
+    linear, curves = panel.time_scale == "linear", panel.curves
+    early = max(c.times[-1] for c in curves) / 100 if linear else min(c.times[0] for c in curves)
+    values = [np.interp(early, curve.times, curve.mean) for curve in curves]
     for line in panel.references:
         level = line.values if line.times is None else np.interp(early, line.times, line.values)
         values.append(np.float64(level))
@@ -363,7 +352,7 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
         ticks.linear(axes.yaxis)
     axes.set_xscale(panel.time_scale)
     if panel.time_scale == "log":
-        begin = begin_of(panel.curves, floor)
+        begin = ticks.begin([(curve.times, curve.mean) for curve in panel.curves], floor)
         ticks.span(axes, begin, end, room)
         if begin < end:
             ticks.decades(axes.xaxis, 8)
@@ -371,12 +360,6 @@ def _scale(axes: Axes, panel: Panel, floor: float) -> None:
         axes.set_xlim(0, end * room)
         ticks.linear(axes.xaxis)
     axes.set_xlabel(f"{steps_words(panel.definition)} $t$")
-
-
-def begin_of(curves: Sequence[Curve], floor: float) -> int:
-    """The first time at which a curve is in the picture, above its floor."""
-    inside = [curve.times[curve.mean >= floor] for curve in curves]
-    return int(min([times[0] for times in inside if len(times)] or [curves[0].times[0]]))
 
 
 COLUMNS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")

@@ -22,29 +22,31 @@ _STEP = 0.066
 
 
 class End(NamedTuple):
-    """The end of a line at the right edge of its axes."""
+    """The end of a line: where it is on the horizontal axis, and its height there."""
 
     label: str
+    at: float
     value: float
     color: str
 
 
 def label_ends(axes: Axes, ends: Sequence[End]) -> None:
-    """Writes labels beside the ends that coincide with others, in the order of their values, each
-    with a line to its end. The limits of the axes must be final.
+    """Writes labels beside the ends that coincide with others, of the lines that go farthest, in
+    the order of their values, each with a line to its end. The limits of the axes must be final.
 
     Example:
       >>> from matplotlib.figure import Figure
       >>> from jaxduel.plotting.ends import End, label_ends
       >>> axes = Figure().subplots()
-      >>> ends = [End("D-TS", 0.5, "red"), End("RUCB", 0.501, "blue"), End("BTM", 0.9, "black")]
-      >>> label_ends(axes, ends)
+      >>> ends = [End("D-TS", 1, 0.5, "red"), End("RUCB", 1, 0.501, "blue")]
+      >>> label_ends(axes, [*ends, End("BTM", 1, 0.9, "black"), End("SCB", 0.9, 0.5, "green")])
       >>> [text.get_text() for text in axes.texts]
       ['D-TS', 'RUCB']
     """
     to_share = axes.transScale + axes.transLimits
     right = axes.get_xlim()[1]
-    known = [end for end in ends if np.isfinite(end.value)]
+    last = max(end.at for end in ends)
+    known = [end for end in ends if end.at == last and np.isfinite(end.value)]
     heights = [float(to_share.transform((right, end.value))[1]) for end in known]
     inside = sorted((h, i) for i, h in enumerate(heights) if 0 <= h <= 1)
     if not inside:

@@ -111,9 +111,8 @@ def _scale_across(axes: Axes, facet: SweepPanel, low: float) -> None:
     log, tried = facet.across_scale == "log", [c for c in facet.curves if not c.level]
     tried = tried or list(facet.curves)
     if any(curve.dense for curve in facet.curves):
-        shown = [curve.at[curve.mean >= low] for curve in tried]
-        begins = [at[0] for at in shown if len(at)] or [tried[0].at[0]]
-        ends = min(begins), max(curve.at[-1] for curve in tried)
+        begin = ticks.begin([(curve.at, curve.mean) for curve in tried], low)
+        ends = begin, max(curve.at[-1] for curve in tried)
         ticks.span(axes, *ends)
         if log and ends[0] < ends[1]:
             ticks.decades(axes.xaxis, 5)

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import draw_intervals, label_of, marked, some_markers, variant_of
+from jaxduel.plotting.curves import draw_intervals, marked, names_of, some_markers
 from jaxduel.plotting.figures import panels_figure
 from jaxduel.plotting.missing import Missing
 from jaxduel.plotting.shades import variant_looks
@@ -113,14 +113,13 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
     panels: dict[str, list[Curve]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for found in founds:
-        label = label_of(found.policy, found.made_by)
+        name, label = names_of(found.policy, found.made_by)
         seen[found.problem, label] += 1
         if (again := seen[found.problem, label]) > 1:
             label = f"{label} ({again})"
         for rule in found.named:
             curve = Curve(label, found.votes, *found.probability(rule), rule=rule)
-            curve = replace(curve, name=variant_of(found.policy, found.made_by))
-            panels.setdefault(found.problem, []).append(curve)
+            panels.setdefault(found.problem, []).append(replace(curve, name=name))
     seeds = seeds_words((len(found.cast) for found in founds), "bands: 95 %")
     return votes_figure([
         VotesPanel(curves, problem_words(problem), about=seeds)

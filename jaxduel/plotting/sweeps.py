@@ -158,13 +158,8 @@ def draw_curves(
 
 def label_curves(axes: Axes, curves: Sequence[SweepCurve], looks: Sequence[Style]) -> None:
     """Labels the ends that coincide of curves that reach the end of the axis."""
-    last = max(float(curve.at[-1]) for curve in curves)
-    ends = [
-        End(curve.label, float(curve.mean[-1]), look.color)
-        for curve, look in zip(curves, looks, strict=True)
-        if curve.at[-1] == last
-    ]
-    label_ends(axes, ends)
+    pairs = zip(curves, looks, strict=True)
+    label_ends(axes, [End(c.label, c.at[-1], c.mean[-1], look.color) for c, look in pairs])
 
 
 def _scale(axes: Axes, panel: SweepPanel) -> None:

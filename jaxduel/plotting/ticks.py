@@ -47,6 +47,13 @@ def decades(axis: Axis, most: int = 6) -> None:
         axis.set_minor_locator(NullLocator())
 
 
+def begin(lines: Sequence[tuple[np.ndarray, np.ndarray]], floor: float) -> float:
+    """The first place at which one of some lines, (places, values), is in the picture: not below
+    its floor."""
+    shown = [places[values >= floor] for places, values in lines]
+    return float(min([places[0] for places in shown if len(places)] or [lines[0][0][0]]))
+
+
 def span(axes: Axes, begin: float, end: float, room: float = 1.0) -> None:
     """Sets the ends of a logarithmic horizontal axis, with room by a factor; a single value is in
     the middle, and has the only tick."""

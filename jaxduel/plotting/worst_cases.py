@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import label_of
+from jaxduel.plotting.curves import names_of
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.styles import FONT_SIZE, dress
 from jaxduel.plotting.words import broken, regret_words, setting_words
@@ -69,9 +69,9 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
 
 def _title(found: WorstCase) -> str:
     """Policy, family, sizes and seeds in words."""
-    who = label_of(found.policy["name"], {"policy": found.policy})
+    _, who = names_of(found.policy["name"], {"policy": found.policy})
     if found.against is not None:
-        who += f" minus {label_of(found.against['name'], {'policy': found.against})}"
+        who += f" minus {names_of(found.against['name'], {'policy': found.against})[1]}"
     sizes = {"num_arms": found.problem.num_arms, "horizon": found.horizon}
     words = [f"worst case of {who}", f"family {found.family}"]
     words += [setting_words(name, value) for name, value in sizes.items()]
