@@ -17,6 +17,8 @@ Times = Annotated[tuple[Whole, ...], arg(metavar="T ...", help_behavior_hint="")
 Settings = Annotated[
     UseAppendAction[tuple[str, ...]], arg(metavar="NAME=VALUE", help_behavior_hint="")
 ]
+APPENDED = get_args(Settings)[1]
+"""Marks options that may be given several times."""
 MaybeName = Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")]
 MaybeCount = Annotated[Count | None, arg(metavar="COUNT", help_behavior_hint="")]
 MaybeFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]

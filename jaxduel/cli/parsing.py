@@ -12,7 +12,7 @@ from typing import Any
 from tyro import _errors as events
 from tyro.conf import Positional
 
-from jaxduel.cli.options import Cells
+from jaxduel.cli.options import APPENDED, Cells
 from jaxduel.errors import InputError, shorten
 
 NO_CACHE = "--no-cache"
@@ -36,6 +36,8 @@ def in_one_sentence(
 ) -> Iterator[None]:
     """Raises InputError where tyro would print a box and exit."""
     name = arguments[0] if arguments and arguments[0] in commands else None
+    if name is not None:
+        _require_once(commands[name], arguments[1:])
 
     def refuse(event: events.ParseErrorEvent) -> None:
         if name is None:
@@ -51,17 +53,37 @@ def in_one_sentence(
         yield
 
 
+def _require_once(command: Callable[..., int], given: Sequence[str]) -> None:
+    """Raises InputError for an option that is given twice, of which the first would be ignored."""
+    parameters = inspect.signature(command, eval_str=True).parameters.items()
+    several = {_written(name, one) for name, one in parameters if APPENDED in _marks(one)}
+    options = [_plain(token) for token in given if token.startswith("--")]
+    for option in options:
+        if options.count(option) > 1 and option not in several:
+            raise InputError(
+                f"{shorten(option)} is given twice, and the first would be ignored: give it once."
+            )
+
+
 def _options(command: Callable[..., int]) -> list[str]:
     """The options of a command, as written on the command line."""
     names: list[str] = []
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
-        marks = getattr(parameter.annotation, "__metadata__", ())
         if isinstance(parameter.default, Cells):
-            names += vars(parameter.default)
-        elif Positional not in marks:
-            own = (written for mark in marks if (written := getattr(mark, "name", None)))
-            names.append(next(own, name))
-    return ["--help", NO_CACHE, *(f"--{name.replace('_', '-')}" for name in names)]
+            names += (f"--{name}" for name in vars(parameter.default))
+        elif Positional not in _marks(parameter):
+            names.append(_written(name, parameter))
+    return ["--help", NO_CACHE, *names]
+
+
+def _marks(parameter: inspect.Parameter) -> tuple[Any, ...]:
+    return getattr(parameter.annotation, "__metadata__", ())
+
+
+def _written(name: str, parameter: inspect.Parameter) -> str:
+    """The option of a parameter of a command."""
+    own = (written for mark in _marks(parameter) if (written := getattr(mark, "name", None)))
+    return f"--{next(own, name)}".replace("_", "-")
 
 
 def _sentence(event: Any, options: Sequence[str], given: Sequence[str]) -> str:

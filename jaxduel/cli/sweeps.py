@@ -305,7 +305,7 @@ def export(
         frame = load_result(results).to_frame()
         path = results.with_suffix(f".{to}") if out is None else out
         if out is None and path.exists():
-            raise InputError(f"'{path}' exists: --out {path} replaces it.")
+            raise InputError(f"'{path}' exists: --out {shlex.quote(str(path))} replaces it.")
         _require_writable(path, results)
     else:
         from jaxduel.experiments.sweep import open_sweep

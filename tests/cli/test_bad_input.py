@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jaxduel.cli import main
+from tests.cli.command_line import instead
 
 LONG = "x" * 5_000
 MATRIX = np.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.55], [0.3, 0.45, 0.5]])
@@ -22,7 +23,7 @@ WORST = (
 
 def with_options(base, text):
     """`base` followed by each line's words, or in their stead where it has the option already."""
-    return [[*base, *line.split()] for line in text.strip().splitlines()]
+    return [instead(base, *line.split()) for line in text.strip().splitlines()]
 
 
 FILES = {

@@ -114,9 +114,10 @@ BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
     [
         (("run", "--policy", "rucbb", "--problem", "arxiv", "--horizon", 9), "mean 'rucb'"),
         (("run", "--policy", "rucb", "--problem", "arxv", "--horizon", 9), "mean 'arxiv'"),
-        ((*RUN, "--horizon", 0), "--horizon takes a whole number of at least 1"),
-        ((*RUN, "--horizon", "3e9"), "horizon must be a whole number from 1"),
-        ((*RUN, "--seeds", 0), "--seeds takes a whole number of at least 1"),
+        ((*RUN, "--policy=dts"), "--policy is given twice, and the first would be ignored"),
+        ((*RUN[:5], "--horizon", 0), "--horizon takes a whole number of at least 1"),
+        ((*RUN[:5], "--horizon", "3e9"), "horizon must be a whole number from 1"),
+        ((*RUN[:7], "--seeds", 0), "--seeds takes a whole number of at least 1"),
         ((*RUN, "--seed", -1), "seed must be from 0"),
         ((*RUN, "--checkpoints", 0), "--checkpoints takes a whole number of at least 1"),
         ((*RUN, "--set", "alpha"), "NAME=VALUE"),
@@ -159,7 +160,13 @@ def test_bad_input_is_one_line_and_code_2(capsys, arguments, message, tmp_path, 
 
 @pytest.mark.parametrize(
     "arguments",
-    [("nothing",), ("run",), (*RUN, "--horizon", "1.5"), (*RUN, "--regret", "none"), ("list", "x")],
+    [
+        ("nothing",),
+        ("run",),
+        (*RUN[:5], "--horizon", "1.5"),
+        (*RUN, "--regret", "none"),
+        ("list", "x"),
+    ],
 )
 def test_wrong_usage_is_code_2(capsys, arguments):
     code, _, errors = outcome(capsys, *arguments)

@@ -5,6 +5,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.cli import main
+from tests.cli.command_line import instead
 
 SMALL = [
     "worst-case", "--policy", "pcomp", "--set", "num_batches=3", "--num-arms", "3",
@@ -39,7 +40,7 @@ def test_the_instance_is_written_and_can_be_loaded(tmp_path, capsys):
     ],
 )
 def test_bad_input_ends_with_one_sentence(extra, message, capsys):
-    assert main([*SMALL, *extra]) == 2
+    assert main(instead(SMALL, *extra)) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
