@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ _OF_A_PART = ("first_seed", "num_seeds", "lanes", "command")
 _ROWS = ("regret", "plays", "batches", "pairs", "outcomes")
 
 
-def join(results: Sequence[Result]) -> Result:
+def join(results: Iterable[Result]) -> Result:
     """One result of the seeds of several, which differ in `first_seed` and `num_seeds`.
 
     Args:
@@ -39,12 +39,13 @@ def join(results: Sequence[Result]) -> Result:
       >>> jd.join([first, more]).num_seeds
       50
     """
-    if isinstance(results, Result) or not all(isinstance(one, Result) for one in results):
+    parts = list(results) if isinstance(results, Iterable) else []
+    if not parts or not all(isinstance(part, Result) for part in parts):
         raise InputError("join needs a list of results, as jaxduel.simulate returns them.")
-    parts = sorted(results, key=lambda part: part.made_by.get("first_seed", 0))
+    if any(part.totals is not None for part in parts):
+        raise InputError("join needs results with rows of all seeds: see table_budget.")
+    parts.sort(key=lambda part: part.made_by.get("first_seed", 0))
     made = [json.loads(json.dumps({"first_seed": 0, **part.made_by})) for part in parts]
-    if not parts or any(part.totals is not None for part in parts):
-        raise InputError("join needs at least one result, with rows of all seeds.")
     differing = {
         name
         for name in set().union(*made).difference(_OF_A_PART)

@@ -33,8 +33,7 @@ def test_joined_parts_are_the_run_of_all(settings, tmp_path):
 def test_parts_of_different_runs_are_not_joined():
     first = run(0, 4)
     for others, message in (
-        ([], "at least one result"),
-        ("ab", "a list of results"),
+        *((wrong, "a list of results") for wrong in ([], "ab", None, first)),
         ([first, first], "one result ends before seed 4, and the next begins with 0"),
         ([first, run(5, 1)], "ends before seed 4, and the next begins with 5"),
         ([first, run(4, 1, parameters={"alpha": 0.6})], "seeds alone, not in policy"),

@@ -153,7 +153,7 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
 def _filled(values: np.ndarray, name: str, policies: Any) -> np.ndarray:
     """The values of a parameter by cell, with its default where only other cells of the same policy
     name it."""
-    known = np.array([value is not None and value == value for value in values])
+    known = np.array([value is not None and value == value for value in values], bool)
     for policy in set(policies[known]).intersection(registry.names()):
         value = registry.parameters(policy).get(name.removeprefix("parameter_"))
         if isinstance(value, str | int | float):

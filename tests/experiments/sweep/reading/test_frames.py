@@ -126,3 +126,8 @@ def test_cells_without_a_label_have_the_defaults_that_others_of_their_policy_nam
     assert frame.loc[("dts", ""), "alpha"] == usual["alpha"]
     assert frame["self_duels"].fillna("").tolist() == ["true", "false", "", "", ""]
     assert frame["alpha"].isna().tolist() == [False, False, True, True, False]
+
+
+def test_a_selection_without_a_cell_has_a_table_without_rows(data):
+    for nothing in ({"policy": []}, {"horizon": []}):
+        assert data.isel(nothing).to_frame().empty
