@@ -55,7 +55,7 @@ def test_the_given_array_is_neither_changed_nor_locked():
 
 
 def test_an_unknown_kind_of_gap():
-    with pytest.raises(InputError, match="gap of arms with rewards 'copeland': known are pulls"):
+    with pytest.raises(InputError, match="regret of arms with rewards 'copeland': known are pulls"):
         one_better_arm(2).gaps("copeland")
 
 
