@@ -137,7 +137,7 @@ def sweep(
             interrupts.say_once()
             return INTERRUPTED
     if outcome.complete:
-        print(f"finished: {outcome.blocks:,} blocks in {out}")
+        print(f"finished: {outcome.blocks:,} block{'s' * (outcome.blocks > 1)} in {out}")
     else:
         print(
             f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}; to go on: "

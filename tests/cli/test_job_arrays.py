@@ -75,7 +75,7 @@ def test_a_share_that_is_none_is_refused(capsys, tmp_path, grid, share):
 
 def test_shares_are_of_one_process_each():
     assert _shard(["2/8"]) == (2, 8)
-    with pytest.raises(jd.InputError, match="i from 1 to n, not .3, 2."):
+    with pytest.raises(jd.InputError, match=r"i from 1 to n, not \(3, 2\)"):
         run_sweep("none.toml", "none", shard=(3, 2))
 
 

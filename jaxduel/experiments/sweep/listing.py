@@ -20,7 +20,8 @@ def summary(groups: Sequence[Group]) -> list[str]:
     identifies = groups[0].identifies
     ends = ("number of votes", "numbers of votes") if identifies else ("horizon", "horizons")
     lines = [
-        f"{len(cells):,} cells: {_count({c.policy for c in cells}, 'policy', 'policies')}, "
+        f"{_count(cells, 'cell', 'cells')}: "
+        f"{_count({c.policy for c in cells}, 'policy', 'policies')}, "
         f"{_count({c.problem for c in cells}, 'problem', 'problems')}, "
         f"{_count({c.horizon for c in cells}, *ends)}",
         f"{_count(groups, 'group', 'groups')} of cells that run together, "
@@ -32,7 +33,7 @@ def summary(groups: Sequence[Group]) -> list[str]:
         own = [group for group in groups if group.policy == policy]
         arms = ", ".join(str(num) for num in sorted({group.num_arms for group in own}))
         lines.append(
-            f"  {policy}: {sum(len(group.cells) for group in own):,} cells, "
+            f"  {policy}: {_count([c for g in own for c in g.cells], 'cell', 'cells')}, "
             f"{_count({group.program for group in own}, 'program', 'programs')}, K = {arms}"
         )
     return lines

@@ -80,6 +80,7 @@ def build(spec: ProblemSpec) -> Problem:
 
     Raises:
       InputError: what its generator, file or download raises.
+      MemoryError: if there is too little memory for its matrix.
     """
     parameters = dict(spec.parameters)
     try:
@@ -93,3 +94,5 @@ def build(spec: ProblemSpec) -> Problem:
         return GENERATORS[spec.what](key, **parameters)
     except InputError as error:
         raise InputError(f"problem '{spec.label}': {error}") from None
+    except MemoryError as error:
+        raise MemoryError(f"problem '{spec.label}' takes too much memory: {error}") from None

@@ -10,7 +10,7 @@ from jaxduel.experiments.engine.cells import StudyCell, policy_of, problem_of
 from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.describing.grid import Grid
-from jaxduel.experiments.sweep.describing.recipes import build
+from jaxduel.experiments.sweep.describing.recipes import GENERATORS, build
 
 DTS = PolicyEntry("dts", {"alpha": (0.51, 0.6)})
 ARXIV = ProblemEntry(name="arxiv")
@@ -253,3 +253,13 @@ def test_instances_are_what_the_generators_make():
 def test_cells_can_be_sent_to_other_processes():
     cell = cells_of((DTS,), (ARXIV,))[0]
     assert pickle.loads(pickle.dumps(cell)) == cell
+
+
+def test_a_problem_that_takes_too_much_memory_is_named(monkeypatch):
+    def too_large(num_arms: int):
+        raise MemoryError("Unable to allocate 7 TiB")
+
+    monkeypatch.setitem(GENERATORS, "arithmetic", too_large)
+    large = ProblemEntry(generator="arithmetic", parameters={"num_arms": 4_321})
+    with pytest.raises(MemoryError, match=r"'arithmetic\(num_arms=4321\)' takes too .*: Unable"):
+        cells_of((DTS,), (large,))
