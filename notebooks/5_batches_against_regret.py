@@ -19,7 +19,7 @@
 # policy there is an instance of a certain family with regret
 # $\Omega(K T^{1/B} / (B^2 \epsilon_{\min}))$. Here both are measured: what PCOMP, SCOMP and SCOMP2
 # lose on that family, and on the same instances with any gap, at $T = 10^8$. A batched run costs
-# its number of rounds, so that such a horizon is no dearer than a short one.
+# its number of rounds, so that such a horizon costs no more than a short one.
 
 # %% tags=["parameters"]
 NUM_ARMS = 8  # K
