@@ -12,7 +12,8 @@ from functools import partial
 
 from jaxduel.experiments.claims import Claim, Measurement, all_hold
 from jaxduel.experiments.estimates import mean_of
-from jaxduel.experiments.findings import Finder, Judge, less, over, under
+from jaxduel.experiments.findings import Finder, Judge, over, under
+from jaxduel.experiments.papers.ratio_claims import claim, over_best
 
 STEADY = ("arxiv", "arithmetic")
 TURNED = "arithmetic, turned"
@@ -61,13 +62,11 @@ CLAIMS = (
         reason=f"One turn after {CHANGE:,} comparisons is not enough: they doubt the former best "
         "arm as the evidence turns, and settle on the new one.",
     ),
-    Claim(
+    claim(
         "it outperforms existing algorithms",
         "abstract, by its sense",
         "less regret than D-TS, RMED1 and RUCB on all three sets",
-        lambda find: find.against_best(VERSATILE, OTHERS, (*STEADY, TURNED), less),
-        len(STEADY) + 1,
-        all_hold,
+        over_best(VERSATILE, OTHERS, (*STEADY, TURNED)),
         reason="Policies that trust independent outcomes have less regret where outcomes are "
         "independent, and after one turn, too. Which policies the paper compares is not known.",
     ),

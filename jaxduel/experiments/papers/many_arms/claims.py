@@ -20,6 +20,7 @@ from jaxduel.experiments.claims import (
 )
 from jaxduel.experiments.estimates import Estimate
 from jaxduel.experiments.findings import Finder, less
+from jaxduel.experiments.papers.ratio_claims import claim, over_other
 
 INFORMATIONAL = "mslr-informational without 110"
 RANKERS = (INFORMATIONAL, "mslr-navigational", "mslr-perfect")
@@ -68,21 +69,17 @@ CLAIMS = (
         all_hold,
         f"T = {LONG:,} (--full); the paper has 1e8.",
     ),
-    Claim(
+    claim(
         "MergeDTS has lower regret than MergeRUCB",
         "MergeDTS, section 6, by its sense",
         "less regret on all three sets",
-        lambda find: find.ratios("merge-dts", "merge-rucb", RANKERS, less),
-        len(RANKERS),
-        all_hold,
+        over_other("merge-dts", "merge-rucb", RANKERS),
     ),
-    Claim(
+    claim(
         "MergeRUCB outperforms RUCB where there are many rankers",
         "MergeRUCB, abstract, by its sense",
         "less regret on all three sets",
-        lambda find: find.ratios("merge-rucb", "rucb", RANKERS, less),
-        len(RANKERS),
-        all_hold,
+        over_other("merge-rucb", "rucb", RANKERS),
     ),
     *(
         Claim(

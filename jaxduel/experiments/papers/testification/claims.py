@@ -13,7 +13,8 @@ from functools import partial
 
 from jaxduel.experiments.claims import Claim, Measurement, all_hold, within
 from jaxduel.experiments.estimates import mean_of
-from jaxduel.experiments.findings import Finder, less
+from jaxduel.experiments.findings import Finder
+from jaxduel.experiments.papers.ratio_claims import claim, over_other
 
 NUM_ARMS = 20
 NTS, VERIFY = "nts", "select-then-verify"
@@ -72,13 +73,11 @@ def _claim(label: str, policy: str, free: int, factor: float, why: str) -> Claim
 
 
 CLAIMS = (
-    Claim(
+    claim(
         "NTS needs fewer duels than SELECT-then-verify",
         "Table 1 of the supplement",
         "fewer duels at each h'",
-        lambda find: find.ratios(NTS, VERIFY, tuple(map(where, LEADS)), less),
-        len(LEADS),
-        all_hold,
+        over_other(NTS, VERIFY, tuple(map(where, LEADS))),
     ),
     _claim("NTS", NTS, FREE, CLOSE, f"with the {FREE} first duels of their program"),
     _claim("SELECT-then-verify", VERIFY, 0, NEAR, "whose program plays two matches more"),
