@@ -135,6 +135,18 @@ def test_verdicts_flip_with_the_numbers(change, flipped):
     assert found[flipped].verdict == "not confirmed"
 
 
+def test_reasons_are_those_of_the_reading_and_the_grid():
+    """gamma = 1 with commitment never pulls two arms to the end, and no reason is known of the
+    minimax grid."""
+    found = {reading: made_up(reading, {**GOOD, "etc minimax": 90, "etc geometric": 140})
+             for reading in READINGS}  # fmt: skip
+    said = [claim.remark for made in found.values() for claim in measured(made)
+            if "ETC" in claim.quote and claim.measurements]  # fmt: skip
+    assert [words.split(",")[0] for words in said] == [
+        "", "Without commitment", "", "Some runs commit to the worse arm",
+    ]  # fmt: skip
+
+
 def test_both_readings_and_all_settings_have_names_of_their_own():
     assert entries.base(PROGRAM, "minimax", 3).parameters == {
         "grid": "minimax", "num_batches": 3, "gamma": 0.5, "commit": False,
