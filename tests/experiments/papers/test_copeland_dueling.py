@@ -111,6 +111,8 @@ def good() -> dict[tuple[str, str], Sample]:
         (claims.SOME, "ccb"): sample("ccb", (1, 2, 350)),
         (claims.SOME, "savage"): sample("savage", (1, 2, 1_300)),
         (claims.SOME, "pbr"): sample("pbr", (1, 2, 1_700)),
+        (claims.TEN, "scb"): sample("scb", (1, 2, 130)),
+        (claims.SOME, "scb"): sample("scb", (1, 2, 400)),
         (claims.MANY, "ccb"): sample("ccb", (400, 4_000, 4_100), LATE),
         (claims.MANY, "scb"): sample("scb", (390, 3_000, 3_075), LATE),
         (claims.MANY, claims.SCALED): sample("scb", (390, 5_000, 9_000), LATE),
@@ -166,6 +168,8 @@ def test_nothing_simulated_is_nothing_measured():
         (claims.SOME, "pbr", (1, 2, 700), "K^2 log T"),
         (claims.SOME, "ccb", (1, 2, 1_100), "significantly improved"),
         (claims.TEN, "ccb", (1, 2, 180), "beats all existing"),
+        (claims.FIVE, "savage", (200, 300, 350), "beats all existing"),
+        (claims.SOME, "scb", (1, 2, 300), "unless there are very many arms"),
         (claims.MANY, "scb", (390, 4_500, 9_000), "large-scale"),
     ],
 )

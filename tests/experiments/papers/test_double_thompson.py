@@ -174,8 +174,8 @@ def test_delays_of_figure_6(full, longest, number):
 
 TIMES = np.array([10, 100, 1000])
 FINALS = {
-    "btm": 900, "savage": 320, "sparring": 600, "rucb": 500, "rcs": 400, "ccb": 2000, "scb": 3000,
-    "rmed1": 200, "ecw-rmed": 150, "dts": 120, "dts+": 110, "pure-dts": 125,
+    "btm": 900, "savage": 720, "sparring": 600, "rucb": 500, "rcs": 400, "ccb": 2000, "scb": 3000,
+    "rmed1": 250, "ecw-rmed": 280, "dts": 120, "dts+": 110, "pure-dts": 115,
 }  # fmt: skip
 LINEAR = {*claims.NEED_CONDORCET, "sparring", "pure-dts"}
 SHARES = {"dts": (60, 30, 10), "dts+": (98, 1, 1)}
@@ -187,6 +187,12 @@ def sample(name: str, final: float, spread: float = 0.01) -> Sample:
     regret = final * noise / noise.mean() * (TIMES / 1000) ** (1.0 if name in LINEAR else 0.2)
     selves = np.tile([*SHARES.get(name, (1, 1, 1)), *[0] * 6], (400, 1))
     return Sample(name, name, TIMES, regret, np.arange(400), selves=selves)
+
+
+def lottery(name: str, final: float) -> Sample:
+    """400 made-up runs whose standard deviation is twice their mean: a fifth have all regret."""
+    made = sample(name, final)
+    return replace(made, regret=made.regret * np.tile([5.0, 0, 0, 0, 0], 80)[:, None])
 
 
 def until(horizon: int, made: Sample) -> Sample:
@@ -205,8 +211,11 @@ def good(monkeypatch):
         made[claims.MANY, name] = until(five_hundred.settling_time(), made[claims.MANY, name])
     made[claims.BORDA, "savage"] = sample("savage", 50)
     made[claims.BORDA, "pure-dts"] = sample("pure-dts", 300)
-    made[claims.OTHER_5, "ecw-rmed"] = sample("ecw-rmed", 140, spread=1.2)
+    made[claims.OTHER_5, "ecw-rmed"] = lottery("ecw-rmed", 145)
     made[claims.OTHER_5, "dts"] = sample("dts", 200)
+    made[claims.OTHER_5, "dts+"] = sample("dts+", 110, spread=0.13)
+    made[claims.CYCLE_9, "ecw-rmed"] = sample("ecw-rmed", 90)
+    made[claims.CYCLE_9, "pure-dts"] = sample("pure-dts", 600)
     fixed = "ecw-rmed[shuffle_arms=false]"
     made[claims.GAP, fixed] = sample(fixed, 30)
     for data in (claims.CONDORCET_5, claims.CYCLE_9):
@@ -255,31 +264,48 @@ def test_claims_about_policies_that_are_missing_are_not_confirmed(good):
     ("where", "name", "final", "quote"),
     [
         (claims.CONDORCET_5, "dts", 180, "almost the same performance"),
-        (claims.CONDORCET_5, "rmed1", 90, "both perform much better"),
+        (claims.CONDORCET_5, "rmed1", 200, "both perform much better"),
+        (claims.CONDORCET_5, "ecw-rmed", 100, "algorithms also perform better"),
+        (claims.CONDORCET_5, "ecw-rmed", 180, "much lower regret in the Condorcet"),
         ("sushi", "dts+", 160, "achieve similar performance"),
-        ("arxiv", "rucb", 90, "except for the StrongBorda"),
+        ("arxiv", "rucb", 180, "except for the StrongBorda"),
+        ("cyclic", "rmed1", 100, "still perform better"),
+        ("sushi", "ecw-rmed", 400, "slightly worse"),
+        (claims.BORDA, "rucb", 100, "escape from the suboptimal"),
         (claims.BORDA, "dts+", 40, "SAVAGE performs best"),
         ("sushi", "rcs", 600, "RCS algorithm achieves better"),
         (claims.OTHER_5, "ccb", 900, "less than 10% of that of CCB"),
         (claims.OTHER_5, "dts", 80, "with ECW-RMED, D-TS achieves"),
         (claims.OTHER_5, "dts+", 250, "outperforms ECW-RMED in this dataset"),
+        (claims.OTHER_5, "dts+", 250, "lower or comparable"),
         (claims.GAP, "sparring", 100, "Sparring algorithm"),
-        (claims.GAP, "scb", 100, "CCB and SCB"),
+        (claims.GAP, "scb", 200, "CCB and SCB"),
+        ("mslr32-noncondorcet", "ecw-rmed", 100, "performs worse than D-TS+"),
+        (claims.CYCLE_9, "ecw-rmed", 140, "multiple winners"),
         (claims.MANY, "scb", 200, "500-armed"),
         ("mslr32-noncondorcet", "dts+", 130, "carefully breaking the ties"),
         (claims.CYCLE_9, "dts+", 60, "the improvement is limited"),
         (claims.GAP, "ecw-rmed", 40, "order of arms is fixed"),
-        (claims.GAP, "ecw-rmed", 100, "do not depend on the order"),
+        (claims.GAP, "ecw-rmed", 200, "do not depend on the order"),
         (claims.CYCLE_9, "ecw-rmed[delay=1000]", 100, "becomes larger than"),
         (claims.CYCLE_9, "dts[delay=300]", 400, "robust to delayed feedback"),
         (claims.BORDA, "pure-dts", 100, "pure D-TS achieves higher regret"),
-        (claims.OTHER_5, "pure-dts", 400, "without the limitation"),
+        (claims.CYCLE_9, "pure-dts", 200, "avoid trapping"),
+        (claims.CONDORCET_5, "pure-dts", 125, "without the limitation"),
     ],
 )
 def test_verdicts_flip_with_the_numbers(good, where, name, final, quote):
     good[where, name] = until(good[where, name].checkpoints[-1], sample(name, final))
     (claim,) = [claim for claim in measured(good) if quote in claim.quote]
     assert claim.verdict == "not confirmed"
+
+
+def test_large_regret_is_usual_if_it_is_so_on_three_of_five_sets(good):
+    found = []
+    for data in claims.FIGURE_4[:3]:
+        good[data, "savage"] = sample("savage", 200)
+        found += [claim.verdict for claim in measured(good) if "usually leads" in claim.quote]
+    assert found == ["confirmed", "confirmed", "not confirmed"]
 
 
 @pytest.mark.parametrize(

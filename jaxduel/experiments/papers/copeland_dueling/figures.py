@@ -10,7 +10,8 @@ Left open by the text, and chosen here:
 
 - RankEl (Busa-Fekete et al., AAAI 2014): left out, since no text or program of it was found.
 - CCB's and RUCB's alpha: 0.51, as Wu and Liu (NIPS 2016) ran them. The horizons of the separate
-  runs: 1e3, 3e3, 1e4, ... and T. The number of runs: 10 (3 on 500 arms), with `full` 100 (10).
+  runs: 1e3, 3e3, 1e4, ... and T, of which the text names 1e7 and 2e7. The number of runs: 10 (3 on
+  500 arms), with `full` 100 (10).
 - The horizon of Figure 1: 1e7, 1e8 with `full`; of 10 and 30 arms 1e6 and 1e7; of the 500 arms by
   default 7e6, when CCB and SCB (0.51) have settled.
 - SCB's bounds, which are in an appendix: with those of `jaxduel.policies.copeland.scb`, which

@@ -30,7 +30,7 @@ from dataclasses import replace
 
 from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers import five_hundred
-from jaxduel.experiments.papers.double_thompson.claims import CLAIMS
+from jaxduel.experiments.papers.double_thompson import claims, robustness
 from jaxduel.experiments.papers.paper import (
     Group,
     Panel,
@@ -167,7 +167,7 @@ PAPER = Paper(
         _regret("7d", MSLR5_OTHER, ELIMINATION, "without elimination"),
     ),
     setting=Setting(100_000, "copeland", time_scale="log"),
-    claims=CLAIMS,
+    claims=(*claims.CLAIMS, *robustness.CLAIMS),
     notes=(
         "The paper also speaks of T = 5e6 on 16 arms. Claims on 16 and 32 arms without a Condorcet "
         "winner need --full: D-TS and D-TS+ part there after t = 2e5.",
