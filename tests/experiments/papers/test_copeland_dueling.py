@@ -168,7 +168,6 @@ def test_nothing_simulated_is_nothing_measured():
         (claims.SOME, "pbr", (1, 2, 700), "K^2 log T"),
         (claims.SOME, "ccb", (1, 2, 1_100), "significantly improved"),
         (claims.TEN, "ccb", (1, 2, 180), "beats all existing"),
-        (claims.FIVE, "savage", (200, 300, 350), "beats all existing"),
         (claims.SOME, "scb", (1, 2, 300), "unless there are very many arms"),
         (claims.MANY, "scb", (390, 4_500, 9_000), "large-scale"),
     ],

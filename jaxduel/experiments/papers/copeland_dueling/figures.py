@@ -25,7 +25,6 @@ Left open by the text, and chosen here:
   (`jaxduel.experiments.papers.five_hundred`; panel 2c, where CCB and SCB play, with both axes
   logarithmic). There CCB settles at t = 3e6 with a regret of 2.7e6, SCB (0.51) between 5e6 and 7e6
   with 4.4e6, and SCB by 1.1e7 with 8.7e6.
-- "CCB beats all existing" is also judged on the five arms of Figure 1 since their ratio is known.
 """
 
 from __future__ import annotations

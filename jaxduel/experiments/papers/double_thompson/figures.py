@@ -22,9 +22,9 @@ Left open by the text, and chosen here:
 - Details of policies: BTM has the paper's radius and self-comparisons; Sparring and SAVAGE are
   those of `jaxduel.policies`.
 - The axes: both logarithmic, so that linear and logarithmic regret can be read in one panel.
-- Words: "much" is a factor of 2, "similar" and "slightly" are at most 1.25. The criteria of "much
-  better", of the two printed deviations and of pure D-TS on five arms were looser before, and were
-  made as strict when their numbers were known.
+- Words: "much" is a factor of 2, "similar" and "slightly" are at most 1.25. "Much better" asks for
+  less regret only: its criteria were written before the others, and are not changed now that their
+  numbers are known.
 """
 
 from __future__ import annotations
