@@ -40,8 +40,8 @@ class BatchedSettings:
         "kl": the experiments. N and p_hat are cumulative over all rounds and phases, and an active
         arm i goes if some active arm j has p_hat_ij < 1/2 and N_ij d(p_hat_ij, 1/2) > threshold =
         2 log K. The text prints "> log(T delta)" with delta = 1 / (T K^2), which is negative; its
-        absolute value makes the paper's claims come out. On six rankers 3 % (PCOMP) to 19 % (SCOMP2)
-        of the runs lose the best arm with it.
+        absolute value makes the paper's claims come out. On six rankers 3 % (PCOMP) to 19 %
+        (SCOMP2) of the runs lose the best arm with it.
         "kl-safe": the same with log(1 / delta) = log(T K^2), the threshold that has a guarantee.
         "kl-log-horizon": the same with log T.
       threshold: KL threshold, in nats; None: elimination's.
