@@ -8,8 +8,8 @@ import jax
 
 
 def change_of(before: Any, after: Any) -> str | None:
-    """What differs in the structure, shapes or dtypes of two states, as the end of a sentence; None
-    if nothing does."""
+    """The difference in structure, shapes or dtypes of two states, as the end of a sentence; None
+    if there is none."""
     if jax.tree.structure(before) != jax.tree.structure(after):
         return "changes the structure of the state"
     paths = jax.tree_util.tree_leaves_with_path(before)

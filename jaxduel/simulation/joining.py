@@ -13,7 +13,7 @@ from jaxduel.errors import InputError
 from jaxduel.simulation.result import Result
 
 _OF_A_PART = ("first_seed", "num_seeds", "lanes", "command")
-"""What the parts of a run may differ in."""
+"""Entries of `made_by` in which the parts of a run may differ."""
 _ROWS = ("regret", "plays", "batches", "pairs", "outcomes")
 
 

@@ -188,10 +188,12 @@ class Found:
         return identification_figure([self])
 
     def to_xarray(self) -> xarray.Dataset:
-        """A data set with dimensions rule, seed and votes; `made_by` is an attribute in JSON."""
+        """A data set with dimensions rule, seed (numbered from `first_seed` on) and votes;
+        `made_by` is an attribute in JSON."""
         import xarray
 
         axes, rules = ("rule", "seed", "votes"), list(self.named)
+        seeds = self.made_by.get("first_seed", 0) + np.arange(self.num_seeds)
         variables: dict[str, Any] = {
             "named": (axes, np.stack([self.named[rule] for rule in rules])),
             "correct": (axes, np.stack([self.correct[rule] for rule in rules])),
@@ -206,7 +208,7 @@ class Found:
             variables["stopped_named"] = (("seed",), self.stops.named)
         return xarray.Dataset(
             variables,
-            coords={"rule": rules, "seed": np.arange(self.num_seeds), "votes": self.votes},
+            coords={"rule": rules, "seed": seeds, "votes": self.votes},
             attrs={
                 "policy": self.policy,
                 "problem": self.problem,

@@ -64,7 +64,7 @@ class Plan:
     targets: tuple[float, ...]
     """Probabilities to reach."""
     correct: Mapping[str, np.ndarray]  # policy -> (draws, seeds, M) bool
-    """Whether the rule names a best arm."""
+    """True where the rule names a best arm."""
     cast: Mapping[str, np.ndarray]  # policy -> (draws, seeds) int64
     """Votes cast: fewer than asked for where a policy's horizon, which counts comparisons of arms
     with themselves, ended before."""

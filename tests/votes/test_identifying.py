@@ -281,12 +281,15 @@ def test_no_winner_is_the_right_answer_where_there_is_none():
 def test_measures_are_those_of_the_arms_named():
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make("rucb", num_arms=4)
-    found = jd.identify(policy, problem, 60, 20, target="borda", top=4, checkpoints=[1, 60])
+    found = jd.identify(
+        policy, problem, 60, 20, target="borda", top=4, checkpoints=[1, 60], first_seed=7
+    )
     assert np.array_equal(found.correct["btl"], np.isin(found.named["btl"], problem.borda_winners))
     expected = problem.gaps("borda")[found.named["btl"]]
     assert np.array_equal(found.simple_regret("btl"), expected)
     assert all(right.all() for right in found.top.values())  # four of four arms
     data, frame = found.to_xarray(), found.to_frame()
+    assert np.array_equal(data["seed"], np.arange(7, 27))
     assert data["correct"].sel(rule="borda", votes=60).sum() == found.correct["borda"][:, 1].sum()
     row = frame[(frame["rule"] == "borda") & (frame["votes"] == 60)].iloc[0]
     assert row["probability"] == found.correct["borda"][:, 1].mean()
