@@ -86,6 +86,7 @@ def sweep(
       schema: print the JSON schema of grid files, which editors read; run nothing.
     """
     given = {name for name, value in locals().items() if value}
+    from jaxduel.display import counted
     from jaxduel.experiments.sweep.describing import grid_file
     from jaxduel.experiments.sweep.listing import status_lines
     from jaxduel.experiments.sweep.sweep import run_sweep
@@ -137,7 +138,7 @@ def sweep(
             interrupts.say_once()
             return INTERRUPTED
     if outcome.complete:
-        print(f"finished: {outcome.blocks:,} block{'s' * (outcome.blocks > 1)} in {out}")
+        print(f"finished: {counted(outcome.blocks, 'block')} in {out}")
     else:
         print(
             f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}; to go on: "

@@ -91,6 +91,11 @@ def same_request(made: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return one == two
 
 
+def seed_numbers(made: Mapping[str, Any], number: int) -> np.ndarray:
+    """The numbers of the first seeds of a run: (number,) int64."""
+    return made.get("first_seed", 0) + np.arange(number)
+
+
 def changed_parameters(made: Mapping[str, Any]) -> dict[str, str]:
     """The policy's parameters that are not at their defaults, as text."""
     policy = made.get("policy", {})

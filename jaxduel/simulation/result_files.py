@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.files import write_whole
-from jaxduel.simulation.provenance import changed_parameters, same_request
+from jaxduel.simulation.provenance import changed_parameters, same_request, seed_numbers
 from jaxduel.simulation.result import Result, Totals
 from jaxduel.stats import Moments, interval95
 
@@ -53,7 +53,7 @@ def dataset_of(result: Result) -> xarray.Dataset:
     return xarray.Dataset(
         variables,
         coords={
-            "seed": _seeds_of(result),
+            "seed": seed_numbers(result.made_by, result.num_kept),
             "checkpoint": ("checkpoint", result.checkpoints, {"units": steps}),
             "arm": np.arange(result.plays.shape[-1]),
         },
@@ -87,7 +87,7 @@ def frame_of(result: Result, seeds: bool) -> pandas.DataFrame:
     if seeds:
         count, times = result.regret.shape
         numbers = {
-            "seed": _seeds_of(result).repeat(times),
+            "seed": seed_numbers(result.made_by, result.num_kept).repeat(times),
             "t": np.tile(result.checkpoints, count),
             "regret": result.regret.ravel(),
         }
@@ -104,11 +104,6 @@ def frame_of(result: Result, seeds: bool) -> pandas.DataFrame:
     if result.batches is not None:
         columns["batches_mean"] = result.mean_batches
     return pandas.DataFrame({**shared, **columns})
-
-
-def _seeds_of(result: Result) -> np.ndarray:
-    """The numbers of the seeds that have rows."""
-    return result.made_by.get("first_seed", 0) + np.arange(result.num_kept)
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:

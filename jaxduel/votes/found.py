@@ -14,7 +14,12 @@ from jaxduel.display import html_table
 from jaxduel.errors import unknown_name
 from jaxduel.policies.base import NO_WINNER
 from jaxduel.problems import DuelingProblem
-from jaxduel.simulation.provenance import changed_parameters, changed_settings, policy_text
+from jaxduel.simulation.provenance import (
+    changed_parameters,
+    changed_settings,
+    policy_text,
+    seed_numbers,
+)
 from jaxduel.stats import wilson95
 from jaxduel.votes.recommending import votes_needed
 
@@ -193,7 +198,7 @@ class Found:
         import xarray
 
         axes, rules = ("rule", "seed", "votes"), list(self.named)
-        seeds = self.made_by.get("first_seed", 0) + np.arange(self.num_seeds)
+        seeds = seed_numbers(self.made_by, self.num_seeds)
         variables: dict[str, Any] = {
             "named": (axes, np.stack([self.named[rule] for rule in rules])),
             "correct": (axes, np.stack([self.correct[rule] for rule in rules])),

@@ -87,7 +87,15 @@ def test_draws_of_many_votes_are_normal(model):
     error = np.sqrt(0.025 * 0.975 / fit.draws.effective) / stats.norm.pdf(z)  # of a quantile
     normal = fit.strengths[:, None] + np.outer(std, [-z, z])
     assert (np.abs(fit.strength_intervals - normal) < 4 * error * std[:, None]).all()
-    assert fit.draws.effective > 0.85 * len(fit.draws.weights)
+    count, first = len(fit.draws.weights), np.eye(len(fit.posterior.factor) - 1)[0]
+    target = stats.multivariate_normal(0 * first)
+    proposal = stats.multivariate_t(0 * first, df=posterior._LEAST_DEGREES)
+    expected = stats.chi(len(first)).expect(
+        lambda r: np.exp(target.logpdf(r * first) - proposal.logpdf(r * first))
+    )
+    squares = (count * fit.draws.weights) ** 2
+    error_of_squares = squares.std() / np.sqrt(count / 2)  # draws are pairs
+    assert abs(count / fit.draws.effective - expected) < 4 * error_of_squares < 0.05
     np.testing.assert_allclose(
         fit.problem.preferences, fit.posterior.mean_preferences(), atol=std.max() * error
     )

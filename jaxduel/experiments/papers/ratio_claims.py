@@ -24,10 +24,8 @@ def over_other(
     judged_from: int = 0,
 ) -> Ratios:
     """Regret of each policy over that of another, on each data set (`Finder.ratios`)."""
-    names = (policies,) if isinstance(policies, str) else policies
-    return Ratios(
-        lambda find: (m for p in names for m in find.ratios(p, other, where, judge, judged_from)),
-        len(names) * len(where),
+    return _of_each(
+        policies, where, lambda find, p: find.ratios(p, other, where, judge, judged_from)
     )
 
 
@@ -38,10 +36,18 @@ def over_best(
     judge: Judge = less,
 ) -> Ratios:
     """Regret of each policy over the least of others, on each data set (`Finder.against_best`)."""
+    return _of_each(policies, where, lambda find, p: find.against_best(p, others, where, judge))
+
+
+def _of_each(
+    policies: str | Sequence[str],
+    where: Sequence[str],
+    ratios: Callable[[Finder, str], Iterable[Measurement]],
+) -> Ratios:
+    """Ratios of each policy, one on each data set."""
     names = (policies,) if isinstance(policies, str) else policies
     return Ratios(
-        lambda find: (m for p in names for m in find.against_best(p, others, where, judge)),
-        len(names) * len(where),
+        lambda find: (m for name in names for m in ratios(find, name)), len(names) * len(where)
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
+from jaxduel.display import counted
 from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.store import Store
 
@@ -20,21 +20,21 @@ def summary(groups: Sequence[Group]) -> list[str]:
     identifies = groups[0].identifies
     ends = ("number of votes", "numbers of votes") if identifies else ("horizon", "horizons")
     lines = [
-        f"{_count(cells, 'cell', 'cells')}: "
-        f"{_count({c.policy for c in cells}, 'policy', 'policies')}, "
-        f"{_count({c.problem for c in cells}, 'problem', 'problems')}, "
-        f"{_count({c.horizon for c in cells}, *ends)}",
-        f"{_count(groups, 'group', 'groups')} of cells that run together, "
-        f"{_count(programs, 'program', 'programs')} to compile",
-        f"{_count(every, 'block', 'blocks')} for {groups[0].num_seeds:,} seeds a cell: "
+        f"{counted(len(cells), 'cell')}: "
+        f"{counted(len({c.policy for c in cells}), 'policy', 'policies')}, "
+        f"{counted(len({c.problem for c in cells}), 'problem')}, "
+        f"{counted(len({c.horizon for c in cells}), *ends)}",
+        f"{counted(len(groups), 'group')} of cells that run together, "
+        f"{counted(len(programs), 'program')} to compile",
+        f"{counted(len(every), 'block')} for {groups[0].num_seeds:,} seeds a cell: "
         f"{steps:.4g} {'votes' if identifies else 'comparisons or pulls'}",
     ]
     for policy in dict.fromkeys(group.policy for group in groups):
         own = [group for group in groups if group.policy == policy]
         arms = ", ".join(str(num) for num in sorted({group.num_arms for group in own}))
         lines.append(
-            f"  {policy}: {_count([c for g in own for c in g.cells], 'cell', 'cells')}, "
-            f"{_count({group.program for group in own}, 'program', 'programs')}, K = {arms}"
+            f"  {policy}: {counted(sum(len(group.cells) for group in own), 'cell')}, "
+            f"{counted(len({group.program for group in own}), 'program')}, K = {arms}"
         )
     return lines
 
@@ -44,7 +44,7 @@ def memory_line(groups: Sequence[Group], num_devices: int) -> str:
     largest = sorted((group.bytes for group in groups), reverse=True)[:num_devices]
     return (
         f"at most {sum(largest) / 2**20:,.0f} MiB for the blocks that run at once on "
-        f"{_count(range(num_devices), 'device', 'devices')}"
+        f"{counted(num_devices, 'device')}"
     )
 
 
@@ -59,11 +59,6 @@ def cell_lines(groups: Sequence[Group]) -> list[str]:
     return [
         f"  {what}: {clock} = {', '.join(f'{t:,}' for t in ts)}" for what, ts in horizons.items()
     ]
-
-
-def _count(things: Any, one: str, many: str) -> str:
-    number = len(things)
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def status_lines(folder: str | os.PathLike[str]) -> list[str]:
@@ -83,6 +78,6 @@ def status_lines(folder: str | os.PathLike[str]) -> list[str]:
         of = sum(len(g.cells) for g in own)
         lines.append(f"  {policy}: {done:,} of {blocks:,} blocks, {cells:,} of {of:,} cells whole")
     done, blocks = sum(stored.values()), sum(group.num_blocks for group in groups)
-    runs = _count(store.claimed(), "block runs", "blocks run")
+    runs = counted(len(store.claimed()), "block runs", "blocks run")
     state = "finished" if done == blocks else f"{runs} now"
     return [f"{done:,} of {blocks:,} blocks are stored in {store.folder}; {state}", *lines]

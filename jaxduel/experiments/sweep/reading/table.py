@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from jaxduel.display import counted
 from jaxduel.experiments.short_numbers import is_known, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
@@ -102,7 +103,7 @@ def progress_line(dataset: xarray.Dataset) -> str:
     numbers = sorted({int(number) for number in planned[in_grid]})
     each = " to ".join(f"{number:,}" for number in dict.fromkeys([numbers[0], numbers[-1]]))
     if finished == cells:
-        return f"finished: {cells:,} cell{'s' * (cells > 1)} of {each} seeds each"
+        return f"finished: {counted(cells, 'cell')} of {each} seeds each"
     share = min(100 * ran / whole, 99.9)
     return (
         f"{finished:,} of {cells:,} cells finished; {ran:,} of {whole:,} runs (cells times "
