@@ -1,7 +1,8 @@
 """The index of the largest of independent Beta numbers, with few of them drawn.
 
-One number is drawn in any case: the floor, of the largest mean. Another one matters if it exceeds
-the floor theta. For theta at distance d > 0 above p = a / n, the mean of Beta(a, b) with n = a + b,
+One number is drawn in any case: the floor, of the largest mean. (In the few samples in which it is
+not accepted soon, the floor is 0 and all numbers are drawn.) Another one matters if it exceeds the
+floor theta. For theta at distance d > 0 above p = a / n, the mean of Beta(a, b) with n = a + b,
 
     P(beyond theta) <= exp(-n d^2 / (2 v)) / (n d sqrt(2 pi n / (a b))),
 
@@ -40,6 +41,8 @@ from jaxduel.numerics.threefry import KeyWords, random_words
 
 _PROPOSALS, _FLOORS, _OTHERS = 0, 1, 1 << 16
 """Streams of random words; the last two go on with the number of trials."""
+_TRIES = 3
+"""Proposals of the floor: at least 0.997 of the samples have one."""
 
 
 def largest_of_two(seed: KeyWords, wins: Array, losses: Array, among: Array) -> tuple[Array, Array]:
@@ -60,25 +63,31 @@ def largest_of_two(seed: KeyWords, wins: Array, losses: Array, among: Array) -> 
     numbers = lax.iota(jnp.int32, len(wins))
     a, b, _ = counts_of(wins + 1, losses + 1)
     first = first_largest(jnp.where(among, a / (a + b), -1.0))
-    own = jnp.broadcast_to(wins[first], (2,)), jnp.broadcast_to(losses[first], (2,))
-    words = jnp.stack(random_words(seed, lax.iota(jnp.int32, 2), _FLOORS))
-    floor, accepted = _propose(words, *own)
-    floor = draw_marked(_propose, _FLOORS + 1, seed, ~accepted, floor, *own)
-    others = among & (numbers != first)
-    proposed = tuple(
-        others & (uniform_of(word) <= _bound(a, b, floor[sample]))
-        for sample, word in enumerate(random_words(seed, numbers, _PROPOSALS))
-    )
+    floors = [_floor(seed, sample, wins[first], losses[first]) for sample in range(2)]
+    floors = materialize(floors, first < 0)
+    words = random_words(seed, numbers, _PROPOSALS)
+    proposed = [
+        among
+        & ((numbers != first) | (floor == -jnp.inf))
+        & (uniform_of(word) <= _bound(a, b, floor))
+        for floor, word in zip(floors, words, strict=True)
+    ]
     proposed = jnp.stack(materialize(proposed, first < 0))  # else not vectorized
-    known = jnp.where(numbers == first, floor[:, None], -jnp.inf)
-    each = [jnp.broadcast_to(x, known.shape) for x in (wins, losses, floor[:, None])]
+    floor = jnp.stack(floors)[:, None]
+    known = jnp.where(numbers == first, floor, -jnp.inf)
+    each = [jnp.broadcast_to(x, known.shape) for x in (wins, losses, floor)]
     left, right = draw_marked(_propose_above, _OTHERS, seed, proposed, known, *each)
     return first_largest(left), first_largest(right)
 
 
-def _propose(words: Array, wins: Array, losses: Array) -> tuple[Array, Array]:
-    """A proposal of logit(theta), and whether it is accepted."""
-    return propose_logit(words, wins + 1, losses + 1, above_half=False)
+def _floor(seed: KeyWords, sample: int, wins: Array, losses: Array) -> Array:
+    """The first accepted of a few proposals of logit(theta), minus infinity if none is."""
+    floor = jnp.float32(-jnp.inf)
+    for trial in reversed(range(_TRIES)):  # a scalar each: vectorized over lanes
+        words = jnp.stack(random_words(seed, jnp.int32(sample), _FLOORS + trial))
+        y, accepted = propose_logit(words, wins + 1, losses + 1, above_half=False)
+        floor = jnp.where(accepted, y, floor)
+    return floor
 
 
 def _beyond(a: Array, b: Array, floor: Array) -> tuple[Array, Array, Array]:

@@ -26,7 +26,7 @@ from jaxduel.numerics.threefry import KeyWords, random_words
 _WORD = 32
 Proposing = Callable[..., tuple[jax.Array, jax.Array]]
 
-_FEWEST_SLOTS, _MANY_SLOTS = 64, 256
+_FEWEST_SLOTS, _MANY_SLOTS = 64, 128
 _MOST_PAIRS = 2**15
 _TRIES = 4
 """Proposals of a slot in a turn on an accelerator: 0.9997 of the entries need no further turn."""
@@ -248,6 +248,6 @@ def _first_beyond(ends: jax.Array, numbers: jax.Array) -> jax.Array:
 
 
 def _slots(lanes: int, entries: int) -> int:
-    """Number of slots that serve the queue: one per 16 entries, marked or not, within limits."""
+    """Number of slots that serve the queue: one per 32 entries, marked or not, within limits."""
     most = max(_MANY_SLOTS, lanes // 4)
-    return min(max(lanes * entries // 16, _FEWEST_SLOTS), most, lanes * entries)
+    return min(max(lanes * entries // 32, _FEWEST_SLOTS), most, lanes * entries)
