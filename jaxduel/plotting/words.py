@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from jaxduel import policies
+from jaxduel.display import counted
 
 FEW = 5
 """Of fewer seeds than this the runs themselves are drawn, in place of an interval."""
@@ -111,7 +112,7 @@ def seeds_words(counts: Iterable[int], drawn: str | None = None) -> str:
     if not known:
         return ""
     low, high = known[0], known[-1]
-    text = f"{low:,} to {high:,} seeds" if low < high else f"{high:,} seed{'s' * (high > 1)}"
+    text = f"{low:,} to {high:,} seeds" if low < high else counted(high, "seed")
     if drawn is not None:
         return f"{text}, {drawn}" if drawn else text
     if high >= FEW:

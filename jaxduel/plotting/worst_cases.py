@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from jaxduel.display import counted
 from jaxduel.plotting import ticks
 from jaxduel.plotting.curves import names_of
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
@@ -75,8 +76,9 @@ def _title(found: WorstCase) -> str:
     sizes = {"num_arms": found.problem.num_arms, "horizon": found.horizon}
     words = [f"worst case of {who}", f"family {found.family}"]
     words += [setting_words(name, value) for name, value in sizes.items()]
-    each, fresh = f"{found.num_seeds:,} seeds for a step", f"{found.fresh_seeds:,} fresh ones"
-    return ", ".join([*words, each, fresh])
+    words.append(f"{counted(found.num_seeds, 'seed')} for a step")
+    words.append(f"{found.fresh_seeds:,} fresh ones")
+    return ", ".join(words)
 
 
 def _draw_levels(axes: Axes, found: WorstCase) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from jaxduel.display import html_table
+from jaxduel.display import counted, html_table
 from jaxduel.policies.checks import require
 from jaxduel.simulation.provenance import changed_settings, policy_text
 from jaxduel.stats import Moments, interval95, moments_of
@@ -152,37 +152,35 @@ class Result:
         """Lines of text: the run, with all that is not at its default, and its last regret."""
         q25, median, q75 = self.quantile(np.array([0.25, 0.5, 0.75]))[:, -1]
         sample = "" if self.totals is None else f" (of the first {self.num_kept:,} runs)"
-        low, high = self._interval
         lines = [
             self._what,
             f"{self.definition} regret{'' if self._ends_at == 'T' else f' at {self._ends_at}'} "
-            f"{self.mean[-1]:.6g}, 95 % interval [{low}, {high}]",
-            f"median {median:.6g}, quartiles {q25:.6g} and {q75:.6g}{sample}, standard deviation "
-            f"{self.std[-1]:.6g}",
+            f"{self._last_regret}",
         ]
+        if self.num_seeds > 1:
+            lines.append(
+                f"median {median:.6g}, quartiles {q25:.6g} and {q75:.6g}{sample}, standard "
+                f"deviation {self.std[-1]:.6g}"
+            )
         if self.batches is not None:
             most = self.batches.max() if self.totals is None else self.totals.most_batches
             lines.append(f"batches: {self.mean_batches:.4g} on average, {most} at most")
         return lines
 
     def __repr__(self) -> str:
-        low, high = self._interval
         return (
             f"<Result: {self._what}, seed {self.seed}\n"
-            f"{self.definition} regret at {self._ends_at} {self.mean[-1]:.6g}, 95 % interval "
-            f"[{low}, {high}]>"
+            f"{self.definition} regret at {self._ends_at} {self._last_regret}>"
         )
 
     def _repr_html_(self) -> str:
-        low, high = self._interval
         rows = [
             ["policy", self.variant],
             ["problem", self.problem],
             ["T", f"{self.horizon:,} {self._steps}"],
             ["seeds", f"{self.num_seeds:,}, from root seed {self.seed}"],
             *([name, text] for name, text in changed_settings(self.made_by).items()),
-            [f"{self.definition} regret at {self._ends_at}", f"{self.mean[-1]:.6g}"],
-            ["95 % interval", f"[{low}, {high}]"],
+            [f"{self.definition} regret at {self._ends_at}", self._last_regret],
         ]
         return html_table("Result", rows)
 
@@ -191,8 +189,8 @@ class Result:
         """The run in words, with all that is not at its default."""
         settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
         return (
-            f"{self.variant} on {self.problem}: {self.num_seeds:,} runs of T = {self.horizon:,} "
-            f"{self._steps}{''.join(settings)}"
+            f"{self.variant} on {self.problem}: {counted(self.num_seeds, 'run')} of "
+            f"T = {self.horizon:,} {self._steps}{''.join(settings)}"
         )
 
     @property
@@ -202,10 +200,13 @@ class Result:
         return "T" if last == self.horizon else f"t = {last:,}"
 
     @property
-    def _interval(self) -> tuple[str, str]:
-        """The ends of the 95 % interval of regret at the last checkpoint."""
-        low, high = interval95(self.mean[-1], self.sem[-1], self.num_seeds)
-        return f"{low:.6g}", f"{high:.6g}"
+    def _last_regret(self) -> str:
+        """Mean regret at the last checkpoint, with its 95 % interval, which one seed has not."""
+        mean, sem = self.mean[-1], self.sem[-1]
+        if self.num_seeds == 1:
+            return f"{mean:.6g}"
+        low, high = interval95(mean, sem, self.num_seeds)
+        return f"{mean:.6g}, 95 % interval [{low:.6g}, {high:.6g}]"
 
     def plot(self) -> Figure:
         """Regret against time, with 95 % intervals, as a matplotlib figure."""

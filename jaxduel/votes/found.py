@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from jaxduel.display import html_table
+from jaxduel.display import counted, html_table
 from jaxduel.errors import unknown_name
 from jaxduel.policies.base import NO_WINNER
 from jaxduel.problems import DuelingProblem
@@ -162,7 +162,8 @@ class Found:
             ended &= self.stops.votes < 0
         if ended.any():
             least = int(self.cast[ended].min())
-            lines.append(f"{ended.sum():,} runs ended before that, with {least:,} votes or more")
+            runs, votes = counted(int(ended.sum()), "run"), counted(least, "vote")
+            lines.append(f"{runs} ended before that, with {votes} or more")
         if self.stops is not None:
             stopped = self.stops.votes >= 0
             wrong = stopped & ~self.truth.is_right(self.stops.named)
@@ -175,10 +176,8 @@ class Found:
     @property
     def _what(self) -> str:
         settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
-        return (
-            f"{self.variant} on {self.problem}: {self.num_seeds:,} runs of {self.votes[-1]:,} votes"
-            f"{''.join(settings)}"
-        )
+        runs, votes = counted(self.num_seeds, "run"), counted(int(self.votes[-1]), "vote")
+        return f"{self.variant} on {self.problem}: {runs} of {votes}{''.join(settings)}"
 
     def __repr__(self) -> str:
         return "<Found: " + "\n".join(self.summary()) + ">"

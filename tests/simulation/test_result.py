@@ -177,7 +177,12 @@ def test_its_repr_names_what_ran_and_its_regret():
     for text in ("rucb[alpha=0.6]", "&lt;a &amp; b&gt;", f"[{low}, {high}]", "300 comparisons",
                  "8, from root seed 5", '<th scope="row">delay</th><td>3</td>'):  # fmt: skip
         assert text in table
-    assert "interval [nan, nan]" in repr(simulated("rucb", num_seeds=1))
+    one = simulated("rucb", num_seeds=1)
+    assert repr(one).splitlines() == [
+        "<Result: rucb on arxiv: 1 run of T = 300 comparisons, seed 5",
+        f"copeland regret at T {one.mean[-1]:.6g}>",
+    ]
+    assert one.summary()[1:] == [f"copeland regret {one.mean[-1]:.6g}"]
     early = replace(result, horizon=1_000)
     assert f"copeland regret at t = 300 {result.mean[-1]:.6g}" in repr(early)
     assert early.summary()[1].startswith(f"copeland regret at t = 300 {result.mean[-1]:.6g}")

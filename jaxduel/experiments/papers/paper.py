@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jaxduel import problems
+from jaxduel.display import counted
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.claims import Claim
@@ -380,4 +381,4 @@ def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:
 
 
 def _in_words(size: Size) -> str:
-    return f"T = {short(size.horizon)}, {size.runs:,} runs"
+    return f"T = {short(size.horizon)}, {counted(size.runs, 'run')}"

@@ -26,7 +26,7 @@ def summary(groups: Sequence[Group]) -> list[str]:
         f"{counted(len({c.horizon for c in cells}), *ends)}",
         f"{counted(len(groups), 'group')} of cells that run together, "
         f"{counted(len(programs), 'program')} to compile",
-        f"{counted(len(every), 'block')} for {groups[0].num_seeds:,} seeds a cell: "
+        f"{counted(len(every), 'block')} for {counted(groups[0].num_seeds, 'seed')} a cell: "
         f"{steps:.4g} {'votes' if identifies else 'comparisons or pulls'}",
     ]
     for policy in dict.fromkeys(group.policy for group in groups):
