@@ -69,14 +69,14 @@ def largest_of_two(seed: KeyWords, wins: Array, losses: Array, among: Array) -> 
     proposed = [
         among
         & ((numbers != first) | (floor == -jnp.inf))
-        & (uniform_of(word) <= _bound(a, b, floor))
+        & (uniform_of(word) <= bound_beyond(a, b, floor))
         for floor, word in zip(floors, words, strict=True)
     ]
     proposed = jnp.stack(materialize(proposed, first < 0))  # else not vectorized
     floor = jnp.stack(floors)[:, None]
     known = jnp.where(numbers == first, floor, -jnp.inf)
     each = [jnp.broadcast_to(x, known.shape) for x in (wins, losses, floor)]
-    left, right = draw_marked(_propose_above, _OTHERS, seed, proposed, known, *each)
+    left, right = draw_marked(propose_beyond, _OTHERS, seed, proposed, known, *each)
     return first_largest(left), first_largest(right)
 
 
@@ -102,7 +102,7 @@ def _scale(a: Array, b: Array) -> Array:
     return jnp.sqrt(2.0 * math.pi * (a + b) / a / b)
 
 
-def _bound(a: Array, b: Array, floor: Array) -> Array:
+def bound_beyond(a: Array, b: Array, floor: Array) -> Array:
     """The bound of P(logit(theta) > floor), at most 1, theta ~ Beta(a, b)."""
     theta, rest, fall = _beyond(a, b, floor)
     n = a + b
@@ -112,7 +112,7 @@ def _bound(a: Array, b: Array, floor: Array) -> Array:
     return jnp.where(fall > 0, jnp.minimum(bound, 1.0), 1.0)
 
 
-def _propose_above(words: Array, wins: Array, losses: Array, floor: Array) -> tuple[Array, Array]:
+def propose_beyond(words: Array, wins: Array, losses: Array, floor: Array) -> tuple[Array, Array]:
     """A proposal of logit(theta), minus infinity if there is none above the floor; whether it is
     the last."""
     a, b, difference = counts_of(wins + 1, losses + 1)
@@ -135,7 +135,7 @@ def _propose_above(words: Array, wins: Array, losses: Array, floor: Array) -> tu
     remainders = close_stirling(a) + close_stirling(b) - close_stirling(n)
     area = _scale(a, b) * jnp.exp(remainders)
     beyond = height * (hat.right + 1.0 / hat.right_slope) / area
-    share = jnp.where(above, beyond / _bound(a, b, floor), 1.0)
+    share = jnp.where(above, beyond / bound_beyond(a, b, floor), 1.0)
     accepted = is_accepted(words[1], share * weight)
     y = jnp.where(above, floor, mode) + t
     return jnp.where(accepted, y, -jnp.inf), accepted | above

@@ -183,7 +183,7 @@ class Policy(Protocol):
 
 
 class Quiet(NamedTuple):
-    """A quiet run: comparisons of an arm with itself that teach nothing.
+    """A quiet run: comparisons of an arm with itself whose outcomes do not matter.
 
     Example:
       >>> import jax
@@ -218,8 +218,8 @@ class SupportsSkip(Protocol):
         """The quiet run that comes next, and the state after it.
 
         Skipping must keep the law: with `limit` comparisons left, the policy makes n of the arm
-        with itself, whose outcomes and keys change nothing but its clock, and goes on from the
-        state that is returned. A policy that draws nothing keeps its trajectory bit for bit.
+        with itself, whose outcomes and keys change nothing, and goes on from the state that is
+        returned. A policy that draws nothing keeps its trajectory bit for bit.
 
         Args:
           state: before the next comparison.

@@ -49,8 +49,8 @@ def simulate(
     """Simulates a policy on an instance.
 
     A seed's numbers depend on `seed` and its index, not on how many seeds run, on which devices of
-    a kind, or in which chunks; those of `ccb`, `dts`, `dts+`, `rcs` and `rex3` with `skip_quiet`
-    also on `lanes`.
+    a kind, or in which chunks; those of `ccb`, `dts`, `dts+`, `rcs`, `rex3` and `self-sparring` with
+    `skip_quiet` also on `lanes`.
 
     Args:
       policy: the policy (`jaxduel.policies.make`, or one of your own).
@@ -72,7 +72,7 @@ def simulate(
         the law of the preferences themselves; "drop", a tie costs a comparison and teaches nothing:
         the policy is never told an outcome; "tell", it is told of the tie, if it learns from ties.
       first_seed: index of the first run: those of an earlier call with fewer runs can be continued,
-        bit for bit (those of the five policies above where both calls have the same `lanes`, and
+        bit for bit (those of the policies named above where both calls have the same `lanes`, and
         `first_seed` is a multiple of it); `jaxduel.join` joins both.
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
@@ -81,8 +81,8 @@ def simulate(
         skipped, where the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and
         once that pays. The law is the same. So are the comparisons, bit for bit, except for
         policies that draw at random how long a run is, or who of several arms meets itself in it
-        (`ccb`, `dts`, `dts+`, `rcs`, `rex3`): their draws then differ, and depend on when skipping
-        begins.
+        (`ccb`, `dts`, `dts+`, `rcs`, `rex3`, `self-sparring`): their draws then differ, and depend
+        on when skipping begins.
         That is decided for a whole block (of all cells, in `simulate_many`): by its seeds, and by
         how much is left to do, as compiling the loop that skips takes as long as many steps.
         "winners" is for regret alone: where several arms without regret share a run and nothing

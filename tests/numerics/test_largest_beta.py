@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from jaxduel.numerics.beta_hat import hat_of
-from jaxduel.numerics.largest_beta import _bound, _propose_above, largest_of_two
+from jaxduel.numerics.largest_beta import bound_beyond, largest_of_two, propose_beyond
 from jaxduel.numerics.target import tracing_for
 from jaxduel.numerics.threefry import KeyWords
 
@@ -82,7 +82,7 @@ def test_the_bound_holds():
     """Up to float32: four roundings of n theta or n (1 - theta) are an error of n d."""
     a, b, floor = cases()
     floor = floor.astype(np.float32).astype(float)
-    found = np.asarray(jax.jit(_bound)(*(jnp.asarray(x, jnp.float32) for x in (a, b, floor))))
+    found = np.asarray(jax.jit(bound_beyond)(*(jnp.asarray(x, jnp.float32) for x in (a, b, floor))))
     theta, rest, n = special.expit(floor), special.expit(-floor), a + b
     truth = special.betainc(b, a, rest)
     distance = np.maximum(theta - a / n, 0)
@@ -111,12 +111,12 @@ def test_what_is_proposed_above_the_floor_has_the_law_of_beta(a, b, z):
     floor = np.float32(np.log(a / b) + z * min(np.sqrt((a + b) / (a * b)), 2))
     words = jax.random.bits(jax.random.key(3), (2, DRAWS))
     given = jnp.int32(a - 1), jnp.int32(b - 1), floor
-    y, is_last = jax.jit(_propose_above)(words, *(jnp.full(DRAWS, x) for x in given))
+    y, is_last = jax.jit(propose_beyond)(words, *(jnp.full(DRAWS, x) for x in given))
     assert is_last.all()
     y = np.asarray(y, float)
     y = y[np.isfinite(y)]
     beyond = special.betainc(b, a, special.expit(-float(floor)))
-    bound = float(_bound(jnp.float32(a), jnp.float32(b), jnp.float32(floor)))
+    bound = float(bound_beyond(jnp.float32(a), jnp.float32(b), jnp.float32(floor)))
     share = beyond / bound
     error = np.sqrt(share * (1 - share) / DRAWS)
     assert len(y) / DRAWS == pytest.approx(share, abs=4 * error)

@@ -37,7 +37,7 @@ POLICIES = {
 }
 """Those that fall quiet, with parameters with which they do so before LONG on some instance."""
 
-RANDOM = {"ccb", "dts", "dts+", "rcs", "rex3"}
+RANDOM = {"ccb", "dts", "dts+", "rcs", "rex3", "self-sparring"}
 """Those whose quiet runs are drawn: the same law, other runs."""
 
 

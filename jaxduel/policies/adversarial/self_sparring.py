@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -10,7 +11,8 @@ import jax.numpy as jnp
 
 from jaxduel.numerics.largest_beta import largest_of_two
 from jaxduel.numerics.threefry import words_of
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.adversarial.sparring_runs import Proposal, duel_of, run_of
+from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -20,6 +22,8 @@ class SelfSparringState(NamedTuple):
 
     won: jax.Array  # (K,) int32: duels that each arm won, against itself included
     lost: jax.Array  # (K,) int32: duels that it lost
+    proposal: Proposal | None = None
+    """None but from a quiet run to the comparison after it."""
 
 
 @register("self-sparring", "Self-Sparring")
@@ -39,13 +43,16 @@ class SelfSparring:
     linearity. That is not confirmed; the first two are not here.
 
     Few of the numbers are drawn, by the law of all (`jaxduel.numerics.largest_beta`). Outcomes that
-    are withheld change nothing, and those that arrive late count alike. A step costs O(K).
+    arrive late count like others; a duel of an arm with itself counts at once, whatever comes of
+    it. A step costs O(K).
+
+    Such duels of the arm of the largest mean are quiet, although they sharpen its posterior: their
+    number is drawn from a bound of how likely another duel is, which is then played, or taken back,
+    with the probability that makes up for it (`jaxduel.policies.adversarial.sparring_runs`).
 
     Attributes:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
-
-    It has no quiet runs: an arm against itself sharpens its posterior.
 
     Example:
       >>> import jax
@@ -75,8 +82,10 @@ class SelfSparring:
 
     def act(self, state: SelfSparringState, key: Key) -> Duel:
         """The arm of the largest number of either sample."""
-        sampled = largest_of_two(words_of(key), state.won, state.lost, self.active_arms)
-        return Duel(*sampled)
+        seed, counts = words_of(key), (state.won, state.lost, jnp.asarray(self.active_arms))
+        if state.proposal is None:
+            return Duel(*largest_of_two(seed, *counts))
+        return Duel(*duel_of(seed, *counts, state.proposal))
 
     def update(
         self, state: SelfSparringState, plan: Duel, outcome: jax.Array, key: Key
@@ -84,15 +93,29 @@ class SelfSparring:
         """Counts the outcome for both arms."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         left, right = arms == plan.left, arms == plan.right
-        left_won, right_won = jnp.asarray(outcome) > 0, jnp.asarray(outcome) < 0
+        both, outcome = left & right, jnp.asarray(outcome)
+        left_won, right_won = outcome > 0, outcome < 0
         return SelfSparringState(
-            won=state.won + (left & left_won) + (right & right_won),
-            lost=state.lost + (left & right_won) + (right & left_won),
+            won=state.won + (both | (left & left_won) | (right & right_won)),
+            lost=state.lost + (both | (left & right_won) | (right & left_won)),
         )
 
+    def quiet(
+        self, state: SelfSparringState, limit: jax.Array, key: Key
+    ) -> tuple[SelfSparringState, Quiet]:
+        """The duels of the arm of the largest mean with itself before another one is proposed."""
+        won, lost, before = state
+        if before is not None:
+            limit = jnp.where(before.is_made, 0, limit)
+        n, proposal = run_of(words_of(key), won, lost, jnp.asarray(self.active_arms), limit)
+        if before is not None:
+            proposal = jax.tree.map(partial(jnp.where, before.is_made), before, proposal)
+        own = jnp.where(jnp.arange(self.num_arms, dtype=jnp.int32) == proposal.arm, n, 0)
+        return SelfSparringState(won + own, lost + own, proposal), Quiet(proposal.arm, n)
+
     def learn(self, state: SelfSparringState, feedback: Feedback) -> SelfSparringState:
-        """Takes in withheld outcomes."""
-        wins = feedback.left_wins + feedback.right_wins.T
+        """Takes in withheld outcomes, but of arms with themselves, which count already."""
+        wins = feedback.wins()
         return SelfSparringState(
             won=state.won + jnp.sum(wins, axis=1, dtype=jnp.int32),
             lost=state.lost + jnp.sum(wins, axis=0, dtype=jnp.int32),

@@ -1,0 +1,137 @@
+"""Quiet runs of Self-Sparring: the bound of a proposal, and the law of the comparison after it."""
+
+from functools import partial
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import jaxduel as jd
+from jaxduel.numerics.threefry import words_of
+from jaxduel.policies.adversarial.self_sparring import SelfSparringState
+from jaxduel.policies.adversarial.sparring_runs import _log_bound, run_of
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+LONG = 2**31 - 2
+COUNTS = [([100, 3, 2, 3], [60, 10, 9, 12]), ([400, 30, 25, 1], [390, 60, 55, 9])]
+"""Wins and losses. An event is proposed in some comparisons, of the first in more and more."""
+
+
+@jax.jit
+def decided(won, lost):
+    """What a run decides, and the bounds of P(y < c) at the ends of its stretch."""
+    _, proposal = run_of(words_of(jax.random.key(0)), won, lost, jnp.ones(4, bool), jnp.int32(LONG))
+    own = won[proposal.arm], lost[proposal.arm], proposal.level, proposal.tilt
+    stretch = jnp.maximum(own[0] // 4, 1)
+    with jax.enable_x64(True):
+        return proposal, stretch, [_log_bound(*own, n) for n in (0, stretch)]
+
+
+def test_the_bound_for_the_arm_itself_holds_all_along_a_stretch():
+    """At 1e9 comparisons log Gamma is 2e10, of which float64 has 4e-6."""
+    rng = np.random.default_rng(0)
+    for size in 10.0 ** rng.uniform(0, 9, 300):
+        won = rng.binomial(int(size), rng.uniform(0.2, 0.8, 4)).astype(np.int32)
+        lost = (int(size) - won).astype(np.int32)
+        proposal, stretch, ends = jax.device_get(decided(won, lost))
+        s, c = float(proposal.tilt), float(proposal.level)
+        n = np.unique(np.linspace(0, stretch, 20).round())
+        a, b = won[proposal.arm] + 1 + n, lost[proposal.arm] + 1 + n
+        assert 0 <= s <= won[proposal.arm]
+        bounds = s * c + special.betaln(a - s, b + s) - special.betaln(a, b)
+        np.testing.assert_allclose(ends, bounds[[0, -1]], rtol=1e-9, atol=1e-4)
+        assert (bounds <= max(ends) + 1e-4).all()
+        below = special.betainc(a, b, special.expit(c))
+        assert (below <= np.exp(np.minimum(bounds, 0.0) + 1e-4)).all()
+        if s > 0:
+            assert ends[0] < -1
+
+
+@pytest.mark.parametrize("before", [0, 8])
+@pytest.mark.parametrize(("won", "lost"), COUNTS)
+def test_the_comparison_after_a_run_has_the_law_of_the_posterior(won, lost, before):
+    """Of seeds whose runs are `before` long or longer: in some the next comparison is proposed, in
+    others it is quiet; together it has the law that SciPy integrates for the counts by then."""
+    number = 2**18
+    won, lost = (jnp.asarray([*x, 0], jnp.int32) for x in (won, lost))
+    active = jnp.arange(len(won)) < len(won) - 1
+    policy = jd.policies.make("self-sparring", num_arms=len(won), active_arms=np.asarray(active))
+
+    @jax.jit
+    @jax.vmap
+    def compared(key):
+        state = SelfSparringState(won, lost)
+        state, run = policy.quiet(state, jnp.int32(before + 1), jax.random.fold_in(key, 0))
+        duel = policy.act(state, jax.random.fold_in(key, 1))
+        proposed = run.n == before
+        left, right = (jnp.where(proposed, arm, run.arm) for arm in duel)
+        return run.n, left, right, state.proposal.is_made
+
+    n, left, right, made = map(
+        np.asarray, compared(jax.random.split(jax.random.key(before), number))
+    )
+    assert (made == (n <= before)).all()
+    assert (n == before).sum() > 1000
+    reached = n >= before
+    own = np.where(np.arange(len(won)) == 0, before, 0)
+    p = best_of(np.asarray(won + own)[:-1], np.asarray(lost + own)[:-1])
+    expected = np.outer(p, p)
+    found = np.histogram2d(left[reached], right[reached], bins=np.arange(-0.5, len(p) + 1))[0]
+    total = reached.sum()
+    chances = [
+        stats.binomtest(int(count), int(total), float(chance)).pvalue
+        for count, chance in zip(found[:-1, :-1].ravel(), expected.ravel(), strict=True)
+    ]
+    assert found.sum() == found[:-1, :-1].sum() == total
+    assert min(chances) > 6e-5 / len(chances)
+
+
+def best_of(won, lost):
+    """P(theta_i is the largest) for every i."""
+    laws = [stats.beta(w + 1, x + 1) for w, x in zip(won, lost, strict=True)]
+
+    def best(i, x):
+        return laws[i].pdf(x) * np.prod([law.cdf(x) for j, law in enumerate(laws) if j != i])
+
+    edges = np.unique([law.ppf(q) for law in laws for q in (0, 1e-9, 0.1, 0.9, 1 - 1e-9, 1)])
+    parts = [
+        [integrate.quad(partial(best, i), *ends)[0] for ends in pairwise(edges)]
+        for i in range(len(won))
+    ]
+    p = np.sum(parts, axis=1)
+    assert p.sum() == pytest.approx(1, abs=1e-6)
+    return p
+
+
+def test_a_run_that_has_decided_is_not_drawn_again():
+    policy = jd.policies.make("self-sparring", num_arms=2)
+    state = SelfSparringState(jnp.array([60, 10]), jnp.array([40, 40]))
+    for seed in range(20):
+        once, run = policy.quiet(state, jnp.int32(LONG), jax.random.key(seed))
+        again, none = policy.quiet(once, jnp.int32(LONG), jax.random.key(100 + seed))
+        if once.proposal.is_made:
+            jax.tree.map(np.testing.assert_array_equal, once, again)
+            assert none.n == 0
+        else:  # cut at the end of the stretch
+            assert run.n == 15
+            assert again.won[0] == 75 + none.n
+
+
+def test_whole_runs_with_runs_skipped_have_the_law_of_plain_ones():
+    """Regret and plays of each arm; seeds for 3 % of the regret to be 4.5 standard errors."""
+    problem = jd.problems.btl_from_weights([4, 2, 1])
+    policy = jd.policies.make("self-sparring", num_arms=3)
+    times, number = [1_000, 100_000], 2**13
+    means, errors = [], []
+    for seed, skip in enumerate((True, False)):
+        way = jd.simulate(policy, problem, times[-1], number, seed, times, skip_quiet=skip)
+        values = np.concatenate([way.plays, way.regret[:, :, None]], axis=2)
+        means.append(values.mean(axis=0))
+        errors.append(values.std(axis=0, ddof=1) / np.sqrt(number))
+    error = np.hypot(*errors)
+    assert error[-1, -1] <= 0.03 / 4.5 * means[1][-1, -1]
+    assert (np.abs(means[0] - means[1]) <= 4.5 * error).all()
