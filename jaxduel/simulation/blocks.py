@@ -37,10 +37,10 @@ is compiled for long runs. Where skipping begins soon, the steps take less."""
 _brief_seconds: defaultdict[Program, float] = defaultdict(float)
 ROUNDS_PER_CALL = 64
 TURNS_PER_CALL = 64
-TAIL_TURNS = 2**17
-"""Turns after which the last few seeds of a block move to fewer slots: compiling the loop for
-fewer slots takes about as long. Where regret has a heavy tail, one seed runs ten times as long as
-others."""
+TAIL_SECONDS = 4.0
+"""Time that the last few seeds of a block run on before they move to fewer slots: compiling the
+loop for these takes about as long. Where regret has a heavy tail, one seed runs ten times as long
+as others."""
 _KINDS = {kind.__name__: kind for kind in (Duel, Pull, Batch, PullBatch)}
 
 
@@ -179,15 +179,16 @@ def _run_events(
         slots = events.occupy(block, first, number=number, program=program)
     following = np.full(len(cell.checkpoints) if stacked else (), number, np.int32)
     following = placed(following, job.root)
-    total, ticked, waited = job.amount - made, 0, 0
+    total, ticked, waited = job.amount - made, 0, 0.0
     while True:
         if job.stop.is_set():
             return None
+        called = perf_counter()
         slots = events.advance(cell, slots, np.int32(TURNS_PER_CALL), program=program)
         if not pays(slots.lane):
             job.tick(-ticked)
             return None
-        if alone and waited >= TAIL_TURNS:
+        if alone and waited >= TAIL_SECONDS:
             alone, block = False, slots.lane
             slots = events.occupy(block, first, number=number, program=program)
         if not alone:
@@ -201,8 +202,8 @@ def _run_events(
         ticked, most = progress, int(np.max(np.sum(running, axis=-1)))
         if most == 0:
             break
-        waited = waited + TURNS_PER_CALL if most <= few < number else 0
-        if waited >= TAIL_TURNS and not alone:
+        waited = waited + perf_counter() - called if most <= few < number else 0.0
+        if waited >= TAIL_SECONDS and not alone:
             slots, number = events.close_up(slots, size, number=few), few
     record, _ = events.recorded(seen, program=program)
     record, before = jax.tree.map(np.array, record), (slice(None),) * (2 if stacked else 1)

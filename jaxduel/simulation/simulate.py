@@ -49,8 +49,8 @@ def simulate(
     """Simulates a policy on an instance.
 
     A seed's numbers depend on `seed` and its index, not on how many seeds run, on which devices of
-    a kind, or in which chunks; those of `ccb`, `dts`, `dts+`, `rcs`, `rex3` and `self-sparring` with
-    `skip_quiet` also on `lanes`.
+    a kind, or in which chunks; those of `ccb`, `dts`, `dts+`, `rcs`, `rex3` and `self-sparring`
+    with `skip_quiet` also on `lanes`.
 
     Args:
       policy: the policy (`jaxduel.policies.make`, or one of your own).

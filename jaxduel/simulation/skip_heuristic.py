@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxduel.simulation import events
 from jaxduel.simulation.ballots import votes_left
-from jaxduel.simulation.devices import placed
+from jaxduel.simulation.devices import is_on_cpu, placed
 from jaxduel.simulation.events import EventLane
 from jaxduel.simulation.jobs import Job
 from jaxduel.simulation.lanes import Setup
@@ -17,6 +17,8 @@ TURN_COST = 3.0
 (CCB) to 5 (D-TS on 16 arms); by the kernels of an NVIDIA H200, 1.1 (ECW-RMED) to 3.7 (D-TS). It is
 not timed where it is used: some policies draw other runs if skipping begins at another time, and
 the same seeds are to play the same."""
+FEW_COST = 1.6
+"""The cost of a turn of `FEW_SLOTS` slots, each, by that of a turn of many: measured, D-TS+."""
 TRIAL = 1024
 """Comparisons between two looks at the count of self-comparisons, and at most in a trial."""
 TRIAL_TURNS = 64
@@ -150,10 +152,15 @@ class SkipHeuristic:
     def _pays(self, turns: np.ndarray) -> bool:
         """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than a step.
 
-        A slot whose seed is done takes the next one, so that the mean over seeds counts, unless one
-        slow seed alone takes longer.
+        A slot whose seed is done takes the next one, so that the mean over seeds counts, unless
+        slow seeds alone take longer. On a CPU the last ones have fewer slots (`FEW_SLOTS`).
         """
-        each = np.maximum(np.mean(turns, axis=-1), np.max(turns, axis=-1) * self._share)
+        ordered, (job, few) = np.sort(turns, axis=-1), (self._job, events.FEW_SLOTS)
+        each = np.maximum(np.mean(turns, axis=-1), ordered[..., -1] * self._share)
+        if few < job.slots and is_on_cpu(job.root):
+            last = ordered[..., -1] * FEW_COST * few / job.lanes
+            each = np.maximum(np.mean(turns, axis=-1), ordered[..., -1 - few] * self._share)
+            each = np.maximum(each, last)
         return float(np.max(each)) * self._cost < 1.0
 
 

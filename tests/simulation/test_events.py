@@ -159,7 +159,7 @@ def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
     usual = [_simulate(policy, MSLR5).plays for policy in policies]
     moved = _moves(monkeypatch)
     monkeypatch.setattr(events, "FEW_SLOTS", 2)
-    monkeypatch.setattr(blocks, "TAIL_TURNS", 1)
+    monkeypatch.setattr(blocks, "TAIL_SECONDS", 1e-9)
     monkeypatch.setattr(blocks, "TURNS_PER_CALL", 8)
     for policy, plays in zip(policies, usual, strict=True):
         assert np.array_equal(_simulate(policy, MSLR5).plays, plays)
@@ -336,7 +336,7 @@ def test_the_last_seeds_of_a_narrow_block_move_to_few_slots(monkeypatch):
     usual = _simulate(policy, MSLR5).plays
     moved = _moves(monkeypatch)
     monkeypatch.setattr(events, "FEW_SLOTS", 2)
-    monkeypatch.setattr(blocks, "TAIL_TURNS", 1)
+    monkeypatch.setattr(blocks, "TAIL_SECONDS", 1e-9)
     assert np.array_equal(_simulate(policy, MSLR5).plays, usual)
     assert moved
     assert set(moved) == {(8, 2)}

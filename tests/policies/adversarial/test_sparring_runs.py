@@ -121,11 +121,12 @@ def test_a_run_that_has_decided_is_not_drawn_again():
             assert again.won[0] == 75 + none.n
 
 
-def test_whole_runs_with_runs_skipped_have_the_law_of_plain_ones():
-    """Regret and plays of each arm; seeds for 3 % of the regret to be 4.5 standard errors."""
+@pytest.mark.thorough
+def test_whole_runs_with_runs_skipped_have_the_law_of_plain_ones(turns):
+    """Regret and plays of each arm; seeds for 5 % of the regret to be 4.5 standard errors."""
     problem = jd.problems.btl_from_weights([4, 2, 1])
     policy = jd.policies.make("self-sparring", num_arms=3)
-    times, number = [1_000, 100_000], 2**13
+    times, number = [500, 5_000], 5_000
     means, errors = [], []
     for seed, skip in enumerate((True, False)):
         way = jd.simulate(policy, problem, times[-1], number, seed, times, skip_quiet=skip)
@@ -133,5 +134,6 @@ def test_whole_runs_with_runs_skipped_have_the_law_of_plain_ones():
         means.append(values.mean(axis=0))
         errors.append(values.std(axis=0, ddof=1) / np.sqrt(number))
     error = np.hypot(*errors)
-    assert error[-1, -1] <= 0.03 / 4.5 * means[1][-1, -1]
+    assert error[-1, -1] <= 0.05 / 4.5 * means[1][-1, -1]
+    assert np.concatenate(turns).mean() < 0.5 * times[-1]
     assert (np.abs(means[0] - means[1]) <= 4.5 * error).all()
