@@ -1,18 +1,16 @@
 """The index of the largest of Beta numbers: its law, its parts, and lanes beside each other."""
 
-from functools import partial
-from itertools import pairwise
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import special, stats
 
 from jaxduel.numerics.beta_hat import hat_of
 from jaxduel.numerics.largest_beta import bound_beyond, largest_of_two, propose_beyond
 from jaxduel.numerics.target import tracing_for
 from jaxduel.numerics.threefry import KeyWords
+from tests.best_of_posterior import best_of
 
 pytestmark = pytest.mark.thorough
 
@@ -39,26 +37,10 @@ def largest(seed, wins, losses, among):
     return jax.vmap(largest_of_two, (0, None, None, None))(seed, wins, losses, among)
 
 
-def integrated(wins, losses):
-    """P(theta_i is the largest) for every i."""
-    laws = [stats.beta(w + 1, x + 1) for w, x in zip(wins, losses, strict=True)]
-
-    def best(i, x):
-        return laws[i].pdf(x) * np.prod([law.cdf(x) for j, law in enumerate(laws) if j != i])
-
-    edges = np.unique([law.ppf(q) for law in laws for q in (0, 1e-12, 0.1, 0.9, 1 - 1e-12, 1)])
-    parts = [
-        [integrate.quad(partial(best, i), *ends)[0] for ends in pairwise(edges)]
-        for i in range(len(wins))
-    ]
-    return np.sum(parts, axis=1)
-
-
 @pytest.mark.parametrize(("wins", "losses"), COUNTS)
 def test_an_index_is_found_as_often_as_its_number_is_the_largest(wins, losses):
     """In both samples, and independently in them; never outside the set."""
-    p = integrated(wins, losses)
-    assert p.sum() == pytest.approx(1, abs=1e-6)
+    p = best_of(wins, losses)
     wins, losses = (jnp.asarray([*x, 10**6], jnp.int32) for x in (wins, losses))
     among = jnp.arange(len(wins)) < len(p)
     pairs = np.asarray(largest(seeds(DRAWS), wins, losses, among))

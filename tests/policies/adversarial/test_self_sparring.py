@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import integrate, stats
 
 import jaxduel as jd
 from jaxduel.policies.adversarial.self_sparring import SelfSparringState
+from tests.best_of_posterior import best_of
 from tests.choice import some
 from tests.oracles.adversarial.self_sparring import SelfSparring
 from tests.policies.adversarial.numbers import assert_agree, regret
@@ -73,13 +73,7 @@ def test_an_arm_is_played_as_often_as_it_is_the_best_of_the_posterior():
     policy = jd.policies.make("self-sparring", num_arms=4, active_arms=[1, 1, 1, 0])
     won, lost = np.array([[3, 9, 0], [4, 8, 2]])
     state = SelfSparringState(*(jnp.asarray([*x, 0], jnp.int32) for x in (won, lost)))
-    laws = [stats.beta(w + 1, x + 1) for w, x in zip(won, lost, strict=True)]
-
-    def best(i, x):
-        return laws[i].pdf(x) * np.prod([laws[j].cdf(x) for j in range(3) if j != i])
-
-    p = np.array([integrate.quad(partial(best, i), 0, 1)[0] for i in range(3)])
-    assert p.sum() == pytest.approx(1)
+    p = best_of(won, lost)
     num = 40_000
     left, right = jax.jit(jax.vmap(policy.act, (None, 0)))(state, jax.random.split(KEY, num))
     found = np.histogram2d(left, right, bins=np.arange(-0.5, 4))[0] / num

@@ -1,18 +1,16 @@
 """Quiet runs of Self-Sparring: the bound of a proposal, and the law of the comparison after it."""
 
-from functools import partial
-from itertools import pairwise
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import special, stats
 
 import jaxduel as jd
 from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.adversarial.self_sparring import SelfSparringState
 from jaxduel.policies.adversarial.sparring_runs import _log_bound, run_of
+from tests.best_of_posterior import best_of
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -88,23 +86,6 @@ def test_the_comparison_after_a_run_has_the_law_of_the_posterior(won, lost, befo
     ]
     assert found.sum() == found[:-1, :-1].sum() == total
     assert min(chances) > 6e-5 / len(chances)
-
-
-def best_of(won, lost):
-    """P(theta_i is the largest) for every i."""
-    laws = [stats.beta(w + 1, x + 1) for w, x in zip(won, lost, strict=True)]
-
-    def best(i, x):
-        return laws[i].pdf(x) * np.prod([law.cdf(x) for j, law in enumerate(laws) if j != i])
-
-    edges = np.unique([law.ppf(q) for law in laws for q in (0, 1e-9, 0.1, 0.9, 1 - 1e-9, 1)])
-    parts = [
-        [integrate.quad(partial(best, i), *ends)[0] for ends in pairwise(edges)]
-        for i in range(len(won))
-    ]
-    p = np.sum(parts, axis=1)
-    assert p.sum() == pytest.approx(1, abs=1e-6)
-    return p
 
 
 def test_a_run_that_has_decided_is_not_drawn_again():
