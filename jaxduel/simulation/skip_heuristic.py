@@ -155,12 +155,11 @@ class SkipHeuristic:
         A slot whose seed is done takes the next one, so that the mean over seeds counts, unless
         slow seeds alone take longer. On a CPU the last ones have fewer slots (`FEW_SLOTS`).
         """
-        ordered, (job, few) = np.sort(turns, axis=-1), (self._job, events.FEW_SLOTS)
-        each = np.maximum(np.mean(turns, axis=-1), ordered[..., -1] * self._share)
-        if few < job.slots and is_on_cpu(job.root):
-            last = ordered[..., -1] * FEW_COST * few / job.lanes
-            each = np.maximum(np.mean(turns, axis=-1), ordered[..., -1 - few] * self._share)
-            each = np.maximum(each, last)
+        job, ordered = self._job, np.sort(turns, axis=-1)
+        few = events.FEW_SLOTS if is_on_cpu(job.root) and job.slots > events.FEW_SLOTS else 0
+        waiting = ordered[..., -1 - few] * self._share
+        last = ordered[..., -1] * FEW_COST * few / job.lanes
+        each = np.maximum.reduce([np.mean(turns, axis=-1), waiting, last])
         return float(np.max(each)) * self._cost < 1.0
 
 

@@ -30,12 +30,18 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from jaxduel.numerics.beta import propose_logit
-from jaxduel.numerics.beta_hat import counts_of, uniform_of
+from jaxduel.numerics.beta_hat import (
+    counts_of,
+    hat_of,
+    is_accepted,
+    mode_of,
+    uniform_of,
+    weigh,
+)
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.geometric import steps_before, unit
 from jaxduel.numerics.largest_beta import bound_beyond, propose_beyond
 from jaxduel.numerics.marked import draw_marked
-from jaxduel.numerics.masked_beta import tilted_logits
 from jaxduel.numerics.sums import prefix_sums, sum_in_order
 from jaxduel.numerics.threefry import KeyWords, random_words
 
@@ -122,8 +128,8 @@ def duel_of(
     lowest = jnp.where(made & ~(by_own & (samples > first)), level, -jnp.inf)
     drawn, everyone = jnp.zeros(2, jnp.float32), jnp.ones(2, bool)
     y = draw_marked(_propose_from, _OWN, seed, everyone, drawn, *own, lowest)
-    alone = (x[None] for x in (by_own, won[arm], lost[arm], -tilt))
-    low = tilted_logits(seed, _TILTED, *alone)[0]
+    alone = (x[None] for x in (by_own, level, won[arm], lost[arm], tilt))
+    low = draw_marked(_propose_tilted, _TILTED, seed, *alone)[0]
     share = jnp.exp(tilt * (low - level)) / excess
     falls = by_own & (low < level) & (uniform_of(random_words(seed, 0, _ACCEPTANCE)[0]) <= share)
     y = jnp.where(falls & (samples == first), low, y)
@@ -146,6 +152,15 @@ def _log_bound(won: Array, lost: Array, level: Array, tilt: Array, n: Array) -> 
     a, b = a + n, b + n
     moved = lax.lgamma(a - s) - lax.lgamma(a) + lax.lgamma(b + s) - lax.lgamma(b)
     return s * level.astype(jnp.float64) + moved
+
+
+def _propose_tilted(words: Array, wins: Array, losses: Array, tilt: Array) -> tuple[Array, Array]:
+    """A proposal of logit(theta), theta ~ Beta(wins + 1 - tilt, losses + 1 + tilt), and whether it
+    is accepted."""
+    a, b, difference = counts_of(wins + 1, losses + 1)
+    a, b, difference = a - tilt, b + tilt, difference - 2.0 * tilt
+    distance, weight = weigh(words[0], hat_of(a, b, jnp.zeros_like(a)))
+    return mode_of(a, b, difference) + distance, is_accepted(words[1], weight)
 
 
 def _propose_from(words: Array, wins: Array, losses: Array, lowest: Array) -> tuple[Array, Array]:
