@@ -37,7 +37,7 @@ _FOR_CONDORCET = (
     *("ws-s", "ws-w"),
 )
 _FOR_COPELAND = ("ccb", "dts", "dts+", "ecw-rmed", "rex3", "scb", "uniform")
-_SKIPPING = ("dts", "ecw-rmed", "pcomp", "rmed1", "rucb", "scomp2")
+_SKIPPING = ("dts", "ecw-rmed", "pcomp", "rmed1", "rucb", "scomp2", "self-sparring")
 _NAMING = ("arena", "dts", "uniform")
 
 _RUNS = {"checkpoints": 1, "num_seeds": 24, "lanes": 24}
