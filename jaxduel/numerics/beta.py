@@ -118,6 +118,12 @@ def propose_logit(
     a, b, difference = counts_of(a, b)
     if above_half:
         return _propose_above_half(words, a, b, difference)
+    return propose_from(words, a, b, difference)
+
+
+def propose_from(words: Array, a: Array, b: Array, difference: Array) -> tuple[Array, Array]:
+    """`propose_logit`, not conditioned, of float32 parameters and a - b, which may be known more
+    accurately than they are."""
     distance, weight = weigh(words[0], hat_of(a, b, jnp.zeros_like(a)))
     return mode_of(a, b, difference) + distance, is_accepted(words[1], weight)
 

@@ -20,7 +20,7 @@ from jaxduel.simulation import ballots, events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
 from jaxduel.simulation.compiling import compiled_once, shared
-from jaxduel.simulation.devices import Device, is_on_cpu, placed
+from jaxduel.simulation.devices import Device, placed
 from jaxduel.simulation.jobs import Job, Recorded
 from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.narrowing import Narrowing
@@ -171,7 +171,7 @@ def _run_events(
     block = events.begin(cell, setups, lanes, *at, program=program)
     first, size, number = np.int32(0), np.int32(job.lanes), job.slots
     alone = number == job.lanes  # no seed waits for a slot
-    few = events.FEW_SLOTS if is_on_cpu(job.root) else 0
+    few = job.few_slots
     if alone:
         seeds = np.broadcast_to(np.arange(number, dtype=np.int32), block.t.shape)
         slots = events.Slots(placed(seeds, job.root), block)

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxduel.simulation import events
 from jaxduel.simulation.ballots import Ballots
 from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.devices import is_on_cpu
 from jaxduel.simulation.tallies import Tallies
 
 
@@ -39,6 +41,12 @@ class Job(NamedTuple):
     tick: Callable[[int], Any]
     compiles: Callable[[], Any]
     stop: threading.Event
+
+    @property
+    def few_slots(self) -> int:
+        """The number of slots to which the last seeds move: 0 if they stay where they are."""
+        few = events.FEW_SLOTS
+        return few if few < self.slots and is_on_cpu(self.root) else 0
 
     @property
     def amount(self) -> int:

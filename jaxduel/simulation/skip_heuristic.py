@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxduel.simulation import events
 from jaxduel.simulation.ballots import votes_left
-from jaxduel.simulation.devices import is_on_cpu, placed
+from jaxduel.simulation.devices import placed
 from jaxduel.simulation.events import EventLane
 from jaxduel.simulation.jobs import Job
 from jaxduel.simulation.lanes import Setup
@@ -155,10 +155,9 @@ class SkipHeuristic:
         A slot whose seed is done takes the next one, so that the mean over seeds counts, unless
         slow seeds alone take longer. On a CPU the last ones have fewer slots (`FEW_SLOTS`).
         """
-        job, ordered = self._job, np.sort(turns, axis=-1)
-        few = events.FEW_SLOTS if is_on_cpu(job.root) and job.slots > events.FEW_SLOTS else 0
+        few, ordered = self._job.few_slots, np.sort(turns, axis=-1)
         waiting = ordered[..., -1 - few] * self._share
-        last = ordered[..., -1] * FEW_COST * few / job.lanes
+        last = ordered[..., -1] * FEW_COST * few / self._job.lanes
         each = np.maximum.reduce([np.mean(turns, axis=-1), waiting, last])
         return float(np.max(each)) * self._cost < 1.0
 

@@ -10,12 +10,11 @@ from jaxduel.numerics.beta_hat import hat_of
 from jaxduel.numerics.largest_beta import bound_beyond, largest_of_two, propose_beyond
 from jaxduel.numerics.target import tracing_for
 from jaxduel.numerics.threefry import KeyWords
-from tests.best_of_posterior import best_of
+from tests.best_of_posterior import TINY, assert_found, best_of
 
 pytestmark = pytest.mark.thorough
 
 DRAWS = 2**18
-TINY = 6e-5  # p-value below which a test with fixed keys fails: four standard errors
 GRID = [1, 2, 3, 10, 100, 1_000, 10**5, 10**7]
 COUNTS = [
     ([0, 0], [0, 0]),
@@ -43,14 +42,7 @@ def test_an_index_is_found_as_often_as_its_number_is_the_largest(wins, losses):
     p = best_of(wins, losses)
     wins, losses = (jnp.asarray([*x, 10**6], jnp.int32) for x in (wins, losses))
     among = jnp.arange(len(wins)) < len(p)
-    pairs = np.asarray(largest(seeds(DRAWS), wins, losses, among))
-    found = np.bincount(pairs[0] * len(p) + pairs[1], minlength=len(p) ** 2)
-    law = np.clip(np.outer(p, p).ravel(), 0, 1)  # quadrature leaves it by 1e-12
-    chances = [
-        stats.binomtest(int(count), DRAWS, each).pvalue
-        for count, each in zip(found, law, strict=True)
-    ]
-    assert min(chances) > TINY / len(chances)
+    assert_found(*largest(seeds(DRAWS), wins, losses, among), p)
 
 
 def cases():

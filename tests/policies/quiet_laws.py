@@ -5,12 +5,21 @@ import numpy as np
 
 import jaxduel as jd
 
+USUAL = {"alpha": 0.51}
 
-def compare_laws(name, problem, times, num, *ways, alpha=0.51, winners=False, **settings):
+
+def skipping():
+    return {"skip_quiet": True}
+
+
+def plain():
+    return {"skip_quiet": False}
+
+
+def compare_laws(name, problem, times, num, *ways, parameters=USUAL, winners=False, **settings):
     """Means of regret and of each arm's plays, or of all winners' together, agree; returns the
     error of a difference of mean regrets at the last checkpoint, in units of the mean."""
-    problem = jd.problems.load(problem)
-    policy = jd.policies.make(name, num_arms=problem.num_arms, alpha=alpha)
+    policy = jd.policies.make(name, num_arms=problem.num_arms, **parameters)
     settings = {"devices": jax.devices()[:1], "checkpoints": times, "num_seeds": num, **settings}
     values = []
     for seed, prepare in enumerate(ways):
@@ -30,12 +39,11 @@ def compare_laws(name, problem, times, num, *ways, alpha=0.51, winners=False, **
 def check_whole_runs(turns, name, problem, times, num, settings):
     """Seeds for 3 % of the mean regret to be 4.5 standard errors or more."""
 
-    def skipping():
-        return {"skip_quiet": "winners" if settings.get("winners") else True}
+    def pooled():
+        return {"skip_quiet": "winners"}
 
-    def plain():
-        return {"skip_quiet": False}
-
-    error = compare_laws(name, problem, times, num, skipping, plain, **settings)
+    skipped = pooled if settings.get("winners") else skipping
+    problem = jd.problems.load(problem)
+    error = compare_laws(name, problem, times, num, skipped, plain, **settings)
     assert error <= 0.03 / 4.5
     assert np.concatenate(turns).mean() < 0.8 * times[-1]

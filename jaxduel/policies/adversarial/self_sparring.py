@@ -76,9 +76,7 @@ class SelfSparring:
 
     def from_wins(self, wins: jax.Array, key: Key) -> SelfSparringState:
         """The duels counted in `wins`, none of an arm with itself."""
-        return SelfSparringState(
-            won=jnp.sum(wins, axis=1, dtype=jnp.int32), lost=jnp.sum(wins, axis=0, dtype=jnp.int32)
-        )
+        return _counted(wins)
 
     def act(self, state: SelfSparringState, key: Key) -> Duel:
         """The arm of the largest number of either sample."""
@@ -90,7 +88,7 @@ class SelfSparring:
     def update(
         self, state: SelfSparringState, plan: Duel, outcome: jax.Array, key: Key
     ) -> SelfSparringState:
-        """Counts the outcome for both arms."""
+        """Counts the outcome for both arms; of an arm against itself a win and a loss."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         left, right = arms == plan.left, arms == plan.right
         both, outcome = left & right, jnp.asarray(outcome)
@@ -115,8 +113,12 @@ class SelfSparring:
 
     def learn(self, state: SelfSparringState, feedback: Feedback) -> SelfSparringState:
         """Takes in withheld outcomes, but of arms with themselves, which count already."""
-        wins = feedback.wins()
-        return SelfSparringState(
-            won=state.won + jnp.sum(wins, axis=1, dtype=jnp.int32),
-            lost=state.lost + jnp.sum(wins, axis=0, dtype=jnp.int32),
-        )
+        told = _counted(feedback.wins())
+        return SelfSparringState(state.won + told.won, state.lost + told.lost)
+
+
+def _counted(wins: jax.Array) -> SelfSparringState:
+    """The duels counted in `wins`, (K, K) int32."""
+    return SelfSparringState(
+        won=jnp.sum(wins, axis=1, dtype=jnp.int32), lost=jnp.sum(wins, axis=0, dtype=jnp.int32)
+    )

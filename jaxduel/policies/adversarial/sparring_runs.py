@@ -29,15 +29,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from jaxduel.numerics.beta import propose_logit
-from jaxduel.numerics.beta_hat import (
-    counts_of,
-    hat_of,
-    is_accepted,
-    mode_of,
-    uniform_of,
-    weigh,
-)
+from jaxduel.numerics.beta import propose_from, propose_logit
+from jaxduel.numerics.beta_hat import counts_of, uniform_of
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.geometric import steps_before, unit
 from jaxduel.numerics.largest_beta import bound_beyond, propose_beyond
@@ -53,10 +46,11 @@ _STRETCH = 4
 """The arm has won a quarter more by the end of a stretch, in which the bounds hardly change; then
 there are few stretches, about log T / log 1.25."""
 _LEAST = 1e-30
+"""Below it probabilities are taken for it, where c is chosen."""
 
 
 class Proposal(NamedTuple):
-    """What a quiet run has decided about the comparison after it."""
+    """The comparison after a quiet run, as far as the run has decided it."""
 
     is_made: Array  # () bool: an event is proposed
     arm: Array  # () int32: i
@@ -106,7 +100,8 @@ def run_of(
         n = steps_before(*random_words(seed, 0, 0), chance, longest)
         place = -jnp.log1p(-unit(*random_words(seed, 1, 0)) * chance)
         excess = jnp.exp(most - below(n)).astype(jnp.float32)
-    place = jnp.minimum(place.astype(jnp.float32), ends[-1] * (1.0 - 2.0**-22))
+    last = ends[-1] * (1.0 - 2.0**-22)  # below the last end, also where that is rounded
+    place = jnp.minimum(place.astype(jnp.float32), last)
     first = lax.argmax((ends > place) & (rates > 0.0), 0, jnp.int32)
     return n, Proposal(n < longest, arm, first, level, tilt, excess)
 
@@ -127,7 +122,7 @@ def duel_of(
     own = [jnp.broadcast_to(x[arm], 2) for x in (won, lost)]
     lowest = jnp.where(made & ~(by_own & (samples > first)), level, -jnp.inf)
     drawn, everyone = jnp.zeros(2, jnp.float32), jnp.ones(2, bool)
-    y = draw_marked(_propose_from, _OWN, seed, everyone, drawn, *own, lowest)
+    y = draw_marked(_propose_above, _OWN, seed, everyone, drawn, *own, lowest)
     alone = (x[None] for x in (by_own, level, won[arm], lost[arm], tilt))
     low = draw_marked(_propose_tilted, _TILTED, seed, *alone)[0]
     share = jnp.exp(tilt * (low - level)) / excess
@@ -158,12 +153,10 @@ def _propose_tilted(words: Array, wins: Array, losses: Array, tilt: Array) -> tu
     """A proposal of logit(theta), theta ~ Beta(wins + 1 - tilt, losses + 1 + tilt), and whether it
     is accepted."""
     a, b, difference = counts_of(wins + 1, losses + 1)
-    a, b, difference = a - tilt, b + tilt, difference - 2.0 * tilt
-    distance, weight = weigh(words[0], hat_of(a, b, jnp.zeros_like(a)))
-    return mode_of(a, b, difference) + distance, is_accepted(words[1], weight)
+    return propose_from(words, a - tilt, b + tilt, difference - 2.0 * tilt)
 
 
-def _propose_from(words: Array, wins: Array, losses: Array, lowest: Array) -> tuple[Array, Array]:
+def _propose_above(words: Array, wins: Array, losses: Array, lowest: Array) -> tuple[Array, Array]:
     """A proposal of logit(theta) given that it is not below `lowest`, and whether it is
     accepted."""
     y, accepted = propose_logit(words, wins + 1, losses + 1, above_half=False)

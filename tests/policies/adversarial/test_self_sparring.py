@@ -9,7 +9,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.adversarial.self_sparring import SelfSparringState
-from tests.best_of_posterior import best_of
+from tests.best_of_posterior import assert_found, best_of
 from tests.choice import some
 from tests.oracles.adversarial.self_sparring import SelfSparring
 from tests.policies.adversarial.numbers import assert_agree, regret
@@ -73,14 +73,8 @@ def test_an_arm_is_played_as_often_as_it_is_the_best_of_the_posterior():
     policy = jd.policies.make("self-sparring", num_arms=4, active_arms=[1, 1, 1, 0])
     won, lost = np.array([[3, 9, 0], [4, 8, 2]])
     state = SelfSparringState(*(jnp.asarray([*x, 0], jnp.int32) for x in (won, lost)))
-    p = best_of(won, lost)
-    num = 40_000
-    left, right = jax.jit(jax.vmap(policy.act, (None, 0)))(state, jax.random.split(KEY, num))
-    found = np.histogram2d(left, right, bins=np.arange(-0.5, 4))[0] / num
-    expected = np.outer(p, p)
-    error = np.sqrt(expected * (1 - expected) / num)
-    assert (np.abs(found[:3, :3] - expected) <= 4.5 * error).all()
-    assert found[3].sum() == found[:, 3].sum() == 0
+    keys = jax.random.split(KEY, 40_000)
+    assert_found(*jax.jit(jax.vmap(policy.act, (None, 0)))(state, keys), best_of(won, lost))
 
 
 def test_outcomes_that_arrive_late_count_as_those_that_arrive_at_once():

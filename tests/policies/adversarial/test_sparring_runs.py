@@ -4,13 +4,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import special
 
 import jaxduel as jd
 from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.adversarial.self_sparring import SelfSparringState
 from jaxduel.policies.adversarial.sparring_runs import _log_bound, run_of
-from tests.best_of_posterior import best_of
+from tests.best_of_posterior import assert_found, best_of
+from tests.policies.quiet_laws import compare_laws, plain, skipping
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -21,7 +22,7 @@ COUNTS = [([100, 3, 2, 3], [60, 10, 9, 12]), ([400, 30, 25, 1], [390, 60, 55, 9]
 
 @jax.jit
 def decided(won, lost):
-    """What a run decides, and the bounds of P(y < c) at the ends of its stretch."""
+    """The proposal of a run, its stretch, and the bounds of P(y < c) at the ends of that."""
     _, proposal = run_of(words_of(jax.random.key(0)), won, lost, jnp.ones(4, bool), jnp.int32(LONG))
     own = won[proposal.arm], lost[proposal.arm], proposal.level, proposal.tilt
     stretch = jnp.maximum(own[0] // 4, 1)
@@ -46,7 +47,7 @@ def test_the_bound_for_the_arm_itself_holds_all_along_a_stretch():
         below = special.betainc(a, b, special.expit(c))
         assert (below <= np.exp(np.minimum(bounds, 0.0) + 1e-4)).all()
         if s > 0:
-            assert ends[0] < -1
+            assert ends[0] < -1  # for a normal law -2: c is two deviations or more below the mode
 
 
 @pytest.mark.parametrize("before", [0, 8])
@@ -77,15 +78,7 @@ def test_the_comparison_after_a_run_has_the_law_of_the_posterior(won, lost, befo
     reached = n >= before
     own = np.where(np.arange(len(won)) == 0, before, 0)
     p = best_of(np.asarray(won + own)[:-1], np.asarray(lost + own)[:-1])
-    expected = np.outer(p, p)
-    found = np.histogram2d(left[reached], right[reached], bins=np.arange(-0.5, len(p) + 1))[0]
-    total = reached.sum()
-    chances = [
-        stats.binomtest(int(count), int(total), float(chance)).pvalue
-        for count, chance in zip(found[:-1, :-1].ravel(), expected.ravel(), strict=True)
-    ]
-    assert found.sum() == found[:-1, :-1].sum() == total
-    assert min(chances) > 6e-5 / len(chances)
+    assert_found(left[reached], right[reached], p)
 
 
 def test_a_run_that_has_decided_is_not_drawn_again():
@@ -106,15 +99,7 @@ def test_a_run_that_has_decided_is_not_drawn_again():
 def test_whole_runs_with_runs_skipped_have_the_law_of_plain_ones(turns):
     """Regret and plays of each arm; seeds for 5 % of the regret to be 4.5 standard errors."""
     problem = jd.problems.btl_from_weights([4, 2, 1])
-    policy = jd.policies.make("self-sparring", num_arms=3)
-    times, number = [500, 5_000], 5_000
-    means, errors = [], []
-    for seed, skip in enumerate((True, False)):
-        way = jd.simulate(policy, problem, times[-1], number, seed, times, skip_quiet=skip)
-        values = np.concatenate([way.plays, way.regret[:, :, None]], axis=2)
-        means.append(values.mean(axis=0))
-        errors.append(values.std(axis=0, ddof=1) / np.sqrt(number))
-    error = np.hypot(*errors)
-    assert error[-1, -1] <= 0.05 / 4.5 * means[1][-1, -1]
+    times, ways = [500, 5_000], (skipping, plain)
+    error = compare_laws("self-sparring", problem, times, 5_000, *ways, parameters={})
+    assert error <= 0.05 / 4.5
     assert np.concatenate(turns).mean() < 0.5 * times[-1]
-    assert (np.abs(means[0] - means[1]) <= 4.5 * error).all()

@@ -188,7 +188,7 @@ def test_line_9_comes_before_a_quiet_run():
 @pytest.mark.parametrize(
     ("problem", "times", "num", "settings"),
     [
-        ("noncondorcet-strong-borda", [1_000, 3_000, 8_000], 8_192, {"alpha": 0.2}),
+        ("noncondorcet-strong-borda", [1_000, 3_000, 8_000], 8_192, {"parameters": {"alpha": 0.2}}),
         ("mslr5-condorcet", [1_000, 4_000, 16_000], 8_192, {}),
         ("mslr5-condorcet", [1_000, 4_000, 16_000], 4_608, {"delay": 3}),
         ("mslr5-condorcet", [1_000, 4_000, 16_000], 4_096, {"delay": 16}),

@@ -161,7 +161,8 @@ def test_runs_have_the_same_law(turns, monkeypatch):
         monkeypatch.setattr(skip_heuristic, "TURN_COST", math.inf)
         return {}
 
-    error = compare_laws("dts", "mslr5-condorcet", [200, 500, 1_000], 384, dict, never, lanes=128)
+    problem = jd.problems.load("mslr5-condorcet")
+    error = compare_laws("dts", problem, [200, 500, 1_000], 384, dict, never, lanes=128)
     assert error <= 0.18 / 4.5
     assert len(turns) == 3
     assert np.concatenate(turns).mean() < 0.7 * 1_000
@@ -180,7 +181,7 @@ def test_runs_have_the_same_law(turns, monkeypatch):
         ("dts", "noncondorcet-cyclic", [3_000, 10_000, 30_000], 4_096, {}),
         ("dts+", "noncondorcet-strong-borda", [1_000, 3_000, 8_000], 4_096, {}),
         ("dts+", "noncondorcet-cyclic", [2_000, 5_000, 12_000], 4_096, {"winners": True}),
-        ("rcs", "mslr5-condorcet", [300, 1_000, 3_000], 20_480, {"alpha": 0.15}),
+        ("rcs", "mslr5-condorcet", [300, 1_000, 3_000], 20_480, {"parameters": {"alpha": 0.15}}),
     ],
 )
 def test_long_runs_have_the_same_law(name, problem, times, num, settings, turns):
