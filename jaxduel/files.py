@@ -78,6 +78,8 @@ def require_writable_file(path: str | os.PathLike[str], *others: Path) -> Path:
     path = Path(path)
     said = f"the output '{shorten(str(path), 300)}'"
     try:
+        if str(path) == "-":
+            raise InputError(f"{said} is no file's name: give one.")
         if path.is_dir():
             raise InputError(f"{said} is a folder: give the name of a file.")
         if path.exists() and not path.is_file():

@@ -85,6 +85,8 @@ def test_a_small_file_system_that_is_full(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_refused(tmp_path):
     assert require_writable_file(tmp_path / "r.nc") == tmp_path / "r.nc"
+    with pytest.raises(jd.InputError, match="'-' is no file's name"):
+        require_writable_file("-")
     with pytest.raises(jd.InputError, match="is a folder"):
         require_writable_file(tmp_path)
     with pytest.raises(jd.InputError, match="no folder"):

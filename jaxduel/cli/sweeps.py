@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -294,11 +295,12 @@ def export(
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
       to: the format: CSV, floats to the last bit, or Parquet, which needs pyarrow.
       cells: those to write; all of a sweep where nothing is named.
-      out: the file; if left out DIR/table.csv (or .parquet), or FILE.csv.
+      out: the file, or - for standard output; if left out DIR/table.csv (or .parquet), or FILE.csv.
     """
     from jaxduel.experiments.tables import encoded, require_format
 
     require_format(to)
+    piped = out == Path("-")
     if os.path.isfile(results):
         from jaxduel.simulation import load_result
 
@@ -307,16 +309,19 @@ def export(
         path = results.with_suffix(f".{to}") if out is None else out
         if out is None and path.exists():
             raise InputError(f"'{path}' exists: --out {shlex.quote(str(path))} replaces it.")
-        _require_writable(path, results)
+        _require_writable(None if piped else path, results)
     else:
         from jaxduel.experiments.sweep import open_sweep
         from jaxduel.experiments.sweep.reading.cells import choose, frame_of
 
         data = open_sweep(results)
         path = results / f"table.{to}" if out is None else out
-        _require_writable(path)
+        _require_writable(None if piped else path)
         frame = frame_of(data, choose(data, **cells.chosen()))
-    _write(path, encoded(frame, to))
+    if piped:
+        sys.stdout.buffer.write(encoded(frame, to))
+    else:
+        _write(path, encoded(frame, to))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -60,3 +61,5 @@ def _length(checkpoints: Any) -> int:
         return len(checkpoints)
     except TypeError:  # one number, or no list, which `resolve` refuses
         return 1
+    except OverflowError:  # a range of 2^63 times or more
+        return sys.maxsize

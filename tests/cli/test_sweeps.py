@@ -189,6 +189,8 @@ def test_a_table_of_a_run(capsys, tmp_path, monkeypatch):
     assert (code, text) == (0, f"written: {tmp_path / 'r.csv'}\n")
     rows = list(csv.DictReader((tmp_path / "r.csv").open()))
     assert [float(row["mean"]) for row in rows] == result.mean.tolist()
+    written = (tmp_path / "r.csv").read_text()
+    assert outcome(capsys, "export", path, "--out", "-") == (0, written, "")
     for more, words in (((), "exists: --out"), (("--out", path), "is read or written for")):
         code, _, error = outcome(capsys, "export", path, *more)
         assert code == 2

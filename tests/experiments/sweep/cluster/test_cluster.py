@@ -4,19 +4,12 @@ import dataclasses
 import importlib.metadata
 import logging
 import os
-import pickle
 import platform
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-from contextlib import nullcontext
-from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import dask
 import distributed
@@ -27,55 +20,15 @@ from distributed import LocalCluster
 
 import jaxduel
 from jaxduel.errors import InputError, StorageError
-from jaxduel.experiments.engine.blocks import Block, decode_block
-from jaxduel.experiments.engine.claims import is_free
-from jaxduel.experiments.engine.groups import Task, tasks_of
-from jaxduel.experiments.engine.manifest import Manifest, read_manifest
+from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster_worker
 from jaxduel.experiments.sweep.cluster import connect, platform_of, run_on_cluster
-from jaxduel.experiments.sweep.describing.grid import Grid
-from jaxduel.experiments.sweep.sweep import groups_of, run_sweep
 from jaxduel.simulation.devices import MEMORY_BYTES
 from tests.experiments.engine import stored
-
-SEEDS, LANES = 48, 8
-
+from tests.experiments.sweep.cluster.sweeps import run
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
-
-
-class Sweep(NamedTuple):
-    """A finished one that no cluster has seen."""
-
-    manifest: Manifest
-    every: tuple[Task, ...]
-    contents: dict[str, bytes]
-
-    def store(self, folder):
-        return Store.create_or_open(folder, self.manifest)
-
-
-def undisturbed(folder, **policy):
-    """Blocks of 8 seeds, 6 for each group."""
-    grid = Grid.from_json(
-        {
-            "policies": [policy],
-            "problems": [{"generator": "btl", "num_arms": 3}],
-            "horizons": [200],
-            "seeds": SEEDS,
-            "lanes": LANES,
-            "checkpoints": 5,
-        }
-    )
-    run_sweep(grid, folder, devices=jax.local_devices()[:1])
-    every = tasks_of(groups_of(grid, "cpu"))
-    return Sweep(read_manifest(folder), every, stored.contents(folder))
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory, quick_compilation):
-    return undisturbed(tmp_path_factory.mktemp("undisturbed"), name="interleaved-filter")
 
 
 def made_up(task, device):
@@ -114,155 +67,8 @@ def address():
 
 
 @pytest.fixture
-def every(small):
-    return small.every
-
-
-@pytest.fixture
-def store(small, tmp_path):
-    return small.store(tmp_path / "s")
-
-
-@pytest.fixture
 def pretended(monkeypatch):
     monkeypatch.setattr(cluster_worker, "carry_out", made_up)
-
-
-def run(store, every, scheduler, stop=None, done=None):
-    """Runs a sweep, and returns the keys of its tasks in the order in which they were finished."""
-    done = [] if done is None else done
-    with connect(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler) as client:
-        for task in run_on_cluster(store, every, client, stop or threading.Event()):
-            done.append(task.key)
-    return done
-
-
-def hang_in_mid_task(pid, file):
-    """Sent to workers: the process `pid` never ends its next task, and says so in a file."""
-
-    def patch():
-        import os
-        import pathlib
-        import time
-
-        from jaxduel.experiments.sweep import cluster_worker
-
-        def hang(*arguments):
-            pathlib.Path(file).touch()
-            time.sleep(600)
-
-        if os.getpid() == pid:
-            cluster_worker.carry_out = hang
-
-    return patch
-
-
-def kill_a_worker_in_mid_run(folder, sweep, monkeypatch):
-    monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # as `quick_compilation` does here
-    store, every, hung = sweep.store(folder / "killed"), sweep.every, folder / "hung"
-    with connect("local:2") as client:
-        first, second = client.run(os.getpid).values()
-        client.run(hang_in_mid_task(first, str(hung)))
-
-        def kill():
-            while not hung.exists():
-                time.sleep(0.05)
-            time.sleep(0.5)
-            claims.extend(os.listdir(store.folder / "claims"))
-            os.kill(first, signal.SIGKILL)
-
-        claims: list[str] = []
-        killer = threading.Thread(target=kill, daemon=True)
-        killer.start()
-        done = run(store, every, client)
-        killer.join()
-        assert claims
-        assert sorted(done) == sorted(task.key for task in every)
-    with pytest.raises(ProcessLookupError):
-        os.kill(second, 0)
-    assert not os.listdir(store.folder / "claims")
-    found = stored.contents(store.folder)
-    blocks, expected = by_number(found), by_number(sweep.contents)
-    for number in expected:
-        assert blocks[number].attributes == expected[number].attributes
-        for name, array in expected[number].arrays.items():
-            where = f"{name} of block {number}"
-            np.testing.assert_array_equal(blocks[number].arrays[name], array, where)
-    assert found == sweep.contents  # the names of files hold checksums
-
-
-def by_number(contents):
-    return {block.number: block for block in map(decode_block, contents.values())}
-
-
-@pytest.mark.thorough
-def test_a_worker_killed_in_mid_run_changes_no_bit(small, tmp_path, monkeypatch):
-    kill_a_worker_in_mid_run(tmp_path, small, monkeypatch)
-
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-
-
-def held(store, number):
-    """Waits until so many tasks are in hand."""
-    folder, end = store.folder / "claims", time.monotonic() + 120
-    while sum(not is_free(path) for path in folder.iterdir()) < number:
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
-SCRIPT = """
-import pickle, sys, threading
-from jaxduel import interrupts
-from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.sweep.cluster import connect, run_on_cluster
-
-if __name__ == "__main__":
-    with open(sys.argv[2], "rb") as file:
-        tasks = pickle.load(file)
-    stop = threading.Event()
-    with interrupts.stops(stop), connect("local:2") as client:
-        list(run_on_cluster(Store.open(sys.argv[1]), tasks, client, stop))
-"""
-
-
-@pytest.mark.slow
-def test_signals_to_a_client_and_its_local_workers(store, every, tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT)
-    (tmp_path / "tasks").write_bytes(pickle.dumps(every))
-    command = [sys.executable, tmp_path / "script.py", store.folder, tmp_path / "tasks"]
-    scratch = set(Path(tempfile.gettempdir()).glob("jaxduel-*"))
-    for number, finished in ((signal.SIGKILL, 0), (signal.SIGINT, 2)):
-        with subprocess.Popen(command, env=ENVIRONMENT, start_new_session=True) as client:
-            held(store, 2)
-            if number == signal.SIGKILL:
-                client.kill()
-            else:
-                os.killpg(client.pid, number)  # as a terminal does
-        assert client.returncode == (-number if number == signal.SIGKILL else 0)
-        wait_for_the_end_of_group(client.pid)
-        assert len(store.finished()) == finished
-    left = set(Path(tempfile.gettempdir()).glob("jaxduel-*")) - scratch
-    assert len(left) <= 1  # of the client that was killed
-    for folder in left:
-        shutil.rmtree(folder)
-
-
-def wait_for_the_end_of_group(group):
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.1)
-    raise AssertionError("processes are left")
-
-
-@pytest.mark.slow
-def test_a_worker_killed_in_mid_run_changes_no_bit_of_batched_policies(tmp_path, monkeypatch):
-    pcomp = undisturbed(tmp_path / "undisturbed", name="pcomp", num_batches=(2, 3))
-    kill_a_worker_in_mid_run(tmp_path, pcomp, monkeypatch)
 
 
 def test_a_finished_sweep_runs_nothing_and_one_block_is_mended(store, every, address, pretended):
@@ -414,31 +220,6 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(store, every):
     with pytest.raises(ConnectionError, match=r"^the scheduler at tcp://a:1 is gone") as lost:
         run(store, every, Client())
     assert "\n" not in str(lost.value)
-
-
-CLUSTER = """
-from distributed import LocalCluster
-
-if __name__ == "__main__":
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp",
-                      dashboard_address="127.0.0.1:0") as cluster:
-        print(cluster.scheduler_address, flush=True)
-        input()
-"""
-
-
-@pytest.mark.slow
-def test_a_scheduler_killed_in_mid_run(store, every, tmp_path):
-    (tmp_path / "script.py").write_text(CLUSTER)
-    command = [sys.executable, tmp_path / "script.py"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=ENVIRONMENT, text=True, **pipes) as cluster:
-        killer = threading.Thread(target=lambda: (held(store, 1), cluster.kill()))
-        killer.start()
-        with pytest.raises(ConnectionError, match=r"what is stored is whole"):
-            run(store, every, cluster.stdout.readline().strip())
-        killer.join()
-    assert store.finished() == set()
 
 
 def test_no_workers_are_waited_for(store, every):
