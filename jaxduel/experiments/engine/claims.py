@@ -1,53 +1,24 @@
-"""Claims: processes that share a folder never run the same task at once."""
+"""Claims: processes that share a folder never run the same task at once.
+
+A claim, the right to run a task, is held until its `close`, the end of a `with`, or the process's
+death. It is an exclusive lock (flock) on a file that is named for the task: the system releases it
+when the process dies, of kill -9 too, so no claim outlives its holder. Across machines it is as
+good as the locks of their common file system: NFS 4 has them, NFS 3 needs its lock service, and
+mounts with `nolock` (or `local_lock=flock`) do not keep machines apart: then two of them may run
+the same task, which costs time but no correctness, since a block is written whole and is the same
+whoever writes it. A child process that is forked while a claim is held keeps it, should its parent
+die, until it ends too.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 
-class Free:
-    """The right to run a task where nobody else may want it: nothing is locked."""
-
-    def release(self) -> None:
-        """Does nothing."""
-
-    def __enter__(self) -> Free:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-class Claim(Free):
-    """The right to run a task, held until `release`, the end of a `with`, or the process's death.
-
-    It is an exclusive lock (flock) on a file that is named for the task: the system releases it
-    when the process dies, of kill -9 too, so no claim outlives its holder. Across machines it is as
-    good as the locks of their common file system: NFS 4 has them, NFS 3 needs its lock service, and
-    mounts with `nolock` (or `local_lock=flock`) do not keep machines apart: then two of them may
-    run the same task, which costs time but no correctness, since a block is written whole and is
-    the same whoever writes it. A child process that is forked while a claim is held keeps it,
-    should its parent die, until it ends too.
-    """
-
-    def __init__(self, path: Path, handle: int) -> None:
-        self._path = path
-        self._handle = handle
-
-    def release(self) -> None:
-        """Lets others have the task; once more does nothing."""
-        if self._handle < 0:
-            return
-        handle, self._handle = self._handle, -1
-        self._path.unlink(missing_ok=True)
-        os.close(handle)
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-
-def try_claim(path: Path) -> Claim | None:
+def try_claim(path: Path) -> ExitStack | None:
     """The claim on the file `path` if nobody holds it, else None; never waits."""
     return _acquire(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -85,32 +56,30 @@ def is_in_use(path: Path) -> bool:
     return False
 
 
-def wait_for_claim(path: Path) -> Claim:
+def wait_for_claim(path: Path) -> ExitStack:
     """The claim on the file `path`, as soon as nobody else holds it."""
     claim = _acquire(path, fcntl.LOCK_EX)
     assert claim is not None
     return claim
 
 
-def _acquire(path: Path, how: int) -> Claim | None:
+def _acquire(path: Path, how: int) -> ExitStack | None:
     """Locks the file; None if `how` does not wait and another process holds the lock.
 
     A holder unlinks the file on release: a lock on a file that has lost its name is worthless, and
     the file that has the name now is locked instead.
     """
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(handle, how)
+        with ExitStack() as claim:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            claim.callback(os.close, handle)
+            try:
+                fcntl.flock(handle, how)
+            except BlockingIOError:
+                return None
             if _is_file(handle, path):
-                return Claim(path, handle)
-        except BlockingIOError:
-            os.close(handle)
-            return None
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
+                claim.callback(path.unlink, missing_ok=True)  # while it is locked
+                return claim.pop_all()
 
 
 def _is_file(handle: int, path: Path) -> bool:

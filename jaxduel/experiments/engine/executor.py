@@ -68,8 +68,8 @@ def run_tasks(
     told, spent = None if finish else stop, seconds or Seconds()
     compilers = cores() // len(devices) - 1
 
-    def store_block(task: Task, begun: float, held: ExitStack, block: Callable[[], Block]) -> None:
-        with held:
+    def store_block(task: Task, begun: float, claim: ExitStack, block: Callable[[], Block]) -> None:
+        with claim:
             store.add(block(), spent)
         waiting.took(task, time.monotonic() - begun)
         events.put((task, True))
@@ -80,12 +80,11 @@ def run_tasks(
         if claim is None:
             return False
         begun = time.monotonic()
-        with ExitStack() as held:
-            held.enter_context(claim)
+        with claim:
             block = simulated(task, device, told, spent)
             waiting.took(task, time.monotonic() - begun)
             with spent.of("wait"):
-                writer.do(store_block, task, begun, held.pop_all(), block)
+                writer.do(store_block, task, begun, claim.pop_all(), block)
         return True
 
     def fill(number: int) -> None:

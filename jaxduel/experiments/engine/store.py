@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,7 @@ from jaxduel.experiments.engine.block_folder import (
     read_block,
 )
 from jaxduel.experiments.engine.blocks import Block, encode_block
-from jaxduel.experiments.engine.claims import (
-    Free,
-    is_free,
-    is_in_use,
-    try_claim,
-    use,
-    wait_for_claim,
-)
+from jaxduel.experiments.engine.claims import is_free, is_in_use, try_claim, use, wait_for_claim
 from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
 from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
 from jaxduel.experiments.engine.seconds import Seconds
@@ -103,7 +97,7 @@ class Store:
         manifest = decode_manifest(manifest.encode(), folder)  # as it would be read back
         try:
             _make_folders(folder)
-            with wait_for_claim(folder / CLAIMS / "manifest") if locks else Free():
+            with wait_for_claim(folder / CLAIMS / "manifest") if locks else ExitStack():
                 store = cls(folder, _settle(folder, manifest, extend, join, locks), locks)
                 if locks:
                     store._end_use = weakref.finalize(store, os.close, use(folder / FILE))
@@ -140,7 +134,7 @@ class Store:
                 return block
         return None
 
-    def claim(self, key: str) -> Free | None:
+    def claim(self, key: str) -> ExitStack | None:
         """The right to run a task; None if another process has it, or the task is finished.
 
         Raises:
@@ -150,23 +144,19 @@ class Store:
         # by a process that died, maybe while it wrote a block; without claims that is not known
         is_left = path.exists() or not self._locks
         try:
-            claim = try_claim(path) if self._locks else Free()
+            claim = try_claim(path) if self._locks else ExitStack()
         except OSError as error:
             raise _storage_error(self.folder, error) from error
         if claim is None:
             return None
-        try:
+        with claim:
             with self._lock:
                 is_there = any(self._is_complete(file) for file in self._files.all(key))
             if is_there:
-                claim.release()
                 return None
             if is_left:
                 remove_parts(self.folder / FOLDER, key)
-        except BaseException:
-            claim.release()
-            raise
-        return claim
+            return claim.pop_all()
 
     def claimed(self) -> set[str]:
         """The keys of tasks that some process runs now."""

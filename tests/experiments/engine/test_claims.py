@@ -19,8 +19,8 @@ def test_a_claim_keeps_others_out_until_it_is_released(store, first):
     assert claim
     assert other.claim(first.key) is None
     assert not other.wait_for_others([first.key], timeout=0)
-    claim.release()
-    claim.release()
+    claim.close()
+    claim.close()
     assert other.wait_for_others([first.key], timeout=0)
     with pytest.raises(KeyboardInterrupt), other.claim(first.key):
         raise KeyboardInterrupt
@@ -48,7 +48,7 @@ def test_a_lock_on_a_file_that_has_lost_its_name_is_no_claim(tmp_path, monkeypat
     assert before
 
     def flock(handle, how, real=fcntl.flock):
-        before.release()  # after the other has opened the file
+        before.close()  # after the other has opened the file
         real(handle, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ WAIT = 30.0
 
 
 class Store:
-    """A store of nothing, which notes what it is given."""
+    """A store of nothing, which notes what it is given, and claims until they are released."""
 
     def __init__(self):
         self.added, self.claimed = [], []
@@ -25,23 +26,12 @@ class Store:
 
     def claim(self, key):
         self.claimed.append(key)
-        return ExitNote(self, key)
+        claim = ExitStack()
+        claim.callback(self.claimed.remove, key)
+        return claim
 
     def add(self, block, seconds):
         self.added.append(block)
-
-
-class ExitNote:
-    """A claim, which leaves `claimed` when it is released."""
-
-    def __init__(self, store, key):
-        self.store, self.key = store, key
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.store.claimed.remove(self.key)
 
 
 def tasks(*programs) -> list[Any]:

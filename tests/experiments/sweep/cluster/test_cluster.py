@@ -201,9 +201,9 @@ def test_what_another_process_has_is_left_to_it_and_taken_over(store, every, add
         for task in run_on_cluster(store, every, client, threading.Event()):
             done.append(task.key)
             if len(done) == len(every) - 2:
-                first.release()  # its process died
+                first.close()  # its process died
                 theirs.add(made_up(every[1], None))
-                second.release()
+                second.close()
     assert set(done[:-2]) == {task.key for task in every[2:]}
     assert set(done[-2:]) == {every[0].key, every[1].key}
     assert len(store.finished()) == len(every)
