@@ -153,7 +153,7 @@ def _await(
     Returns:
       The tasks that others still have.
     """
-    if not store.wait_for_others([task.key for task in elsewhere], timeout=0.0):
+    if not store.has_ended([task.key for task in elsewhere]):
         time.sleep(_POLL_SECONDS)
         return elsewhere
     finished = store.finished()

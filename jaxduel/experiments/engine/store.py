@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -29,7 +28,6 @@ from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.files import TEMPORARY, remove_parts, why, write_whole
 
 CLAIMS = "claims"
-_POLL_SECONDS = 0.2
 
 
 class Store:
@@ -163,26 +161,12 @@ class Store:
         keys = {path.name for path in (self.folder / CLAIMS).glob("*")}
         return {key for key in keys if not is_free(self._claim_path(key))}
 
-    def wait_for_others(self, keys: Collection[str], timeout: float = 1.0) -> bool:
-        """Waits while other processes work on the last tasks.
-
-        Args:
-          keys: tasks that are claimed by others.
-          timeout: most seconds to wait.
-
-        Returns:
-          True if one of the tasks is finished, or can be claimed (its process has died).
-        """
-        end = time.monotonic() + timeout
-        while True:
-            if not self.finished().isdisjoint(keys) or any(
-                is_free(self._claim_path(key)) for key in keys
-            ):
-                return True
-            left = end - time.monotonic()
-            if left <= 0:
-                return False
-            time.sleep(min(_POLL_SECONDS, left))
+    def has_ended(self, keys: Collection[str]) -> bool:
+        """True if one of the tasks, claimed by others, is finished, or can be claimed (its process
+        has died)."""
+        return not self.finished().isdisjoint(keys) or any(
+            is_free(self._claim_path(key)) for key in keys
+        )
 
     def add(self, block: Block, seconds: Seconds | None = None) -> Path:
         """Stores a block durably: it is on disk, whole, when this returns.

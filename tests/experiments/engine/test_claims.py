@@ -18,10 +18,10 @@ def test_a_claim_keeps_others_out_until_it_is_released(store, first):
     claim = store.claim(first.key)
     assert claim
     assert other.claim(first.key) is None
-    assert not other.wait_for_others([first.key], timeout=0)
+    assert not other.has_ended([first.key])
     claim.close()
     claim.close()
-    assert other.wait_for_others([first.key], timeout=0)
+    assert other.has_ended([first.key])
     with pytest.raises(KeyboardInterrupt), other.claim(first.key):
         raise KeyboardInterrupt
     assert store.claim(first.key)
@@ -61,7 +61,7 @@ def test_a_lock_on_a_file_that_has_lost_its_name_is_no_claim(tmp_path, monkeypat
 def test_what_is_finished_cannot_be_claimed(store, first):
     with store.claim(first.key):
         Store.open(store.folder).add(first)
-        assert Store.open(store.folder).wait_for_others([first.key], timeout=0)
+        assert Store.open(store.folder).has_ended([first.key])
     assert store.claim(first.key) is None
     assert not list((store.folder / "claims").iterdir())
 
@@ -85,9 +85,9 @@ with store.claim(block.key):
         assert part.endswith(".part")
         assert store.finished() == set()
         assert store.claim(first.key) is None
-        assert not store.wait_for_others([first.key], timeout=0)
+        assert not store.has_ended([first.key])
         writer.kill()
-    assert store.wait_for_others([first.key], timeout=5)
+    assert store.has_ended([first.key])
     with store.claim(first.key) as claim:
         assert claim
         assert not stored.contents(store.folder)
@@ -113,7 +113,7 @@ while tasks := {key: tasks[key] for key in tasks.keys() - store.finished()}:
                 time.sleep(0.01)
                 store.add(block)
     if not ran:
-        store.wait_for_others(tasks)
+        time.sleep(0.01)
 """
     folder = tmp_path / "s"
     both = [stored.python(script, str(folder)) for _ in range(2)]

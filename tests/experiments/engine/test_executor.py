@@ -72,7 +72,7 @@ def test_a_block_is_stored_while_later_ones_run(monkeypatch):
 def test_nobody_waits_for_another_process_beyond_the_end(monkeypatch):
     store: Any = Store()
     monkeypatch.setattr(store, "claim", lambda key: None)
-    monkeypatch.setattr(store, "wait_for_others", lambda *_, **__: False, raising=False)
+    monkeypatch.setattr(store, "has_ended", lambda keys: False, raising=False)
     end, stop = time.monotonic() + 0.3, threading.Event()
     assert not list(executor.run_tasks(store, tasks("a"), jax.devices()[:1], stop, until=end))
     assert 0 <= time.monotonic() - end < WAIT

@@ -224,11 +224,11 @@ def test_tasks_of_another_process_are_left_to_it(undisturbed, tmp_path, monkeypa
     grid = small(keep=("seeds", "wins"))
     run_sweep(small(1, keep=("seeds", "wins")), tmp_path, devices=jax.devices()[:1])
     (held, *_) = tasks_of(groups_of(grid, "cpu"))
-    wait, looks = Store.wait_for_others, []
+    ended, looks = Store.has_ended, []
 
-    def looked(self, keys, timeout):
+    def looked(self, keys):
         looks.append(set(keys))
-        return len(looks) > 1 or wait(self, keys, timeout)
+        return len(looks) > 1 or ended(self, keys)
 
     claims = {}
 
@@ -239,7 +239,7 @@ def test_tasks_of_another_process_are_left_to_it(undisturbed, tmp_path, monkeypa
         return original(self, key)
 
     monkeypatch.setattr(Store, "claim", taken)
-    monkeypatch.setattr(Store, "wait_for_others", looked)
+    monkeypatch.setattr(Store, "has_ended", looked)
     assert run_sweep(grid, tmp_path, devices=jax.devices()[:1], extend_seeds=True).complete
     assert looks[0] == {held.key}
     assert len(claims) == 3
