@@ -75,10 +75,6 @@ class SpreadPlan:
         """The unit, in words."""
         return [f"figure {self.name}: the unit is the mean regret of {self.unit.label}."]
 
-    def figure(self, panels: Sequence[plotting.BarsPanel]) -> plotting.Figure:
-        """Panels of bars."""
-        return plotting.bars_figure(panels)
-
     def _relative(self, samples: Samples, data: DataSet, name: str) -> tuple[float, float, float]:
         unit = samples[data.name, self.unit.name]
         ratio = std_over_mean(samples[data.name, name], unit)
@@ -143,10 +139,6 @@ class SharesPlan:
                 f" mean of {len(ordered)} runs: {mean}."
             )
         return text
-
-    def figure(self, panels: Sequence[plotting.SharesPanel]) -> plotting.Figure:
-        """Panels of columns."""
-        return plotting.shares_figure(panels)
 
     @property
     def _winners(self) -> tuple[int, ...]:

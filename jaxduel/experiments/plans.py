@@ -1,8 +1,7 @@
 """Plans of panels: the simulations a panel needs, its drawing, and its numbers as a table.
 
 A plan has a name such as "1a", the `entries` that it needs (pairs of a data set and a competitor),
-a `panel` to draw once their samples are there, the panel's `table`, and `lines` for the report;
-`figure` draws panels of one kind side by side.
+a `panel` to draw once their samples are there, the panel's `table`, and `lines` for the report.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ class Plan(Protocol):
         ...
 
     def panel(self, samples: Samples, setting: Setting) -> Any:
-        """The content of the panel, for `figure`; needs a sample of each entry."""
+        """The content of the panel; needs a sample of each entry."""
         ...
 
     def table(self, samples: Samples, setting: Setting) -> str:
@@ -99,10 +98,6 @@ class Plan(Protocol):
 
     def lines(self, samples: Samples) -> list[str]:
         """Lines on the panel for the report, which has the final regrets already."""
-        ...
-
-    def figure(self, panels: Sequence[Any]) -> plotting.Figure:
-        """Panels of this kind as a figure."""
         ...
 
 
@@ -210,10 +205,6 @@ class PanelPlan:
         known = self.bounds(self.problem)
         constants = ", ".join(f"{label} {constant:.4g}" for label, constant in known.items())
         return [f"figure {self.name}: {constants} times log t."] if known else []
-
-    def figure(self, panels: Sequence[plotting.Panel]) -> plotting.Figure:
-        """Panels of curves."""
-        return plotting.regret_figure(panels)
 
 
 def all_entries(plans: Iterable[Plan]) -> list[Entry]:

@@ -30,6 +30,15 @@ from jaxduel.experiments.stored_curves import StoredCurves
 from jaxduel.experiments.tables import aligned
 from jaxduel.files import csv_text
 
+_FIGURES: dict[type, Callable[[Sequence[Any]], plotting.Figure]] = {
+    plotting.Panel: plotting.regret_figure,
+    plotting.BarsPanel: plotting.bars_figure,
+    plotting.SharesPanel: plotting.shares_figure,
+    plotting.SweepPanel: plotting.sweep_figure,
+    plotting.HeatPanel: plotting.heat_figure,
+}
+"""What draws panels, by their kind."""
+
 
 class MadePanel(NamedTuple):
     """A panel that was written: what was drawn, and its lines of the text."""
@@ -225,12 +234,18 @@ def _write_figure(
         panel.panel() if isinstance(panel, MissingPlan) else panel.panel(samples, setting)
         for panel in panels
     ]
-    figure = there[0].figure(drawn)
+    figure = draw_panels(drawn)
     folder.write(f"{name}.png", plotting.png(figure))
     folder.write(f"{name}.pdf", plotting.pdf(figure))
     if len(panels) == 1:
         folder.write(f"{name}.csv", there[0].table(samples, setting))
     return drawn
+
+
+def draw_panels(panels: Sequence[Any]) -> plotting.Figure:
+    """Panels of one kind side by side; some but not all may be missing."""
+    kinds = [type(panel) for panel in panels if not isinstance(panel, plotting.Missing)]
+    return _FIGURES[kinds[0]](panels)
 
 
 def _final_lines(samples: Samples, setting: Setting) -> list[str]:

@@ -145,10 +145,6 @@ class SweepPlan:
         """None: the report has the final regrets already."""
         return []
 
-    def figure(self, panels: Sequence[plotting.SweepPanel]) -> plotting.Figure:
-        """Panels of lines."""
-        return plotting.sweep_figure(panels)
-
     def _end(self, point: SweepPoint, samples: Samples, setting: Setting) -> plotting.Curve:
         """The sample of a point as a curve, per pull where that is asked for."""
         sample = samples[point.data.name, point.competitor.name]

@@ -10,6 +10,7 @@ import jaxduel as jd
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.plans import PanelPlan, Setting, all_entries, figure_of
+from jaxduel.experiments.reproduction import draw_panels
 from jaxduel.experiments.samples import Sample
 
 CYCLE_9 = jd.problems.load("noncondorcet-cyclic")  # winners: arms 0, 1, 2
@@ -84,7 +85,7 @@ def test_spreads_are_in_units_of_one_policy():
     assert float(table[1]["std_over_unit"]) == pytest.approx(root)
     assert {row["unit_policy"] for row in table} == {"dts+"}
     assert "mean regret of DTS+" in plan.lines(samples)[0]
-    assert len(plan.figure([panel]).axes) == 1
+    assert len(draw_panels([panel]).axes) == 1
 
 
 def test_shares_of_one_run_and_of_all():

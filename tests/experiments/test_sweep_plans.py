@@ -7,6 +7,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.curves import Competitor, DataSet, Draw
+from jaxduel.experiments.reproduction import draw_panels
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep_plans import (
     Axis,
@@ -108,7 +109,7 @@ def test_the_table_has_a_line_per_point():
 def test_the_figure_has_a_panel_and_a_legend():
     plan = by_batches()
     panel = plan.panel(SAMPLES, SETTING)
-    figure = plan.figure([panel, panel])
+    figure = draw_panels([panel, panel])
     assert len(figure.axes) == 2
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["BaSE", "UCB1"]
     assert plan.lines(SAMPLES) == []

@@ -16,6 +16,7 @@ from jaxduel.experiments.papers.batched_mab import study, worst
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, TEXT
 from jaxduel.experiments.papers.batched_mab.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.reproduction import draw_panels
 from jaxduel.experiments.samples import Sample
 
 SMALL = {"BATCHES": (2, 3), "ARMS": (2, 3), "HORIZONS": (100, 1_000)}
@@ -249,4 +250,4 @@ def test_the_figure_of_the_worst_case_has_a_bound_for_each_grid():
     assert [curve.label for curve in panel.curves] == [f"BaSE {grid}" for grid in GRIDS]
     assert [bound.name for bound in panel.bounds] == [curve.name for curve in panel.curves]
     assert panel.up_scale == "log"
-    assert len(plan.figure([panel]).axes) == 1
+    assert len(draw_panels([panel]).axes) == 1

@@ -216,10 +216,6 @@ class HeatPlan:
         choice = Study(samples, self.cells).choice()
         return [f"figure {self.name}: {line}" for line in summary(choice, self.reading, self.runs)]
 
-    def figure(self, panels: Sequence[plotting.HeatPanel]) -> plotting.Figure:
-        """Rows of maps."""
-        return plotting.heat_figure(panels)
-
 
 def summary(choice: Choice, reading: Reading, runs: int) -> list[str]:
     """A study in words: how often each grid is the best, and where the minimax grid is.

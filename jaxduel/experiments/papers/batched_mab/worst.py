@@ -148,7 +148,3 @@ class WorstPlan:
             f"figure {self.name}, BaSE of {self.reading.source}: worst regret over the lower bound "
             f"of Lemma 2, over M: {'; '.join(parts)}."
         ]
-
-    def figure(self, panels: Sequence[plotting.SweepPanel]) -> plotting.Figure:
-        """Panels of curves."""
-        return plotting.sweep_figure(panels)

@@ -120,7 +120,3 @@ class TablePlan:
             for label, mean in self.rows.means().items()
         )
         return [f"figure {self.name}, mean ± sem of {self.rows.number:,} submatrices: {means}."]
-
-    def figure(self, panels: Sequence[plotting.BarsPanel]) -> plotting.Figure:
-        """Panels of bars."""
-        return plotting.bars_figure(panels)
