@@ -140,11 +140,7 @@ def next_votes(
 
 def _write(folder: Any, planned: Any, lines: list[str]) -> None:
     """Writes text, tables and figure of a plan."""
-    from jaxduel import plotting
-
     folder.write("plan.txt", "\n".join([*lines, ""]))
     folder.write("plan-curves.csv", planned.to_frame().to_csv(index=False))
     folder.write("plan-votes-needed.csv", planned.targets_frame().to_csv(index=False))
-    figure = planned.plot()
-    folder.write("plan.png", plotting.png(figure))
-    folder.write("plan.pdf", plotting.pdf(figure))
+    folder.write_figure("plan", planned.plot())

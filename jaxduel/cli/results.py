@@ -24,7 +24,7 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     from jaxduel.experiments.file_names import named_after
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.files import csv_text
-    from jaxduel.plotting import COLUMNS, pdf, png, result_curves, results_figure
+    from jaxduel.plotting import COLUMNS, result_curves, results_figure
     from jaxduel.plotting.curves import rows_of
     from jaxduel.simulation import load_result
 
@@ -33,13 +33,11 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     names = [str(path.with_suffix("")) if apart else path.stem for path in paths]
     name = named_after(f"curves-{','.join(names)}")
     folder = OutputFolder(paths[0].parent if out is None else out)
-    figure = results_figure(results)
     rows = []
     for path, one, curve in zip(paths, results, result_curves(results), strict=True):
         told = path, one.problem, one.definition, one.horizon, curve.label, curve.name
         rows += [(*told, *row) for row in rows_of(curve)]
     first = ("file", "problem", "definition", "horizon", "label", "policy", "t")
     numbers = csv_text([*first, *COLUMNS, "num_seeds"], rows)
-    for suffix, content in (("png", png(figure)), ("pdf", pdf(figure)), ("csv", numbers)):
-        print(folder.write(f"{name}.{suffix}", content))
+    print(*folder.write_figure(name, results_figure(results), numbers), sep="\n")
     return 0

@@ -143,6 +143,4 @@ def _write(folder: OutputFolder, found: WorstCase) -> None:
         for step, (value, sem) in enumerate(zip(ascent.value, ascent.sem, strict=True), start=1)
     ]
     folder.write("worst-case-ascents.csv", csv_text(header, rows))
-    figure = plotting.worst_case_figure(found)
-    folder.write("worst-case.png", plotting.png(figure))
-    folder.write("worst-case.pdf", plotting.pdf(figure))
+    folder.write_figure("worst-case", plotting.worst_case_figure(found))

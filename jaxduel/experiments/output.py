@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jaxduel.errors import InputError, shorten
 from jaxduel.files import require_writable_folder, why, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class OutputFolder:
@@ -39,3 +43,13 @@ class OutputFolder:
         if path not in self.files:
             self.files.append(path)
         return path
+
+    def write_figure(self, name: str, figure: Figure, numbers: str | None = None) -> list[Path]:
+        """Writes NAME.png, NAME.pdf and, with its numbers, NAME.csv, and returns their paths."""
+        from jaxduel import plotting
+
+        png, pdf = plotting.png(figure), plotting.pdf(figure)
+        paths = [self.write(f"{name}.png", png), self.write(f"{name}.pdf", pdf)]
+        if numbers is not None:
+            paths.append(self.write(f"{name}.csv", numbers))
+        return paths

@@ -234,11 +234,8 @@ def _write_figure(
         panel.panel() if isinstance(panel, MissingPlan) else panel.panel(samples, setting)
         for panel in panels
     ]
-    figure = draw_panels(drawn)
-    folder.write(f"{name}.png", plotting.png(figure))
-    folder.write(f"{name}.pdf", plotting.pdf(figure))
-    if len(panels) == 1:
-        folder.write(f"{name}.csv", there[0].table(samples, setting))
+    numbers = there[0].table(samples, setting) if len(panels) == 1 else None
+    folder.write_figure(name, draw_panels(drawn), numbers)
     return drawn
 
 

@@ -100,11 +100,7 @@ class SweepFigure:
 
     def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
         """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
-        from jaxduel.plotting.figures import pdf, png
-
-        name, figure = name or self.name, self.draw()
-        contents = {"png": png(figure), "pdf": pdf(figure), "csv": self.csv()}
-        return [folder.write(f"{name}.{suffix}", data) for suffix, data in contents.items()]
+        return folder.write_figure(name or self.name, self.draw(), self.csv())
 
 
 def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[SweepFigure]:
