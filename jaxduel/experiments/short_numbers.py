@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 _LARGE = 1e5
 """From here on numbers have an exponent."""
 _MOST_DECIMALS = 4
-
-
-def is_known(value: Any) -> bool:
-    """False for None and NaN."""
-    return value is not None and value == value
 
 
 def short(value: float) -> str:

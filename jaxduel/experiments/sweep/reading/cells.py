@@ -11,7 +11,7 @@ import numpy as np
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.cells import parameters_label, text_of
-from jaxduel.experiments.short_numbers import is_known, short
+from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
 from jaxduel.policies import registry
 from jaxduel.stats import moments_of, t95
@@ -153,7 +153,9 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
 def _filled(values: np.ndarray, name: str, policies: Any) -> np.ndarray:
     """The values of a parameter by cell, with its default where only other cells of the same policy
     name it."""
-    known = np.array([is_known(value) for value in values], bool)
+    import pandas
+
+    known = pandas.notna(values)
     for policy in set(policies[known]).intersection(registry.names()):
         value = registry.parameters(policy).get(name.removeprefix("parameter_"))
         if isinstance(value, str | int | float):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from jaxduel.display import counted
-from jaxduel.experiments.short_numbers import is_known, short, with_interval
+from jaxduel.experiments.short_numbers import short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
@@ -220,13 +220,15 @@ class _Text:
 
     def _best(self, own: Frame) -> list[str]:
         """The entries of a policy's best parameters in each setting, with their values."""
+        import pandas
+
         best = own.sort_values("mean", kind="stable").drop_duplicates("row")
         varied = self.varied[own["policy"].iloc[0]]
         texts = []
         for one in best.to_dict("records") if varied else ():
             inside = one["parameters"]
             if len(varied) == 1:
-                value = one[varied[0]] if is_known(one[varied[0]]) else ""
+                value = one[varied[0]] if pandas.notna(one[varied[0]]) else ""
                 inside = value if isinstance(value, str) else short(value)
             texts.append(f"[{inside}]  {one['entry']}" if one["num_seeds"] else one["entry"])
         return self._column(best.assign(entry=texts) if varied else best)
