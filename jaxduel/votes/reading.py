@@ -145,11 +145,12 @@ def _outcomes(
     path: Path, file: IO[str], named: Mapping[str, str], encoding: str
 ) -> tuple[list[Outcome], np.ndarray]:
     """The outcome of each different row, and (N,) the number of each row's in that list."""
-    lines = _WholeLines(file)
-    first = next(iter(lines), None)
+    unfinished: list[str] = []
+    lines = _whole(file, unfinished)
+    first = next(lines, None)
     if first is None or not first.strip():
         lacks = "has a blank first line" if first else "is empty"
-        if lines.unfinished:
+        if unfinished:
             lacks = "has one line without an end, which may be half written"
         raise InputError(
             f"{_file(path)} {lacks}: a header such as left,right,winner and votes are needed."
@@ -180,7 +181,7 @@ def _outcomes(
         raise InputError(f"{_file(path)}, line {reader.line_num + 1}: {error}.") from None
     finally:
         csv.field_size_limit(limit)
-    if lines.unfinished:
+    if unfinished:
         warn_caller(
             f"the last line of {_file(path)}, {reader.line_num + 2}, has no end and was left out: "
             "it may be half written."
@@ -204,22 +205,13 @@ def _outcomes(
     return outcomes, np.frombuffer(order, np.int32)
 
 
-class _WholeLines:
-    """The lines of a file, without an unfinished last one; one iterator, however often asked."""
-
-    def __init__(self, file: IO[str]) -> None:
-        self.unfinished = False
-        self._lines = self._whole(file)
-
-    def __iter__(self) -> Iterator[str]:
-        return self._lines
-
-    def _whole(self, file: IO[str]) -> Iterator[str]:
-        for line in file:
-            if not line.endswith(("\n", "\r")):
-                self.unfinished = True
-                return
-            yield line
+def _whole(file: IO[str], unfinished: list[str]) -> Iterator[str]:
+    """The lines of a file; a last one without an end goes to `unfinished` instead."""
+    for line in file:
+        if not line.endswith(("\n", "\r")):
+            unfinished.append(line)
+            return
+        yield line
 
 
 def _rows(
