@@ -120,7 +120,8 @@ def carry_out(
         written.
     """
     begun = time.monotonic()
-    curves = _in_order(_curves(panels, setting))
+    every = _curves(panels, setting)
+    curves = _in_order(every)
     report = Report(folder.files)
     todo = list(panels)
     runs = StoredCurves(folder.path / "runs", curves) if curves else None
@@ -147,8 +148,7 @@ def carry_out(
         write_ready(lambda text: None)
     except KeyboardInterrupt:
         report.interrupted = True
-    keys = [curve.key for curve in _curves(panels, setting)]
-    report.samples = {key: report.samples[key] for key in keys if key in report.samples}
+    report.samples = {c.key: report.samples[c.key] for c in every if c.key in report.samples}
     report.claims = measure(report.samples)
     listed = {(data.name, c.name) for p in panels if p.listed for data, c in p.entries}
     few = {key: sample for key, sample in report.samples.items() if key in listed}

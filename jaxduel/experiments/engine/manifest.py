@@ -118,10 +118,6 @@ class Manifest:
         """The most seeds of a cell."""
         return max(group.seeds for group in self.groups)
 
-    def group(self, key: str) -> GroupRecord | None:
-        """The group of that key, or None."""
-        return next((group for group in self.groups if group.key == key), None)
-
     def joined(self, other: Manifest) -> Manifest:
         """This manifest with the groups of another that have no cell of the same labels, and the
         environment that the other was begun in."""

@@ -83,7 +83,7 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
         *([("root seed", str(grid["seed"]))] if "seed" in grid else []),
         *origin(data.attrs),
     ]
-    left = _left(cells, data)
+    left = _left(data)
     tables = [] if measure == "rule" else [_best(data, cells)]
     return Section(
         "overview",
@@ -95,7 +95,7 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
     )
 
 
-def _left(cells: Frame, data: xarray.Dataset) -> Table | None:
+def _left(data: xarray.Dataset) -> Table | None:
     """Cells and runs that are missing, by policy; None if nothing is."""
     planned = data["planned_seeds"].values
     rows = []

@@ -12,7 +12,6 @@ import numpy as np
 
 from jaxduel.errors import unknown_name, warn_caller
 from jaxduel.experiments.engine import block_folder
-from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.cells import parameters_label, text_of
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
 from jaxduel.experiments.sweep.reading import found
@@ -329,7 +328,8 @@ def _read_block(path: Path) -> StoredBlock:
     block = block_folder.read_block(path, _RARE)
     if block is None:
         raise FileNotFoundError(path)
-    batches = block.arrays.get("batches")
+    arrays = block.arrays
+    batches = arrays.get("batches")
     return StoredBlock(
         path=path,
         stamp=stamp,
@@ -338,13 +338,11 @@ def _read_block(path: Path) -> StoredBlock:
         number=block.number,
         first=block.first_seed,
         seeds=block.seeds,
-        found=found.tallied(block) if "named" in block.arrays else _moments(block),
+        found=found.tallied(block)
+        if "named" in arrays
+        else Moments(block.seeds, arrays["regret_mean"], arrays["regret_m2"]),
         batches=None if batches is None else batches.sum(axis=1),
     )
-
-
-def _moments(block: Block) -> Moments:
-    return Moments(block.seeds, block.arrays["regret_mean"], block.arrays["regret_m2"])
 
 
 def _place(cell: CellRecord) -> tuple[str, str, int, str]:
