@@ -10,8 +10,8 @@ import numpy as np
 
 from jaxduel import plotting
 from jaxduel.experiments.report.records import Chart, Line, Numbers, Table
-from jaxduel.experiments.report.words import plain
-from jaxduel.experiments.short_numbers import rounded, short
+from jaxduel.experiments.report.words import capital, plain
+from jaxduel.experiments.short_numbers import range_text, rounded, short
 from jaxduel.plotting.curves import looks_in
 from jaxduel.plotting.words import steps_words
 
@@ -86,10 +86,6 @@ def ranking(ends: Sequence[tuple[str, float]], at: str) -> str:
     return f"{at} the lowest is {said[0]}{then}; the highest is {said[-1]}."
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _scales(across_log: bool, up_log: bool) -> str:
     if across_log and up_log:
         return "both axes logarithmic"
@@ -121,11 +117,10 @@ def _regret(panel: plotting.Panel) -> Seen:
     unit = steps_words(panel.definition)
     up = plain(plotting.regret_label(panel.definition))
     low, high = _limits(panel) if up_log else (0.0, panel.top)
-    runs = sorted({curve.num_seeds for curve in panel.curves})
-    each = " to ".join(f"{number:,}" for number in dict.fromkeys([runs[0], runs[-1]]))
+    each = range_text({curve.num_seeds for curve in panel.curves})
     separate = [plain(curve.label) for curve in panel.curves if curve.separate]
     what = (
-        f"{_capital(up)} against {unit} t up to T = {end:,}: mean of {each} runs of each "
+        f"{capital(up)} against {unit} t up to T = {end:,}: mean of {each} runs of each "
         f"policy, with its 95 % interval; {_scales(log, up_log)}."
     )
     if separate:
@@ -188,7 +183,7 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
         lines.append(Line(plain(bound.label), color, "dot", at, values, reference=True))
     log, up_log = panel.across_scale == "log", panel.up_scale == "log"
     across, up = plain(panel.across), plain(panel.up)
-    what = f"{_capital(up)} against {across}: means with 95 % intervals; {_scales(log, up_log)}."
+    what = f"{capital(up)} against {across}: means with 95 % intervals; {_scales(log, up_log)}."
     if panel.bounds:
         what += f" Dotted, not simulated: {', '.join(plain(b.label) for b in panel.bounds)}."
     at = sorted({float(value) for curve in panel.curves for value in curve.at})
@@ -212,7 +207,7 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
             row.append(interval(*(float(values[found[0]]) for values in of)) if len(found) else "")
         rows.append(tuple(row))
     header = (across, *(plain(curve.label) for curve in panel.curves))
-    table = Table(f"{_capital(up)}: mean [95 %]", header, tuple(rows))
+    table = Table(f"{capital(up)}: mean [95 %]", header, tuple(rows))
     drawn = [np.concatenate([c.mean, c.lower95, c.upper95]) for c in panel.curves]
     drawn += [bound.values for bound in panel.bounds]
     known = np.concatenate(drawn)[np.isfinite(np.concatenate(drawn))]
@@ -239,10 +234,10 @@ def _bars(panel: plotting.BarsPanel) -> Seen:
         for at, group in enumerate(groups)
     ]
     return Seen(
-        f"{_capital(label)}, with 95 % intervals, for {' and '.join(groups)}; "
+        f"{capital(label)}, with 95 % intervals, for {' and '.join(groups)}; "
         f"{'logarithmic' if panel.scale == 'log' else 'linear'} axis.",
         f"Bars. {' '.join(said)}",
-        table=Table(f"{_capital(label)} [95 %]", ("", *groups), rows),
+        table=Table(f"{capital(label)} [95 %]", ("", *groups), rows),
     )
 
 
@@ -257,7 +252,7 @@ def _shares(panel: plotting.SharesPanel) -> Seen:
     ]
     label = plain(panel.label)
     return Seen(
-        f"{_capital(label)}: of one run by arm, and the mean over runs of the "
+        f"{capital(label)}: of one run by arm, and the mean over runs of the "
         "largest, the second, and so on.",
         f"Columns of shares. {'; '.join(said)}.",
     )

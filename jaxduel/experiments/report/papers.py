@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jaxduel.experiments.claims import Claim
 from jaxduel.experiments.report.charts import Seen, seen
 from jaxduel.experiments.report.records import ClaimRow, Figure, Measured, Section
-from jaxduel.experiments.report.words import plain
+from jaxduel.experiments.report.words import capital, plain
 from jaxduel.progress import duration
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _figure(
     title_there = plain(getattr(made.content, "title", "")).partition(") ")
     inside = title_there[2] if title_there[0].startswith("(") else "".join(title_there)
     is_new = inside and inside not in shown.what
-    caption = f"{inside[0].upper()}{inside[1:]}. {shown.what}" if is_new else shown.what
+    caption = f"{capital(inside)}. {shown.what}" if is_new else shown.what
     stem = f"figure-{panel.name}"
     return Figure(
         panel.name,

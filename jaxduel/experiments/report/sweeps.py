@@ -18,8 +18,8 @@ from jaxduel.experiments.report.charts import css_dash, interval, numbers, ranki
 from jaxduel.experiments.report.page import Page
 from jaxduel.experiments.report.papers import origin
 from jaxduel.experiments.report.records import Chart, Figure, Line, Section, Table
-from jaxduel.experiments.report.words import plain
-from jaxduel.experiments.short_numbers import rounded, short
+from jaxduel.experiments.report.words import capital, plain
+from jaxduel.experiments.short_numbers import range_text, rounded, short
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
@@ -60,10 +60,7 @@ def sweep_page(folder: str | os.PathLike[str], out: OutputFolder) -> Page:
         arms = cells["num_arms"][cells["problem"] == problem].iloc[0]
         figures = tuple(figure for of, figure in made if of == problem)
         sections.append(Section(f"problem-{number}", f"{problem}, K = {arms}", figures=figures))
-    lead = (
-        f"{progress_line(data)[0].upper()}{progress_line(data)[1:]}. Means over seeds, with 95 % "
-        "intervals."
-    )
+    lead = f"{capital(progress_line(data))}. Means over seeds, with 95 % intervals."
     title = f"Sweep {Path(folder).resolve().name}"
     commands = {"Made again by": f"jaxduel report {name}"}
     return Page(title, lead, [(section, out.path) for section in sections], commands)
@@ -73,13 +70,13 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
     """The first section: the grid, versions, the least regret of each setting, unfinished cells."""
     measure = measure_of(data)
     grid = json.loads(data.attrs["grid"])
-    seeds = sorted({int(number) for number in data["planned_seeds"].values.ravel() if number})
+    seeds = {int(number) for number in data["planned_seeds"].values.ravel() if number}
     facts = [
         ("policies", ", ".join(dict.fromkeys(cells["variant"]))),
         ("problems", ", ".join(dict.fromkeys(cells["problem"]))),
         ("votes" if measure == "rule" else "T", ", ".join(map(short, data["horizon"].values))),
         ("rules" if measure == "rule" else "regret", ", ".join(dict.fromkeys(cells[measure]))),
-        ("seeds of a cell", " to ".join(f"{n:,}" for n in dict.fromkeys([seeds[0], seeds[-1]]))),
+        ("seeds of a cell", range_text(seeds)),
         *([("root seed", str(grid["seed"]))] if "seed" in grid else []),
         *origin(data.attrs),
     ]
@@ -145,7 +142,7 @@ def _figures(
             chosen["definitions"] = [setting[2]]
             options += ["--definition", setting[2]]
             words = f"{regret_words(setting[2])}, {words}"
-        title = f"{words[0].upper()}{words[1:]}"
+        title = capital(words)
         command = f"jaxduel plot {name} {shlex.join(options)}"
         figure = Figure(str(number), title, command=command)
         if not (some["num_seeds"] > 0).any():
@@ -170,10 +167,9 @@ def _figure(
     paths = figure.write(out, re.sub(r"[^A-Za-z0-9.,=_-]", "_", figure.name))
     chart = _chart(figure)
     ends = [(line.label, line.y[-1]) for line in chart.lines if line.y[-1] is not None]
-    what = f"{chart.up[:1].upper()}{chart.up[1:]}, against {chart.across}"
+    what = f"{capital(chart.up)}, against {chart.across}"
     seeds = cells["num_seeds"][cells["num_seeds"] > 0]
-    each = " to ".join(f"{n:,}" for n in dict.fromkeys([int(seeds.min()), int(seeds.max())]))
-    caption = f"{what}: over {each} seeds of each policy, with 95 % intervals."
+    caption = f"{what}: over {range_text(seeds)} seeds of each policy, with 95 % intervals."
     if cut:
         caption += f" The {len(order)} best of {cells['variant'].nunique()} policies."
     return Figure(

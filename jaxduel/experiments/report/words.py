@@ -34,6 +34,11 @@ def plain(text: str) -> str:
     return re.sub(r"\$([^$]*)\$", lambda found: _formula(found[1]), text).replace("\n", " ")
 
 
+def capital(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def _formula(text: str) -> str:
     text = _GROUP.sub(r"\1", text)
     for name, symbol in _SYMBOLS.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from jaxduel.display import counted
-from jaxduel.experiments.short_numbers import short, with_interval
+from jaxduel.experiments.short_numbers import range_text, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
@@ -100,8 +100,7 @@ def progress_line(dataset: xarray.Dataset) -> str:
     in_grid = planned > 0
     cells, finished = int(in_grid.sum()), int((in_grid & (seeds >= planned)).sum())
     ran, whole = int(seeds.sum()), int(planned.sum())
-    numbers = sorted({int(number) for number in planned[in_grid]})
-    each = " to ".join(f"{number:,}" for number in dict.fromkeys([numbers[0], numbers[-1]]))
+    each = range_text({int(number) for number in planned[in_grid]})
     if finished == cells:
         return f"finished: {counted(cells, 'cell')} of {each} seeds each"
     share = min(100 * ran / whole, 99.9)
