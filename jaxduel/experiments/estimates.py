@@ -13,6 +13,11 @@ from jaxduel.experiments.samples import Sample
 from jaxduel.stats import standard_error, t95
 
 
+def _text(estimate: Estimate) -> str:
+    lower, upper = estimate.interval
+    return f"{estimate.value:.3g} [{lower:.3g}, {upper:.3g}]"
+
+
 @dataclass(frozen=True)
 class Ratio:
     """A positive number, such as a ratio of means, with a standard error on the log scale.
@@ -42,8 +47,7 @@ class Ratio:
             min(self.groups, other.groups),
         )
 
-    def __str__(self) -> str:
-        return _text(self)
+    __str__ = _text
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,7 @@ class Number:
             min(self.groups, other.groups),
         )
 
-    def __str__(self) -> str:
-        return _text(self)
+    __str__ = _text
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,6 @@ class Exact:
 
 Estimate = Ratio | Number | Exact
 """A number with its uncertainty: `value` and the 95 % `interval`; `str` shows both."""
-
-
-def _text(estimate: Estimate) -> str:
-    lower, upper = estimate.interval
-    return f"{estimate.value:.3g} [{lower:.3g}, {upper:.3g}]"
 
 
 class _Statistic(NamedTuple):
