@@ -106,10 +106,6 @@ def carry_out(
     sweep's (`jaxduel.open_sweep` reads it), and taken from there the next time.
 
     Args:
-      panels: plans of the panels to make.
-      setting: shared settings, such as the horizon and the definition of regret.
-      folder: folder for the files.
-      measure: measures the claims of the paper on the finished samples.
       heading: first line of the text.
       notes: further lines of the text, such as why a panel is missing.
       progress: as in `jaxduel.simulate`.

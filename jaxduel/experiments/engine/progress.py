@@ -27,12 +27,8 @@ class StudyProgress(Progress):
         super().__init__(what, total, _unit(every), shown, done=before, detail=self._counts)
 
     def done(self, key: str, *, here: bool = False) -> None:
-        """Counts a task that is finished.
-
-        Args:
-          key: of the task.
-          here: whether it was simulated in this process, which counted its steps one by one.
-        """
+        """Counts a task that is finished; `here` if it was simulated in this process, which counted
+        its steps one by one."""
         with self._entering:
             amount = self._enter(key)
         if not here:

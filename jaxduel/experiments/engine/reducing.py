@@ -53,16 +53,11 @@ def reduced(
     cells: Sequence[StudyCell],
     checked: Sequence[CheckedCell],
 ) -> Seeds:
-    """The seeds with their plays reduced on the device, if these suffice for the regret.
+    """The seeds of some of the group's cells, with their plays reduced on the device, if these
+    suffice for the regret.
 
     Regret is the same as by `arrays_of` but for the order in which the products of plays and gaps
     are summed up: 1e-15 of itself.
-
-    Args:
-      seeds: the seeds.
-      group: the group.
-      cells: those of the record, of the group.
-      checked: the same.
     """
     tallies = seeds.record.tallies
     if tallies.pairs is not None or any(isinstance(c.problem, PiecewiseProblem) for c in checked):
@@ -98,9 +93,8 @@ def arrays_of(
     integers, and regret is summed up when all seeds are there.
 
     Args:
-      group: the group.
-      slices: its cells in order, as they ran side by side, with the records of their seeds; cells
-        that fill up the last slice are left out.
+      slices: the group's cells in order, as they ran side by side, with the records of their seeds;
+        cells that fill up the last slice are left out.
     """
     parts = by_cell(slices)
     first = parts[0][-1]
@@ -149,12 +143,9 @@ def _enter(
     values: np.ndarray,
     arrays: dict[str, np.ndarray],
 ) -> None:
-    """Enters a cell.
+    """Enters a cell, whose place in the records of its seeds is given.
 
     Args:
-      place: its place in the records.
-      checked: the cell.
-      parts: the records of its seeds.
       definitions: D of regret; None where it has none.
       values: (D, S, M) float64, for the regret of each seed.
       arrays: its own in each of the block's other arrays, of zeros.

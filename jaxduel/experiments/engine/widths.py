@@ -97,14 +97,8 @@ def need_of(
     """Memory needs of one seed, from shapes alone: nothing is compiled.
 
     Args:
-      policy: of one cell.
-      problem: the cell's.
-      num_checkpoints: number of checkpoints.
-      batched: whether the policy commits to batches.
       pairs: whether plays of pairs are recorded.
-      delayed: whether feedback is delayed.
       poll: where votes are the clock; the number of checkpoints is that of its own then.
-      platform: "cpu", "gpu", ...
       memory: most bytes for a block.
 
     Raises:
@@ -157,9 +151,6 @@ def width_of(
 
     Args:
       num_cells: cells that share the program.
-      need: memory needs of one seed.
-      batched: whether the policy commits to batches.
-      platform: "cpu", "gpu", ...
       lanes: seeds side by side, if they are given; then a block has no more.
 
     Returns:

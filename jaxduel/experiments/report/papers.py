@@ -53,12 +53,8 @@ def paper_section(
     """The section of a paper.
 
     Args:
-      paper: the paper.
       asked: names of the panels asked for.
-      order: what was asked for.
-      report: what came of it.
       failures: by the name of a panel, why its data are missing.
-      notes: sentences.
       earlier: the section that an earlier call left.
     """
     options = command_of(paper.name, order)

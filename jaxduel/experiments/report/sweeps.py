@@ -41,11 +41,7 @@ _ENDS = ("mean", "lower95", "upper95")
 
 
 def sweep_page(folder: str | os.PathLike[str], out: OutputFolder) -> Page:
-    """The page of a sweep; its pictures are written into a folder.
-
-    Args:
-      folder: the sweep's folder.
-      out: the folder for the page.
+    """The page of a sweep; its pictures are written into `out`.
 
     Raises:
       InputError: if the folder holds no sweep.

@@ -69,7 +69,6 @@ def calibrate(
     two numbers of arms the cost is a power of the number.
 
     Args:
-      groups: groups of the plan.
       devices: devices of the sweep; the trial runs on the first.
       progress: as in `jaxduel.simulate`; it counts trials.
     """

@@ -236,9 +236,7 @@ class _Flights:
 def _look(client: Any, before: Mapping[str, int]) -> dict[str, int]:
     """The number of threads of each worker, by its address; warns if there are none.
 
-    Args:
-      client: the client.
-      before: the workers of the last look; others must have this version of jaxduel.
+    Workers that are not among those `before` must have this version of jaxduel.
     """
     try:
         threads: dict[str, int] = client.nthreads()

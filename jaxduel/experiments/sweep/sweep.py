@@ -180,16 +180,8 @@ def _opened(
     kind: Mapping[str, Any],
     locks: bool = True,
 ) -> tuple[Store, tuple[Task, ...]]:
-    """The store, and all tasks.
-
-    Args:
-      grid: the grid.
-      folder: folder of the store.
-      extend_seeds: whether it may be extended.
-      kind: platform, device and memory for a block, and other environment fields that are not
-        those of this process.
-      locks: whether the file system has locks.
-    """
+    """The store, and all tasks; `kind` has the platform, device and memory for a block, and other
+    environment fields that are not those of this process."""
     there = {name: value for name, value in kind.items() if name != "platform"}
     with suppress(InputError):  # a new folder, or one that is refused below
         begun = read_manifest(Path(folder)).environment

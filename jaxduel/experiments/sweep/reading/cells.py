@@ -58,7 +58,6 @@ def choose(
     """The cells of a sweep that are chosen by name.
 
     Args:
-      dataset: data set from `open_sweep`.
       problems: names of problems to keep, all if empty; "btl" stands for all that are called
         "btl(...)".
       horizons: those to keep.
@@ -226,11 +225,9 @@ def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, n
 
 
 def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -> Frame:
-    """Statistics of the regret of each seed at the horizon.
+    """Statistics of the regret of each seed at the horizon, of some rows of `cells_of`.
 
     Args:
-      dataset: data set from `open_sweep`.
-      cells: rows of `cells_of`.
       quartiles: whether there are the columns q25, median and q75.
 
     Returns:
@@ -256,11 +253,9 @@ def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -
 
 
 def at_checkpoints(dataset: xarray.Dataset, cells: Frame, last: bool = False) -> Frame:
-    """Statistics of regret at each checkpoint, as blocks have them.
+    """Statistics of regret at each checkpoint, as blocks have them, of some rows of `cells_of`.
 
     Args:
-      dataset: data set from `open_sweep`.
-      cells: rows of `cells_of`.
       last: whether only the last checkpoint of each cell is wanted.
 
     Returns:
@@ -301,7 +296,6 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
     """The table of `SweepDataset.to_frame`.
 
     Args:
-      dataset: the data set.
       chosen: the rows of `cells_of` that are wanted, all if left out.
       final: whether there are only rows at the horizon.
     """

@@ -32,13 +32,8 @@ _NOT_RUN = "-"
 
 
 def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -> Frame:
-    """The table of `SweepDataset.to_frame`.
-
-    Args:
-      dataset: data set from `open_sweep`, of a sweep that identifies arms.
-      cells: the rows of `cells_of` that are wanted.
-      final: whether there are only rows at the last checkpoint.
-    """
+    """The table of `SweepDataset.to_frame` where arms are identified, of some rows of `cells_of`;
+    if `final`, only rows at the last checkpoint."""
     frame = _with_wilson95(values_at(dataset, cells, {name: name for name in MEANS}, last=final))
     frame = frame.rename(columns={"t": "votes"})
     first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
@@ -62,19 +57,15 @@ def _with_wilson95(frame: Frame) -> Frame:
 
 
 def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
-    """Votes after which a rule names one of the best arms with probability `target`.
-
-    Args:
-      dataset: data set from `open_sweep`, of a sweep that identifies arms.
-      cells: rows of `cells_of`.
-      target: a probability, strictly between 0 and 1.
+    """Votes after which a rule names one of the best arms with probability `target`, of some rows
+    of `cells_of`.
 
     Returns:
       The cells that have run, with needed, lower95 and upper95: votes, inf where the last
       checkpoint is not enough (`jaxduel.votes.recommending.votes_needed`).
 
     Raises:
-      InputError: a target that is no such probability.
+      InputError: a target that is no probability strictly between 0 and 1.
     """
     cells = cells[cells["num_seeds"] > 0]
     require_probability(target, "target")
@@ -109,11 +100,7 @@ def found_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
 
 
 def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
-    """The results of a sweep that identifies arms, as text: a row per cell and rule.
-
-    Args:
-      dataset: data set from `open_sweep`.
-      **chosen: as for `choose`.
+    """The results of a sweep that identifies arms, as text: a row per cell and rule of `choose`.
 
     Raises:
       InputError: if a name is not in the sweep.

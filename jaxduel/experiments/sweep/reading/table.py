@@ -47,7 +47,6 @@ def show_lines(
     probability that the best arm is named.
 
     Args:
-      dataset: data set from `open_sweep`, of a finished sweep or not.
       columns: whether all combinations of parameters have columns; "auto": if they fit, or only
         one policy is shown.
       width: characters of a line, unless a single column is wider.
