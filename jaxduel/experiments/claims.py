@@ -47,6 +47,27 @@ class Measurement:
         return self.estimate
 
 
+def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
+    """Confirmed if all are confirmed, not confirmed if any is not confirmed, else undecided."""
+    counts = Counter(verdicts)
+    return _decided(counts["confirmed"] == len(verdicts), counts["not confirmed"] > 0)
+
+
+def at_least(number: int) -> Callable[[Sequence[Verdict]], Verdict]:
+    """A rule: confirmed if `number` verdicts are, not confirmed if too many are not for that."""
+
+    def combined(verdicts: Sequence[Verdict]) -> Verdict:
+        counts = Counter(verdicts)
+        possible = len(verdicts) - counts["not confirmed"]
+        return _decided(counts["confirmed"] >= number, possible < number)
+
+    return combined
+
+
+def _decided(yes: bool, no: bool) -> Verdict:
+    return "confirmed" if yes else "not confirmed" if no else "undecided"
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement of a paper, and how it is decided.
@@ -71,7 +92,7 @@ class Claim:
     criterion: str
     estimate: Callable[[Any], Iterable[Measurement]]
     expected: int | None
-    combine: Callable[[Sequence[Verdict]], Verdict]
+    combine: Callable[[Sequence[Verdict]], Verdict] = all_hold
     needs: str = ""
     reason: str = ""
     measurements: tuple[Measurement, ...] = ()
@@ -116,27 +137,6 @@ def within(estimate: Estimate, factor: float) -> Verdict:
         1 / factor < lower and upper < factor,
         upper < 1 / factor or lower > factor,
     )
-
-
-def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
-    """Confirmed if all are confirmed, not confirmed if any is not confirmed, else undecided."""
-    counts = Counter(verdicts)
-    return _decided(counts["confirmed"] == len(verdicts), counts["not confirmed"] > 0)
-
-
-def at_least(number: int) -> Callable[[Sequence[Verdict]], Verdict]:
-    """A rule: confirmed if `number` verdicts are, not confirmed if too many are not for that."""
-
-    def combined(verdicts: Sequence[Verdict]) -> Verdict:
-        counts = Counter(verdicts)
-        possible = len(verdicts) - counts["not confirmed"]
-        return _decided(counts["confirmed"] >= number, possible < number)
-
-    return combined
-
-
-def _decided(yes: bool, no: bool) -> Verdict:
-    return "confirmed" if yes else "not confirmed" if no else "undecided"
 
 
 def lines(claims: Sequence[Claim]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -194,3 +195,45 @@ class Finder:
         """The horizon in words, where not all samples have the same."""
         ends = {int(other.checkpoints[-1]) for other in self.samples.values()}
         return f", T = {sample.checkpoints[-1]:,}" if len(ends) > 1 else ""
+
+
+class Ratios(NamedTuple):
+    """Fields of a `Claim`: measurements of ratios of mean regrets, and their number."""
+
+    estimate: Callable[[Finder], Iterable[Measurement]]
+    expected: int
+
+
+def over_other(
+    policies: str | Sequence[str],
+    other: str,
+    where: Sequence[str],
+    judge: Judge = less,
+    judged_from: int = 0,
+) -> Ratios:
+    """Regret of each policy over that of another, on each data set (`Finder.ratios`)."""
+    return _of_each(
+        policies, where, lambda find, p: find.ratios(p, other, where, judge, judged_from)
+    )
+
+
+def over_best(
+    policies: str | Sequence[str],
+    others: Sequence[str],
+    where: Sequence[str],
+    judge: Judge = less,
+) -> Ratios:
+    """Regret of each policy over the least of others, on each data set (`Finder.against_best`)."""
+    return _of_each(policies, where, lambda find, p: find.against_best(p, others, where, judge))
+
+
+def _of_each(
+    policies: str | Sequence[str],
+    where: Sequence[str],
+    ratios: Callable[[Finder, str], Iterable[Measurement]],
+) -> Ratios:
+    """Ratios of each policy, one on each data set."""
+    names = (policies,) if isinstance(policies, str) else policies
+    return Ratios(
+        lambda find: (m for name in names for m in ratios(find, name)), len(names) * len(where)
+    )

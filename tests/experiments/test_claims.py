@@ -22,7 +22,7 @@ def claim(*verdicts: str, expected: int | None = None, combine=all_hold) -> Clai
 
 
 def test_any_number_of_measurements_will_do_where_none_is_expected():
-    record = Claim("it wins", "section 5", "a < b", lambda found: found, None, all_hold)
+    record = Claim("it wins", "section 5", "a < b", lambda found: found, None)
     assert record.verdict == "not measured"
     for number in (1, 3):
         made = record.measured([Measurement("toy", "a / b", ratio(1.0), 1.1, "confirmed")] * number)
@@ -107,7 +107,7 @@ def test_what_a_claim_needs_or_why_it_fails_is_said_with_its_verdict(verdict, sa
 
 def test_quantities_other_than_ratios_of_means_have_no_medians():
     slope = Measurement("toy", "a slope", Number(0.95, 0.01, 50), float("nan"), "confirmed")
-    record = Claim("it is linear", "section 5", "> 0.9", lambda found: found, 1, all_hold)
+    record = Claim("it is linear", "section 5", "> 0.9", lambda found: found, 1)
     made = [record.measured([slope])]
     (text,) = [line for line in claims.lines(made) if "a slope" in line]
     assert "0.95 [0.93, 0.97]" in text

@@ -3,8 +3,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jaxduel.experiments.claims import Claim, at_least
 from jaxduel.experiments.estimates import Number, std_over_mean
-from jaxduel.experiments.findings import Finder, less, more, over, similar, under
+from jaxduel.experiments.findings import (
+    Finder,
+    less,
+    more,
+    over,
+    over_best,
+    over_other,
+    similar,
+    under,
+)
 from jaxduel.experiments.samples import Sample
 
 TIMES = np.array([10, 100, 1000])
@@ -96,3 +106,36 @@ def test_shares_are_of_the_winners_largest_first():
     np.testing.assert_array_equal(find.shares("dts", "noncondorcet-cyclic"), [[0.7, 0.2, 0.1]])
     assert find.shares("dts+", "noncondorcet-cyclic") is None
     assert FIND.shares("dts", "one") is None
+
+
+FINALS = {"a": 10.0, "b": 40.0, "c": 20.0}
+
+
+@pytest.fixture
+def without_noise() -> Finder:
+    """Three policies on two data sets."""
+    times, runs = np.array([9]), np.arange(3)
+    return Finder(
+        {
+            (data, name): Sample(name, name, times, np.full((3, 1), final), runs)
+            for data in ("x", "y")
+            for name, final in FINALS.items()
+        }
+    )
+
+
+def test_each_policy_is_measured_on_each_data_set(without_noise):
+    ratios = over_other(("a", "b"), "c", ("x", "y"))
+    found = Claim("", "", "", *ratios, at_least(2)).measured(without_noise)
+    assert [(m.where, m.ratio.value) for m in found.measurements] == [
+        ("x", 0.5), ("y", 0.5), ("x", 2.0), ("y", 2.0),
+    ]  # fmt: skip
+    assert found.expected == 4
+    assert found.verdict == "confirmed"
+
+
+def test_a_policy_by_its_name_is_compared_with_the_best_of_others(without_noise):
+    ratios = over_best("a", ("b", "c"), ("x", "y"))
+    found = Claim("", "", "", *ratios, reason="so").measured(without_noise)
+    assert [m.ratio.value for m in found.measurements] == [0.5, 0.5]
+    assert (found.expected, found.verdict, found.reason) == (2, "confirmed", "so")

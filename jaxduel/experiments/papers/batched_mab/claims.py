@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from jaxduel.experiments.claims import Claim, Measurement, all_hold, at_least
+from jaxduel.experiments.claims import Claim, Measurement, at_least
 from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.findings import Finder, Judge, less, under
 from jaxduel.experiments.papers.batched_mab.entries import (
@@ -122,7 +122,6 @@ def _claims(reading: Reading) -> tuple[Claim, ...]:
                 *find.ratio(find.usual, enough, most, judge=under(SETTLED)),
             ),
             2,
-            all_hold,
             reason=_WRONG_ARM,
         ),
         *(
@@ -132,7 +131,6 @@ def _claims(reading: Reading) -> tuple[Claim, ...]:
                 "less regret at each M",
                 partial(_lower_than_etc, reading, grid),
                 len(BATCHES),
-                all_hold,
                 reason=why,
             )
             for grid, why in zip(GRIDS[:2], ("", _GEOMETRIC[reading]), strict=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from jaxduel.experiments.claims import Claim, Measurement, at_least, within
 from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.estimates import mean_of
-from jaxduel.experiments.findings import Finder, similar
+from jaxduel.experiments.findings import Finder, over_best, over_other, similar
 from jaxduel.experiments.papers.double_etc.entries import (
     COMMIT_PULLS,
     EPSILONS,
@@ -26,7 +26,6 @@ from jaxduel.experiments.papers.double_etc.entries import (
     known_gap,
     unknown_gap,
 )
-from jaxduel.experiments.papers.ratio_claims import claim, over_best, over_other
 
 PRINTED = {"ucb1": 1.06, "detc": 1.15, "detc-known-gap": 0.68}
 """D R / log T at T = 1e6, by policy, in the legend of Figure 1."""
@@ -78,33 +77,33 @@ def _printed(policy: str, label: str, competitors: Sequence[Competitor], source:
 
 
 CLAIMS = (
-    claim(
+    Claim(
         "DETC-UG is comparable with UCB",
         _THEORY,
         "between 0.8 and 1.25 times the regret of UCB",
-        over_other(UNKNOWN_GAP.name, UCB1.name, (WHERE,), similar),
+        *over_other(UNKNOWN_GAP.name, UCB1.name, (WHERE,), similar),
         needs=_NEEDS,
     ),
-    claim(
+    Claim(
         "DETC-KG has the smallest regret",
         _THEORY,
         "less regret than UCB and DETC-UG",
-        over_best(KNOWN_GAP.name, _RIVALS, (WHERE,)),
+        *over_best(KNOWN_GAP.name, _RIVALS, (WHERE,)),
         reason=_KNOWN,
     ),
-    claim(
+    Claim(
         "DETC-UG is comparable with UCB",
         _STUDY,
         "between 0.8 and 1.25 times the regret of UCB, for one of the values",
-        over_other(tuple(c.name for c in _TUNED["detc"]), UCB1.name, (WHERE,), similar),
+        *over_other(tuple(c.name for c in _TUNED["detc"]), UCB1.name, (WHERE,), similar),
         at_least(1),
         needs=_NEEDS,
     ),
-    claim(
+    Claim(
         "DETC-KG has the smallest regret",
         _STUDY,
         "less regret than UCB and DETC-UG with each value, for one of the values",
-        over_best(tuple(c.name for c in _TUNED["detc-known-gap"]), _TUNED_RIVALS, (WHERE,)),
+        *over_best(tuple(c.name for c in _TUNED["detc-known-gap"]), _TUNED_RIVALS, (WHERE,)),
         at_least(1),
         reason=_KNOWN,
     ),

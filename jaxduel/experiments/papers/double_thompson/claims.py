@@ -20,9 +20,18 @@ from jaxduel.experiments.claims import (
     below,
 )
 from jaxduel.experiments.estimates import Estimate, mean_of
-from jaxduel.experiments.findings import Finder, Judge, less, more, over, similar, under
+from jaxduel.experiments.findings import (
+    Finder,
+    Judge,
+    less,
+    more,
+    over,
+    over_best,
+    over_other,
+    similar,
+    under,
+)
 from jaxduel.experiments.papers import five_hundred
-from jaxduel.experiments.papers.ratio_claims import claim, over_best, over_other
 
 CONDORCET_5, OTHER_5 = "mslr5-condorcet", "mslr5-noncondorcet"
 BORDA, CYCLE, CYCLE_9, GAP = "strong-borda", "cyclic", "noncondorcet-cyclic", "gap"
@@ -55,76 +64,76 @@ def between(low: float, high: float) -> Judge:
 
 
 _CONDORCET = (
-    claim(
+    Claim(
         "In Condorcet dueling bandits, our D-TS and D-TS+ algorithms achieve almost the same "
         "performance",
         "section 5, Figure 1a",
         "between 0.8 and 1.25 times each other's regret",
-        over_other("dts+", "dts", (CONDORCET_5,), similar),
+        *over_other("dts+", "dts", (CONDORCET_5,), similar),
     ),
-    claim(
+    Claim(
         "and both perform much better than existing algorithms",
         "section 5, Figure 1a",
         "less regret than each of the nine others, both",
-        over_best(BOTH, BASELINES, (CONDORCET_5,)),
+        *over_best(BOTH, BASELINES, (CONDORCET_5,)),
     ),
-    claim(
+    Claim(
         "Compared with RMED1 and ECW-RMED, our D-TS and D-TS+ algorithms also perform better",
         "section 5, Figure 1a",
         "less regret than either, both",
-        over_best(BOTH, RMEDS, (CONDORCET_5,)),
+        *over_best(BOTH, RMEDS, (CONDORCET_5,)),
     ),
-    claim(
+    Claim(
         "Compared to ECW-RMED, D-TS+ achieves much lower regret in the Condorcet case",
         "section 5, Figure 1a",
         "at most half the regret of ECW-RMED",
-        over_other("dts+", "ecw-rmed", (CONDORCET_5,), under(0.5)),
+        *over_other("dts+", "ecw-rmed", (CONDORCET_5,), under(0.5)),
         reason=EARLY,
     ),
-    claim(
+    Claim(
         "D-TS and D-TS+ achieve similar performance, because there is a unique winner",
         "appendix D.2.1, Figure 3",
         "between 0.8 and 1.25 times each other's regret, on all six data sets",
-        over_other("dts+", "dts", FIGURE_3, similar),
+        *over_other("dts+", "dts", FIGURE_3, similar),
     ),
-    claim(
+    Claim(
         "Compared to existing algorithms, D-TS and D-TS+ perform much better, except for the "
         "StrongBorda dataset",
         "appendix D.2.1, Figure 3",
         "less regret than each of the nine others, both, on the five other data sets",
-        over_best(BOTH, BASELINES, WITHOUT_BORDA),
+        *over_best(BOTH, BASELINES, WITHOUT_BORDA),
     ),
-    claim(
+    Claim(
         "Compared with RMED1 and ECW-RMED, D-TS and D-TS+ still perform better",
         "appendix D.2.1, Figure 3",
         "less regret than either, both, on all six data sets",
-        over_best(BOTH, RMEDS, FIGURE_3),
+        *over_best(BOTH, RMEDS, FIGURE_3),
     ),
-    claim(
+    Claim(
         "ECW-RMED performs slightly worse than RMED1",
         "appendix D.2.1, Figure 3",
         "between 1 and 1.25 times the regret of RMED1, on all data sets but StrongBorda",
-        over_other("ecw-rmed", "rmed1", WITHOUT_BORDA, between(1.0, FACTOR)),
+        *over_other("ecw-rmed", "rmed1", WITHOUT_BORDA, between(1.0, FACTOR)),
         reason=_SHORT,
     ),
-    claim(
+    Claim(
         "D-TS and D-TS+ can escape from the suboptimal comparisons and achieve very good "
         "performance compared to existing algorithms, except for (Condorcet-)SAVAGE",
         "appendix D.2.1, Figure 3b",
         "less regret than each of the eight others on StrongBorda, both",
-        over_best(BOTH, BUT_SAVAGE, (BORDA,)),
+        *over_best(BOTH, BUT_SAVAGE, (BORDA,)),
     ),
-    claim(
+    Claim(
         "Somewhat surprisingly, SAVAGE performs best in this dataset",
         "appendix D.2.1, Figure 3b",
         "less regret than each of the ten others on StrongBorda",
-        over_best("savage", (*BUT_SAVAGE, *BOTH), (BORDA,)),
+        *over_best("savage", (*BUT_SAVAGE, *BOTH), (BORDA,)),
     ),
-    claim(
+    Claim(
         "the RCS algorithm achieves better performance than RUCB and CCB in real-world datasets",
         "appendix D.2.1, Figures 3c to 3f",
         "less regret than either, on all four",
-        over_best("rcs", ("rucb", "ccb"), REAL),
+        *over_best("rcs", ("rucb", "ccb"), REAL),
         reason="On 32 arms T is 2e4 by default, where all three explore; with --full it is 1e6.",
     ),
 )
@@ -132,18 +141,18 @@ _CONDORCET = (
 
 
 _OTHERS = (
-    claim(
+    Claim(
         "the regret of D-TS+ is less than 10% of that of CCB",
         "section 5, Figure 1b",
         "a ratio below 0.1",
-        over_other("dts+", "ccb", (OTHER_5,), under(0.1)),
+        *over_other("dts+", "ccb", (OTHER_5,), under(0.1)),
         reason=EARLY,
     ),
-    claim(
+    Claim(
         "Compared with ECW-RMED, D-TS achieves higher regret",
         "section 5, Figure 1b",
         "more regret than ECW-RMED",
-        over_other("dts", "ecw-rmed", (OTHER_5,), more),
+        *over_other("dts", "ecw-rmed", (OTHER_5,), more),
     ),
     Claim(
         "D-TS+ further reduces the regret, and outperforms ECW-RMED in this dataset",
@@ -154,14 +163,13 @@ _OTHERS = (
             *find.ratios("dts+", "ecw-rmed", (OTHER_5,), less),
         ),
         2,
-        all_hold,
         reason=EARLY,
     ),
-    claim(
+    Claim(
         "lower or comparable regret in the non-Condorcet case",
         "section 5, Figure 1b (of D-TS+, compared to ECW-RMED)",
         "at most 1.25 times the regret of ECW-RMED",
-        over_other("dts+", "ecw-rmed", (OTHER_5,), under(FACTOR)),
+        *over_other("dts+", "ecw-rmed", (OTHER_5,), under(FACTOR)),
         reason=EARLY,
     ),
     Claim(
@@ -172,7 +180,6 @@ _OTHERS = (
         "on all five data sets",
         lambda find: find.rising(NEED_CONDORCET, "dts", FIGURE_4),
         len(FIGURE_4),
-        all_hold,
     ),
     Claim(
         "The Sparring algorithm [...] also results in a very large regret in non-Condorcet "
@@ -185,56 +192,55 @@ _OTHERS = (
             *find.rising(("sparring",), "dts", FIGURE_4),
         ),
         2 * len(FIGURE_4),
-        all_hold,
     ),
-    claim(
+    Claim(
         "The SAVAGE algorithm requires to explore all pairs, and usually leads to large regret",
         "appendix D.2.2, Figure 4",
         "at least twice the regret of D-TS, on at least three of five data sets",
-        over_other("savage", "dts", FIGURE_4, over(2.0)),
+        *over_other("savage", "dts", FIGURE_4, over(2.0)),
         at_least(3),
     ),
-    claim(
+    Claim(
         "Compared D-TS and D-TS+ with the UCB-type algorithms for general Copeland dueling "
         "bandits, CCB and SCB, we can see that D-TS and D-TS+ perform much better",
         "appendix D.2.2, Figure 4",
         "less regret than either, both, on all five data sets",
-        over_best(BOTH, ("ccb", "scb"), FIGURE_4),
+        *over_best(BOTH, ("ccb", "scb"), FIGURE_4),
     ),
-    claim(
+    Claim(
         "ECW-RMED performs worse than D-TS+ when [t is at most 5e6] [...] This situation becomes "
         "more serious when the number of arms increases",
         "appendix D.2.2, Figures 4e and 4f",
         "more regret than D-TS+, on both data sets",
-        over_other("ecw-rmed", "dts+", MSLR_OTHER, more),
+        *over_other("ecw-rmed", "dts+", MSLR_OTHER, more),
     ),
-    claim(
+    Claim(
         "Our D-TS algorithm performs worse than ECW-RMED when there are multiple winners with "
         "similar performance, e.g., for the non-Condorcet Cyclic dataset",
         "appendix D.2.2, Figure 4a",
         "more regret than ECW-RMED",
-        over_other("dts", "ecw-rmed", (CYCLE_9,), more),
+        *over_other("dts", "ecw-rmed", (CYCLE_9,), more),
     ),
-    claim(
+    Claim(
         "for the 500-armed scenario, D-TS still achieves much lower regret than SCB",
         "appendix D.2.2, Figure 4d",
         "at most half the regret of SCB",
-        over_other("dts", "scb", (MANY,), under(0.5), five_hundred.settling_time()),
+        *over_other("dts", "scb", (MANY,), under(0.5), five_hundred.settling_time()),
         needs=f"T = {five_hundred.settling_time():,}, where policies can tell all pairs apart: 3 "
         "hours of a core for two runs of D-TS.",
     ),
-    claim(
+    Claim(
         "By carefully breaking the ties, D-TS+ can reduce the regret in many practical scenarios",
         "appendix D.2.2, Figures 1b, 4e and 4f",
         "less regret than D-TS, on all three data sets",
-        over_other("dts+", "dts", IMPROVED),
+        *over_other("dts+", "dts", IMPROVED),
     ),
-    claim(
+    Claim(
         "However, the improvement is limited especially when the winners have very similar or "
         "exactly the same performance",
         "appendix D.2.2, Figure 4a",
         "between 0.8 and 1.25 times the regret of D-TS",
-        over_other("dts+", "dts", (CYCLE_9,), similar),
+        *over_other("dts+", "dts", (CYCLE_9,), similar),
     ),
     Claim(
         "D-TS randomly explores all potential winners in each individual sample path",
@@ -243,7 +249,6 @@ _OTHERS = (
         "average over runs, on both data sets",
         lambda find: (m for data in (CYCLE_9, MSLR_OTHER[0]) for m in _least(find, data)),
         2,
-        all_hold,
         reason=EARLY,
     ),
     Claim(
@@ -254,7 +259,6 @@ _OTHERS = (
         "over runs",
         lambda find: _focus(find, MSLR_OTHER[0]),
         1,
-        all_hold,
     ),
 )
 """Claims about Figures 1 (b), 4 and 5: no Condorcet winner."""

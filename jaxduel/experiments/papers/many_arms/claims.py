@@ -19,8 +19,7 @@ from jaxduel.experiments.claims import (
     below,
 )
 from jaxduel.experiments.estimates import Estimate
-from jaxduel.experiments.findings import Finder, less
-from jaxduel.experiments.papers.ratio_claims import claim, over_other
+from jaxduel.experiments.findings import Finder, less, over_other
 
 INFORMATIONAL = "mslr-informational without 110"
 RANKERS = (INFORMATIONAL, "mslr-navigational", "mslr-perfect")
@@ -66,20 +65,19 @@ CLAIMS = (
             m for other in RIVALS for m in find.ratios("merge-dts", other, RANKERS, less, LONG)
         ),
         len(RIVALS) * len(RANKERS),
-        all_hold,
-        f"T = {LONG:,} (--full); the paper has 1e8.",
+        needs=f"T = {LONG:,} (--full); the paper has 1e8.",
     ),
-    claim(
+    Claim(
         "MergeDTS has lower regret than MergeRUCB",
         "MergeDTS, section 6, by its sense",
         "less regret on all three sets",
-        over_other("merge-dts", "merge-rucb", RANKERS),
+        *over_other("merge-dts", "merge-rucb", RANKERS),
     ),
-    claim(
+    Claim(
         "MergeRUCB outperforms RUCB where there are many rankers",
         "MergeRUCB, abstract, by its sense",
         "less regret on all three sets",
-        over_other("merge-rucb", "rucb", RANKERS),
+        *over_other("merge-rucb", "rucb", RANKERS),
     ),
     *(
         Claim(
@@ -88,7 +86,6 @@ CLAIMS = (
             f"less regret for K = {' and '.join(map(str, MANY))} at T = 1e5",
             lambda find, name=name: find.against_best(name, OTHERS, tuple(map(subset, MANY))),
             len(MANY),
-            all_hold,
         )
         for name, words in zip(REX3S, ("the step of the text", "that of the program"), strict=True)
     ),
@@ -100,7 +97,7 @@ CLAIMS = (
         _slopes,
         len(RANKERS),
         at_least(2),
-        f"T = {LONG:,} (--full), where it has left uniform play.",
+        needs=f"T = {LONG:,} (--full), where it has left uniform play.",
     ),
 )
 """Claims about the figures."""

@@ -11,10 +11,9 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-from jaxduel.experiments.claims import Claim, Measurement, all_hold, within
+from jaxduel.experiments.claims import Claim, Measurement, within
 from jaxduel.experiments.estimates import mean_of
-from jaxduel.experiments.findings import Finder
-from jaxduel.experiments.papers.ratio_claims import claim, over_other
+from jaxduel.experiments.findings import Finder, over_other
 
 NUM_ARMS = 20
 NTS, VERIFY = "nts", "select-then-verify"
@@ -68,16 +67,15 @@ def _claim(label: str, policy: str, free: int, factor: float, why: str) -> Claim
         f"mean duels within a factor of {factor:g} of each printed number, {why}",
         partial(_printed, policy=policy, free=free, factor=factor),
         len(printed),
-        all_hold,
     )
 
 
 CLAIMS = (
-    claim(
+    Claim(
         "NTS needs fewer duels than SELECT-then-verify",
         "Table 1 of the supplement",
         "fewer duels at each h'",
-        over_other(NTS, VERIFY, tuple(map(where, LEADS))),
+        *over_other(NTS, VERIFY, tuple(map(where, LEADS))),
     ),
     _claim("NTS", NTS, FREE, CLOSE, f"with the {FREE} first duels of their program"),
     _claim("SELECT-then-verify", VERIFY, 0, NEAR, "whose program plays two matches more"),
