@@ -118,25 +118,37 @@ class Claim:
         return f"To decide it: {self.needs}" if self.needs and self.verdict == "undecided" else ""
 
 
-def below(estimate: Estimate, limit: float) -> Verdict:
-    """Verdict on "below the limit": undecided if the 95 % interval contains the limit."""
-    lower, upper = estimate.interval
-    return _decided(upper < limit, lower > limit)
+Judge = Callable[[Estimate], Verdict]
+"""A criterion: the verdict on a claim from an estimate."""
 
 
-def above(estimate: Estimate, limit: float) -> Verdict:
-    """Verdict on "above the limit": undecided if the 95 % interval contains the limit."""
-    lower, upper = estimate.interval
-    return _decided(lower > limit, upper < limit)
+def under(limit: float) -> Judge:
+    """The criterion "below the limit": undecided if the 95 % interval contains the limit."""
+
+    def judged(estimate: Estimate) -> Verdict:
+        lower, upper = estimate.interval
+        return _decided(upper < limit, lower > limit)
+
+    return judged
 
 
-def within(estimate: Estimate, factor: float) -> Verdict:
-    """Verdict on "between 1 / factor and factor", by the 95 % interval."""
-    lower, upper = estimate.interval
-    return _decided(
-        1 / factor < lower and upper < factor,
-        upper < 1 / factor or lower > factor,
-    )
+def over(limit: float) -> Judge:
+    """The criterion "above the limit": undecided if the 95 % interval contains the limit."""
+
+    def judged(estimate: Estimate) -> Verdict:
+        lower, upper = estimate.interval
+        return _decided(lower > limit, upper < limit)
+
+    return judged
+
+
+def between(low: float, high: float) -> Judge:
+    """The criterion "between two limits": undecided if the 95 % interval contains one of them."""
+    return lambda estimate: all_hold((over(low)(estimate), under(high)(estimate)))
+
+
+less, more, similar = under(1.0), over(1.0), between(0.8, 1.25)
+"""Criteria for a ratio: below 1, above 1, and between 0.8 and 1.25."""
 
 
 def lines(claims: Sequence[Claim]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Measurements of claims on the samples at hand, and the criteria that judge them."""
+"""Measurements of claims on the samples at hand."""
 
 from __future__ import annotations
 
@@ -8,39 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxduel.experiments.claims import Measurement, Verdict, above, below, within
-from jaxduel.experiments.estimates import Estimate, Ratio, final_ratio, slope
+from jaxduel.experiments.claims import Judge, Measurement, less, over
+from jaxduel.experiments.estimates import Ratio, final_ratio, slope
 from jaxduel.experiments.plans import Samples
 from jaxduel.experiments.samples import Sample
 from jaxduel.problems import load
-
-Judge = Callable[[Estimate], Verdict]
-"""A criterion: the verdict on a claim from an estimate."""
-
-
-def less(estimate: Estimate) -> Verdict:
-    """Criterion: below 1."""
-    return below(estimate, 1.0)
-
-
-def more(estimate: Estimate) -> Verdict:
-    """Criterion: above 1."""
-    return above(estimate, 1.0)
-
-
-def similar(estimate: Estimate) -> Verdict:
-    """Criterion: between 0.8 and 1.25."""
-    return within(estimate, 1.25)
-
-
-def under(limit: float) -> Judge:
-    """The criterion "below the limit"."""
-    return lambda estimate: below(estimate, limit)
-
-
-def over(limit: float) -> Judge:
-    """The criterion "above the limit"."""
-    return lambda estimate: above(estimate, limit)
 
 
 class Finder:
@@ -141,7 +113,7 @@ class Finder:
                 words = (
                     f"slope of log R, {flattest.label} minus {base.label}{self._until(flattest)}"
                 )
-                found.append(Measurement(data, words, value, math.nan, above(value, 0.0)))
+                found.append(Measurement(data, words, value, math.nan, over(0.0)(value)))
         return found
 
     def _flattest(self, data: str, names: Sequence[str]) -> Sample | None:

@@ -5,8 +5,19 @@ from dataclasses import replace
 import pytest
 
 from jaxduel.experiments import claims
-from jaxduel.experiments.claims import Claim, Measurement, above, all_hold, at_least, below, within
-from jaxduel.experiments.estimates import Number, Ratio
+from jaxduel.experiments.claims import (
+    Claim,
+    Measurement,
+    all_hold,
+    at_least,
+    between,
+    less,
+    more,
+    over,
+    similar,
+    under,
+)
+from jaxduel.experiments.estimates import Exact, Number, Ratio
 
 
 def ratio(value: float, error: float = 0.01) -> Ratio:
@@ -33,24 +44,28 @@ def test_any_number_of_measurements_will_do_where_none_is_expected():
 @pytest.mark.parametrize(
     ("judge", "value", "verdict"),
     [
-        (lambda r: below(r, 1.0), 0.5, "confirmed"),
-        (lambda r: below(r, 1.0), 2.0, "not confirmed"),
-        (lambda r: below(r, 1.0), 1.001, "undecided"),
-        (lambda r: above(r, 1.0), 2.0, "confirmed"),
-        (lambda r: above(r, 1.0), 0.5, "not confirmed"),
-        (lambda r: within(r, 1.25), 0.9, "confirmed"),
-        (lambda r: within(r, 1.25), 1.5, "not confirmed"),
-        (lambda r: within(r, 1.25), 0.7, "not confirmed"),
-        (lambda r: within(r, 1.25), 1.25, "undecided"),
+        (less, 0.5, "confirmed"), (less, 2.0, "not confirmed"), (less, 1.001, "undecided"),
+        (more, 2.0, "confirmed"), (more, 0.5, "not confirmed"), (more, 0.999, "undecided"),
+        (under(0.5), 0.9, "not confirmed"), (over(0.5), 0.9, "confirmed"),
+        (similar, 0.9, "confirmed"), (similar, 1.25, "undecided"), (similar, 0.8, "undecided"),
+        (similar, 1.5, "not confirmed"), (similar, 0.7, "not confirmed"),
+        (between(0.5, 2.0), 1.9, "confirmed"), (between(1.0, 2.0), 0.9, "not confirmed"),
     ],
-)
+)  # fmt: skip
 def test_the_interval_decides(judge, value, verdict):
     assert judge(ratio(value)) == verdict
 
 
-@pytest.mark.parametrize("judge", [below, above])
-def test_one_group_decides_nothing(judge):
-    assert judge(Ratio(0.1, float("nan"), 1), 1.0) == "undecided"
+@pytest.mark.parametrize("judge", [under(1.0), over(1.0), between(0.5, 1.0), between(1.0, 2.0)])
+def test_one_group_and_the_limit_itself_decide_nothing(judge):
+    assert judge(Ratio(0.1, float("nan"), 1)) == "undecided"
+    assert judge(Exact(1.0)) == "undecided"
+
+
+def test_infinity_is_above_each_limit():
+    infinite = Exact(float("inf"))
+    found = [judge(infinite) for judge in (over(50.0), under(50.0), between(1.0, 50.0))]
+    assert found == ["confirmed", "not confirmed", "not confirmed"]
 
 
 @pytest.mark.parametrize(

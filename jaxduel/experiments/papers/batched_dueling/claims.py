@@ -5,8 +5,8 @@ Ratios are of mean regrets at the horizon of the data set.
 
 from __future__ import annotations
 
-from jaxduel.experiments.claims import Claim, Measurement, above, at_least
-from jaxduel.experiments.findings import Finder, less, over_best, over_other, similar, under
+from jaxduel.experiments.claims import Claim, Measurement, at_least, less, more, similar, under
+from jaxduel.experiments.findings import Finder, over_best, over_other
 
 SIX, SUSHI, BTL, CD = "six rankers", "sushi", "SYN-BTL", "SYN-CD"
 REAL, SYNTHETIC, ALL = (SIX, SUSHI), (BTL, CD), (SIX, SUSHI, BTL, CD)
@@ -96,5 +96,5 @@ def _degradation(find: Finder, policy: str) -> list[Measurement]:
         growth = to_btm[data].ratio / worse.ratio
         medians = to_btm[data].medians / worse.medians
         what = f"{policy.upper()} / BTM over {worse.where}'s"
-        found.append(Measurement(data, what, growth, medians, above(growth, 1.0)))
+        found.append(Measurement(data, what, growth, medians, more(growth)))
     return found

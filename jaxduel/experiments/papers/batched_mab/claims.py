@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from jaxduel.experiments.claims import Claim, Measurement, at_least
+from jaxduel.experiments.claims import Claim, Judge, Measurement, at_least, less, under
 from jaxduel.experiments.curves import Competitor
-from jaxduel.experiments.findings import Finder, Judge, less, under
+from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.batched_mab.entries import (
     ARMS,
     BATCHES,

@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from jaxduel.experiments.claims import Claim, Measurement
+from jaxduel.experiments.claims import Claim, Judge, Measurement, over, under
 from jaxduel.experiments.estimates import mean_of
-from jaxduel.experiments.findings import Finder, Judge, over, over_best, under
+from jaxduel.experiments.findings import Finder, over_best
 
 STEADY = ("arxiv", "arithmetic")
 TURNED = "arithmetic, turned"

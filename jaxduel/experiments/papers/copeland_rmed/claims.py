@@ -15,9 +15,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from jaxduel.experiments.claims import Claim, Measurement, Verdict, at_least, within
+from jaxduel.experiments.claims import (
+    Claim,
+    Judge,
+    Measurement,
+    Verdict,
+    at_least,
+    between,
+    over,
+    similar,
+    under,
+)
 from jaxduel.experiments.estimates import Exact, Number, Ratio, growth, mean_of
-from jaxduel.experiments.findings import Finder, Judge, over, over_best, similar, under
+from jaxduel.experiments.findings import Finder, over_best
 from jaxduel.experiments.papers.copeland_rmed.constants import (
     CCB,
     ECWB,
@@ -221,7 +231,7 @@ def _looser(find: Evidence) -> list[Measurement]:
     error = float(standard_error(parts, np.arange(len(parts))))
     thousands = Ratio(float(ccb.mean() / lower.mean()) / 1_000, error, len(parts))
     what = f"{CCB} / {LB}, in thousands"
-    return [Measurement(_TABLE, what, thousands, math.nan, within(thousands, 2.0))]
+    return [Measurement(_TABLE, what, thousands, math.nan, between(0.5, 2.0)(thousands))]
 
 
 _OPTIMAL = (

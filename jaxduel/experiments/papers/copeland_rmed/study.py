@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jaxduel.experiments.claims import under
 from jaxduel.experiments.estimates import Number, growth
-from jaxduel.experiments.findings import under
 from jaxduel.experiments.papers.copeland_rmed.constants import LB
 from jaxduel.experiments.plans import PanelPlan, Samples
 from jaxduel.experiments.samples import Sample

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from jaxduel.experiments.claims import Claim, Measurement, at_least, within
+from jaxduel.experiments.claims import Claim, Measurement, at_least, between, similar
 from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.estimates import mean_of
-from jaxduel.experiments.findings import Finder, over_best, over_other, similar
+from jaxduel.experiments.findings import Finder, over_best, over_other
 from jaxduel.experiments.papers.double_etc.entries import (
     COMMIT_PULLS,
     EPSILONS,
@@ -57,7 +57,7 @@ def _scaled(find: Finder, competitors: Sequence[Competitor]) -> Iterator[Measure
         sample = find.samples.get((WHERE, c.name))
         if sample is not None:
             numbers = GAP * sample.final / math.log(sample.checkpoints[-1])
-            verdict = within(mean_of(numbers / PRINTED[c.policy]), FACTOR)
+            verdict = between(1 / FACTOR, FACTOR)(mean_of(numbers / PRINTED[c.policy]))
             words = f"D R / log T, {sample.label}"
             yield Measurement(WHERE, words, mean_of(numbers), math.nan, verdict)
 

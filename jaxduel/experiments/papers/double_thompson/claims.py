@@ -13,24 +13,16 @@ import math
 from jaxduel.experiments.claims import (
     Claim,
     Measurement,
-    Verdict,
-    above,
-    all_hold,
     at_least,
-    below,
-)
-from jaxduel.experiments.estimates import Estimate, mean_of
-from jaxduel.experiments.findings import (
-    Finder,
-    Judge,
+    between,
     less,
     more,
     over,
-    over_best,
-    over_other,
     similar,
     under,
 )
+from jaxduel.experiments.estimates import mean_of
+from jaxduel.experiments.findings import Finder, over_best, over_other
 from jaxduel.experiments.papers import five_hundred
 
 CONDORCET_5, OTHER_5 = "mslr5-condorcet", "mslr5-noncondorcet"
@@ -52,15 +44,6 @@ FACTOR = 1.25
 
 EARLY = "By default T is 1e5, a tenth of that with --full."
 _SHORT = "By default T is 1e5, 2e4 on 32 arms; with --full it is 1e6."
-
-
-def between(low: float, high: float) -> Judge:
-    """The criterion "between two limits"."""
-
-    def judged(estimate: Estimate) -> Verdict:
-        return all_hold((above(estimate, low), below(estimate, high)))
-
-    return judged
 
 
 _CONDORCET = (
@@ -270,7 +253,7 @@ def _least(find: Finder, data: str) -> list[Measurement]:
     if shares is None:
         return []
     least = mean_of(shares[:, -1])
-    return [Measurement(data, "smallest share, D-TS", least, math.nan, above(least, 0.05))]
+    return [Measurement(data, "smallest share, D-TS", least, math.nan, over(0.05)(least))]
 
 
 def _focus(find: Finder, data: str) -> list[Measurement]:
@@ -280,7 +263,7 @@ def _focus(find: Finder, data: str) -> list[Measurement]:
         return []
     difference = mean_of(one[:, 0]) - mean_of(other[:, 0])
     what = "largest share, D-TS+ minus D-TS"
-    return [Measurement(data, what, difference, math.nan, above(difference, 0.0))]
+    return [Measurement(data, what, difference, math.nan, over(0.0)(difference))]
 
 
 CLAIMS = (*_CONDORCET, *_OTHERS)

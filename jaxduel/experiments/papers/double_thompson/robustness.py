@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jaxduel.experiments.claims import Claim, Measurement, at_least
+from jaxduel.experiments.claims import Claim, Measurement, at_least, less, more, over, under
 from jaxduel.experiments.estimates import std_over_mean, std_ratio
-from jaxduel.experiments.findings import Finder, less, more, over, over_other, under
+from jaxduel.experiments.findings import Finder, over_other
 from jaxduel.experiments.papers.double_thompson.claims import (
     BORDA,
     BOTH,

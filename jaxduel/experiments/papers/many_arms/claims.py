@@ -9,17 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from jaxduel.experiments.claims import (
-    Claim,
-    Measurement,
-    Verdict,
-    above,
-    all_hold,
-    at_least,
-    below,
-)
-from jaxduel.experiments.estimates import Estimate
-from jaxduel.experiments.findings import Finder, less, over_other
+from jaxduel.experiments.claims import Claim, Measurement, at_least, between, less
+from jaxduel.experiments.findings import Finder, over_other
 
 INFORMATIONAL = "mslr-informational without 110"
 RANKERS = (INFORMATIONAL, "mslr-navigational", "mslr-perfect")
@@ -43,15 +34,10 @@ def subset(num_arms: int) -> str:
     return f"{num_arms} of mslr-navigational"
 
 
-def like_root(estimate: Estimate) -> Verdict:
-    """Criterion: a slope like that of sqrt t."""
-    return all_hold((above(estimate, ROOT[0]), below(estimate, ROOT[1])))
-
-
 def _slopes(find: Finder) -> Iterator[Measurement]:
     """REX3's slopes, undecided where T is below `LONG`."""
     for name in RANKERS:
-        for found in find.slopes((ANYTIME,), (name,), like_root):
+        for found in find.slopes((ANYTIME,), (name,), between(*ROOT)):
             late = find.samples[name, ANYTIME].checkpoints[-1] >= LONG
             yield found if late else replace(found, verdict="undecided")
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-from jaxduel.experiments.claims import Claim, Measurement, within
+from jaxduel.experiments.claims import Claim, Measurement, between
 from jaxduel.experiments.estimates import mean_of
 from jaxduel.experiments.findings import Finder, over_other
 
@@ -56,7 +56,9 @@ def _printed(find: Finder, policy: str, free: int, factor: float) -> Iterator[Me
             share = mean_of((sample.final + free) / number)
             duels = f"(duels + {free})" if free else "duels"
             words = f"{duels} / {number:,}, {sample.label}"
-            yield Measurement(where(lead), words, share, math.nan, within(share, factor))
+            yield Measurement(
+                where(lead), words, share, math.nan, between(1 / factor, factor)(share)
+            )
 
 
 def _claim(label: str, policy: str, free: int, factor: float, why: str) -> Claim:

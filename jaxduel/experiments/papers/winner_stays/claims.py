@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from jaxduel.experiments.claims import Claim, Measurement, at_least
+from jaxduel.experiments.claims import Claim, Measurement, at_least, over, under
 from jaxduel.experiments.estimates import mean_of
-from jaxduel.experiments.findings import Finder, over, over_best, under
+from jaxduel.experiments.findings import Finder, over_best
 
 ORDERED = {(10, 0.6): "order of 10, p = 0.6", (20, 0.8): "order of 20, p = 0.8"}
 """Instances of K arms in which each beats those after it with probability p."""
