@@ -24,16 +24,16 @@ class Measurement:
       where: the data set.
       what: the quantity, such as "SCOMP2 / RMED1" for a ratio of mean final regrets, or in words.
       estimate: its value, with its 95 % interval.
+      verdict: the verdict on the claim here, by the interval.
       medians: for a ratio of means, the ratio of medians over runs, for comparison; else NaN. No
         verdict depends on it.
-      verdict: the verdict on the claim here, by the interval.
     """
 
     where: str
     what: str
     estimate: Estimate
-    medians: float
     verdict: Verdict
+    medians: float = math.nan
 
     @property
     def ratio(self) -> Ratio:

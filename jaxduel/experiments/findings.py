@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -73,7 +72,7 @@ class Finder:
             return []
         value = estimate(*pair)
         words = what.format(pair[0].label, pair[1].label) + self._until(pair[0])
-        return [Measurement(data, words, value, math.nan, judge(value))]
+        return [Measurement(data, words, value, judge(value))]
 
     def growths(
         self, policy: str, other: str, suffix: str, where: Sequence[str], judge: Judge
@@ -88,7 +87,7 @@ class Finder:
             growth = final_ratio(*mine) / final_ratio(*theirs)
             words = " over ".join(f"{late.label} / {base.label}" for late, base in (mine, theirs))
             words += self._until(mine[1])
-            found.append(Measurement(data, words, growth, math.nan, judge(growth)))
+            found.append(Measurement(data, words, growth, judge(growth)))
         return found
 
     def slopes(self, names: Sequence[str], where: Sequence[str], judge: Judge) -> list[Measurement]:
@@ -99,7 +98,7 @@ class Finder:
             if flattest is not None:
                 value = slope(flattest)
                 words = f"slope of log R, {flattest.label}{self._until(flattest)}"
-                found.append(Measurement(data, words, value, math.nan, judge(value)))
+                found.append(Measurement(data, words, value, judge(value)))
         return found
 
     def rising(self, names: Sequence[str], other: str, where: Sequence[str]) -> list[Measurement]:
@@ -113,7 +112,7 @@ class Finder:
                 words = (
                     f"slope of log R, {flattest.label} minus {base.label}{self._until(flattest)}"
                 )
-                found.append(Measurement(data, words, value, math.nan, over(0.0)(value)))
+                found.append(Measurement(data, words, value, over(0.0)(value)))
         return found
 
     def _flattest(self, data: str, names: Sequence[str]) -> Sample | None:
@@ -161,7 +160,7 @@ class Finder:
         if verdict == "confirmed" and not complete:
             verdict = "undecided"
         words = f"{first.label} / {second.label}{of}{self._until(first)}"
-        return Measurement(data, words, ratio, medians, verdict)
+        return Measurement(data, words, ratio, verdict, medians=medians)
 
     def _until(self, sample: Sample) -> str:
         """The horizon in words, where not all samples have the same."""

@@ -25,7 +25,7 @@ def ratio(value: float, error: float = 0.01) -> Ratio:
 
 
 def claim(*verdicts: str, expected: int | None = None, combine=all_hold) -> Claim:
-    measured = tuple(Measurement("toy", "a / b", ratio(1.0), 1.1, v) for v in verdicts)
+    measured = tuple(Measurement("toy", "a / b", ratio(1.0), v, medians=1.1) for v in verdicts)
     record = Claim(
         "it wins", "section 5", "a < b", lambda found: found, expected or len(verdicts), combine
     )
@@ -36,7 +36,8 @@ def test_any_number_of_measurements_will_do_where_none_is_expected():
     record = Claim("it wins", "section 5", "a < b", lambda found: found, None)
     assert record.verdict == "not measured"
     for number in (1, 3):
-        made = record.measured([Measurement("toy", "a / b", ratio(1.0), 1.1, "confirmed")] * number)
+        measured = Measurement("toy", "a / b", ratio(1.0), "confirmed", medians=1.1)
+        made = record.measured([measured] * number)
         assert made.verdict == "confirmed"
         assert "measured)" not in "\n".join(claims.lines([made]))
 
@@ -121,7 +122,7 @@ def test_what_a_claim_needs_or_why_it_fails_is_said_with_its_verdict(verdict, sa
 
 
 def test_quantities_other_than_ratios_of_means_have_no_medians():
-    slope = Measurement("toy", "a slope", Number(0.95, 0.01, 50), float("nan"), "confirmed")
+    slope = Measurement("toy", "a slope", Number(0.95, 0.01, 50), "confirmed")
     record = Claim("it is linear", "section 5", "> 0.9", lambda found: found, 1)
     made = [record.measured([slope])]
     (text,) = [line for line in claims.lines(made) if "a slope" in line]

@@ -96,5 +96,5 @@ def _degradation(find: Finder, policy: str) -> list[Measurement]:
         growth = to_btm[data].ratio / worse.ratio
         medians = to_btm[data].medians / worse.medians
         what = f"{policy.upper()} / BTM over {worse.where}'s"
-        found.append(Measurement(data, what, growth, medians, more(growth)))
+        found.append(Measurement(data, what, growth, more(growth), medians=medians))
     return found

@@ -31,7 +31,7 @@ def _in_roots(find: Finder, policies: Sequence[str], judge: Judge) -> Iterator[M
             root = math.sqrt(NUM_ARMS * sample.checkpoints[-1])
             number = mean_of(sample.final / root)
             words = f"R / sqrt(K T), {sample.label}"
-            yield Measurement(TURNED, words, number, math.nan, judge(number))
+            yield Measurement(TURNED, words, number, judge(number))
 
 
 CLAIMS = (

@@ -107,7 +107,7 @@ def _falling(samples: Samples, name: str) -> list[Measurement]:
         falls[number] = np.any(np.diff(sample.regret[drawn, np.arange(times)].mean(axis=0)) < 0)
     share = mean_of(falls)
     what = f"{sample.label}, share of curves that fall"
-    return [Measurement(FIVE, what, share, math.nan, over(0.5)(share))]
+    return [Measurement(FIVE, what, share, over(0.5)(share))]
 
 
 def _power(samples: Samples, name: str) -> Number | None:
@@ -125,7 +125,7 @@ def _powers(samples: Samples, name: str) -> list[Measurement]:
     if power is None:
         return []
     what = f"power of K, {samples[SOME, name].label}"
-    return [Measurement(SOME, what, power, math.nan, over(1.5)(power))]
+    return [Measurement(SOME, what, power, over(1.5)(power))]
 
 
 def _smaller_powers(samples: Samples, name: str) -> list[Measurement]:
@@ -134,4 +134,4 @@ def _smaller_powers(samples: Samples, name: str) -> list[Measurement]:
     if mine is None or other is None:
         return []
     what = f"power of K, CCB minus {samples[SOME, name].label}"
-    return [Measurement(SOME, what, mine - other, math.nan, under(0.0)(mine - other))]
+    return [Measurement(SOME, what, mine - other, under(0.0)(mine - other))]

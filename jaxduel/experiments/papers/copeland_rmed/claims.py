@@ -128,7 +128,7 @@ def _uniqueness() -> list[Measurement]:
     """Uniqueness (1 or 0) of the optimum of Theorem 2's program on the constructed instance."""
     unique = Exact(float(copeland_optimum_is_unique(multisol_like())))
     what = "the optimum is unique (1) or not (0)"
-    return [Measurement(MULTISOL, what, unique, math.nan, under(0.5)(unique))]
+    return [Measurement(MULTISOL, what, unique, under(0.5)(unique))]
 
 
 _BOUNDS = (
@@ -191,7 +191,7 @@ def _over_lower(find: Evidence, where: Sequence[str], judge: Judge) -> list[Meas
     for data in where:
         if data in find.constants:
             ratio = Exact(find.constants[data].efficient / find.constants[data].lower)
-            found.append(Measurement(data, f"{ECWB} / {LB}", ratio, math.nan, judge(ratio)))
+            found.append(Measurement(data, f"{ECWB} / {LB}", ratio, judge(ratio)))
     return found
 
 
@@ -202,7 +202,7 @@ def _least(find: Evidence) -> list[Measurement]:
         return []
     least = Exact(float(np.min(columns[ECWB] / columns[LB])))
     what = f"{ECWB} / {LB}, smallest of {len(columns[LB]):,}"
-    return [Measurement(_TABLE, what, least, math.nan, over(1 - ROUNDING)(least))]
+    return [Measurement(_TABLE, what, least, over(1 - ROUNDING)(least))]
 
 
 def _printed(find: Evidence, label: str) -> list[Measurement]:
@@ -210,7 +210,7 @@ def _printed(find: Evidence, label: str) -> list[Measurement]:
     if label not in find.columns:
         return []
     mean = mean_of(find.columns[label])
-    return [Measurement(_TABLE, label, mean, math.nan, _agrees(mean, PRINTED[label]))]
+    return [Measurement(_TABLE, label, mean, _agrees(mean, PRINTED[label]))]
 
 
 def _agrees(mean: Number, printed: float) -> Verdict:
@@ -231,7 +231,7 @@ def _looser(find: Evidence) -> list[Measurement]:
     error = float(standard_error(parts, np.arange(len(parts))))
     thousands = Ratio(float(ccb.mean() / lower.mean()) / 1_000, error, len(parts))
     what = f"{CCB} / {LB}, in thousands"
-    return [Measurement(_TABLE, what, thousands, math.nan, between(0.5, 2.0)(thousands))]
+    return [Measurement(_TABLE, what, thousands, between(0.5, 2.0)(thousands))]
 
 
 _OPTIMAL = (
@@ -255,7 +255,7 @@ def _optimal(find: Evidence) -> Iterator[Measurement]:
             late, lower = growth(sample), find.constants[data].lower
             ratio = Number(late.value / lower, late.error / lower, late.groups)
             what = f"growth of R with log t / {LB}, CW-RMED, T = {sample.checkpoints[-1]:,}"
-            yield Measurement(data, what, ratio, math.nan, similar(ratio))
+            yield Measurement(data, what, ratio, similar(ratio))
 
 
 CLAIMS = (*_REGRETS, *_BOUNDS, *_OPTIMAL)

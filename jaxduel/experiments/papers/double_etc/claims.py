@@ -59,7 +59,7 @@ def _scaled(find: Finder, competitors: Sequence[Competitor]) -> Iterator[Measure
             numbers = GAP * sample.final / math.log(sample.checkpoints[-1])
             verdict = between(1 / FACTOR, FACTOR)(mean_of(numbers / PRINTED[c.policy]))
             words = f"D R / log T, {sample.label}"
-            yield Measurement(WHERE, words, mean_of(numbers), math.nan, verdict)
+            yield Measurement(WHERE, words, mean_of(numbers), verdict)
 
 
 def _printed(policy: str, label: str, competitors: Sequence[Competitor], source: str) -> Claim:

@@ -8,8 +8,6 @@ confirm it. "Much" in the text is a factor of 2, but for "much better", whose cr
 
 from __future__ import annotations
 
-import math
-
 from jaxduel.experiments.claims import (
     Claim,
     Measurement,
@@ -253,7 +251,7 @@ def _least(find: Finder, data: str) -> list[Measurement]:
     if shares is None:
         return []
     least = mean_of(shares[:, -1])
-    return [Measurement(data, "smallest share, D-TS", least, math.nan, over(0.05)(least))]
+    return [Measurement(data, "smallest share, D-TS", least, over(0.05)(least))]
 
 
 def _focus(find: Finder, data: str) -> list[Measurement]:
@@ -263,7 +261,7 @@ def _focus(find: Finder, data: str) -> list[Measurement]:
         return []
     difference = mean_of(one[:, 0]) - mean_of(other[:, 0])
     what = "largest share, D-TS+ minus D-TS"
-    return [Measurement(data, what, difference, math.nan, over(0.0)(difference))]
+    return [Measurement(data, what, difference, over(0.0)(difference))]
 
 
 CLAIMS = (*_CONDORCET, *_OTHERS)

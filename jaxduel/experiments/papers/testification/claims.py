@@ -7,7 +7,6 @@ tenth of the whole.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -56,9 +55,7 @@ def _printed(find: Finder, policy: str, free: int, factor: float) -> Iterator[Me
             share = mean_of((sample.final + free) / number)
             duels = f"(duels + {free})" if free else "duels"
             words = f"{duels} / {number:,}, {sample.label}"
-            yield Measurement(
-                where(lead), words, share, math.nan, between(1 / factor, factor)(share)
-            )
+            yield Measurement(where(lead), words, share, between(1 / factor, factor)(share))
 
 
 def _claim(label: str, policy: str, free: int, factor: float, why: str) -> Claim:

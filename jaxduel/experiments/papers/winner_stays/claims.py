@@ -49,7 +49,7 @@ def _bounded(
             most = bound(num_arms, p, int(sample.checkpoints[-1]))
             share = mean_of(sample.final / most)
             words = f"regret / bound, {sample.label}; bound {most:,.0f}"
-            yield Measurement(name + suffix, words, share, math.nan, under(1.0)(share))
+            yield Measurement(name + suffix, words, share, under(1.0)(share))
 
 
 BETA = 1.1
