@@ -189,6 +189,13 @@ def curves(panel: Panel, order: Order, kind: Callable[..., PanelPlan] = PanelPla
     return kind(panel.name, data, competitors, lesser=lesser, **panel.options)
 
 
+def regret(
+    name: str, place: Place, competitors: tuple[Competitor, ...], what: str = "regret", **more: Any
+) -> Panel:
+    """A panel of regret against time, on one data set."""
+    return Panel(name, what, curves, (Group(place, competitors),), **more)
+
+
 def delays(panel: Panel, order: Order) -> SweepPlan:
     """Final regret against the delay of feedback; delays of a tenth of T and more are left out."""
     ((data, competitors),) = panel.playing(order)

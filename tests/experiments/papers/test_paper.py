@@ -10,7 +10,6 @@ from jaxduel.experiments import papers
 from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.paper import (
     ABSENT,
-    Group,
     Order,
     Panel,
     Place,
@@ -18,6 +17,7 @@ from jaxduel.experiments.papers.paper import (
     Sizes,
     curves,
     plans_at_hand,
+    regret,
     size_notes,
 )
 from jaxduel.experiments.reproduction import chosen_panels
@@ -30,7 +30,7 @@ DTS, RUCB = (Competitor(name, name.upper(), name, {}) for name in ("dts", "rucb"
 
 def panel(name: str, problem: str, **changes) -> Panel:
     place = Place(problem, problem, SIZES)
-    return Panel(name, "regret", curves, (Group(place, (DTS, RUCB)),), **changes)
+    return regret(name, place, (DTS, RUCB), **changes)
 
 
 def numbers(key):

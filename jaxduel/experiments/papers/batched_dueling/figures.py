@@ -34,16 +34,7 @@ import jax
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor, Draw
 from jaxduel.experiments.papers.batched_dueling.claims import BTL, CD, CLAIMS, SIX, SUSHI
-from jaxduel.experiments.papers.paper import (
-    Group,
-    Order,
-    Panel,
-    Paper,
-    Place,
-    Size,
-    Sizes,
-    curves,
-)
+from jaxduel.experiments.papers.paper import Order, Paper, Place, Size, Sizes, regret
 from jaxduel.experiments.plans import Setting
 from jaxduel.problems import DuelingProblem
 
@@ -118,14 +109,8 @@ PLACES = {
 PAPER = Paper(
     name="batched-dueling",
     panels=(
-        *(
-            Panel(f"1{x}", "regret", curves, (Group(place, FIGURE_1),))
-            for x, place in PLACES.items()
-        ),
-        *(
-            Panel(f"2{x}", "SCOMP2 by batches", curves, (Group(place, FIGURE_2),))
-            for x, place in PLACES.items()
-        ),
+        *(regret(f"1{x}", place, FIGURE_1) for x, place in PLACES.items()),
+        *(regret(f"2{x}", place, FIGURE_2, "SCOMP2 by batches") for x, place in PLACES.items()),
     ),
     setting=Setting(HORIZON, "average"),
     claims=CLAIMS,

@@ -23,7 +23,7 @@ from jaxduel.experiments.papers.best_of_both.claims import (
     TURNED,
     VERSATILE,
 )
-from jaxduel.experiments.papers.paper import Group, Panel, Paper, Place, Size, Sizes, curves
+from jaxduel.experiments.papers.paper import Paper, Place, Size, Sizes, regret
 from jaxduel.experiments.plans import Setting
 from jaxduel.problems import PiecewiseProblem
 
@@ -55,7 +55,7 @@ PLACES = (
 PAPER = Paper(
     name="best-of-both",
     panels=tuple(
-        Panel(f"1{letter}", "regret", curves, (Group(place, COMPETITORS),))
+        regret(f"1{letter}", place, COMPETITORS)
         for letter, place in zip("abc", PLACES, strict=True)
     ),
     setting=Setting(HORIZON, "average", time_scale="log", regret_scale="log", start=100),

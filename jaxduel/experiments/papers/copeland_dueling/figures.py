@@ -43,7 +43,7 @@ from jaxduel.experiments.papers.copeland_dueling.claims import (
     SOME,
     TEN,
 )
-from jaxduel.experiments.papers.paper import Group, Panel, Paper, Place, Size, Sizes, curves
+from jaxduel.experiments.papers.paper import Paper, Place, Size, Sizes, regret
 from jaxduel.experiments.plans import Setting
 
 START = 1_000
@@ -82,20 +82,16 @@ CYCLE_500 = Place(
 PAPER = Paper(
     name="copeland-dueling",
     panels=(
-        Panel(
-            "1",
-            "regret",
-            curves,
-            (Group(MSLR5, tuple(COMPETITORS.values())),),
-            options={"frame": ("ccb", "savage", "pbr")},
+        regret(
+            "1", MSLR5, tuple(COMPETITORS.values()), options={"frame": ("ccb", "savage", "pbr")}
         ),
-        Panel("2a", "scalability", curves, (Group(CYCLE_10, _ROBUST),)),
-        Panel("2b", "scalability", curves, (Group(CYCLE_30, _ROBUST),)),
-        Panel(
+        regret("2a", CYCLE_10, _ROBUST, "scalability"),
+        regret("2b", CYCLE_30, _ROBUST, "scalability"),
+        regret(
             "2c",
+            CYCLE_500,
+            tuple(COMPETITORS[name] for name in ("ccb", "scb", SCALED)),
             "scalability",
-            curves,
-            (Group(CYCLE_500, tuple(COMPETITORS[name] for name in ("ccb", "scb", SCALED))),),
             options={"regret_scale": "log"},
         ),
     ),

@@ -58,6 +58,7 @@ from jaxduel.experiments.papers.paper import (
     Size,
     Sizes,
     curves,
+    regret,
 )
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.sweep_plans import in_fixed_order
@@ -132,8 +133,7 @@ def _regret(
     lesser: Mapping[str, Sizes] = MappingProxyType({}),
 ) -> Panel:
     options = {"bounds": _lines, "frame": ("ecw-rmed", FIXED.name, "cw-rmed", "ccb")}
-    groups = (Group(place, competitors),)
-    return Panel(name, what, curves, groups, lesser=lesser, options=options)
+    return regret(name, place, competitors, what, lesser=lesser, options=options)
 
 
 PAPER = Paper(

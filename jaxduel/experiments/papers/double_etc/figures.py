@@ -37,7 +37,7 @@ from jaxduel.experiments.papers.double_etc.entries import (
     known_gap,
     unknown_gap,
 )
-from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, curves
+from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, regret
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.sweep_plans import Axis, SweepLine, SweepPlan, SweepPoint
 
@@ -94,13 +94,7 @@ def by_tuning(panel: Panel, order: Order) -> SweepPlan:
 PAPER = Paper(
     name="double-etc",
     panels=(
-        Panel(
-            "1",
-            "regret",
-            curves,
-            (Group(PLACE, (UCB1, UNKNOWN_GAP, KNOWN_GAP)),),
-            options={"bounds": bounds},
-        ),
+        regret("1", PLACE, (UCB1, UNKNOWN_GAP, KNOWN_GAP), options={"bounds": bounds}),
         *(
             Panel(
                 name,

@@ -41,8 +41,8 @@ from jaxduel.experiments.papers.paper import (
     Place,
     Size,
     Sizes,
-    curves,
     delays,
+    regret,
     shares,
     spread,
 )
@@ -120,7 +120,7 @@ def playing(names: tuple[str, ...], place: Place) -> tuple[Competitor, ...]:
 def _regret(
     name: str, place: Place, names: tuple[str, ...] = SECTION_5, what: str = "regret"
 ) -> Panel:
-    return Panel(name, what, curves, (Group(place, playing(names, place)),))
+    return regret(name, place, playing(names, place), what)
 
 
 def _diversity(name: str, place: Place) -> Panel:

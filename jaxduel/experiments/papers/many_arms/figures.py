@@ -34,7 +34,7 @@ from jaxduel.experiments.papers.many_arms.claims import (
     SIZES,
     subset,
 )
-from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, curves
+from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, regret
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.sweep_plans import Axis, SweepLine, SweepPlan, SweepPoint
 from jaxduel.problems import DuelingProblem
@@ -118,12 +118,7 @@ PAPER = Paper(
     name="many-arms",
     panels=(
         *(
-            Panel(
-                f"1{letter}",
-                "regret",
-                curves,
-                (Group(Place(name, f"{name}, $K={{}}$", _136_ARMS, make), FIGURE_1),),
-            )
+            regret(f"1{letter}", Place(name, f"{name}, $K={{}}$", _136_ARMS, make), FIGURE_1)
             for letter, name, make in zip("abc", RANKERS, (informational, None, None), strict=True)
         ),
         Panel(

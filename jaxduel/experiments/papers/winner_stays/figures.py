@@ -24,7 +24,7 @@ import numpy as np
 
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor
-from jaxduel.experiments.papers.paper import Group, Panel, Paper, Place, Size, Sizes, curves
+from jaxduel.experiments.papers.paper import Paper, Place, Size, Sizes, regret
 from jaxduel.experiments.papers.winner_stays.claims import (
     ARITHMETIC,
     BETA,
@@ -67,28 +67,24 @@ TITLES = {
 }
 
 
-def _panel(name: str, what: str, place: Place, competitors: tuple[Competitor, ...]) -> Panel:
-    return Panel(name, what, curves, (Group(place, competitors),))
-
-
 PAPER = Paper(
     name="winner-stays",
     panels=(
         *(
-            _panel(
+            regret(
                 f"1{letter}",
-                "weak regret",
                 Place(name, TITLES[name], SIZES, MAKERS[name]),
                 (WSW, WSS, BTW, *EXISTING),
+                "weak regret",
             )
             for letter, name in zip("abcd", SETS, strict=True)
         ),
         *(
-            _panel(
+            regret(
                 f"2{letter}",
-                "strong regret",
                 Place(strong, TITLES[name], SIZES, MAKERS[name], regret="binary strong"),
                 (WSS, *EXISTING),
+                "strong regret",
             )
             for letter, name, strong in zip("abcd", SETS, STRONG, strict=True)
         ),
