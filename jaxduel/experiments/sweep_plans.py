@@ -153,6 +153,17 @@ class SweepPlan:
         return sample.curve()
 
 
+def across(
+    competitors: Sequence[Competitor], values: Sequence[float], data: Sequence[DataSet]
+) -> tuple[SweepLine, ...]:
+    """A line per policy over values of the parameter, each with a data set of its own."""
+    pairs = tuple(zip(values, data, strict=True))
+    return tuple(
+        SweepLine(c.name, c.label, tuple(SweepPoint(at, own, c) for at, own in pairs))
+        for c in competitors
+    )
+
+
 def against_delay(
     name: str, data: DataSet, competitors: Sequence[Competitor], delays: Sequence[int]
 ) -> SweepPlan:

@@ -36,7 +36,7 @@ from jaxduel.experiments.papers.many_arms.claims import (
 )
 from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, regret
 from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.sweep_plans import Axis, SweepLine, SweepPlan, SweepPoint
+from jaxduel.experiments.sweep_plans import Axis, SweepPlan, across
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
@@ -100,15 +100,7 @@ def drawn(num_arms: int, order: Order, runs: int) -> tuple[Draw, ...]:
 
 def by_size(panel: Panel, order: Order) -> SweepPlan:
     """Final regret against the number of arms."""
-    data = [data for data, _ in panel.playing(order)]
-    lines = tuple(
-        SweepLine(
-            c.name,
-            c.label,
-            tuple(SweepPoint(at, own, c) for at, own in zip(SIZES, data, strict=True)),
-        )
-        for c in FIGURE_2
-    )
+    lines = across(FIGURE_2, SIZES, [data for data, _ in panel.playing(order)])
     title = "random subsets of mslr-navigational"
     axis = Axis("arms $K$", "num_arms", "log")
     return SweepPlan(panel.name, title, axis, lines, regret_scale="log")

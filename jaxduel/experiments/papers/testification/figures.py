@@ -33,7 +33,7 @@ from jaxduel.experiments.papers.testification.claims import (
     VERIFY,
     where,
 )
-from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
+from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepPlan, across
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
@@ -73,12 +73,8 @@ PLACES = {
 def by_lead(panel: Panel, order: Order) -> SweepPlan:
     """Duels until the answer against h'."""
     data = [data for data, _ in panel.playing(order)]
-    pairs = sorted(zip(LEADS, data, strict=True))
-    lines = tuple(
-        SweepLine(c.policy, c.label, tuple(SweepPoint(lead, own, c) for lead, own in pairs))
-        for c in COMPETITORS
-    )
-    title = f"duels until the answer, {pairs[0][1].title}"
+    lines = across(COMPETITORS, LEADS[::-1], data[::-1])
+    title = f"duels until the answer, {data[-1].title}"
     return SweepPlan(panel.name, title, Axis("$h'$", "lead"), lines, regret_scale="log")
 
 
