@@ -147,6 +147,6 @@ class SharesPlan:
     def _shares(self, samples: Samples, c: Competitor) -> tuple[np.ndarray, np.ndarray]:
         """Shares of the W winners: (W,) of the first run, by winner, 0 if it has no exploitation;
         and (n, W) of the n runs that have any, largest first."""
-        shares = samples[self.data.name, c.name].shares(self._winners)
-        complete = shares[~np.isnan(shares[:, 0])]
-        return np.nan_to_num(shares[0]), -np.sort(-complete, axis=1)
+        sample = samples[self.data.name, c.name]
+        one = np.nan_to_num(sample.shares(self._winners)[0])
+        return one, sample.ordered_shares(self._winners)

@@ -124,21 +124,13 @@ class Finder:
         return min(there, key=lambda sample: slope(sample).value)
 
     def shares(self, name: str, data: str) -> np.ndarray | None:
-        """Each run's shares of the comparisons of a Copeland winner with itself, largest first.
-
-        Args:
-          name: the competitor.
-          data: the data set, by its name in the catalogue.
-
-        Returns:
-          (n, W) float64 of the runs that have any; None if there are none.
-        """
+        """Shares of the W Copeland winners in a competitor's comparisons of a winner with itself,
+        largest first: (n, W) of the n runs that have any; None if there are none."""
         sample = self.samples.get((data, name))
         if sample is None or sample.selves is None:
             return None
-        shares = sample.shares(load(data).copeland_winners)
-        shares = shares[~np.isnan(shares[:, 0])]
-        return -np.sort(-shares, axis=1) if len(shares) else None
+        shares = sample.ordered_shares(load(data).copeland_winners)
+        return shares if len(shares) else None
 
     def _pair(self, data: str, policy: str, other: str) -> tuple[Sample, Sample] | None:
         first, second = self.samples.get((data, policy)), self.samples.get((data, other))

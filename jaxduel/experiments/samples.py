@@ -122,3 +122,8 @@ class Sample:
         counts = self.selves[:, list(arms)].astype(np.float64)
         totals = counts.sum(axis=1, keepdims=True)
         return counts / np.where(totals > 0, totals, np.nan)
+
+    def ordered_shares(self, arms: Sequence[int]) -> np.ndarray:
+        """`shares` of the n runs that have any, largest first in each: (n, A) float64."""
+        shares = self.shares(arms)
+        return -np.sort(-shares[~np.isnan(shares[:, 0])], axis=1)

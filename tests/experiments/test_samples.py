@@ -54,6 +54,7 @@ def test_a_curve_of_separate_runs_says_so():
 def test_shares_of_exploitations_by_hand():
     sample = sample_of(np.ones((3, 2)), selves=np.array([[6, 2, 100], [0, 5, 0], [0, 0, 0]]))
     np.testing.assert_array_equal(sample.shares((0, 1)), [[0.75, 0.25], [0, 1], [np.nan, np.nan]])
+    np.testing.assert_array_equal(sample.ordered_shares((0, 1)), [[0.75, 0.25], [1, 0]])
     with pytest.raises(ValueError, match="not recorded"):
         sample_of(np.ones((3, 2))).shares((0, 1))
 
