@@ -41,14 +41,6 @@ def cells(reading: Reading, runs: int, seed: int) -> Cells:
     }
 
 
-class Ratios(NamedTuple):
-    """Ratios of mean regrets with their 95 % intervals: (K, T, M) each."""
-
-    ratio: np.ndarray
-    lower95: np.ndarray
-    upper95: np.ndarray
-
-
 class Choice(NamedTuple):
     """The best grid in each cell; all arrays are (K, T, M)."""
 
@@ -88,8 +80,9 @@ class Study:
             for place, sample in zip(_places(), of_grid, strict=True):
                 yield grid, *place, sample
 
-    def ratio(self, above: int, below: int) -> Ratios:
-        """The regret on one grid over that on another, by their indices in GRIDS."""
+    def ratio(self, above: int, below: int) -> np.ndarray:
+        """The regret on one grid over that on another, by their indices in GRIDS, and the ends of
+        its 95 % interval: (3, K, T, M)."""
         shape = self.mean.shape[1:]
         return self._ratios(np.full(shape, above), np.full(shape, below))
 
@@ -98,14 +91,13 @@ class Study:
         order = np.argsort(self.mean, axis=0)
         return Choice(order[0], *self._ratios(order[0], order[1]))
 
-    def _ratios(self, above: np.ndarray, below: np.ndarray) -> Ratios:
-        """Ratios of the regrets on two grids, (K, T, M) of their indices."""
+    def _ratios(self, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+        """`ratio` of two grids in each cell, (K, T, M) of their indices."""
         found = []
         for number, pair in enumerate(zip(above.flat, below.flat, strict=True)):
             ratio = final_ratio(*(self._cells[grid][number] for grid in pair))
             found.append((ratio.value, *ratio.interval))
-        ratio, lower, upper = np.array(found).T.reshape(3, *above.shape)
-        return Ratios(ratio, lower, upper)
+        return np.array(found).T.reshape(3, *above.shape)
 
 
 def _places() -> Iterator[tuple[int, int, int]]:
@@ -150,7 +142,7 @@ class HeatPlan:
             values = np.log10(study.mean[0])
         elif self.quantity == QUANTITIES[1]:
             kind, label, title = "ratio", r"$\log_{10}$ ratio", "regret, minimax / geometric grid"
-            values = np.log10(study.ratio(0, 1).ratio)
+            values = np.log10(study.ratio(0, 1)[0])
         else:
             kind, label, title = (
                 "choice",
@@ -187,7 +179,7 @@ class HeatPlan:
             return self._regrets(study)
         numbers = ("ratio", "lower95", "upper95")
         header: tuple[str, ...] = ("num_arms", "t", "num_batches", *numbers)
-        columns: Sequence[np.ndarray] = study.ratio(0, 1)
+        columns = tuple(study.ratio(0, 1))
         if self.quantity == QUANTITIES[2]:
             choice = study.choice()
             header = (*header[:3], "best", *(f"{name}_to_second" for name in numbers))
