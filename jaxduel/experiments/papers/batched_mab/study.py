@@ -25,7 +25,13 @@ BATCHES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 ARMS = (2, 4, 8, 16, 32, 64)
 HORIZONS = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 
-QUANTITIES = ("regret", "minimax / geometric", "best grid")
+_KINDS: dict[str, tuple[plotting.HeatKind, str, str]] = {
+    "regret": ("amount", r"$\log_{10} R(T)$", "regret on the minimax grid, least framed"),
+    "minimax / geometric": ("ratio", r"$\log_{10}$ ratio", "regret, minimax / geometric grid"),
+    "best grid": ("choice", "best grid", "grid of least regret (pale: not significantly)"),
+}
+"""By quantity, the kind of its maps, the label of their scale, and their title."""
+QUANTITIES = tuple(_KINDS)
 
 Cells = Mapping[tuple[str, int, int, int], Entry]
 """Entries by grid, K, T and M."""
@@ -132,31 +138,19 @@ class HeatPlan:
 
     def panel(self, samples: Samples, setting: Setting) -> plotting.HeatPanel:
         """The maps."""
-        study, sure = Study(samples, self.cells), None
-        if self.quantity == QUANTITIES[0]:
-            kind, label, title = (
-                "amount",
-                r"$\log_{10} R(T)$",
-                "regret on the minimax grid, least framed",
-            )
+        study, (kind, label, title) = Study(samples, self.cells), _KINDS[self.quantity]
+        sure = best = [None] * len(ARMS)
+        if kind == "amount":
             values = np.log10(study.mean[0])
-        elif self.quantity == QUANTITIES[1]:
-            kind, label, title = "ratio", r"$\log_{10}$ ratio", "regret, minimax / geometric grid"
+            best = values == values.min(axis=2, keepdims=True)
+        elif kind == "ratio":
             values = np.log10(study.ratio(0, 1)[0])
         else:
-            kind, label, title = (
-                "choice",
-                "best grid",
-                "grid of least regret (pale: not significantly)",
-            )
             choice = study.choice()
             values = np.where(np.isnan(choice.ratio), np.nan, choice.best)
             sure = choice.sure
-        best = [None] * len(ARMS)
-        if kind == "amount":
-            best = values == values.min(axis=2, keepdims=True)
         maps = [
-            plotting.HeatMap(f"$K={arms}$", values[i], None if sure is None else sure[i], best[i])
+            plotting.HeatMap(f"$K={arms}$", values[i], sure[i], best[i])
             for i, arms in enumerate(ARMS)
         ]
         title = f"{title}, BaSE of {self.reading.source}, {self.reading.words}, {self.runs:,} seeds"
