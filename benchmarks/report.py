@@ -1,6 +1,7 @@
 """Writes the tables of speeds in README and the guide from measurements, never by hand.
 
-    python -m pytest -n 0 benchmarks/test_comparisons.py -k test_steps --benchmark-json steps.json
+    taskset -c 1 python -m pytest -n 0 benchmarks/test_comparisons.py -k test_steps \
+        --benchmark-json steps.json
     python -m benchmarks.report steps.json
 
 The numbers that these pages quote go into `measured.json` beside this file, with their machine,

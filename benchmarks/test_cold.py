@@ -1,7 +1,7 @@
 """From the prompt to the answer: processor seconds of whole processes, import included, with an
 empty folder of compiled programs, and with the folder that an earlier process filled.
 
-python -m pytest -n 0 benchmarks/test_cold.py
+    taskset -c 1 python -m pytest -n 0 benchmarks/test_cold.py
 """
 
 import os

@@ -1,6 +1,6 @@
 """Policies for Copeland winners over a whole run: comparisons per second from the first to T.
 
-    python -m pytest -n 0 benchmarks/test_copeland.py
+    taskset -c 1 python -m pytest -n 0 benchmarks/test_copeland.py
 
 Their steps are dear as long as they learn and cheap afterwards, so that a stretch of a run says
 little. Pin it to a core (`taskset -c 1`); "per core" divides by processor time.

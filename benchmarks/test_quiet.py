@@ -1,6 +1,6 @@
 """Quiet runs: what long horizons cost, and that skipping does not cost more than it saves.
 
-    python -m pytest -n 0 benchmarks/test_quiet.py
+    taskset -c 1 python -m pytest -n 0 benchmarks/test_quiet.py
 
 Costs are those of a second call, on one device, in processor time on a CPU, beside the plain loop
 in the same test; a study of D-TS is timed from cold, by the clock. Pin the others to a core
@@ -138,9 +138,8 @@ def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
         return advance(cell, slots, number, **settings)
 
     def seen(cell, setups, steps, t, recorded, trial, **settings):
-        if trial:
+        if not trial:
             turns.clear()
-        else:
             begun.append(int(t))
         return begin(cell, setups, steps, t, recorded, trial, **settings)
 

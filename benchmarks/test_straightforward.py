@@ -1,6 +1,6 @@
 """D-TS beside the straightforward D-TS that draws every theta with `jax.random.beta`.
 
-    python -m pytest -n 0 benchmarks/test_straightforward.py
+    taskset -c 1 python -m pytest -n 0 benchmarks/test_straightforward.py
 
 That both have the same law is tested in tests/policies/thompson/test_sampling.py.
 """

@@ -62,7 +62,8 @@ def smallest(grid):
 
 
 def test_a_thousand_cells(rounds, benchmark, size, tmp_path, storing):
-    """The packaged grid of batched policies: 975 cells, 1,000 seeds each, up to T = 1e9."""
+    """The packaged grid of batched policies: 975 cells, 1,000 seeds each, up to T = 1e9. Memory is
+    the most that the process has had: run it alone."""
     grid = read_grid(next(path for path in examples() if path.name == "batched.toml"))
     grid = size(grid, smallest(grid))
     _, seconds = rounds(lambda: run_sweep(grid, tmp_path))
