@@ -73,7 +73,8 @@ GRIDS = {
         identify=True,
         votes=5_000,
         recommend="copeland",
-        num_seeds=64,
+        checkpoints=100,
+        num_seeds=256,
         lanes=64,
     ),
 }
@@ -96,28 +97,22 @@ def numbers(folder: Path) -> pd.DataFrame:
     """The numbers of the sweeps of a folder, at each horizon: a row for each cell and measure.
 
     Columns: study, problem, num_arms, policy, measure (a definition of regret; "votes", those until
-    the rule "copeland" names a best arm with probability 0.95; "named", that probability after the
-    last), horizon, mean, lower95, upper95, num_seeds.
+    the rule "copeland" names a best arm with probability 0.95, or inf; "named", that probability
+    after the last), horizon, mean, lower95, upper95, num_seeds.
     """
     found = []
     for study, grid in GRIDS.items():
-        frame = jd.open_sweep(folder / study).to_frame()
+        data = jd.open_sweep(folder / study)
+        frame = data.to_frame()
         if grid.identify:
-            found.append(_named(frame).assign(study=study))
+            needed = data.votes_needed(_TARGET).rename(columns={"needed": "mean"})
+            last = frame[frame["votes"] == frame["horizon"]].rename(columns={"probability": "mean"})
+            found.append(needed.assign(study=study, measure="votes"))
+            found.append(last.assign(study=study, measure="named"))
         else:
             frame = frame[frame["t"] == frame["horizon"]].rename(columns={"definition": "measure"})
             found.append(frame.assign(study=study))
     return pd.concat(found)[_COLUMNS].reset_index(drop=True)
-
-
-def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for _, cell in frame.groupby(["problem", "policy"], sort=False):
-        last = cell.iloc[-1].to_dict()
-        votes = cell[cell["probability"] >= _TARGET]["votes"].min()
-        rows.append(last | {"measure": "votes", "mean": votes, "lower95": None, "upper95": None})
-        rows.append(last | {"measure": "named", "mean": last["probability"]})
-    return pd.DataFrame(rows)
 
 
 def tables(rows: pd.DataFrame) -> dict[str, str]:
@@ -182,7 +177,7 @@ def _votes(rows: pd.DataFrame) -> str:
         [
             f"`{policy}`",
             *(
-                f"({named.loc[policy, problem]:.2f})" if np.isnan(value) else f"{value:,.0f}"
+                f"({named.loc[policy, problem]:.2f})" if np.isinf(value) else _short(value)
                 for problem, value in row.items()
             ),
         ]
