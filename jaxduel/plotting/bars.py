@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 from jaxduel.plotting.curves import Scale
+from jaxduel.plotting.shades import looks_of
 from jaxduel.plotting.styles import dress, style_of
 
 
@@ -105,7 +106,8 @@ class SharesPanel:
 
 
 def draw_bars(axes: Axes, panel: BarsPanel) -> None:
-    """Draws groups of bars, with their values above them."""
+    """Draws groups of bars, with their 95 % intervals."""
+    looks = looks_of((bar.name, bar.label) for bar in panel.bars)
     width = 0.84 / len(panel.bars)
     places = np.arange(len(panel.groups))
     for position, bar in enumerate(panel.bars):
@@ -115,7 +117,7 @@ def draw_bars(axes: Axes, panel: BarsPanel) -> None:
             at,
             bar.values,
             width=0.88 * width,
-            color=style_of(bar.name).color,
+            color=looks[bar.name, bar.label].color,
             label=bar.label,
             yerr=np.nan_to_num(errors),
             error_kw={"elinewidth": 0.7, "ecolor": "0.15"},

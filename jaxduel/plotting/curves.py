@@ -4,7 +4,7 @@ the single runs."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from jaxduel.files import csv_text
 from jaxduel.plotting import ticks
 from jaxduel.plotting.ends import End, label_ends
-from jaxduel.plotting.shades import variant_looks
+from jaxduel.plotting.shades import looks_of
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
 from jaxduel.simulation import Result
@@ -177,6 +177,11 @@ class Panel:
     top: float | None = None
 
     @property
+    def up_scale(self) -> Scale:
+        """The scale of the axis of regret: linear where there is none, as 0 has no logarithm."""
+        return self.regret_scale if any((c.mean > 0).any() for c in self.curves) else "linear"
+
+    @property
     def about(self) -> str:
         """Regret and seeds in words."""
         seeds = seeds_words(curve.num_seeds for curve in self.curves)
@@ -202,8 +207,6 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
       >>> axes.get_title(), axes.get_xlabel()
       ('arxiv', 'comparisons $t$')
     """
-    if not any((curve.mean > 0).any() for curve in panel.curves):
-        panel = replace(panel, regret_scale="linear")  # of 0 there is no logarithm
     floor = _floor(panel)
     looks = looks or looks_in([panel])
     for position, curve in enumerate(panel.curves):
@@ -224,9 +227,9 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
     label_ends(axes, [End(c.label, c.times[-1], c.mean[-1], color) for c, color in pairs])
 
 
-def looks_in(panels: Sequence[Panel]) -> dict[tuple[str, str], Style]:
+def looks_in(panels: Sequence[Any]) -> dict[tuple[str, str], Style]:
     """The style of each curve, by name and label: the same in all panels."""
-    return variant_looks((curve.name, curve.label) for panel in panels for curve in panel.curves)
+    return looks_of((curve.name, curve.label) for panel in panels for curve in panel.curves)
 
 
 def regret_label(definition: str, final: bool = False) -> str:
@@ -328,7 +331,7 @@ def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: 
 def _floor(panel: Panel) -> float:
     """Lower end of the axis of regret: 0, or if it is logarithmic below every line at an early
     time, the first on a logarithmic axis."""
-    if panel.regret_scale == "linear":
+    if panel.up_scale == "linear":
         return 0.0
     linear, curves = panel.time_scale == "linear", panel.curves
     early = max(c.times[-1] for c in curves) / 100 if linear else min(c.times[0] for c in curves)
@@ -337,16 +340,17 @@ def _floor(panel: Panel) -> float:
         level = line.values if line.times is None else np.interp(early, line.times, line.values)
         values.append(np.float64(level))
     positive = [value for value in values if value > 0]
-    return 0.6 * float(min(positive)) if positive else 1e-3
+    positive = positive or [c.mean[c.mean > 0].min() for c in curves if (c.mean > 0).any()]
+    return 0.6 * float(min(positive))
 
 
 def _scale(axes: Axes, panel: Panel, floor: float) -> None:
     end = max(int(curve.times[-1]) for curve in panel.curves)
     alone = any(curve.separate or len(curve.times) == 1 for curve in panel.curves)
     room = 1.15 if alone else 1.0  # for whole markers
-    axes.set_yscale(panel.regret_scale)
+    axes.set_yscale(panel.up_scale)
     axes.set_ylim(bottom=floor, top=panel.top)
-    if panel.regret_scale == "log":
+    if panel.up_scale == "log":
         ticks.decades(axes.yaxis, 8)
     else:
         ticks.linear(axes.yaxis)
@@ -375,7 +379,7 @@ def rows_of(curve: Curve) -> list[tuple[Any, ...]]:
 def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
     """The numbers of curves as CSV: one line per policy and time, floats to the last bit.
 
-    Reference lines follow, their values in the column of means; they need times.
+    Reference lines follow, their values in the column of means; a level has no t.
 
     Example:
       >>> import numpy as np
@@ -389,9 +393,9 @@ def table(curves: Sequence[Curve], references: Sequence[Reference] = ()) -> str:
       dts,100,8.0,8.0,8.0,8.0,8.0,8.0,8.0,8.0,20
     """
     rows: list[Any] = [(curve.name, *row) for curve in curves for row in rows_of(curve)]
-    rows += [
-        (line.label, int(time), float(value), *[""] * len(COLUMNS))
-        for line in references
-        for time, value in zip(line.times, line.values, strict=True)  # type: ignore[arg-type]
-    ]
+    for line in references:
+        times = [""] if line.times is None else np.asarray(line.times).tolist()
+        values = np.atleast_1d(np.asarray(line.values, np.float64)).tolist()
+        pairs = zip(times, values, strict=True)
+        rows += [(line.label, *pair, *[""] * len(COLUMNS)) for pair in pairs]
     return csv_text(["policy", "t", *COLUMNS, "num_seeds"], rows)

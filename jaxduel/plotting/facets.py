@@ -138,7 +138,7 @@ def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
     if any(curve.dense for curve in curves):  # early values do not decide on the scale
         ends = [curve.mean[-(len(curve.mean) // 2 + 1) :] for curve in curves]
         spanned = np.concatenate([end[end > 0] for end in ends])
-    if len(spanned) and (means >= 0).all() and top > _LOG_FROM * spanned.min():
+    if len(spanned) and not (means < 0).any() and top > _LOG_FROM * spanned.min():
         high = np.log10(top) + 0.1
         low = max(np.log10(positive.min()), high - max(_MOST_DECADES, np.ptp(np.log10(spanned))))
         low -= 0.1

@@ -126,7 +126,8 @@ def sweep_figure(panels: Sequence[SweepPanel | Missing]) -> Figure:
     def contents(panel: SweepPanel) -> list[SweepCurve | SweepBound]:
         return [*panel.curves, *panel.bounds] if panel.curves else []
 
-    return panels_figure(panels, draw_sweep, contents, "curve", same_axis=False)
+    one = partial(draw_sweep, styles=looks_in([p for p in panels if isinstance(p, SweepPanel)]))
+    return panels_figure(panels, one, contents, "curve", same_axis=False)
 
 
 def heat_figure(panels: Sequence[HeatPanel | Missing]) -> Figure:

@@ -16,7 +16,7 @@ from jaxduel.plotting import ticks
 from jaxduel.plotting.curves import draw_intervals, marked, names_of, some_markers
 from jaxduel.plotting.figures import panels_figure
 from jaxduel.plotting.missing import Missing
-from jaxduel.plotting.shades import variant_looks
+from jaxduel.plotting.shades import looks_of
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.words import problem_words, seeds_words
 
@@ -88,7 +88,7 @@ def votes_figure(panels: Sequence[VotesPanel | Missing]) -> Figure:
     """
     there = [panel for panel in panels if isinstance(panel, VotesPanel)]
     every = [curve for panel in there for curve in panel.curves]
-    looks = variant_looks(curve.key for curve in every)
+    looks = looks_of(curve.key for curve in every)
     rules = list(dict.fromkeys(curve.rule for curve in every))
     one = partial(_draw, looks=looks, rules=rules)
     return panels_figure(panels, one, lambda panel: panel.curves, "curve")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from jaxduel.plotting.styles import FONT_SIZE
+from jaxduel.plotting.words import plain
 
 _LETTERS = 30
 
@@ -32,6 +33,6 @@ def draw_missing(axes: Axes, panel: Missing, letters: int = _LETTERS) -> None:
     axes.set_yticks([])
     axes.spines[:].set(color="0.7", linestyle=(0, (4, 3)), visible=True)
     axes.set_title(panel.title, fontsize=FONT_SIZE + 0.5)
-    text = "\n".join(textwrap.wrap(panel.why, letters))
+    text = plain("\n".join(textwrap.wrap(panel.why, letters)))
     place = {"ha": "center", "va": "center", "transform": axes.transAxes}
     axes.text(0.5, 0.5, text, color="0.35", **place)

@@ -71,16 +71,14 @@ def results_figure(results: Sequence[Result]) -> Figure:
     _require_results(results)
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        groups.setdefault((result.problem, result.definition), []).append(result)
-    panels = [
-        Panel(
-            result_curves(some),
-            title=f"{problem_words(problem)}, $K={some[0].plays.shape[-1]}$",
-            definition=definition,
-            time_scale="log",
-        )
-        for (problem, definition), some in groups.items()
-    ]
+        groups.setdefault((_text(result, "problem"), result.definition), []).append(result)
+    named = Counter((some[0].problem, some[0].definition) for some in groups.values())
+    panels = []
+    for (text, definition), some in groups.items():
+        problem = some[0].problem
+        words = problem_words(problem) if named[problem, definition] == 1 else text
+        title = f"{words}, $K={some[0].plays.shape[-1]}$"
+        panels.append(Panel(result_curves(some), title, definition=definition, time_scale="log"))
     return regret_figure(panels)
 
 

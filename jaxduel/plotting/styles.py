@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Literal, NamedTuple
 
 from matplotlib.axes import Axes
@@ -101,7 +102,9 @@ STYLES = {
 }
 """Colour, line and marker by policy (a variant of one has its parameters in brackets)."""
 
-_OTHERS = ("#3B3B98", "#B33771", "#218C74", "#CD6133", "#57606F", "#B8A300")
+LINES = ("-", (0.0, (5.0, 1.2)), (0.0, (4.0, 1.2, 1.0, 1.2)), (0.0, (1.2, 1.0)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "d")
+_OTHERS = ("#3B3B98", "#8F9400", "#57606F", "#218C74", "#B33771", "#CD6133", "#7A5195", "#2C6E49")
 
 
 def base_of(name: str) -> str:
@@ -121,10 +124,15 @@ def style_of(name: str) -> Style:
       True
     """
     base = base_of(name)
-    if base in STYLES:
-        return STYLES[base]
-    number = sum(base.encode())
-    return Style(_OTHERS[number % len(_OTHERS)], _LONG_DASH, ".")
+    return STYLES[base] if base in STYLES else other_styles(base)[0]
+
+
+def other_styles(name: str) -> list[Style]:
+    """Styles for a policy that is not in `STYLES`: its own, then those that it may have where that
+    one is taken."""
+    first, count = zlib.crc32(name.encode()), len(_OTHERS)
+    at = ((first + step) % count for step in range(count))
+    return [Style(_OTHERS[i], LINES[i % len(LINES)], MARKERS[i]) for i in at]
 
 
 def dress(axes: Axes, title: str, grid: Literal["both", "y"] = "both") -> None:

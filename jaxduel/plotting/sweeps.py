@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from jaxduel.plotting import ticks
 from jaxduel.plotting.curves import Scale, draw_intervals, draw_runs, marked, some_markers
 from jaxduel.plotting.ends import End, label_ends
-from jaxduel.plotting.shades import apart
 from jaxduel.plotting.styles import Style, dress, style_of
 
 _MOST_TICKS = 10
@@ -109,9 +108,10 @@ class SweepPanel:
     about: str = ""
 
 
-def draw_sweep(axes: Axes, panel: SweepPanel) -> None:
-    """Draws a panel: means joined by lines, their 95 % bands, and reference curves."""
-    looks = apart([style_of(curve.name) for curve in panel.curves])
+def draw_sweep(axes: Axes, panel: SweepPanel, styles: Mapping[tuple[str, str], Style]) -> None:
+    """Draws a panel: means joined by lines, their 95 % bands, and reference curves; styles are by
+    name and label."""
+    looks = [styles[curve.name, curve.label] for curve in panel.curves]
     draw_curves(axes, panel.curves, looks)
     for bound in panel.bounds:
         look = style_of(bound.name)

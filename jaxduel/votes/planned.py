@@ -251,9 +251,10 @@ class Plan:
     def plot(self) -> Figure:
         """The probability of naming the best arm against further votes, a curve for each policy."""
         from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
+        from jaxduel.plotting.words import plain
 
         curves = [Curve(policy, self.votes, *self.probability(policy)) for policy in self.correct]
-        return votes_figure([VotesPanel(curves, self.fit.votes.name, self.targets)])
+        return votes_figure([VotesPanel(curves, plain(self.fit.votes.name), self.targets)])
 
 
 def _share95(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -64,6 +64,13 @@ def test_results_of_several_problems_have_axes_of_their_own():
     results = [made_up("rucb", 5.0), replace(made_up("rucb", 6.0), problem="gap")]
     figure = plotting.results_figure(results)
     assert [axes.get_title() for axes in figure.axes] == ["toy, $K=3$", "gap, $K=3$"]
+    alike = [
+        replace(made_up("rucb", 5.0), made_by={"problem": {"digest": digest}})
+        for digest in ("aaaaaa1", "bbbbbb2", "aaaaaa1")
+    ]
+    first, second = plotting.results_figure(alike).axes
+    assert [first.get_title(), second.get_title()] == ["toy aaaaaa, $K=3$", "toy bbbbbb, $K=3$"]
+    assert (len(first.get_lines()), len(second.get_lines())) == (2, 1)
 
 
 @pytest.mark.parametrize("results", [made_up("rucb", 5.0), ["rucb"]])

@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 from jaxduel.experiments import papers
 from jaxduel.plotting import STYLES, style_of
-from jaxduel.plotting.shades import apart, variant_looks
+from jaxduel.plotting.shades import apart, looks_of
 from jaxduel.plotting.words import broken, problem_words
 
 
@@ -44,14 +44,18 @@ def test_policies_of_one_figure_differ_in_line_or_marker_too():
 def test_a_policy_of_ones_own_has_the_same_style_each_time():
     assert style_of("epsilon-duel") == style_of("epsilon-duel")
     assert style_of("epsilon-duel").color not in {style.color for style in STYLES.values()}
+    names = [f"mine{number}" for number in range(8)]
+    looks = looks_of((name, name) for name in names)
+    assert len({look.color for look in looks.values()}) == len(names)
+    assert looks["mine0", "mine0"] == style_of("mine0")
 
 
 def test_styles_in_one_figure_differ_in_line_or_marker_whatever_the_policies():
-    looks = variant_looks((name, name) for name in STYLES)
+    looks = looks_of((name, name) for name in STYLES)
     assert len({look[1:] for look in looks.values()}) > 0.9 * len(STYLES)
     names = list(STYLES)
     for some in (names[at : at + 8] for at in range(0, len(names), 8)):
-        looks = variant_looks((name, name) for name in some)
+        looks = looks_of((name, name) for name in some)
         assert len({look[1:] for look in looks.values()}) == len(looks)
     alone = [STYLES["scomp"], STYLES["base[grid=geometric]"], STYLES["scomp"]]
     first, second, third = apart(alone)

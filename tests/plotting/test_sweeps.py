@@ -74,6 +74,18 @@ def test_bounds_of_a_sweep_are_thin_lines_of_the_policys_colour():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["BaSE", "bound"]
 
 
+def test_variants_of_a_policy_are_told_apart_in_every_panel():
+    curves = [swept(f"dts[alpha={a}]", f"D-TS, {a}") for a in (0.51, 0.6)]
+    panels = [SweepPanel(curves=some, up="regret") for some in (curves, curves[1:])]
+    first, second, again = (
+        (line.get_color(), line.get_marker())
+        for axes in sweep_figure(panels).axes
+        for line in axes.get_lines()
+    )
+    assert first[0] != second[0]
+    assert second == again
+
+
 def test_a_logarithmic_axis_shows_whole_decades_of_numbers_close_together():
     panel = SweepPanel(curves=[swept("base", "BaSE")], up_scale="log")
     (axes,) = sweep_figure([panel]).axes

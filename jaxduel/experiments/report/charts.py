@@ -3,12 +3,13 @@ texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxduel import plotting
+from jaxduel.display import counted
 from jaxduel.experiments.report.records import Chart, Line, Numbers, Table
 from jaxduel.experiments.report.words import capital, plain
 from jaxduel.experiments.short_numbers import range_text, rounded, short
@@ -86,6 +87,14 @@ def ranking(ends: Sequence[tuple[str, float]], at: str) -> str:
     return f"{at} the lowest is {said[0]}{then}; the highest is {said[-1]}."
 
 
+def runs_words(counts: Collection[int], lower: Iterable[np.ndarray], one: str = "run") -> str:
+    """Of how many runs the means of a figure are, and whether they have intervals, which begin at
+    `lower`."""
+    many = f"{range_text(counts)} {one}{'' if max(counts) == 1 else 's'}"
+    known = any(np.isfinite(values).any() for values in lower)
+    return f"mean of {many} of each policy{', with its 95 % interval' if known else ''}"
+
+
 def _scales(across_log: bool, up_log: bool) -> str:
     if across_log and up_log:
         return "both axes logarithmic"
@@ -113,16 +122,13 @@ def _regret(panel: plotting.Panel) -> Seen:
         color, dash = _REFERENCES[number % len(_REFERENCES)]
         label = plain(line.label)
         lines.append(Line(label, color, dash, numbers(times), numbers(values), reference=True))
-    log, up_log = panel.time_scale == "log", panel.regret_scale == "log"
+    log, up_log = panel.time_scale == "log", panel.up_scale == "log"
     unit = steps_words(panel.definition)
     up = plain(plotting.regret_label(panel.definition))
     low, high = _limits(panel) if up_log else (0.0, panel.top)
-    each = range_text({curve.num_seeds for curve in panel.curves})
+    each = runs_words({c.num_seeds for c in panel.curves}, [c.lower95 for c in panel.curves])
     separate = [plain(curve.label) for curve in panel.curves if curve.separate]
-    what = (
-        f"{capital(up)} against {unit} t up to T = {end:,}: mean of {each} runs of each "
-        f"policy, with its 95 % interval; {_scales(log, up_log)}."
-    )
+    what = f"{capital(up)} against {unit} t up to T = {end:,}: {each}; {_scales(log, up_log)}."
     if separate:
         verb = "has" if len(separate) == 1 else "have"
         what += f" {', '.join(separate)} {verb} separate runs to each horizon, shown as points."
@@ -133,7 +139,7 @@ def _regret(panel: plotting.Panel) -> Seen:
         what += " Curves may leave the picture above."
     ends = [(plain(c.label), float(c.mean[-1])) for c in panel.curves]
     several = len({int(curve.times[-1]) for curve in panel.curves}) > 1
-    alt = f"{len(panel.curves)} curves of regret. " + ranking(
+    alt = f"{counted(len(panel.curves), 'curve')} of regret. " + ranking(
         ends, "At the end" if several else f"At T = {end:,}"
     )
     return Seen(
@@ -176,7 +182,8 @@ def _final_regrets(curves: Sequence[plotting.Curve]) -> Table:
 
 
 def _varied(panel: plotting.SweepPanel) -> Seen:
-    lines = [_line(curve, plotting.style_of(curve.name), curve.at) for curve in panel.curves]
+    looks = looks_in([panel])
+    lines = [_line(curve, looks[curve.name, curve.label], curve.at) for curve in panel.curves]
     for bound in panel.bounds:
         color = plotting.style_of(bound.name).color
         at, values = numbers(bound.at), numbers(bound.values)
@@ -216,7 +223,8 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
     chart = Chart(
         across, up, log, up_log, low if low or not up_log else None, high or None, tuple(lines)
     )
-    return Seen(what, f"{len(panel.curves)} curves. {' '.join(ends)}", chart, table)
+    alt = f"{counted(len(panel.curves), 'curve')}. {' '.join(ends)}"
+    return Seen(what, alt, chart, table)
 
 
 def _bars(panel: plotting.BarsPanel) -> Seen:
@@ -264,7 +272,9 @@ def _maps(panel: plotting.HeatPanel) -> Seen:
     what = f"{len(panel.maps)} maps ({', '.join(plain(one.title) for one in panel.maps)}), {cells}."
     values = np.concatenate([one.values.ravel() for one in panel.maps])
     known = values[np.isfinite(values)]
-    if panel.kind == "choice":
+    if not known.size:
+        said = "There is no number."
+    elif panel.kind == "choice":
         counts = [int((known == number).sum()) for number in range(len(panel.choices))]
         most = ", ".join(
             f"{name} in {count}" for name, count in zip(panel.choices, counts, strict=True)

@@ -165,7 +165,7 @@ function legend(box, chart, hidden) {
       ?? line.dash.replaceAll("px", "").replaceAll(",", " ");
     button.type = "button";
     button.setAttribute("aria-pressed", String(!hidden.has(number)));
-    button.innerHTML = line.points
+    button.innerHTML = line.points || line.x.length === 1
       ? `<svg width="26" height="10" aria-hidden="true"><circle cx="13" cy="5" r="3.5" fill="${color}"/></svg>`
       : `<svg width="26" height="10" aria-hidden="true"><path d="M0 5h26" stroke="${color}" stroke-width="2.5" stroke-dasharray="${dash}"/></svg>`;
     button.append(line.label);

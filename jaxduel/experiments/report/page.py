@@ -6,10 +6,11 @@ import base64
 import io
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jaxduel
 from jaxduel.experiments.output import OutputFolder
@@ -79,7 +80,7 @@ class Page:
         )
 
 
-def _counts(verdicts: Any) -> dict[str, int]:
+def _counts(verdicts: Iterable[str]) -> dict[str, int]:
     found = Counter(verdicts)
     return {verdict: found[verdict] for verdict in VERDICTS}
 
@@ -106,7 +107,7 @@ def _figure(figure: Figure, section: str, own: Path | None, place: str) -> dict[
     """A figure with its picture, and links to the files that are there."""
     picture = _picture(own / figure.picture) if own and figure.picture else None
     links = [
-        (name.rpartition(".")[2].upper(), f"{place}/{name}" if place != "." else name)
+        (name.rpartition(".")[2].upper(), quote(f"{place}/{name}" if place != "." else name))
         for name in (figure.picture, *figure.files)
         if own and name and (own / name).is_file()
     ]
@@ -117,7 +118,7 @@ def _figure(figure: Figure, section: str, own: Path | None, place: str) -> dict[
 
 def _picture(path: Path) -> dict[str, Any] | None:
     """A PNG file as a data URI with its width and height; None if it cannot be read."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     file = io.BytesIO()
     try:
@@ -125,7 +126,7 @@ def _picture(path: Path) -> dict[str, Any] | None:
             size = image.size
             colors = image.convert("RGB").quantize(_COLORS, dither=Image.Dither.NONE)
             colors.save(file, "PNG", optimize=True)
-    except (OSError, UnidentifiedImageError):
+    except OSError:  # also where it is no picture
         return None
     content = base64.b64encode(file.getvalue()).decode()
     return {"uri": f"data:image/png;base64,{content}", "width": size[0], "height": size[1]}

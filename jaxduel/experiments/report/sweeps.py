@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxduel.display import counted
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.report.charts import css_dash, interval, numbers, ranking
+from jaxduel.experiments.report.charts import css_dash, interval, numbers, ranking, runs_words
 from jaxduel.experiments.report.page import Page
 from jaxduel.experiments.report.papers import origin
 from jaxduel.experiments.report.records import Chart, Figure, Line, Section, Table
@@ -143,7 +144,7 @@ def _figures(
         figure = Figure(str(number), title, command=command)
         if not (some["num_seeds"] > 0).any():
             figure = replace(figure, command="", missing="nothing of it has run yet")
-        elif len(found) >= MOST_FIGURES:
+        elif sum(not figure.missing for _, figure in found) >= MOST_FIGURES:
             figure = replace(figure, missing=f"a page has at most {MOST_FIGURES} figures")
         else:
             figure = _figure(data, some, chosen, figure, out)
@@ -165,14 +166,15 @@ def _figure(
     ends = [(line.label, line.y[-1]) for line in chart.lines if line.y[-1] is not None]
     what = f"{capital(chart.up)}, against {chart.across}"
     seeds = cells["num_seeds"][cells["num_seeds"] > 0]
-    caption = f"{what}: over {range_text(seeds)} seeds of each policy, with 95 % intervals."
+    lower = [np.array(line.lower, np.float64) for line in chart.lines]
+    caption = f"{what}: {runs_words(seeds, lower, 'seed')}."
     if cut:
         caption += f" The {len(order)} best of {cells['variant'].nunique()} policies."
     return Figure(
         blank.name,
         blank.title,
         caption,
-        f"{len(chart.lines)} curves. {ranking(ends, 'At the end')}",
+        f"{counted(len(chart.lines), 'curve')}. {ranking(ends, 'At the end')}",
         command,
         picture=paths[0].name,
         files=tuple(path.name for path in paths[1:]),
@@ -223,13 +225,12 @@ def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
 def _chart(figure: SweepFigure) -> Chart:
     """The curves of a figure with one facet, over comparisons, pulls or votes."""
     from jaxduel.plotting.identification import rule_lines
-    from jaxduel.plotting.shades import looks_of, variant_looks
+    from jaxduel.plotting.shades import looks_of
     from jaxduel.plotting.words import regret_words, steps_words
 
     points = figure.points
     of_votes = "rule" in points
-    keys = list(zip(points["policy"], points["label"], strict=True))
-    looks = variant_looks(keys) if of_votes else looks_of(keys)
+    looks = looks_of(zip(points["policy"], points["label"], strict=True))
     by_rule = rule_lines(list(points["rule"].unique())) if of_votes else {}
     lines = []
     for _, some in points.groupby("line", sort=False):

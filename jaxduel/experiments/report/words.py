@@ -15,6 +15,8 @@ _SYMBOLS = {
     r"\log": "log",
     r"\min": "min",
     r"\,": " ",
+    r"\!": "",
+    r"\cdot": "·",
     r"\{": "{",
     r"\}": "}",
 }
@@ -31,7 +33,8 @@ def plain(text: str) -> str:
       >>> plain(r"regret $R(t)=\\sum\\,(\\epsilon_i+\\epsilon_j)/2$, $K=5$")
       'regret R(t) = Σ (εᵢ + εⱼ)/2, K = 5'
     """
-    return re.sub(r"\$([^$]*)\$", lambda found: _formula(found[1]), text).replace("\n", " ")
+    text = re.sub(r"(?<!\\)\$(.*?)(?<!\\)\$", lambda found: _formula(found[1]), text)
+    return text.replace(r"\$", "$").replace("\n", " ")
 
 
 def capital(text: str) -> str:

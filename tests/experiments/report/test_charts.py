@@ -34,6 +34,16 @@ def test_curves_have_their_colours_intervals_and_who_is_lowest():
     assert found.chart.low < 1.0 < 50.0 < found.chart.high
 
 
+def test_without_regret_or_intervals_nothing_is_said_of_them():
+    values = {column: np.zeros(2) for column in COLUMNS}
+    values |= dict.fromkeys(("lower95", "upper95"), np.full(2, np.nan))
+    one = plotting.Curve(name="dts", label="D-TS", times=np.array([1, 9]), num_seeds=1, **values)
+    found = seen(plotting.Panel([one]))
+    assert found.what.endswith("up to T = 9: mean of 1 run of each policy; linear axes.")
+    assert found.alt.startswith("1 curve of regret.")
+    assert not found.chart.up_log
+
+
 def test_what_is_not_a_number_is_left_out():
     one = curve("rucb", "RUCB", np.nan)
     assert seen(plotting.Panel([one])).chart.lines[0].y[1:] == (None, None)

@@ -4,6 +4,7 @@ import pytest
 
 from jaxduel.experiments.report.words import plain
 from jaxduel.plotting import REGRET_LABELS
+from jaxduel.plotting.words import number
 
 
 @pytest.mark.parametrize(
@@ -13,6 +14,8 @@ from jaxduel.plotting import REGRET_LABELS
         ("$K=5$, non-Condorcet", "K = 5, non-Condorcet"),
         ("$10^{3}$", "10³"),
         ("$T_1$", "T₁"),
+        (number(2e4), "2·10⁴"),
+        (r"a\$b_c\$d", "a$b_c$d"),
         (r"$\log_{10} R(T)$", "log₁₀ R(T)"),
         ("delay $d$ (comparisons)", "delay d (comparisons)"),
         (REGRET_LABELS["binary weak"], "weak regret R(t) = Σ 1[w ∉ {i,j}]"),
