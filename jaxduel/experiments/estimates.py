@@ -13,11 +13,6 @@ from jaxduel.experiments.samples import Sample
 from jaxduel.stats import standard_error, t95
 
 
-def _text(estimate: Estimate) -> str:
-    lower, upper = estimate.interval
-    return f"{estimate.value:.3g} [{lower:.3g}, {upper:.3g}]"
-
-
 @dataclass(frozen=True)
 class Ratio:
     """A positive number, such as a ratio of means, with a standard error on the log scale.
@@ -47,7 +42,8 @@ class Ratio:
             min(self.groups, other.groups),
         )
 
-    __str__ = _text
+    def __str__(self) -> str:
+        return _text(self)
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,8 @@ class Number:
             min(self.groups, other.groups),
         )
 
-    __str__ = _text
+    def __str__(self) -> str:
+        return _text(self)
 
 
 @dataclass(frozen=True)
@@ -99,6 +96,11 @@ class Exact:
 
 Estimate = Ratio | Number | Exact
 """A number with its uncertainty: `value` and the 95 % `interval`; `str` shows both."""
+
+
+def _text(estimate: Estimate) -> str:
+    lower, upper = estimate.interval
+    return f"{estimate.value:.3g} [{lower:.3g}, {upper:.3g}]"
 
 
 class _Statistic(NamedTuple):
