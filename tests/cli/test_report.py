@@ -132,7 +132,7 @@ def test_time_of_arms_is_in_pulls(capsys, tmp_path):
     assert outcome(capsys, "report", tmp_path / "s")[0] == 0
     page = require_sound((tmp_path / "s" / "report" / "index.html").read_text())
     (_, caption), (_, chart) = *page.of("figcaption"), *page.of("script", type="application/json")
-    assert caption.startswith("Regret R(t), against pulls t: over 20 seeds")
+    assert caption.startswith("Regret R(t), against pulls t: mean of 20 seeds")
     assert json.loads(chart)["across"] == "pulls t"
 
 
