@@ -2,7 +2,7 @@
 
     taskset -c 1 python -m pytest -n 0 benchmarks/test_quiet.py
 
-Costs are those of a second call, on one device, in processor time on a CPU, beside the plain loop
+Costs are those of a third call, on one device (a second one may still compile for long runs), in processor time on a CPU, beside the plain loop
 in the same test; a study of D-TS is timed from cold, by the clock. Pin the others to a core
 (`taskset -c 1`): JAX would use more for one device.
 """
@@ -35,7 +35,7 @@ def spent(name, problem, horizon, num_seeds, **settings):
     """Seconds of a run that is compiled already, and the plays of each seed's arms."""
     policy = jd.policies.make(name, num_arms=problem.num_arms, horizon=horizon)
     settings = {"devices": jax.devices()[:1], **settings}
-    for _ in range(2):
+    for _ in range(3):
         before = work_seconds()
         result = jd.simulate(policy, problem, horizon, num_seeds, **settings)
         seconds = work_seconds() - before
