@@ -2,9 +2,9 @@
 
     taskset -c 1 python -m pytest -n 0 benchmarks/test_quiet.py
 
-Costs are those of a third call, on one device (a second one may still compile for long runs), in processor time on a CPU, beside the plain loop
-in the same test; a study of D-TS is timed from cold, by the clock. Pin the others to a core
-(`taskset -c 1`): JAX would use more for one device.
+Costs are those of a third call (a second one may still compile for long runs), on one device, in
+processor time on a CPU, beside the plain loop in the same test; a study of D-TS is timed from cold,
+by the clock. Pin the others to a core (`taskset -c 1`): JAX would use more for one device.
 """
 
 import jax
