@@ -153,7 +153,7 @@ def test_an_interrupted_study_goes_on_where_it_ended(tmp_path, monkeypatch):
     assert not (tmp_path / "figure-s1a.png").exists()
     again = PAPER.reproduce("s1a", out=tmp_path, runs=100)
     (kept,) = re.findall(r"(\d+) of 24 curves are from", again.lines[0])
-    assert done <= int(kept) < 24  # another thread may have finished a block
+    assert done <= int(kept)  # other threads may have finished blocks
     assert len(again.samples) == 24
     assert (tmp_path / "figure-s1a.png").exists()
 

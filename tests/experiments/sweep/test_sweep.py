@@ -343,7 +343,7 @@ def test_broken_assumptions_are_said_once_with_the_policies_that_make_them():
 
 @pytest.mark.slow
 def test_a_block_may_be_run_in_parts(tmp_path, monkeypatch):
-    """Where the cache holds one cell and 64 seeds, a block still has four and 256."""
+    """Where the cache holds 64 seeds of a cell, a block has 512, or all of 300."""
     monkeypatch.setattr(widths, "ARRAY_BYTES", 1)
     grid = Grid(
         policies=(PolicyEntry(name="pcomp"),),
@@ -353,7 +353,7 @@ def test_a_block_may_be_run_in_parts(tmp_path, monkeypatch):
         checkpoints=4,
         num_seeds=300,
     )
-    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1]).blocks == 4
+    assert run_sweep(grid, tmp_path, devices=jax.devices()[:1]).blocks == 5
     data = open_sweep(tmp_path).sel(policy="pcomp", problem="cyclic", parameters="num_batches=2")
     assert data.final_regret.shape[-1] == 300
     for horizon in (50, 800):
