@@ -3,7 +3,7 @@ names of a package for tab completion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from types import ModuleType
 from typing import Any
@@ -59,6 +59,11 @@ def listed(things: Sequence[Any]) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """A number of things: `1 cell`, or `2 cells`; `many` is their plural if it has no s alone."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def range_text(numbers: Collection[int]) -> str:
+    """The least and the largest of whole numbers: "10 to 1,000", or "10" if they are the same."""
+    return " to ".join(f"{number:,}" for number in dict.fromkeys([min(numbers), max(numbers)]))
 
 
 def arms_text(arms: Sequence[int]) -> str:

@@ -37,7 +37,7 @@ _FIGURES: dict[type, Callable[[Sequence[Any]], plotting.Figure]] = {
     plotting.SweepPanel: plotting.sweep_figure,
     plotting.HeatPanel: plotting.heat_figure,
 }
-"""What draws panels, by their kind."""
+"""The functions that draw panels, by the panels' class."""
 
 
 class MadePanel(NamedTuple):

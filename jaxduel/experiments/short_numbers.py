@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 
 _LARGE = 1e5
 """From here on numbers have an exponent."""
@@ -21,11 +20,6 @@ def short(value: float) -> str:
     mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
     found = f"{'-' if value < 0 else ''}{mantissa}e{len(str(abs(int(value)))) - 1}"
     return found if len(found) < len(plain) else plain
-
-
-def range_text(numbers: Collection[int]) -> str:
-    """The least and the largest of whole numbers: "10 to 1,000", or "10" if they are the same."""
-    return " to ".join(f"{number:,}" for number in dict.fromkeys([min(numbers), max(numbers)]))
 
 
 def rounded(value: float, error: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 from jaxduel.plotting.curves import Scale
-from jaxduel.plotting.shades import looks_of
-from jaxduel.plotting.styles import dress, style_of
+from jaxduel.plotting.styles import Style, dress, style_of
 
 
 @dataclass(frozen=True)
@@ -105,9 +104,8 @@ class SharesPanel:
     about: str = ""
 
 
-def draw_bars(axes: Axes, panel: BarsPanel) -> None:
-    """Draws groups of bars, with their 95 % intervals."""
-    looks = looks_of((bar.name, bar.label) for bar in panel.bars)
+def draw_bars(axes: Axes, panel: BarsPanel, looks: Mapping[tuple[str, str], Style]) -> None:
+    """Draws groups of bars, with their 95 % intervals; looks are by name and label."""
     width = 0.84 / len(panel.bars)
     places = np.arange(len(panel.groups))
     for position, bar in enumerate(panel.bars):

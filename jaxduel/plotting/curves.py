@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from jaxduel.files import csv_text
 from jaxduel.plotting import ticks
 from jaxduel.plotting.ends import End, label_ends
-from jaxduel.plotting.shades import looks_of
+from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
 from jaxduel.simulation import Result
@@ -208,7 +208,7 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
       ('arxiv', 'comparisons $t$')
     """
     floor = _floor(panel)
-    looks = looks or looks_in([panel])
+    looks = looks or looks_in(panel.curves)
     for position, curve in enumerate(panel.curves):
         paint = _draw_points if curve.separate else _draw_line
         paint(axes, curve, looks[curve.name, curve.label], floor, position)
@@ -225,11 +225,6 @@ def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None
     colors = [looks[curve.name, curve.label].color for curve in panel.curves]
     pairs = zip(panel.curves, colors, strict=True)
     label_ends(axes, [End(c.label, c.times[-1], c.mean[-1], color) for c, color in pairs])
-
-
-def looks_in(panels: Sequence[Any]) -> dict[tuple[str, str], Style]:
-    """The style of each curve, by name and label: the same in all panels."""
-    return looks_of((curve.name, curve.label) for panel in panels for curve in panel.curves)
 
 
 def regret_label(definition: str, final: bool = False) -> str:

@@ -15,7 +15,7 @@ from jaxduel.errors import InputError
 from jaxduel.plotting import ticks
 from jaxduel.plotting.figures import COLUMN_WIDTH, PAGE_WIDTH, add_legend, drawing
 from jaxduel.plotting.missing import Missing, draw_missing
-from jaxduel.plotting.shades import looks_of
+from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.sweeps import SweepPanel, draw_curves, label_curves
 from jaxduel.plotting.words import broken, length
@@ -48,7 +48,7 @@ def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> F
     if not there or not all(facet.curves for facet in there):
         raise InputError("a figure needs at least one facet, and a facet at least one curve.")
     rows, columns, width = arrangement(len(facets))
-    styles = looks_of((curve.name, curve.label) for f in there for curve in f.curves)
+    styles = looks_in(curve for facet in there for curve in facet.curves)
     if len(styles) > _MOST_IN_COLUMN:
         width = max(width, _NARROW)
     with drawing():

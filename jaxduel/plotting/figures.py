@@ -17,7 +17,7 @@ from matplotlib.font_manager import FontProperties
 
 from jaxduel.errors import InputError
 from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
-from jaxduel.plotting.curves import Panel, draw, looks_in
+from jaxduel.plotting.curves import Panel, draw
 from jaxduel.plotting.heatmaps import (
     HeatPanel,
     draw_heat_missing,
@@ -25,6 +25,7 @@ from jaxduel.plotting.heatmaps import (
     heat_height,
 )
 from jaxduel.plotting.missing import Missing, draw_missing
+from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.styles import FONT_SIZE
 from jaxduel.plotting.sweeps import SweepBound, SweepCurve, SweepPanel, draw_sweep
 from jaxduel.plotting.words import broken, length
@@ -64,7 +65,8 @@ def regret_figure(panels: Sequence[Panel | Missing]) -> Figure:
       >>> [axes.get_title() for axes in figure.axes]
       ['two arms']
     """
-    one = partial(draw, looks=looks_in([panel for panel in panels if isinstance(panel, Panel)]))
+    looks = looks_in(c for panel in panels if isinstance(panel, Panel) for c in panel.curves)
+    one = partial(draw, looks=looks)
     return panels_figure(panels, one, lambda panel: panel.curves, "curve")
 
 
@@ -83,7 +85,8 @@ def bars_figure(panels: Sequence[BarsPanel | Missing]) -> Figure:
       >>> [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
       ['arxiv', 'cyclic']
     """
-    return panels_figure(panels, draw_bars, lambda panel: panel.bars, "bar")
+    looks = looks_in(b for panel in panels if isinstance(panel, BarsPanel) for b in panel.bars)
+    return panels_figure(panels, partial(draw_bars, looks=looks), lambda panel: panel.bars, "bar")
 
 
 def shares_figure(panels: Sequence[SharesPanel | Missing]) -> Figure:
@@ -126,8 +129,10 @@ def sweep_figure(panels: Sequence[SweepPanel | Missing]) -> Figure:
     def contents(panel: SweepPanel) -> list[SweepCurve | SweepBound]:
         return [*panel.curves, *panel.bounds] if panel.curves else []
 
-    one = partial(draw_sweep, styles=looks_in([p for p in panels if isinstance(p, SweepPanel)]))
-    return panels_figure(panels, one, contents, "curve", same_axis=False)
+    looks = looks_in(c for p in panels if isinstance(p, SweepPanel) for c in p.curves)
+    return panels_figure(
+        panels, partial(draw_sweep, looks=looks), contents, "curve", same_axis=False
+    )
 
 
 def heat_figure(panels: Sequence[HeatPanel | Missing]) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
@@ -36,6 +37,11 @@ def looks_of(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
         for i, curve in enumerate(some):
             looks[curve] = style if len(some) == 1 else _shade(style, i, len(some))
     return dict(zip(looks, apart(list(looks.values())), strict=True))
+
+
+def looks_in(drawn: Iterable[Any]) -> dict[tuple[str, str], Style]:
+    """`looks_of` of curves or bars, of all panels of a figure, by their name and label."""
+    return looks_of((one.name, one.label) for one in drawn)
 
 
 def apart(styles: Sequence[Style]) -> list[Style]:

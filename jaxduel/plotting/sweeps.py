@@ -108,11 +108,11 @@ class SweepPanel:
     about: str = ""
 
 
-def draw_sweep(axes: Axes, panel: SweepPanel, styles: Mapping[tuple[str, str], Style]) -> None:
-    """Draws a panel: means joined by lines, their 95 % bands, and reference curves; styles are by
+def draw_sweep(axes: Axes, panel: SweepPanel, looks: Mapping[tuple[str, str], Style]) -> None:
+    """Draws a panel: means joined by lines, their 95 % bands, and reference curves; looks are by
     name and label."""
-    looks = [styles[curve.name, curve.label] for curve in panel.curves]
-    draw_curves(axes, panel.curves, looks)
+    own = [looks[curve.name, curve.label] for curve in panel.curves]
+    draw_curves(axes, panel.curves, own)
     for bound in panel.bounds:
         look = style_of(bound.name)
         axes.plot(
@@ -128,7 +128,7 @@ def draw_sweep(axes: Axes, panel: SweepPanel, styles: Mapping[tuple[str, str], S
     axes.set_xlabel(panel.across)
     axes.set_ylabel(panel.up)
     dress(axes, panel.title)
-    label_curves(axes, panel.curves, looks)
+    label_curves(axes, panel.curves, own)
 
 
 def draw_curves(

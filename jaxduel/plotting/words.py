@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from jaxduel import policies
-from jaxduel.display import counted
+from jaxduel.display import range_text
 
 FEW = 5
 """Of fewer seeds than this the runs themselves are drawn, in place of an interval."""
@@ -108,11 +108,11 @@ def seeds_words(counts: Iterable[int], drawn: str | None = None) -> str:
       >>> seeds_words([100, 20])
       '20 to 100 seeds, bands: 95 % of the mean'
     """
-    known = sorted({int(count) for count in counts})
+    known = {int(count) for count in counts}
     if not known:
         return ""
-    low, high = known[0], known[-1]
-    text = f"{low:,} to {high:,} seeds" if low < high else counted(high, "seed")
+    high = max(known)
+    text = f"{range_text(known)} seed{'' if high == 1 else 's'}"
     if drawn is not None:
         return f"{text}, {drawn}" if drawn else text
     if high >= FEW:

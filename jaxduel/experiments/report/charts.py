@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxduel import plotting
-from jaxduel.display import counted
+from jaxduel.display import counted, range_text
 from jaxduel.experiments.report.records import Chart, Line, Numbers, Table
 from jaxduel.experiments.report.words import capital, plain
-from jaxduel.experiments.short_numbers import range_text, rounded, short
-from jaxduel.plotting.curves import looks_in
+from jaxduel.experiments.short_numbers import rounded, short
+from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.words import steps_words
 
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
@@ -110,7 +110,7 @@ def _line(curve: Any, look: plotting.Style, at: np.ndarray, points: bool = False
 
 
 def _regret(panel: plotting.Panel) -> Seen:
-    looks = looks_in([panel])
+    looks = looks_in(panel.curves)
     lines = [
         _line(curve, looks[curve.name, curve.label], curve.times, points=curve.separate)
         for curve in panel.curves
@@ -182,7 +182,7 @@ def _final_regrets(curves: Sequence[plotting.Curve]) -> Table:
 
 
 def _varied(panel: plotting.SweepPanel) -> Seen:
-    looks = looks_in([panel])
+    looks = looks_in(panel.curves)
     lines = [_line(curve, looks[curve.name, curve.label], curve.at) for curve in panel.curves]
     for bound in panel.bounds:
         color = plotting.style_of(bound.name).color

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxduel.display import counted
+from jaxduel.display import counted, range_text
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.report.charts import css_dash, interval, numbers, ranking, runs_words
 from jaxduel.experiments.report.page import Page
 from jaxduel.experiments.report.papers import origin
 from jaxduel.experiments.report.records import Chart, Figure, Line, Section, Table
 from jaxduel.experiments.report.words import capital, plain
-from jaxduel.experiments.short_numbers import range_text, rounded, short
+from jaxduel.experiments.short_numbers import rounded, short
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,

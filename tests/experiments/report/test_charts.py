@@ -6,6 +6,7 @@ import pytest
 from jaxduel import plotting
 from jaxduel.experiments.report.charts import css_dash, interval, ranking, seen
 from jaxduel.plotting import COLUMNS, STYLES
+from tests.plotting.cases import heats
 
 
 def curve(name, label, ends, times=(10, 100, 1000), **changes):
@@ -45,6 +46,7 @@ def test_without_regret_or_intervals_nothing_is_said_of_them():
 
 
 def test_what_is_not_a_number_is_left_out():
+    assert seen(heats("amount", np.full((2, 3), np.nan))).alt == "Heat maps. There is no number."
     one = curve("rucb", "RUCB", np.nan)
     assert seen(plotting.Panel([one])).chart.lines[0].y[1:] == (None, None)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from jaxduel.display import counted
-from jaxduel.experiments.short_numbers import range_text, short, with_interval
+from jaxduel.display import counted, range_text
+from jaxduel.experiments.short_numbers import short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
