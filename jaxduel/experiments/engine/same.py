@@ -60,7 +60,7 @@ def require_same_code(folder: Path, there: Manifest, wanted: Manifest) -> None:
     """
     if there.environment.get("code") != wanted.environment.get("code"):
         raise InputError(
-            f"'{folder}' holds blocks simulated by other code, {_code_of(there)}, and this is "
+            f"'{folder}' holds a sweep begun by other code, {_code_of(there)}, and this is "
             f"{_code_of(wanted)}: go on with that code, or begin in a new folder."
         )
 

@@ -253,9 +253,14 @@ def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool, alone: boo
     else:
         try:
             require_same(folder, there, wanted, extend)
-        except InputError:
-            if files_of(folder / FOLDER) or not alone or is_in_use(folder / FILE):
+        except InputError as error:
+            if files_of(folder / FOLDER) or (alone and is_in_use(folder / FILE)):
                 raise
+            if not alone:  # without locks nobody knows whether another process has it open
+                raise InputError(
+                    f"{str(error).rstrip('.')}; the folder has no blocks yet, and can be removed "
+                    "if no process works on it."
+                ) from None
             there = wanted
             _write(folder / FILE, wanted.encode(), "manifest")
         grown = wanted.seeds > there.seeds

@@ -154,7 +154,7 @@ def test_devices_and_extensions_do_not_change_a_bit(undisturbed, tmp_path):
 def test_other_code_does_not_go_on_with_a_sweep(undisturbed, monkeypatch):
     before = stored(undisturbed)
     monkeypatch.setattr(identity, "code_digest", lambda *files: "0" * 16)
-    with pytest.raises(InputError, match="blocks simulated by other code"):
+    with pytest.raises(InputError, match="begun by other code"):
         run_sweep(small(keep=("seeds", "wins")), undisturbed)
     assert stored(undisturbed) == before
 
