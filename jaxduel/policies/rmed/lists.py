@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxduel.numerics import count_true, evidence_against_half
@@ -20,11 +21,21 @@ from jaxduel.policies.base import Quiet
 from jaxduel.policies.checks import require
 from jaxduel.policies.counts import DuelResult
 
+_LARGEST_SLACK = 1e38
+"""Largest f(K), below the largest number of 32 bits."""
 
-def require_slack(scale: Any, exponent: Any, where: str) -> None:
-    """Raises InputError if a number of f(K) = scale K^exponent is negative."""
-    require(scale, lambda a: a >= 0, f"{where}: scale must not be negative")
-    require(exponent, lambda a: a >= 0, f"{where}: exponent must not be negative")
+
+def require_slack(policy: Any, where: str) -> None:
+    """Raises InputError if a number of f(K) = scale K^exponent is negative, or f(K) too large."""
+    require(policy.scale, lambda a: a >= 0, f"{where}: scale must not be negative")
+    require(policy.exponent, lambda a: a >= 0, f"{where}: exponent must not be negative")
+    arms = np.sum(policy.active_arms, axis=-1, dtype=np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        power = arms ** np.asarray(policy.exponent, np.float32)
+        slack = policy.scale * power
+    beyond = f"{where}: K^exponent and scale K^exponent must be at most {_LARGEST_SLACK:g}"
+    for number in (power, slack):
+        require(number, lambda f: f <= _LARGEST_SLACK, beyond)
 
 
 def evidence_of(wins: jax.Array) -> tuple[jax.Array, jax.Array]:

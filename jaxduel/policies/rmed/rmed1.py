@@ -82,7 +82,7 @@ class RMED1:
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
-        lists.require_slack(self.scale, self.exponent, "rmed1")
+        lists.require_slack(self, "rmed1")
 
     def init(self, key: Key) -> RMED1State:
         """L_C = L_R = all arms, L_N empty."""

@@ -75,7 +75,7 @@ class RMED2:
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
         require(self.alpha, lambda a: a >= 0, "rmed2: alpha must not be negative")
-        lists.require_slack(self.scale, self.exponent, "rmed2")
+        lists.require_slack(self, "rmed2")
 
     def init(self, key: Key) -> RMED2State:
         """L_C = L_R = all arms, L_N empty."""

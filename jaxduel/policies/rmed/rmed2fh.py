@@ -70,7 +70,7 @@ class RMED2FH:
         """Raises InputError for parameters out of range."""
         require_horizon(self.horizon, "rmed2fh")
         require(self.alpha, lambda a: a >= 0, "rmed2fh: alpha must not be negative")
-        lists.require_slack(self.scale, self.exponent, "rmed2fh")
+        lists.require_slack(self, "rmed2fh")
 
     def init(self, key: Key) -> RMED2FHState:
         """L_C = L_R = all arms, L_N empty."""

@@ -121,3 +121,12 @@ def test_parameters_are_checked():
                 jd.policies.make(name, num_arms=3, horizon=10, **{parameter: -1})
     with pytest.raises(jd.InputError, match="rmed2fh: the horizon must be"):
         jd.policies.make("rmed2fh", num_arms=3, horizon=2**31)
+
+
+@pytest.mark.parametrize("slack", [(0, 1e30), (0.3, 1e30), (3e38, 0), (1e20, 20)])
+@pytest.mark.parametrize("name", ["rmed1", "rmed2", "rmed2fh"])
+def test_a_slack_beyond_32_bits_is_refused(name, slack):
+    scale, exponent = slack
+    with pytest.raises(jd.InputError, match=r"scale K\^exponent must be at most 1e\+38, not"):
+        jd.policies.make(name, num_arms=100, horizon=10, scale=scale, exponent=exponent)
+    jd.policies.make(name, num_arms=100, horizon=10, scale=0, exponent=18)
