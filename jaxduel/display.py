@@ -24,6 +24,13 @@ def array_text(value: Any) -> str:
     return f"{value.dtype}[{','.join(map(str, value.shape))}]"
 
 
+def bytes_text(size: int) -> str:
+    """A number of bytes to four digits, in the largest unit of which it is at least one."""
+    units = "bytes", "KiB", "MiB", "GiB", "TiB"
+    power = min((max(size, 1).bit_length() - 1) // 10, len(units) - 1)
+    return f"{size / 1024**power:.4g} {units[power]}"
+
+
 def value_text(value: Any) -> str:
     """A parameter as text: floats by the shortest decimals that round to the same float32; traced,
     long or multidimensional arrays by dtype and shape."""

@@ -5,7 +5,7 @@ from types import ModuleType
 import pytest
 
 import jaxduel as jd
-from jaxduel.display import html_table, listed
+from jaxduel.display import bytes_text, html_table, listed
 
 
 def test_tables_are_escaped():
@@ -22,6 +22,13 @@ def test_tables_are_escaped():
 def test_long_lists_of_arms_are_cut():
     assert listed([3, 1]) == "3, 1"
     assert listed(range(10)) == "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"
+
+
+def test_bytes_are_in_the_largest_unit_that_leaves_no_fraction():
+    sizes = [0, 1023, 1024, 1536, 2**20 - 1, 4 * 2**30, 7 * 2**40, 2**53]
+    assert [bytes_text(size) for size in sizes] == [
+        *("0 bytes", "1023 bytes", "1 KiB", "1.5 KiB", "1024 KiB", "4 GiB", "7 TiB", "8192 TiB")
+    ]
 
 
 @pytest.mark.parametrize("room", ["policies", "problems", "theory", "gradients"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 
+from jaxduel.display import bytes_text
 from jaxduel.errors import warn_caller
 from jaxduel.simulation.memory_maps import FOR_A_POLICY, most_pieces
 
@@ -49,7 +50,7 @@ def block_memory(devices: Sequence[Device]) -> int:
 def memory_text(device: Device) -> str:
     """A device and its memory, for messages."""
     limit = _memory(device)
-    return str(device.device_kind) + ("" if limit is None else f" ({limit / 2**30:.3g} GiB)")
+    return str(device.device_kind) + ("" if limit is None else f" ({bytes_text(limit)})")
 
 
 def _memory(device: Device) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxduel.display import bytes_text
 from jaxduel.errors import InputError
 from jaxduel.policies.registry import name_of
 from jaxduel.problems import ArmsProblem
@@ -129,19 +130,16 @@ def _rows(cell: CheckedCell, settings: Settings, budget: int | None) -> int:
         if seeds * size > budget:
             raise InputError(
                 f"pairs or outcomes of {seeds:,} seeds at {points:,} checkpoints would take "
-                f"{_gib(seeds * size)}, and the tables of a run may take {_gib(budget)}: give "
-                "fewer seeds or checkpoints, or a larger table_budget."
+                f"{bytes_text(seeds * size)}, and the tables of a run may take "
+                f"{bytes_text(budget)}: give fewer seeds or checkpoints, or a larger table_budget."
             )
     if size > budget:
         raise InputError(
-            f"{points:,} checkpoints of {num} arms take {_gib(size)} for one seed, and the tables "
-            f"of a run may take {_gib(budget)}: give fewer checkpoints, or a larger table_budget."
+            f"{points:,} checkpoints of {num} arms take {bytes_text(size)} for one seed, and the "
+            f"tables of a run may take {bytes_text(budget)}: give fewer checkpoints, or a larger "
+            "table_budget."
         )
     return min(budget // size, seeds)
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.3g} GiB"
 
 
 def _total(plays: np.ndarray, values: np.ndarray, batches: np.ndarray | None, own: slice) -> Totals:
