@@ -17,6 +17,21 @@ TEMPORARY = ".part"
 """Suffix of the names of files that are being written."""
 
 
+def as_path(path: Any, where: str) -> Path:
+    """The path of a file or folder as a `Path`; `where` names what takes it.
+
+    Raises:
+      InputError: for what is no path, or one with a NUL character.
+    """
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        text = "\0"
+    if "\0" in text:
+        raise InputError(f"{where} takes the path of a file or folder, not {shorten(repr(path))}.")
+    return Path(text)
+
+
 def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str = "") -> Path:
     """Writes a file, or replaces it, in one step that survives a kill or a loss of power.
 

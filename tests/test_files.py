@@ -10,6 +10,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import StorageError
+from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, read_grid, run_sweep
 from jaxduel.files import require_writable_file, write_whole
 from tests.choice import some
 from tests.cli.command_line import outcome
@@ -31,6 +32,25 @@ WRITING = {
     "reproduce": "reproduce batched-mab --figure 1a --runs 2 --out {}",
     "fit": "fit {}/../votes.csv --out {}/fitted.csv",
 }
+
+
+def sweep_into(folder):
+    policy, problem = PolicyEntry("rucb"), ProblemEntry(name="gap")
+    return run_sweep(Grid(policies=policy, problems=problem, horizons=10), folder)
+
+
+@pytest.mark.parametrize("path", [None, 5, 0.5, ["a"], "a\0b"])
+@pytest.mark.parametrize(
+    "take",
+    [
+        *(jd.open_sweep, jd.load_result, jd.votes.read, jd.problems.from_file),
+        *(read_grid, run_sweep, sweep_into),
+    ],
+)
+def test_what_is_no_path_is_refused(take, path):
+    arguments = (path, "made") if take is run_sweep else (path,)
+    with pytest.raises(jd.InputError, match="takes the path of a file or folder, not"):
+        take(*arguments)
 
 
 def full_disk(*_):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxduel.errors import AssumptionWarning, InputError, warn_caller
+from jaxduel.errors import AssumptionWarning, InputError, shorten, warn_caller
 
 MAX_HORIZON = 2**31 - 1
 """The largest horizon: counts are int32."""
@@ -28,19 +28,26 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
     """
     if value is None:
         return
-    entries = np.asarray(value).ravel()
+    entries = _entries(value).ravel()
     if entries.dtype.kind not in "iuf":
-        raise InputError(f"{message}, not {value!r}.")
+        raise InputError(f"{message}, not {shorten(repr(value))}.")
     refused = ~(np.isfinite(entries) & np.asarray(accept(entries), bool))
     if refused.any():
         raise InputError(f"{message}, not {entries[refused][0]}.")
 
 
+def require_numbers(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
+    """Raises InputError, as `require`, and for None."""
+    if value is None:
+        raise InputError(f"{message}, not None.")
+    require(value, accept, message)
+
+
 def require_number(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
     """Raises InputError, as `require`, unless `value` is one number: not None, nor several."""
-    if value is None or np.ndim(value) > 0:
-        raise InputError(f"{message}, not {value!r}.")
-    require(value, accept, message)
+    if _entries(value).ndim > 0:
+        raise InputError(f"{message}, not {shorten(repr(value))}.")
+    require_numbers(value, accept, message)
 
 
 def require_index(value: Any, message: str, least: float = 0) -> None:
@@ -108,3 +115,11 @@ def require_horizon(horizon: Any, where: str) -> None:
         lambda t: (t >= 1) & (t <= MAX_HORIZON) & (t == np.floor(t)),
         f"{where}: the horizon must be a whole number from 1 to 2^31 - 1 = {MAX_HORIZON}",
     )
+
+
+def _entries(value: Any) -> np.ndarray:
+    """The value as an array; one of a Python object for what is none, such as a ragged list."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.array(None)

@@ -17,6 +17,8 @@ from jaxduel.pytrees import register_dataclass
 GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary strong", "votes")
 """The kinds of gap that `DuelingProblem.gaps` knows, named after the regrets that they measure."""
 
+MAX_ARMS = 4000
+"""The largest matrix that is read or made: its checks take about half a minute."""
 _OF_CONDORCET_WINNER = ("average", "weak", "binary weak", "binary strong")
 _TOLERANCE = 1e-6
 TIE = 1e-9

@@ -11,14 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from jaxduel.errors import InputError, shorten
-from jaxduel.files import why
-from jaxduel.problems.dueling import DuelingProblem, from_matrix
+from jaxduel.files import as_path, why
+from jaxduel.problems.dueling import MAX_ARMS, DuelingProblem, from_matrix
 
 SUFFIXES = (".npy", ".npz", ".csv", ".txt")
 """The endings of the names of files that can be read."""
-
-MAX_ARMS = 4000
-"""The largest matrix that is read from a file: its checks take about half a minute."""
 
 MAX_MIB = 512
 """The largest file that is read, in MiB, before and after it is unpacked."""
@@ -47,7 +44,8 @@ def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingPr
       >>> jd.problems.from_file("rankers.csv")
       DuelingProblem('rankers.csv', K=2, Condorcet winner 0, smallest gap 0.2)
     """
-    return from_matrix(read_matrix(path, key), name=Path(path).name)
+    path = as_path(path, "from_file")
+    return from_matrix(read_matrix(path, key), name=path.name)
 
 
 def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndarray:
@@ -69,7 +67,7 @@ def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndar
     Raises:
       InputError: no such file, another kind of file, no array in it, or too large a one.
     """
-    path = Path(path)
+    path = as_path(path, "read_matrix")
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(

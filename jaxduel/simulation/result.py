@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jaxduel.display import counted, html_table
-from jaxduel.policies.checks import require
+from jaxduel.files import as_path
+from jaxduel.policies.checks import require_numbers
 from jaxduel.simulation.provenance import changed_settings, policy_text
 from jaxduel.stats import Moments, interval95, moments_of
 
@@ -140,7 +141,7 @@ class Result:
         Raises:
           InputError: unless q is in [0, 1].
         """
-        require(q, lambda x: (x >= 0) & (x <= 1), "a quantile must be in [0, 1]")
+        require_numbers(q, lambda x: (x >= 0) & (x <= 1), "a quantile must be in [0, 1]")
         return np.quantile(self.regret, q, axis=0)
 
     @property
@@ -260,7 +261,7 @@ class Result:
         """
         from jaxduel.simulation.result_files import write
 
-        return write(self, Path(path), force)
+        return write(self, as_path(path, "save"), force)
 
     @property
     def _steps(self) -> str:

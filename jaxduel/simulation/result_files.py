@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.files import write_whole
+from jaxduel.files import as_path, write_whole
 from jaxduel.simulation.provenance import changed_parameters, same_request, seed_numbers
 from jaxduel.simulation.result import Result, Totals
 from jaxduel.stats import Moments, interval95
@@ -121,7 +121,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
       >>> bool((again.regret == result.regret).all()), again.made_by == result.made_by
       (True, True)
     """
-    data = _read(Path(path))
+    data = _read(as_path(path, "load_result"))
     tables = {name: data[name].values for name in _TABLES if name in data}
     seed = data.attrs["root_seed"]
     return Result(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from jaxduel.errors import InputError, shorten
 from jaxduel.policies.checks import whole_number
 from jaxduel.problems.core import complete_core
-from jaxduel.problems.files import MAX_ARMS
+from jaxduel.problems.dueling import MAX_ARMS
 
 MOST_VOTES = 2**31 - 1
 """Most votes of one kind for a pair."""

@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from jaxduel.errors import InputError, shorten, warn_caller
-from jaxduel.files import why
+from jaxduel.files import as_path, why
 from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms
 
 _SIDES = (("left", "model_a", "a"), ("right", "model_b", "b"))
@@ -102,11 +102,9 @@ def read(
       >>> votes.wins.tolist()
       [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
-    if not isinstance(path, str | os.PathLike) or "\0" in str(path):
-        raise InputError(f"read takes the path of a file, not {shorten(repr(path))}.")
+    path = as_path(path, "read")
     if not isinstance(encoding, str):
         raise InputError(f"the encoding of a file is a name, not {shorten(repr(encoding))}.")
-    path = Path(path)
     named = {
         role: column
         for role, column in (

@@ -188,7 +188,7 @@ def test_its_repr_names_what_ran_and_its_regret():
     assert early.summary()[1].startswith(f"copeland regret at t = 300 {result.mean[-1]:.6g}")
 
 
-@pytest.mark.parametrize("q", [1.5, np.nan, "a", [0.5, -0.1]])
+@pytest.mark.parametrize("q", [1.5, np.nan, "a", [0.5, -0.1], None, [[0.5], [0.1, 0.2]]])
 def test_quantiles_are_from_0_to_1(q):
     with pytest.raises(jd.InputError, match=r"a quantile must be in \[0, 1\], not"):
         simulated("rucb", num_seeds=8).quantile(q)
@@ -273,6 +273,7 @@ def test_cells_share_the_budget():
         ({"record_pairs": True, "num_seeds": 10**7}, "fewer seeds"),
         ({"record_outcomes": True, "num_seeds": 10**8}, "fewer seeds"),
         ({"table_budget": KEPT_BYTES - 1}, "fewer checkpoints"),
+        ({"table_budget": 48}, "may take 48 bytes"),
         ({"table_budget": 0}, "table_budget must be a whole number"),
     ],
 )

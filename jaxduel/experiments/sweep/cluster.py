@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any
 
 import jaxduel
-from jaxduel.errors import InputError, warn_caller
+from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.experiments.engine.groups import Task
 from jaxduel.experiments.engine.same import warn_of_environment
 from jaxduel.experiments.engine.store import Store
@@ -43,8 +43,23 @@ _RETRIES = 2
 
 def patience_of(scheduler: str) -> float:
     """Seconds that blocks in flight may take once a sweep is stopped: infinite where workers
-    outlive it, and compile and simulate for others."""
-    return _PATIENCE_SECONDS if _LOCAL.fullmatch(scheduler) else math.inf
+    outlive it, and compile and simulate for others.
+
+    Raises:
+      InputError: for what is no scheduler.
+    """
+    return _PATIENCE_SECONDS if _processes(scheduler) else math.inf
+
+
+def _processes(scheduler: Any) -> int:
+    """N for "local:N", 0 for an address; raises InputError for anything else."""
+    local = _LOCAL.fullmatch(scheduler) if isinstance(scheduler, str) else None
+    if not local and not (isinstance(scheduler, str) and "://" in scheduler):
+        raise InputError(
+            "the scheduler must be an address such as tcp://host:8786, or local:N for N processes "
+            f"on this machine, not {shorten(repr(scheduler))}."
+        )
+    return int(local[1]) if local else 0
 
 
 @contextmanager
@@ -59,14 +74,10 @@ def connect(scheduler: str) -> Iterator[Any]:
       The `distributed.Client`; at the end the processes of "local:N" are gone.
 
     Raises:
-      InputError: if dask.distributed is not installed, or no scheduler answers.
+      InputError: for what is no scheduler, if dask.distributed is not installed, or no scheduler
+        answers.
     """
-    local = _LOCAL.fullmatch(scheduler)
-    if not local and "://" not in scheduler:
-        raise InputError(
-            f"the scheduler must be an address such as tcp://host:8786, or local:N for N processes "
-            f"on this machine, not '{scheduler}'."
-        )
+    processes = _processes(scheduler)
     try:
         from distributed import Client
     except ImportError:
@@ -77,7 +88,7 @@ def connect(scheduler: str) -> Iterator[Any]:
         for logger in map(logging.getLogger, _LOGGERS):
             stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
-        there = _local_cluster(int(local[1]), stack) if local else scheduler
+        there = _local_cluster(processes, stack) if processes else scheduler
         try:
             client = Client(there, set_as_default=False)
         except (OSError, ValueError) as error:

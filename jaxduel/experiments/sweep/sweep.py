@@ -31,6 +31,7 @@ from jaxduel.experiments.sweep import cluster
 from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.grid_file import read_grid
+from jaxduel.files import as_path
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import MEMORY_BYTES, Device, block_memory
@@ -123,6 +124,7 @@ def run_sweep(
     Settings(devices=devices).checked()
     end = _end(until)
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
+    folder = as_path(folder, "run_sweep")
     stop, seconds = threading.Event(), Seconds()
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
@@ -150,7 +152,7 @@ def run_sweep(
                 with closing(store), shown:
                     for task in cluster.run_on_cluster(store, every, client, stop, patience):
                         shown.done(task.key)
-    return Outcome(Path(folder), len(store.finished()), len(every), stop.is_set(), seconds.spent)
+    return Outcome(folder, len(store.finished()), len(every), stop.is_set(), seconds.spent)
 
 
 def _is_share(shard: Any) -> bool:
@@ -175,7 +177,7 @@ def _end(until: datetime | None) -> float:
 
 def _opened(
     grid: Grid,
-    folder: str | os.PathLike[str],
+    folder: Path,
     extend_seeds: bool,
     kind: Mapping[str, Any],
     locks: bool = True,
@@ -184,7 +186,7 @@ def _opened(
     environment fields that are not those of this process."""
     there = {name: value for name, value in kind.items() if name != "platform"}
     with suppress(InputError):  # a new folder, or one that is refused below
-        begun = read_manifest(Path(folder)).environment
+        begun = read_manifest(folder).environment
         there["memory"] = begun.get("memory", there["memory"])
     groups = groups_of(grid, kind["platform"], there["memory"])
     warn_of_assumptions(groups)

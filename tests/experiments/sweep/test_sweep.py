@@ -200,6 +200,7 @@ def test_a_sweep_keeps_the_plan_for_the_memory_it_was_begun_with(tmp_path):
         *({"until": until} for until in (datetime(1, 1, 1), "07:45")),
         *({"shard": shard} for shard in ("1/2", (1,), (1.5, 2), (3, 2))),
         {"devices": []},
+        *({"scheduler": scheduler} for scheduler in (5, "", b"local:2")),
     ],
 )
 def test_wrong_arguments_are_refused_before_a_folder_is_made(wrong, tmp_path):

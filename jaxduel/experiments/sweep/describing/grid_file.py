@@ -29,7 +29,7 @@ from jaxduel.experiments.sweep.describing.grid import (
     single_table,
 )
 from jaxduel.experiments.sweep.describing.recipes import GENERATORS, KEY, parameters_of
-from jaxduel.files import why
+from jaxduel.files import as_path, why
 from jaxduel.policies import registry
 
 
@@ -112,9 +112,7 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
       >>> grid.horizons, [policy.name for policy in grid.policies]
       ((1000, 1000000), ['dts', 'rucb'])
     """
-    path = Path(path)
-    if "\0" in str(path):
-        raise InputError("the name of a grid file cannot have a null character in it.")
+    path = as_path(path, "read_grid")
     try:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:

@@ -16,6 +16,7 @@ from jaxduel.experiments.engine.cells import parameters_label, text_of
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
 from jaxduel.experiments.sweep.reading import found
 from jaxduel.experiments.sweep.reading.found import Tallied
+from jaxduel.files import as_path
 from jaxduel.stats import Moments, merge
 
 if TYPE_CHECKING:
@@ -134,11 +135,12 @@ def open_sweep(
         names_in,
     )
 
-    manifest = read_manifest(Path(folder))
+    folder = as_path(folder, "open_sweep")
+    manifest = read_manifest(folder)
     measure = "rule" if manifest.grid.get("identify") else "definition"
     cells = sorted((c for group in manifest.groups for c in group.cells), key=lambda c: c.index)
     labels = _labels(cells, manifest)
-    blocks = _read_blocks(Path(folder) / block_folder.FOLDER)
+    blocks = _read_blocks(folder / block_folder.FOLDER)
     groups = [_stored(group, labels, blocks) for group in manifest.groups]
     seeds = max([manifest.seeds, *(b.first + b.seeds for group in groups for b in group.blocks)])
     sizes = {
