@@ -1,8 +1,8 @@
 """Families of instances. Random ones take a JAX PRNG key first; the same key gives the same bits.
 
 They run on the host and give float64 matrices whatever JAX's default precision is: random numbers
-in (0, 1) have 52 random bits. The name of an instance does not depend on what was drawn, so that
-instances of one family can be stacked and vmapped.
+in (0, 1) have 52 random bits. Matrices have at most `MAX_ARMS` arms. The name of an instance does
+not depend on what was drawn, so that instances of one family can be stacked and vmapped.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten
 from jaxduel.numerics.threefry import host_bits, is_threefry
-from jaxduel.problems.dueling import DuelingProblem, from_matrix
+from jaxduel.problems.dueling import MAX_ARMS, DuelingProblem, from_matrix
 
 _PARTITIONABLE = "jax_threefry_partitionable"
 _WEIGHT_RANGE = 1e300
@@ -74,6 +74,7 @@ def btl_from_weights(weights: ArrayLike | Sequence[float], name: str = "btl") ->
         raise InputError(
             f"weights have shape {values.shape}: a vector of at least 2 weights is needed."
         )
+    _checked_arms(len(values))
     if not (np.isfinite(values).all() and values.min() > 0):
         raise InputError("weights must be positive and finite.")
     if values.max() / _WEIGHT_RANGE > values.min():
@@ -336,13 +337,17 @@ def _one_winner(num_arms: int, winner: int, gap: float, name: str) -> DuelingPro
 
 
 def _checked_arms(num_arms: int, least: int = 2) -> int:
-    return _checked_whole("num_arms", num_arms, least)
+    num_arms = _checked_whole("num_arms", num_arms, least)
+    if num_arms > MAX_ARMS:
+        raise InputError(f"num_arms = {num_arms:,}: matrices have at most {MAX_ARMS:,} arms.")
+    return num_arms
 
 
 def _checked_whole(name: str, value: int, least: int) -> int:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
-        raise InputError(f"{name} = {value}: an integer of at least {least} is needed.")
+        said = shorten(repr(value))
+        raise InputError(f"{name} = {said}: an integer of at least {least} is needed.")
     return int(value)
 
 
@@ -357,4 +362,4 @@ def _checked_number(name: str, value: float) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name} = {value!r}: a number is needed.") from None
+        raise InputError(f"{name} = {shorten(repr(value))}: a number is needed.") from None

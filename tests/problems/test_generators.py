@@ -1,3 +1,5 @@
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -166,6 +168,16 @@ def test_batched_lower_bound_gaps():
     [
         (lambda: generators.btl(jax.random.key(0), 1), "num_arms = 1: an integer of at least 2"),
         (lambda: generators.btl(jax.random.key(0), 2.5), "num_arms = 2.5"),
+        *(
+            (partial(build, num_arms=10**6), "num_arms = 1,000,000: matrices have at most 4,000")
+            for build in (
+                generators.arithmetic,
+                generators.copeland_cycle,
+                *(partial(random, jax.random.key(0)) for random in RANDOM.values()),
+                partial(generators.batched_lower_bound, num_batches=100, horizon=1_000, level=1),
+            )
+        ),
+        (lambda: generators.btl_from_weights(np.ones(4_001)), "num_arms = 4,001"),
         (lambda: generators.btl_from_weights([1.0]), r"shape \(1,\)"),
         (lambda: generators.btl_from_weights([1.0, 0.0]), "positive and finite"),
         (lambda: generators.btl_from_weights([1.0, np.nan]), "positive and finite"),
