@@ -32,7 +32,8 @@ class AssumptionWarning(UserWarning):
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """`text`, or its beginning and its length if it is longer than `most` characters."""
+    """`text` on one line; its beginning and its length if it is longer than `most` characters."""
+    text = text.replace("\n", " ")
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text):,} characters)"
 
 

@@ -35,10 +35,12 @@ _MOST_STEPS = 200
 _TOLERANCE = 1e-10
 """Largest squared Newton decrement, in units of log-likelihood, at the mode."""
 _LOST_TO_ROUNDING = 1e-5
-"""Largest decrement at which steps that gain nothing are a matter of rounding."""
+"""Decrement below which whole steps are taken, until it falls no more: gains that small drown in
+the rounding of the log-likelihood of many votes, but not in that of its gradient."""
 _ROUNDING = 1e-12
 """Relative error of a log-likelihood, which a step may lower by as much, and of a preference."""
 _SHORTEST = 1e-12
+_ADVICE = "give a smaller prior_std"
 _LEAST_PRIOR = 1e-10
 """Share of the largest information that the prior's is at least."""
 
@@ -127,11 +129,21 @@ def fit_strengths(model: str, wins: np.ndarray, ties: np.ndarray, prior_std: flo
       prior_std: standard deviation of the prior of each strength and of log nu.
 
     Raises:
-      SolverError: Newton's method did not converge.
+      SolverError: Newton's method did not converge, or rounding hides a direction of the Hessian.
     """
+    try:
+        return _fitted(model, wins, ties, prior_std)
+    except np.linalg.LinAlgError:
+        raise SolverError(
+            f"the fit of {model} is not determined: the votes leave a direction of its strengths "
+            f"open, and the prior is too wide to close it: {_ADVICE}."
+        ) from None
+
+
+def _fitted(model: str, wins: np.ndarray, ties: np.ndarray, prior_std: float) -> Laplace:
     num_arms, ridge = len(wins), prior_std**-2
     size = num_arms + (model == "davidson")
-    state = np.zeros(size)
+    state, before = np.zeros(size), np.inf
     for _ in range(_MOST_STEPS):
         slopes, objective = _objective(model, state, wins, ties, ridge)
         gradient, hessian = _assembled(slopes, state, ridge)
@@ -140,20 +152,21 @@ def fit_strengths(model: str, wins: np.ndarray, ties: np.ndarray, prior_std: flo
         hessian[:num_arms, :num_arms] += max(lost, 0.0) / num_arms
         step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)
-        if decrement < _TOLERANCE:
+        if decrement < _TOLERANCE or before <= decrement < _LOST_TO_ROUNDING:
             break
         length, least = 1.0, objective - _ROUNDING * abs(objective)
-        while _objective(model, state + length * step, wins, ties, ridge)[1] < least:
+        while (
+            decrement >= _LOST_TO_ROUNDING
+            and _objective(model, state + length * step, wins, ties, ridge)[1] < least
+        ):
             length /= 2
             if length < _SHORTEST:
-                break
-        if length < _SHORTEST:
-            if decrement < _LOST_TO_ROUNDING:
-                break
-            raise SolverError(f"the fit of {model} stopped {decrement:.1e} short of its maximum.")
-        state = state + length * step
+                raise SolverError(
+                    f"the fit of {model} stopped {decrement:.1e} short of its maximum: {_ADVICE}."
+                )
+        state, before = state + length * step, decrement
     else:
-        raise SolverError(f"the fit of {model} did not converge in {_MOST_STEPS} steps.")
+        raise SolverError(f"the fit of {model} did not converge in {_MOST_STEPS} steps: {_ADVICE}.")
     centring = np.eye(size)
     centring[:num_arms, :num_arms] -= 1 / num_arms
     factor = centring @ np.linalg.inv(np.linalg.cholesky(hessian)).T

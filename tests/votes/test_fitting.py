@@ -9,7 +9,8 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import jaxduel as jd
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, SolverError
+from jaxduel.problems.strengths import davidson
 from tests.votes.cases import NU, STRONG, drawn, log_posterior, relabelled
 
 SIZE = 2_000
@@ -107,6 +108,25 @@ def test_newton_converges_on_extreme_votes(model, scale):
     assert np.abs(slope).max() < 1e-3 + 1e-9 * largest
     assert fit.misfit.degrees_of_freedom == (3 if model == "davidson" else 1)
     assert np.isfinite(fit.misfit.p_value)  # of a fit without prior
+
+
+@pytest.mark.parametrize("ties", [1, 100, 2 * 10**9])
+@pytest.mark.parametrize("won", [10, 10**6, 2 * 10**9])
+@pytest.mark.parametrize("prior_std", [2.0, 1e3])
+def test_the_slope_vanishes_where_many_votes_drown_gains_in_rounding(won, ties, prior_std):
+    votes = jd.votes.from_counts([[0, won], [0, 0]], [[0, ties], [ties, 0]])
+    fit = jd.votes.fit(votes, "davidson", prior_std=prior_std)
+    strength = fit.strengths[0]
+    win, loss, tie = davidson(2 * strength, np.log(fit.nu))
+    slope = won * (loss + tie / 2) - ties * (win - loss) / 2 - strength / prior_std**2
+    information = (won + ties) * (4 * win * loss + tie * (win + loss)) / 4 + prior_std**-2
+    assert slope**2 / information < 1e-5  # at most the squared Newton decrement of the last step
+
+
+def test_a_direction_that_neither_votes_nor_prior_tell_is_said():
+    votes = jd.votes.from_counts([[0, 10**8], [0, 0]], [[0, 10**6], [10**6, 0]])
+    with pytest.raises(SolverError, match=r"is not determined: .* give a smaller prior_std"):
+        jd.votes.fit(votes, "davidson", prior_std=1e6)
 
 
 @pytest.mark.parametrize("model", jd.votes.MODELS)
