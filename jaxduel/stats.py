@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxduel.arguments import entries_of, items_of, real_number, real_numbers
 from jaxduel.errors import InputError
 
 
@@ -48,6 +49,9 @@ class Moments(NamedTuple):
 def moments_of(values: np.ndarray) -> Moments:
     """The moments of values of seeds along the first axis, at least one: (n, ...) float64.
 
+    Raises:
+      InputError: for what is no such array.
+
     Example:
       >>> import numpy as np
       >>> from jaxduel.stats import moments_of
@@ -56,6 +60,7 @@ def moments_of(values: np.ndarray) -> Moments:
       >>> moments.mean.tolist(), moments.std.tolist()
       ([2.0, 20.0], [1.0, 10.0])
     """
+    values = _of_runs(values)
     mean = values.mean(axis=0)
     return Moments(len(values), mean, ((values - mean) ** 2).sum(axis=0))
 
@@ -69,6 +74,9 @@ def merge(parts: Iterable[Moments]) -> Moments:
     Args:
       parts: at least one.
 
+    Raises:
+      InputError: if there is none, or one is no `Moments`.
+
     Example:
       >>> import numpy as np
       >>> from jaxduel.stats import merge, moments_of
@@ -76,9 +84,11 @@ def merge(parts: Iterable[Moments]) -> Moments:
       >>> both.seeds, round(float(both.mean), 3), round(float(both.std**2), 3)
       (5, 3.0, 2.5)
     """
-    rest = iter(parts)
-    seeds, mean, m2 = next(rest)
-    for other in rest:
+    blocks = items_of(parts, "parts")
+    if not blocks or not all(isinstance(block, Moments) for block in blocks):
+        raise InputError("moments are merged of a list of Moments, at least one.")
+    seeds, mean, m2 = blocks[0]
+    for other in blocks[1:]:
         total = seeds + other.seeds
         share = other.seeds / total
         delta = other.mean - mean
@@ -112,10 +122,13 @@ def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
       >>> round(float(standard_error(values, np.array([0, 0, 1, 1]))), 3)  # two instances
       1.0
     """
-    values = np.asarray(values)
-    if np.shape(groups) != (len(values),):
-        raise InputError(f"{len(values)} runs need as many groups, not {np.shape(groups)}.")
-    labels, groups = np.unique(groups, return_inverse=True)
+    values, groups = _of_runs(values), entries_of(groups)
+    if groups.shape != (len(values),):
+        raise InputError(f"{len(values)} runs need as many groups, not {groups.shape}.")
+    try:
+        labels, groups = np.unique(groups, return_inverse=True)
+    except TypeError:
+        raise InputError("groups must have labels of one kind.") from None
     count = len(labels)
     if count < 2:
         return np.full(values.shape[1:], np.nan)
@@ -124,10 +137,13 @@ def standard_error(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.sqrt(np.sum(sums**2, axis=0) * count / (count - 1)) / len(values)
 
 
-def t95(groups: int) -> float:
+def t95(groups: float) -> float:
     """The 97.5 % quantile of Student's t with `groups` - 1 degrees of freedom; NaN for one group.
 
     It is 2.26 for 10 independent runs and 1.96 for many.
+
+    Raises:
+      InputError: if `groups` is no number.
 
     Example:
       >>> from jaxduel.stats import t95
@@ -136,6 +152,7 @@ def t95(groups: int) -> float:
     """
     from scipy.special import stdtrit  # here: it takes as long to import as all of jaxduel
 
+    groups = real_number(groups, "the number of groups")
     return float(stdtrit(groups - 1, 0.975)) if groups > 1 else float("nan")
 
 
@@ -147,14 +164,18 @@ def interval95(mean: ArrayLike, sem: ArrayLike, groups: int) -> tuple[np.ndarray
       sem: their standard errors.
       groups: number of independent values behind each mean (seeds, or instances).
 
+    Raises:
+      InputError: for what are no numbers, or shapes that do not broadcast.
+
     Example:
       >>> from jaxduel.stats import interval95
       >>> low, high = interval95(mean=50.0, sem=2.0, groups=10)
       >>> round(float(low), 2), round(float(high), 2)  # 50 -+ 2.262 x 2
       (45.48, 54.52)
     """
-    half = t95(groups) * np.asarray(sem)
-    return np.asarray(mean) - half, np.asarray(mean) + half
+    mean, sem = _broadcast("means and standard errors", mean, sem)
+    half = t95(groups) * sem
+    return mean - half, mean + half
 
 
 def wilson95(successes: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -170,13 +191,18 @@ def wilson95(successes: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray
     Returns:
       Two arrays, float64 in [0, 1].
 
+    Raises:
+      InputError: for other numbers, or shapes that do not broadcast.
+
     Example:
       >>> from jaxduel.stats import wilson95
       >>> low, high = wilson95([0, 50, 100], 100)
       >>> low.round(3).tolist(), high.round(3).tolist()
       ([0.0, 0.404, 0.963], [0.037, 0.596, 1.0])
     """
-    won, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    won, n = _broadcast("successes and trials", successes, n)
+    if not np.all((won >= 0) & (won <= n) & (n >= 1) | np.isnan(won) | np.isnan(n)):
+        raise InputError("successes must be from 0 to the number of trials, at least 1.")
     z = NormalDist().inv_cdf(0.975)
     half = z * np.sqrt(won * (n - won) / n + z**2 / 4)
     low, high = ((won + z**2 / 2 + sign * half) / (n + z**2) for sign in (-1, 1))
@@ -253,11 +279,11 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
       >>> comparison.difference, comparison.verdict
       (1.5, 'undecided')
     """
-    if np.ndim(a) != 1 or np.shape(a) != np.shape(b):
+    a, b = (real_numbers(values, "the numbers of seeds") for values in (a, b))
+    if a.ndim != 1 or a.shape != b.shape:
         raise InputError(
-            f"pairs need a number for each seed, (S,) twice, not {np.shape(a)} and {np.shape(b)}."
+            f"pairs need a number for each seed, (S,) twice, not {a.shape} and {b.shape}."
         )
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     both = np.isfinite(a) & np.isfinite(b)
     a, b = a[both], b[both]
     seeds = len(a)
@@ -304,7 +330,7 @@ def paired_shares(a: np.ndarray, b: np.ndarray) -> Paired | None:
       >>> comparison.verdict
       'undecided'
     """
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    a, b = (real_numbers(values, "the numbers of seeds") for values in (a, b))
     for values in (a, b):
         if not (np.isin(values, (0, 1)) | np.isnan(values)).all():
             raise InputError("shares are of seeds that are 0, 1 or NaN, and there are others.")
@@ -316,3 +342,21 @@ def paired_shares(a: np.ndarray, b: np.ndarray) -> Paired | None:
     half = NormalDist().inv_cdf(0.975) * np.sqrt((both - apart**2) / (found.seeds + 2))
     lower, upper = np.clip([apart - half, apart + half], -1.0, 1.0)
     return replace(found, lower95=float(lower), upper95=float(upper))
+
+
+def _of_runs(values: Any) -> np.ndarray:
+    """Values of runs along the first axis, at least one: (n, ...) float64."""
+    array = real_numbers(values, "the values of runs")
+    if array.ndim == 0 or len(array) == 0:
+        raise InputError(f"values of at least one run are needed, not of shape {array.shape}.")
+    return array
+
+
+def _broadcast(what: str, *values: ArrayLike) -> list[np.ndarray]:
+    """Real numbers as arrays of one shape, float64."""
+    arrays = [real_numbers(value, what) for value in values]
+    try:
+        return list(np.broadcast_arrays(*arrays))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array in arrays)
+        raise InputError(f"{what} have shapes {shapes}, which do not broadcast.") from None

@@ -13,7 +13,7 @@ import jaxduel
 PACKAGE = Path(jaxduel.__file__).parent
 FLOORS = (
     ("errors", "pytrees", "screen"),
-    ("interrupts", "progress"),
+    ("interrupts", "progress", "arguments"),
     ("files", "display"),
     ("numerics", "stats"),
     ("problems",),

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxduel.errors import AssumptionWarning, InputError, shorten, unknown_name, warn_caller
+from jaxduel.arguments import entries_of, require_known
+from jaxduel.errors import AssumptionWarning, InputError, shorten, warn_caller
 from jaxduel.gradients.instances import parametrised
 from jaxduel.gradients.objective import OBJECTIVES, Objective
 from jaxduel.gradients.spaces import Space
@@ -25,6 +26,7 @@ from jaxduel.simulation.checking import horizon_of
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.provenance import policy_record
+from jaxduel.simulation.regret import needs_pairs
 
 
 @dataclass(frozen=True)
@@ -171,8 +173,8 @@ def worst_case(
     num_seeds = whole_number(num_seeds, 2, "worst_case: num_seeds")
     fresh_seeds = whole_number(fresh_seeds, 2, "worst_case: fresh_seeds")
     require_number(learning_rate, lambda x: x > 0, "worst_case: learning_rate must be positive")
-    if objective not in OBJECTIVES:
-        raise unknown_name("objective", objective, OBJECTIVES)
+    learning_rate = float(learning_rate)
+    require_known("objective", objective, OBJECTIVES)
     if (objective == "difference") != (against is not None):
         raise InputError(
             'worst_case: `against` is needed for the objective "difference", and only.'
@@ -182,7 +184,8 @@ def worst_case(
             "worst_case: the space must be one that jaxduel.gradients.space returns, not of type "
             f"{type(space).__name__}."
         )
-    definition = regret or space.regret
+    definition = space.regret if regret is None else regret
+    needs_pairs(definition)  # refuses an unknown one
     if objective == "ratio" and definition not in ("average", "copeland"):
         raise InputError(
             f"worst_case: there is no lower bound of {definition} regret to divide by: a ratio is "
@@ -263,10 +266,8 @@ def _checked(starts: ArrayLike, size: int) -> np.ndarray:
     Raises:
       InputError: if they are not finite numbers of that shape.
     """
-    try:
-        given = np.asarray(starts, np.float64)
-    except (TypeError, ValueError):  # no numbers, or rows of different lengths
-        given = np.array(np.nan)
+    given = entries_of(starts)
+    given = given.astype(np.float64) if given.dtype.kind in "biuf" else np.array(np.nan)
     if given.ndim != 2 or given.shape[1] != size or not given.size or not np.isfinite(given).all():
         raise InputError(
             f"worst_case: starts must be finite numbers of shape (num_starts, {size}), not "

@@ -42,6 +42,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxduel.errors import InputError
 from jaxduel.gradients.instances import (
     InstanceFn,
     parametrised,
@@ -51,7 +52,7 @@ from jaxduel.gradients.instances import (
 from jaxduel.gradients.relaxed_inputs import checked, playable
 from jaxduel.gradients.relaxed_rounds import relaxed_plays
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
-from jaxduel.policies.checks import whole_number
+from jaxduel.policies.checks import MAX_HORIZON, whole_number
 from jaxduel.problems import from_matrix
 from jaxduel.simulation.keys import root_key
 
@@ -130,6 +131,8 @@ def relaxed_regret(
         playable(policy, from_matrix(preferences, "preferences"), regret)
     matrix, key = jnp.asarray(preferences), root_key(key)
     matrix = matrix.astype(jnp.promote_types(matrix.dtype, jnp.float32))
+    if not isinstance(temperature, Tracer):
+        temperature = float(temperature)
     return _regret(policy, sizes, horizon, matrix, key, temperature, regret=regret)
 
 
@@ -182,6 +185,8 @@ def relaxed_gradient(
     """
     sizes = checked(policy, horizon, temperature, regret)
     num_seeds = whole_number(num_seeds, 2, "relaxed_gradient: num_seeds")
+    if num_seeds > MAX_HORIZON:
+        raise InputError(f"relaxed_gradient: num_seeds must be at most 2^31 - 1, not {num_seeds}.")
     key = root_key(key)
     at = parametrised(instance_fn, params)
     problem = playable(policy, at.problem, regret)
@@ -198,7 +203,7 @@ def relaxed_gradient(
         jnp.asarray(at.slopes, float),
         key,
         num_seeds,
-        temperature,
+        float(temperature),
         blocks=-(-num_seeds // lanes),
         lanes=lanes,
         regret=regret,

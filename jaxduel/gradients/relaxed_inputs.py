@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.arguments import require_known
+from jaxduel.errors import InputError
 from jaxduel.policies import PCOMP, SCOMP, SCOMP2
 from jaxduel.policies.batched_dueling.rounds import comparisons_per_pair
 from jaxduel.policies.checks import require_number, whole_number
@@ -29,8 +30,7 @@ def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndar
             "the relaxed simulator knows the policies pcomp, scomp and scomp2, not "
             f"{type(policy).__name__}."
         )
-    if regret not in REGRETS:
-        raise unknown_name("regret of the relaxed simulator", regret, REGRETS)
+    require_known("regret of the relaxed simulator", regret, REGRETS)
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((policy, horizon))):
         raise InputError(
             "the relaxed simulator needs the policy's numbers and the horizon to be known, not "

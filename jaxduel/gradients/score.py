@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.errors import InputError
+from jaxduel.arguments import switch
 from jaxduel.gradients.instances import (
     InstanceFn,
     Parametrised,
@@ -165,12 +165,12 @@ def regret_gradient(
       True
     """
     num_seeds = whole_number(num_seeds, 2, "regret_gradient: num_seeds")
-    if causal not in (True, False):
-        raise InputError(f"regret_gradient: causal must be True or False, not {causal!r}.")
+    causal = switch(causal, "regret_gradient: causal")
     at = parametrised(instance_fn, params)
     require_uncertain(at, "the score")
     warn_if_constant(at)
-    definition = regret or regrets.default_of(at.problem)
+    definition = regrets.default_of(at.problem) if regret is None else regret
+    regrets.needs_pairs(definition)  # refuses an unknown one
     require_policy(policy, "regret_gradient")
     last = horizon_of(policy, horizon)
     if checkpoints is None:

@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.arguments import require_known
+from jaxduel.errors import InputError
 from jaxduel.gradients import families
 from jaxduel.policies.checks import require_number, whole_number
 
@@ -86,8 +87,7 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
       >>> problem.copeland_winners
       (0, 1, 2)
     """
-    if name not in SPACES:
-        raise unknown_name("family of instances", name, SPACES)
+    require_known("family of instances", name, SPACES)
     least = 3 if name == "cycle" else 2
     num_arms = whole_number(num_arms, least, f"'{name}': num_arms")
     for what, value in (("min_gap", min_gap), ("most", most)):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxduel.arguments import entries_of
 from jaxduel.errors import AssumptionWarning, InputError, shorten, warn_caller
 
 MAX_HORIZON = 2**31 - 1
@@ -28,7 +29,7 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
     """
     if value is None:
         return
-    entries = _entries(value).ravel()
+    entries = entries_of(value).ravel()
     if entries.dtype.kind not in "iuf":
         raise InputError(f"{message}, not {shorten(repr(value))}.")
     refused = ~(np.isfinite(entries) & np.asarray(accept(entries), bool))
@@ -45,7 +46,7 @@ def require_numbers(value: Any, accept: Callable[[np.ndarray], Any], message: st
 
 def require_number(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
     """Raises InputError, as `require`, unless `value` is one number: not None, nor several."""
-    if _entries(value).ndim > 0:
+    if entries_of(value).ndim > 0:
         raise InputError(f"{message}, not {shorten(repr(value))}.")
     require_numbers(value, accept, message)
 
@@ -115,11 +116,3 @@ def require_horizon(horizon: Any, where: str) -> None:
         lambda t: (t >= 1) & (t <= MAX_HORIZON) & (t == np.floor(t)),
         f"{where}: the horizon must be a whole number from 1 to 2^31 - 1 = {MAX_HORIZON}",
     )
-
-
-def _entries(value: Any) -> np.ndarray:
-    """The value as an array; one of a Python object for what is none, such as a ragged list."""
-    try:
-        return np.asarray(value)
-    except ValueError:
-        return np.array(None)

@@ -12,14 +12,17 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxduel.arguments import entries_of, real_number
 from jaxduel.display import arms_text, array_text, html_table, is_known
-from jaxduel.errors import InputError, unknown_name
-from jaxduel.problems.dueling import frozen
+from jaxduel.errors import InputError, shorten, unknown_name
+from jaxduel.problems.dueling import MAX_ARMS, frozen
 from jaxduel.pytrees import register_dataclass
 
 ARM_GAP_KINDS = ("pulls",)
 """The kinds of gap that `ArmsProblem.gaps` knows."""
 
+_MOST_ARMS = 46_340
+"""Most arms that a policy can have: indices of K x K entries are int32."""
 _SHOWN_ARMS = 10
 """Most arms whose means notebooks show."""
 
@@ -209,12 +212,13 @@ def one_better_arm(
       >>> problem.means.tolist()
       [0.6, 0.5, 0.5]
     """
-    num_arms = _checked_arms("one_better_arm", num_arms)
+    num_arms = _checked_arms("one_better_arm", num_arms, _MOST_ARMS)
+    best, others = (real_number(mean, "one_better_arm: a mean") for mean in (best, others))
     if best < others:
         raise InputError(
             f"one_better_arm: best is {best:g}, which is below the others' {others:g}."
         )
-    means = np.full(num_arms, float(others))
+    means = np.full(num_arms, others)
     means[0] = best
     return gaussian(means, std, f"one-better-arm({num_arms})")
 
@@ -238,6 +242,7 @@ def static_grid_family(num_arms: int, gap: float) -> tuple[ArmsProblem, ...]:
       [[0.1, 0.0, 0.0], [0.1, 0.2, 0.0], [0.1, 0.0, 0.2]]
     """
     num_arms = _checked_arms("static_grid_family", num_arms)
+    gap = real_number(gap, "static_grid_family: gap")
     if not 0 < gap <= math.sqrt(num_arms):
         raise InputError(f"static_grid_family: gap must be in (0, sqrt({num_arms})], not {gap}.")
     family = []
@@ -278,14 +283,15 @@ def adaptive_grid_family(num_arms: int, horizon: int, num_batches: int) -> tuple
       [0.0265, 0.0265, 0.0024]
     """
     num_arms = _checked_arms("adaptive_grid_family", num_arms)
-    if not isinstance(num_batches, int | np.integer) or not 1 <= num_batches <= horizon:
+    most = real_number(horizon, "adaptive_grid_family: horizon")
+    if not isinstance(num_batches, int | np.integer) or not 1 <= num_batches <= most:
         raise InputError(
-            f"adaptive_grid_family: num_batches must be a whole number in 1..{horizon}, not "
-            f"{num_batches}."
+            f"adaptive_grid_family: num_batches must be a whole number in 1..{most:g}, not "
+            f"{shorten(repr(num_batches))}."
         )
     batches = np.arange(1, num_batches + 1)
     exponents = (1 - 2.0 ** (1 - batches)) / (2 * (1 - 2.0**-num_batches))
-    gaps = math.sqrt(num_arms) / (36 * num_batches) * float(horizon) ** -exponents
+    gaps = math.sqrt(num_arms) / (36 * num_batches) * most**-exponents
     name = f"adaptive-grid-family({num_arms},{horizon},{num_batches})"
     last = np.zeros(num_arms)
     last[-1] = gaps[-1]
@@ -298,9 +304,12 @@ def adaptive_grid_family(num_arms: int, horizon: int, num_batches: int) -> tuple
     return (*family, gaussian(last, name=f"{name}[{num_batches}]"))
 
 
-def _checked_arms(family: str, num_arms: int) -> int:
-    if not isinstance(num_arms, int | np.integer) or num_arms < 2:
-        raise InputError(f"{family}: num_arms must be a whole number >= 2, not {num_arms}.")
+def _checked_arms(family: str, num_arms: int, most: int = MAX_ARMS) -> int:
+    if not isinstance(num_arms, int | np.integer) or not 2 <= num_arms <= most:
+        said = shorten(repr(num_arms))
+        raise InputError(
+            f"{family}: num_arms must be a whole number from 2 to {most:,}, not {said}."
+        )
     return int(num_arms)
 
 
@@ -315,10 +324,7 @@ def _means(means: Any, name: str) -> np.ndarray:
 
 
 def _numbers(values: Any, name: str, what: str) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        array = np.asarray(None)
+    array = entries_of(values)
     if array.dtype.kind not in "biuf":
         raise InputError(f"arms '{name}' have {what} that are not numbers.")
     return array.astype(np.float64)

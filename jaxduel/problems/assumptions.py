@@ -26,7 +26,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxduel.errors import unknown_name
+from jaxduel.arguments import items_of, require_known
 from jaxduel.problems.dueling import TIE, DuelingProblem, require_dueling
 from jaxduel.problems.triples import intransitive_triple, sst_triple, sti_triple
 
@@ -243,8 +243,7 @@ def assumption_title(name: str) -> str:
     Raises:
       InputError: an unknown assumption.
     """
-    if name not in _CHECKS:
-        raise unknown_name("assumption", name, _CHECKS)
+    require_known("assumption", name, _CHECKS)
     return _CHECKS[name][0]
 
 
@@ -266,7 +265,7 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
       'arxiv' lacks a preference in every pair: arms 3 and 5 are tied (arms counted from 0).
     """
     sentences = []
-    for name in names:
+    for name in items_of(names, "the names of assumptions"):
         title = assumption_title(name)
         violation = _CHECKS[name][1](problem)
         if violation is not None:

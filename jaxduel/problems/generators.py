@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxduel.arguments import real_numbers
 from jaxduel.errors import InputError, shorten
 from jaxduel.numerics.threefry import host_bits, is_threefry
 from jaxduel.problems.dueling import MAX_ARMS, DuelingProblem, from_matrix
@@ -66,10 +67,7 @@ def btl_from_weights(weights: ArrayLike | Sequence[float], name: str = "btl") ->
       >>> problem.preferences[0].tolist()
       [0.5, 0.75, 0.75]
     """
-    try:
-        values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("weights must be a vector of numbers.") from None
+    values = real_numbers(weights, "weights")
     if values.ndim != 1 or len(values) < 2:
         raise InputError(
             f"weights have shape {values.shape}: a vector of at least 2 weights is needed."
@@ -114,7 +112,7 @@ def condorcet_hard(key: jax.Array, num_arms: int = 100, gap: float | None = None
 
 
 def batched_lower_bound(
-    num_arms: int, num_batches: int, horizon: int, level: int, winner: int = 0
+    num_arms: int, num_batches: int, horizon: float, level: int, winner: int = 0
 ) -> DuelingProblem:
     """The instance E_{j,k} of the lower bound for B batches: SYN-CD with a calibrated gap.
 
@@ -141,9 +139,10 @@ def batched_lower_bound(
       0.00625
     """
     num_arms, num_batches = _checked_arms(num_arms), _checked_whole("num_batches", num_batches, 1)
+    horizon = _checked_number("horizon", horizon)
     level, winner = _checked_whole("level", level, 1), _checked_whole("winner", winner, 0)
     if not 1 <= num_batches <= horizon:
-        raise InputError(f"{num_batches} batches for T = {horizon}: 1 <= B <= T is needed.")
+        raise InputError(f"{num_batches} batches for T = {horizon:g}: 1 <= B <= T is needed.")
     if not 1 <= level <= num_batches:
         raise InputError(f"level {level} does not exist: levels are 1 to B = {num_batches}.")
     if not 0 <= winner < num_arms:
@@ -153,7 +152,7 @@ def batched_lower_bound(
             f"{num_arms} arms are too many for B = {num_batches}: the family needs K <= 144 B^2 = "
             f"{144 * num_batches**2}."
         )
-    decay = float(horizon) ** (-(level - 1) / (2 * num_batches))
+    decay = horizon ** (-(level - 1) / (2 * num_batches))
     gap = math.sqrt(num_arms) / (24 * num_batches) * decay
     return _one_winner(num_arms, winner, gap, f"batched-lower-bound(K={num_arms})")
 
@@ -316,7 +315,7 @@ def _uniforms(key: jax.Array, shape: tuple[int, ...]) -> np.ndarray:
         words = _words(key, (2, *shape)).astype(np.uint64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{key!r} is no JAX PRNG key: pass one such as jax.random.key(0)."
+            f"{shorten(repr(key))} is no JAX PRNG key: pass one such as jax.random.key(0)."
         ) from None
     return (((words[0] << 20) | (words[1] >> 12)).astype(np.float64) + 0.5) / 2.0**52
 
@@ -361,5 +360,5 @@ def _checked_gap(gap: float) -> float:
 def _checked_number(name: str, value: float) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} = {shorten(repr(value))}: a number is needed.") from None

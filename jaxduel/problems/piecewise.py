@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxduel.arguments import entries_of, items_of
 from jaxduel.display import listed
 from jaxduel.errors import InputError
 from jaxduel.problems.arms import ArmsProblem
@@ -192,12 +193,11 @@ def piecewise(
       >>> bool((result.plays[:, -1].sum(axis=1) == 6_000).all())
       True
     """
-    if isinstance(problems, str) or not isinstance(problems, Iterable):
-        raise InputError(f"piecewise needs a list of instances, not {problems!r}.")
-    for one in problems:
+    given = items_of(problems, "piecewise: the instances")
+    for one in given:
         if isinstance(one, ArmsProblem | PiecewiseProblem):
             raise InputError(f"piecewise: '{one.name}' is no instance with one preference matrix.")
-    made = [p if isinstance(p, DuelingProblem) else from_matrix(p) for p in problems]
+    made = [p if isinstance(p, DuelingProblem) else from_matrix(p) for p in given]
     if len(made) < 2 or len({one.num_arms for one in made}) > 1:
         numbers = listed([one.num_arms for one in made])
         raise InputError(
@@ -205,7 +205,7 @@ def piecewise(
         )
     if any(one.ties is not None for one in made):
         raise InputError("piecewise: its instances cannot have ties that are told from coins.")
-    ends = np.atleast_1d(times).tolist()
+    ends = np.atleast_1d(entries_of(times)).tolist()
     whole = all(isinstance(t, int | np.integer) and 1 <= t < _MOST for t in ends)
     if len(ends) != len(made) - 1 or not whole or any(a >= b for a, b in pairwise(ends)):
         raise InputError(

@@ -10,7 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxduel.errors import AssumptionWarning, InputError, unknown_name, warn_caller
+from jaxduel.arguments import entries_of, require_known
+from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.policies import registry
 from jaxduel.policies.base import (
     Duel,
@@ -117,8 +118,7 @@ class Settings:
                 f"skip_quiet={WINNERS!r} does not tell which winner was played: record_pairs and "
                 "record_outcomes must be False."
             )
-        if self.ties not in TIES:
-            raise unknown_name("value of ties", self.ties, TIES)
+        require_known("value of ties", self.ties, TIES)
         if self.regret is not None:
             regret.needs_pairs(self.regret)
         if self.devices is not None and not _are_devices(self.devices):
@@ -272,7 +272,7 @@ def no_ties(policy: str) -> str:
 
 def _is_among(value: Any, known: Sequence[Any]) -> bool:
     """True for one of the known values; False for arrays of them."""
-    return np.ndim(value) == 0 and value in known
+    return entries_of(value).ndim == 0 and value in known
 
 
 def _are_devices(devices: Any) -> bool:

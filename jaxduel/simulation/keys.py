@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.arguments import require_known
+from jaxduel.errors import InputError
 from jaxduel.numerics.threefry import bits, fold_in, host_bits, host_fold_in, is_threefry
 from jaxduel.simulation.compiling import compiled_once
 
@@ -52,8 +53,7 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
                 f"integer, or a key of {' or '.join(GENERATORS)}."
             )
         return seed
-    if prng not in GENERATORS:
-        raise unknown_name("random number generator", prng, GENERATORS)
+    require_known("random number generator", prng, GENERATORS)
     prng = str(prng)  # of NumPy's strings, which JAX does not know
     try:
         exact = int(seed) == seed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxduel.errors import unknown_name
+from jaxduel.arguments import require_known
 from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
 
 OF_PAIRS = {
@@ -34,8 +34,7 @@ def needs_pairs(definition: str) -> bool:
     Raises:
       InputError: for an unknown definition.
     """
-    if definition not in DEFINITIONS:
-        raise unknown_name("regret", definition, DEFINITIONS)
+    require_known("regret", definition, DEFINITIONS)
     return definition in OF_PAIRS
 
 

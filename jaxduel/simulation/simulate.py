@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxduel.arguments import items_of
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
 from jaxduel.problems import ArmsProblem, DuelingProblem, PiecewiseProblem, Problem
@@ -182,9 +183,7 @@ def simulate_many(
       rucb[alpha=0.6] on cyclic 4
       rucb[alpha=1] on cyclic 4
     """
-    if isinstance(policies, str) or not isinstance(policies, Iterable):
-        raise InputError(f"simulate_many needs a list of policies, not {policies!r}.")
-    policies = list(policies)
+    policies = items_of(policies, "simulate_many: the policies")
     if not policies:
         raise InputError("simulate_many needs at least one policy.")
     instances: list[Problem]

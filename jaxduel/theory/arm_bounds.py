@@ -20,8 +20,9 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxduel.arguments import real_number, real_numbers, switch
 from jaxduel.errors import InputError
-from jaxduel.policies.checks import require_whole
+from jaxduel.policies.checks import require_number
 from jaxduel.theory.batched_bounds import require_rounds
 
 _STEP = 0.02
@@ -50,7 +51,7 @@ def base_minimax_rate(
     """
     _require(num_arms, horizon, num_batches)
     rate = math.sqrt(num_arms) * horizon ** (1 / (2 - 2.0 ** (1 - num_batches)))
-    if logarithms:
+    if switch(logarithms, "logarithms"):
         rate *= math.log(num_arms) * math.sqrt(math.log(num_arms * horizon))
     return rate
 
@@ -88,7 +89,7 @@ def base_problem_dependent_rate(
     _require(num_arms, horizon, num_batches)
     gap = _gap(gap, math.inf)
     rate = num_arms * horizon ** (1 / num_batches)
-    if logarithms:
+    if switch(logarithms, "logarithms"):
         rate *= math.log(num_arms) * math.log(num_arms * horizon)
     return rate / gap
 
@@ -243,7 +244,8 @@ def _over_gaps(
     from scipy.optimize import minimize_scalar  # here: slow to import, and seldom needed
 
     starts, lengths = _batches(times, num_arms)
-    largest = float(_gap(math.sqrt(num_arms) if largest is None else largest, math.sqrt(num_arms)))
+    most = math.sqrt(num_arms)
+    largest = float(_gap(most if largest is None else real_number(largest, "largest_gap"), most))
 
     def value(gap: float) -> float:
         return gap**power * float(_lemma_2(starts, lengths, num_arms, np.float64(gap)))
@@ -275,7 +277,7 @@ def _lemma_2(starts: np.ndarray, lengths: np.ndarray, num_arms: int, gap: Any) -
 def _batches(times: ArrayLike | Sequence[float], num_arms: int) -> tuple[np.ndarray, np.ndarray]:
     """Starts and lengths of the batches: (M,) float64 each."""
     _require_arms(num_arms)
-    ends = np.asarray(times, dtype=np.float64)
+    ends = real_numbers(times, "times")
     if ends.ndim != 1 or ends.size == 0:
         raise InputError(f"times have shape {ends.shape}: a list of at least one time is needed.")
     starts = np.concatenate([[0.0], ends[:-1]])
@@ -293,7 +295,7 @@ def _gap(gap: Any, largest: float) -> Any:
     """The gap as an array or a scalar of NumPy or JAX, in (0, largest] if it is not traced."""
     if isinstance(gap, Tracer):
         return gap
-    values = np.asarray(gap, dtype=np.float64)
+    values = real_numbers(gap, "gaps")
     wrong = ~((values > 0) & (values <= largest) & np.isfinite(values))
     if wrong.any():
         accepted = "positive and finite" if largest == math.inf else f"in (0, {largest:.6g}]"
@@ -307,4 +309,8 @@ def _require(num_arms: int, horizon: int, num_batches: int) -> None:
 
 
 def _require_arms(num_arms: int) -> None:
-    require_whole(num_arms, 2, "bounds of batched bandits need a whole number of at least 2 arms")
+    require_number(
+        num_arms,
+        lambda x: (x >= 2) & (x == np.floor(x)),
+        "bounds of batched bandits need a whole number of at least 2 arms",
+    )

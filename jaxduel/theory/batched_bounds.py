@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 from jaxduel.errors import InputError
-from jaxduel.policies.checks import require_whole
+from jaxduel.policies.checks import whole_number
 from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.theory.divergence import namespace
 from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner, on_host
@@ -105,8 +105,8 @@ def scomp2_order(instance: Instance, horizon: int, num_batches: int) -> Any:
 
 def require_rounds(horizon: int, num_batches: int, least: int = 2, letter: str = "B") -> None:
     """Raises InputError unless `least` <= B <= T, whole numbers, which the theorems assume."""
-    require_whole(horizon, 1, "the horizon must be a whole number of at least 1")
-    require_whole(num_batches, 0, "the number of batches must be a whole number")
+    whole_number(horizon, 1, "the horizon")
+    whole_number(num_batches, 0, "the number of batches")
     if not least <= num_batches <= horizon:
         raise InputError(
             f"{num_batches} batches for T = {horizon}: the theorems need {least} <= {letter} <= T."

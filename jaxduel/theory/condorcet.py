@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.arguments import require_known
+from jaxduel.errors import InputError
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.divergence import divergence_from_half, namespace
 from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner
@@ -75,8 +76,7 @@ def rmed1_constant(instance: Instance, regret: str = "average") -> Any:
 def _of_regret(
     formulas: Mapping[str, Callable[[Any], Any]], instance: Instance, regret: str
 ) -> Any:
-    if regret not in formulas:
-        raise unknown_name("regret", regret, formulas)
+    require_known("regret", regret, formulas)
     return evaluate(formulas[regret], instance, _require_winner, has_condorcet_winner)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten
 from jaxduel.problems import DuelingProblem
 from jaxduel.problems.dueling import require_dueling
 from jaxduel.theory.divergence import divergence_from_half, namespace
@@ -125,9 +125,10 @@ def chosen_winners(problem: DuelingProblem, winner: int | None) -> tuple[int, ..
     winners = problem.copeland_winners
     if winner is None:
         return winners
-    if not isinstance(winner, int | np.integer) or winner not in winners:
+    whole = isinstance(winner, int | np.integer) and not isinstance(winner, bool)
+    if not whole or winner not in winners:
         raise InputError(
-            f"arm {winner} is not a Copeland winner of '{problem.name}': "
+            f"arm {shorten(repr(winner))} is not a Copeland winner of '{problem.name}': "
             f"{', '.join(map(str, winners))} are (counted from 0)."
         )
     return (winner,)

@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxduel.errors import SolverError
+from jaxduel.policies.checks import require_number
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.copeland_program import solve
 from jaxduel.theory.ecw import efficient_exploration
@@ -60,6 +61,7 @@ def copeland_lower_bound(
       >>> f"{bound.constant:.2f} log T, to identify arm {bound.winner}"
       '27.55 log T, to identify arm 0'
     """
+    require_number(tolerance, lambda x: x >= 0, "tolerance must be at least 0")
     instance = explore(problem)
     winners = chosen_winners(problem, winner)
     if len(instance.winners) > 1:

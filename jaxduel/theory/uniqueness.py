@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from jaxduel.arguments import switch
 from jaxduel.errors import SolverError
+from jaxduel.policies.checks import whole_number
 from jaxduel.problems import DuelingProblem
 from jaxduel.theory.copeland_program import tightest
 from jaxduel.theory.ecw import ecw_allocation
@@ -112,11 +114,11 @@ def optimal_extremes(
 def _extremes(
     problem: DuelingProblem, winner: int | None, efficient: bool, seed: int, slack: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    bound = ecw_allocation if efficient else copeland_lower_bound
+    bound = ecw_allocation if switch(efficient, "efficient") else copeland_lower_bound
     best = bound(problem, winner=winner)
     face = _Face(explore(problem), best.winner, efficient, best.constant, slack)
     pairs = np.triu_indices(problem.num_arms, 1)
-    direction = np.random.default_rng(seed).standard_normal(len(pairs[0]))
+    direction = np.random.default_rng(whole_number(seed, 0, "seed")).standard_normal(len(pairs[0]))
     return face.minimise(direction), face.minimise(-direction)
 
 

@@ -208,7 +208,7 @@ def _dts_loglog(x: Any, beta: Any, epsilon: Any) -> Any:
     p = (1.0 - ranked) / 2
     q = xp.broadcast_to(p[:, count - 1][:, None], p.shape)
     inverse = inverse_divergence(xp.where(rest, p, 0.25), xp.where(rest, q, 0.75))
-    return beta * (1.0 + epsilon) ** 2 * xp.sum(xp.where(rest, inverse, 0.0))
+    return beta * (1.0 + epsilon) * (1.0 + epsilon) * xp.sum(xp.where(rest, inverse, 0.0))
 
 
 def _ranked(x: Any) -> tuple[Any, Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxduel.arguments import switch
 from jaxduel.problems.arena import counts
 from jaxduel.votes.counts import Votes, from_counts
 
@@ -26,6 +27,7 @@ def arena(both_bad: bool = True) -> Votes:
       >>> votes.core(100).num_arms
       31
     """
+    both_bad = switch(both_bad, "both_bad")
     found = counts()
     ties = found.ties + found.both_bad if both_bad else found.ties
     return from_counts(found.wins, ties, found.models, "arena")

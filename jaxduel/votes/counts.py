@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxduel.arguments import items_of
 from jaxduel.errors import InputError, shorten
 from jaxduel.policies.checks import whole_number
 from jaxduel.problems.core import complete_core
@@ -157,9 +158,8 @@ def from_counts(
             f"ties of arms {i} and {j} are {tied[i, j]} in one place and {tied[j, i]} in the "
             "other: they are symmetric."
         )
-    if isinstance(arms, str | Set) or not isinstance(arms, Iterable | None):
-        raise InputError(f"the names of arms are a list, in their order, not {arms!r}.")
-    names = tuple(map(str, range(len(won)) if arms is None else arms))
+    named = range(len(won)) if arms is None else items_of(arms, "names of arms")
+    names = tuple(map(str, named))
     if len(names) != len(won):
         raise InputError(f"there are {len(names)} names for {len(won)} arms.")
     if len(set(names)) < len(names):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from jaxduel.arguments import require_known
 from jaxduel.display import listed
-from jaxduel.errors import InputError, unknown_name, warn_caller
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.policies.checks import require_number, whole_number
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.strengths import (
@@ -272,8 +273,7 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
       >>> fit.table()[["arm", "copeland", "borda"]].values.tolist()[0][:2]
       ['0', 2]
     """
-    if not isinstance(model, str) or model not in MODELS:
-        raise unknown_name("model", model, MODELS)
+    require_known("model", model, MODELS)
     require_votes(votes, "fit")
     require_number(
         prior_std, lambda x: (x >= 1e-6) & (x <= 1e6), "prior_std must be from 1e-6 to 1e6"
@@ -291,8 +291,9 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
         )
     if model == "free":
         return Fit(votes, model, None)
+    prior_std = float(prior_std)
     laplace = fit_strengths(model, votes.wins, votes.ties, prior_std)
-    return Fit(votes, model, laplace, float(prior_std))
+    return Fit(votes, model, laplace, prior_std)
 
 
 def _in_favour(votes: Votes) -> np.ndarray:

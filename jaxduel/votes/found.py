@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxduel.arguments import require_known
 from jaxduel.display import counted, html_table
 from jaxduel.errors import unknown_name
 from jaxduel.policies.base import NO_WINNER
@@ -64,8 +65,7 @@ def truth_of(problem: DuelingProblem, target: str) -> Truth:
     Raises:
       InputError: an unknown target.
     """
-    if target not in TARGETS:
-        raise unknown_name("target", target, TARGETS)
+    require_known("target", target, TARGETS)
     if target == "borda":
         scores, best = problem.borda_scores, problem.borda_winners
     else:

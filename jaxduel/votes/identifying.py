@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxduel.arguments import items_of, require_known
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy, SupportsAnswer, SupportsSkip
 from jaxduel.policies.checks import (
@@ -159,11 +160,11 @@ def identify_many(
       >>> [found.variant for found in several]
       ['rucb[alpha=0.6]', 'rucb[alpha=1]']
     """
-    several = isinstance(policies, Iterable) and isinstance(problems, Iterable | DuelingProblem)
-    if not several:
-        raise InputError("identify_many needs a list of policies, and one problem or a list.")
-    policies = list(policies)
-    instances = [problems] * len(policies) if isinstance(problems, DuelingProblem) else problems
+    policies = items_of(policies, "identify_many: the policies")
+    alone = isinstance(problems, DuelingProblem)
+    instances = (
+        [problems] * len(policies) if alone else items_of(problems, "identify_many: the problems")
+    )
     if not policies or len(policies) != len(instances):
         raise InputError(
             f"identify_many needs as many problems ({len(instances)}) as policies "
@@ -232,7 +233,7 @@ def _prepared(
     """Prepared cells and their collectors, by the arguments of `identify`; `roots` as in `prepare`,
     `part` and `stop` as in `Settings`."""
     rules = asked["recommend"]
-    rules = (rules,) if isinstance(rules, str) or not isinstance(rules, Iterable) else tuple(rules)
+    rules = [rules] if isinstance(rules, str) else items_of(rules, "recommend")
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
         require_constant(problem, "identify")
@@ -244,10 +245,9 @@ def _prepared(
     if not rules:
         raise InputError(f"recommend must name at least one of {', '.join(RULES)}.")
     for rule in rules:
-        if rule not in RULES:
-            raise unknown_name("rule to recommend by", rule, RULES)
-    if asked["stop"] is not None and asked["stop"] not in STOPS:
-        raise unknown_name("rule to stop by", asked["stop"], STOPS)
+        require_known("rule to recommend by", rule, RULES)
+    if asked["stop"] is not None:
+        require_known("rule to stop by", asked["stop"], STOPS)
     if asked["stop"] == "policy" and not isinstance(policies[0], SupportsAnswer):
         raise InputError(no_answer(name_of(policies[0])))
     require_probability(asked["delta"], "delta")

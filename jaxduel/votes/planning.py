@@ -11,7 +11,7 @@ import numpy as np
 from jaxduel.errors import InputError, shorten
 from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsWarmStart
-from jaxduel.policies.checks import require_probability, whole_number
+from jaxduel.policies.checks import MAX_HORIZON, require_probability, whole_number
 from jaxduel.problems.dueling import from_matrix
 from jaxduel.progress import Progress
 from jaxduel.simulation import checkpoints as times
@@ -98,6 +98,8 @@ def plan(
         require_probability(target, "target")
     targets = tuple(dict.fromkeys(map(float, asked)))
     max_votes, seeds = whole_number(max_votes, 1, "max_votes"), whole_number(seeds, 1, "seeds")
+    if max_votes > MAX_HORIZON:
+        raise InputError(f"max_votes must be at most 2^31 - 1, not {max_votes}.")
     draws = whole_number(draws, 2, "draws")
     fitted = fit(votes, model)
     if rule is None:
@@ -147,7 +149,7 @@ def _named(policies: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:
         "policies of a plan are names, or by label a name and its parameters, not "
         f"{shorten(repr(policies))}."
     )
-    if not isinstance(policies, Iterable):
+    if not isinstance(policies, Iterable) or isinstance(policies, np.ndarray | jax.Array):
         raise wrong
     policies = (policies,) if isinstance(policies, str) else policies
     by_label = isinstance(policies, Mapping)

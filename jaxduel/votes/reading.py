@@ -103,7 +103,7 @@ def read(
       [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
     path = as_path(path, "read")
-    if not isinstance(encoding, str):
+    if not isinstance(encoding, str) or "\0" in encoding:
         raise InputError(f"the encoding of a file is a name, not {shorten(repr(encoding))}.")
     named = {
         role: column

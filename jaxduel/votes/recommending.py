@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxduel.errors import SolverError, unknown_name
+from jaxduel.arguments import require_known
+from jaxduel.errors import SolverError
 from jaxduel.policies.checks import require_probability
 from jaxduel.problems.strengths import PRIOR_STD
 from jaxduel.stats import wilson95
@@ -59,8 +60,7 @@ def order(rule: str, wins: np.ndarray, noise: np.ndarray) -> np.ndarray:
       >>> order("copeland", wins, noise).tolist(), order("btl", wins, noise).tolist()
       ([0, 1, 2], [1, 0, 2])
     """
-    if rule not in RULES:
-        raise unknown_name("rule", rule, RULES)
+    require_known("rule", rule, RULES)
     if rule == "btl":
         return np.lexsort((noise, _places(btl_strengths(wins), _TIED_STRENGTHS)))
     borda = _places(_in_parts(_borda_scores, wins), _TIED_BORDA)

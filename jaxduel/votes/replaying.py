@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.arguments import require_known
+from jaxduel.errors import InputError
 from jaxduel.policies import registry
 from jaxduel.policies.base import Duel, SupportsSkip
 from jaxduel.policies.checks import (
@@ -95,10 +96,9 @@ def replay(
     num_seeds = whole_number(num_seeds, 1, "num_seeds")
     horizon = whole_number(horizon, 1, "horizon")
     require_horizon(horizon, "replay")
-    if rule not in RULES:
-        raise unknown_name("rule", rule, RULES)
-    if votes_in is not None and votes_in not in ORDERS:
-        raise unknown_name("value of votes_in", votes_in, ORDERS)
+    require_known("rule", rule, RULES)
+    if votes_in is not None:
+        require_known("value of votes_in", votes_in, ORDERS)
     if votes_in == "logged" and votes.history is None:
         raise InputError(f"{votes.name} has counts, not votes in their order: votes_in='random'.")
     if votes.num_votes >= MAX_HORIZON:

@@ -182,7 +182,7 @@ def test_batched_lower_bound_gaps():
         (lambda: generators.btl_from_weights([1.0, 0.0]), "positive and finite"),
         (lambda: generators.btl_from_weights([1.0, np.nan]), "positive and finite"),
         (lambda: generators.btl_from_weights([1e-200, 1e200]), "too far apart"),
-        (lambda: generators.btl_from_weights(["a", "b"]), "vector of numbers"),
+        (lambda: generators.btl_from_weights(["a", "b"]), "weights must be real numbers"),
         (lambda: generators.condorcet_hard(jax.random.key(0), 5, gap=0.0), "gap 0 is out of range"),
         (lambda: generators.condorcet_hard(jax.random.key(0), 5, gap=0.6), "gap 0.6"),
         (lambda: generators.arithmetic(8, 0.1), "at most 0.0714286"),

@@ -52,7 +52,7 @@ def test_plays_of_other_times_or_arms_are_refused():
         ([P, Q], [2**31 - 1], "increasing whole numbers"),
         ([P, Q], [1.5], "increasing whole numbers"),
         ([P, Q], 1.5, r"increasing whole numbers.*not \[1.5\]"),
-        ("arxiv", [4], "needs a list of instances, not 'arxiv'"),
+        ("arxiv", [4], "the instances must be a list, not 'arxiv'"),
         (
             [P, jd.problems.from_matrix(Q, ties=[[0, 0.1], [0.1, 0]])],
             [4],
