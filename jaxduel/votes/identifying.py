@@ -233,7 +233,8 @@ def _prepared(
     """Prepared cells and their collectors, by the arguments of `identify`; `roots` as in `prepare`,
     `part` and `stop` as in `Settings`."""
     rules = asked["recommend"]
-    rules = [rules] if isinstance(rules, str) else items_of(rules, "recommend")
+    several = isinstance(rules, Iterable) and not isinstance(rules, str)
+    rules = items_of(rules, "recommend") if several else [rules]
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
         require_constant(problem, "identify")

@@ -106,7 +106,7 @@ def test_policy_and_problem_must_be_objects():
     with pytest.raises(jd.InputError, match=r"the policy must be an object .* not 'rucb'"):
         jd.simulate_many(["rucb"], ARXIV, 10)
     for policies in ("rucb", RUCB):
-        with pytest.raises(jd.InputError, match="simulate_many needs a list of policies, not"):
+        with pytest.raises(jd.InputError, match="simulate_many: the policies must be a list, not"):
             jd.simulate_many(policies, ARXIV, 10)
     for problems in ("arxiv", np.full((6, 6), 0.5)):
         with pytest.raises(jd.InputError, match="needs a problem or a list of problems, not one"):

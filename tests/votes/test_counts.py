@@ -66,9 +66,9 @@ def test_groups_with_and_without_ties():
         (([[0, 1], [0, 0]], np.zeros((3, 3))), "ties have shape"),
         (([[0, 1], [0, 0]], None, ["a"]), "1 names for 2 arms"),
         (([[0, 1], [0, 0]], None, ["a", "a"]), "two arms are called 'a'"),
-        (([[0, 1], [0, 0]], None, {"a", "b"}), "a list, in their order"),
-        (([[0, 1], [0, 0]], None, "ab"), "a list, in their order"),
-        (([[0, 1], [0, 0]], None, 2), "a list, in their order"),
+        (([[0, 1], [0, 0]], None, {"a", "b"}), "names of arms must be a list"),
+        (([[0, 1], [0, 0]], None, "ab"), "names of arms must be a list"),
+        (([[0, 1], [0, 0]], None, 2), "names of arms must be a list"),
     ],
 )
 def test_bad_counts_get_a_sentence(arguments, message):
