@@ -150,8 +150,7 @@ class Policy(Protocol):
     num_arms: int
     active_arms: jax.Array
     assumes: ClassVar[tuple[str, ...]]
-    """Assumptions of its guarantee: of "condorcet", "no ties", "sst", "sti"
-    (`jaxduel.problems.assumptions`)."""
+    """Assumptions of its guarantee, by their names in `jaxduel.problems.broken_assumptions`."""
 
     def init(self, key: Key) -> State:
         """The state before the first comparison or pull."""

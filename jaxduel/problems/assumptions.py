@@ -15,6 +15,9 @@ order by Borda score, and arms of the same Borda score have the same rows: only 
 needs to be tested. For STI the inequality must hold in every order that agrees with the
 preferences; where SST holds, this is the same as STI in the order of SST.
 
+Relaxed stochastic transitivity (RST, Yue and Joachims, 2011) is gamma eps_1k >= max(eps_1j, eps_jk)
+of the best arm 1 and all j that beat k: tied arms may stand in either order.
+
 A preference counts as a tie, and an inequality as satisfied, within `TOLERANCE`, which absorbs
 rounding. The triples are searched for in `jaxduel.problems.triples`.
 """
@@ -22,7 +25,9 @@ rounding. The triples are searched for in `jaxduel.problems.triples`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
@@ -48,7 +53,7 @@ class Violation:
     """
 
     assumption: str
-    """The name of the assumption: "condorcet", "no ties", "sst", "sti" or "total order"."""
+    """The name of the assumption, as in `broken_assumptions`, or "total order"."""
     arms: tuple[int, ...]
     """The counter-example, counted from 0: for SST and STI the triple (i, j, k) above."""
     reason: str
@@ -147,12 +152,7 @@ def sst_violation(problem: DuelingProblem) -> Violation | None:
         if worst <= TOLERANCE:
             return None
         i, j, k = (order[place] for place in places)
-    return Violation(
-        "sst",
-        (i, j, k),
-        f"p[{i}, {j}] = {0.5 + eps[i, j]:.6g} and p[{j}, {k}] = {0.5 + eps[j, k]:.6g}, "
-        f"but p[{i}, {k}] = {0.5 + eps[i, k]:.6g}",
-    )
+    return Violation("sst", (i, j, k), _transitivity_text(eps, i, j, k))
 
 
 def sti_violation(problem: DuelingProblem) -> Violation | None:
@@ -229,9 +229,51 @@ def tie_violation(problem: DuelingProblem) -> Violation | None:
     return Violation("no ties", (i, j), f"arms {i} and {j} are tied")
 
 
-_CHECKS = {
+def _mode_violation(problem: DuelingProblem) -> Violation | None:
+    """The first pair without a single most frequent outcome of win, loss and tie, or None."""
+    p = _margins(problem) + 0.5
+    ties = np.zeros_like(p) if problem.ties is None else np.asarray(problem.ties)
+    outcomes = np.sort(np.stack([p - ties / 2, p.T - ties / 2, ties]), axis=0)
+    several = np.argwhere(np.triu(outcomes[2] - outcomes[1] <= TOLERANCE, 1))
+    if len(several) == 0:
+        return None
+    i, j = (int(arm) for arm in several[0])
+    return Violation(
+        "mode",
+        (i, j),
+        f"two outcomes of arms {i} and {j} have the probability {outcomes[2, i, j]:.6g}",
+    )
+
+
+def _rst_violation(gamma: float, problem: DuelingProblem) -> Violation | None:
+    """The triple that breaks relaxed stochastic transitivity by most, or None if it holds."""
+    eps = _margins(problem)
+    order = preference_order(problem)
+    if order is None:
+        i, j, k = intransitive_triple(eps, TOLERANCE)[1]
+    else:
+        i, beats = order[0], eps > TOLERANCE
+        beats[i] = False
+        shortfall = np.where(beats, np.maximum(eps[i][:, None], eps) - gamma * eps[i], -np.inf)
+        j, k = (int(arm) for arm in np.unravel_index(np.argmax(shortfall), shortfall.shape))
+        if shortfall[j, k] <= TOLERANCE:
+            return None
+    return Violation("rst", (i, j, k), _transitivity_text(eps, i, j, k))
+
+
+def _transitivity_text(eps: np.ndarray, i: int, j: int, k: int) -> str:
+    """The preferences of a triple that is not transitive enough."""
+    return (
+        f"p[{i}, {j}] = {0.5 + eps[i, j]:.6g} and p[{j}, {k}] = {0.5 + eps[j, k]:.6g}, "
+        f"but p[{i}, {k}] = {0.5 + eps[i, k]:.6g}"
+    )
+
+
+_RELAXED = re.compile(r"rst (\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
+_CHECKS: dict[str, tuple[str, Callable[[DuelingProblem], Violation | None]]] = {
     "condorcet": ("a Condorcet winner", condorcet_violation),
     "no ties": ("a preference in every pair", tie_violation),
+    "mode": ("a single most frequent outcome of every pair", _mode_violation),
     "sst": ("strong stochastic transitivity (SST)", sst_violation),
     "sti": ("the stochastic triangle inequality (STI)", sti_violation),
 }
@@ -243,8 +285,16 @@ def assumption_title(name: str) -> str:
     Raises:
       InputError: an unknown assumption.
     """
+    return _check_of(name)[0]
+
+
+def _check_of(name: str) -> tuple[str, Callable[[DuelingProblem], Violation | None]]:
+    """The words for an assumption, and its check."""
+    if isinstance(name, str) and (relaxed := _RELAXED.fullmatch(name)):
+        title = f"relaxed stochastic transitivity with gamma = {relaxed[1]} (RST)"
+        return title, partial(_rst_violation, float(relaxed[1]))
     require_known("assumption", name, _CHECKS)
-    return _CHECKS[name][0]
+    return _CHECKS[name]
 
 
 def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[str]:
@@ -252,7 +302,9 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
 
     Args:
       problem: the instance.
-      names: of "condorcet", "no ties", "sst", "sti", as in a policy's `assumes`.
+      names: of "condorcet", "no ties", "mode" (a single most frequent outcome of every pair, its
+        ties told), "sst", "sti" and "rst G", G the gamma of relaxed stochastic transitivity, as in
+        a policy's `assumes`.
 
     Raises:
       InputError: an unknown assumption.
@@ -266,8 +318,8 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
     """
     sentences = []
     for name in items_of(names, "the names of assumptions"):
-        title = assumption_title(name)
-        violation = _CHECKS[name][1](problem)
+        title, violation_of = _check_of(name)
+        violation = violation_of(problem)
         if violation is not None:
             sentences.append(
                 f"'{problem.name}' lacks {title}: {violation.reason} (arms counted from 0)."

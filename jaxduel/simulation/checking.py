@@ -186,7 +186,8 @@ class CheckedCell:
         problem.gaps(self.definition)
         alone = (problem,) if isinstance(problem, DuelingProblem) else ()
         for one in problem.stretches if isinstance(problem, PiecewiseProblem) else alone:
-            for sentence in broken_assumptions(one, getattr(policy, "assumes", ())):
+            heard = one if settings.ties == "tell" else replace(one, ties=None)
+            for sentence in broken_assumptions(heard, getattr(policy, "assumes", ())):
                 warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
         self.among = self._arms_of_runs(settings)

@@ -73,6 +73,38 @@ def test_sst_is_found_exactly_where_some_order_has_it(eps):
 
 
 @settings(deadline=None, max_examples=300)
+@given(margins(), st.sampled_from([1.0, 1.3, 2.0]))
+def test_relaxed_transitivity_is_of_the_best_arm_and_all_that_beat_another(eps, gamma):
+    problem = from_matrix(0.5 + eps)
+    order = preference_order(problem)
+    broken = broken_assumptions(problem, [f"rst {gamma}"])
+    holds = order is not None and all(
+        gamma * eps[order[0], k] >= max(eps[order[0], j], eps[j, k]) - SLACK
+        for j, k in itertools.permutations(order[1:], 2)
+        if eps[j, k] > SLACK
+    )
+    assert holds == (broken == [])
+    assert gamma > 1 or holds >= has_sst(eps)
+
+
+def test_relaxed_transitivity_names_its_triple_and_gamma():
+    problem = catalogue.load("strong-borda")
+    assert broken_assumptions(problem, ["rst 9"]) == []  # 9 x 0.05 = 0.45, of 0.95
+    (sentence,) = broken_assumptions(problem, ["rst 1.3"])
+    assert "relaxed stochastic transitivity with gamma = 1.3 (RST): p[0, 1] = 0.55" in sentence
+    assert sentence.endswith("p[1, 2] = 0.95, but p[0, 2] = 0.55 (arms counted from 0).")
+
+
+def test_a_most_frequent_outcome_may_be_a_tie():
+    p = [[0.5, 0.5], [0.5, 0.5]]
+    for tie, several in ((0.0, True), (1 / 3, True), (0.3, True), (0.5, False)):
+        problem = from_matrix(p, ties=[[0, tie], [tie, 0]])
+        assert bool(broken_assumptions(problem, ["mode"])) == several
+    level = from_matrix([[0.5, 0.7], [0.3, 0.5]], ties=[[0, 0.4], [0.4, 0]])  # 0.5, 0.1, 0.4
+    assert broken_assumptions(level, ["mode"]) == []
+
+
+@settings(deadline=None, max_examples=300)
 @given(margins())
 def test_sti_is_found_exactly_where_every_order_has_it(eps):
     violation = sti_violation(from_matrix(0.5 + eps))

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -212,14 +212,17 @@ def groups_of(grid: Grid, platform: str, memory: int = MEMORY_BYTES) -> tuple[Gr
 def warn_of_assumptions(groups: Sequence[Group]) -> None:
     """Warns where an instance breaks assumptions that the guarantees of policies rest on: once for
     each assumption of a problem, with the policies that make it."""
-    makers: dict[str, list[str]] = {}
-    seen: set[tuple[str, str]] = set()
+    makers: dict[str, dict[str, None]] = {}
+    seen: set[tuple[Any, ...]] = set()
     for cell in (cell for group in groups for cell in group.cells):
         problem = problem_of(cell)
-        if (cell.policy, cell.problem) in seen or not isinstance(problem, DuelingProblem):
+        assumed = getattr(policy_of(cell), "assumes", ())
+        asked = cell.policy, assumed, cell.problem
+        if asked in seen or not isinstance(problem, DuelingProblem):
             continue
-        seen.add((cell.policy, cell.problem))
-        for sentence in broken_assumptions(problem, getattr(policy_of(cell), "assumes", ())):
-            makers.setdefault(sentence, []).append(cell.policy)
+        seen.add(asked)
+        heard = problem if cell.ties == "tell" else replace(problem, ties=None)
+        for sentence in broken_assumptions(heard, assumed):
+            makers.setdefault(sentence, {})[cell.policy] = None
     for sentence, policies in sorted(makers.items()):
         warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)

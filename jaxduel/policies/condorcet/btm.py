@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.display import value_text
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.choice import first_least
 from jaxduel.numerics.threefry import uniforms
@@ -44,8 +45,7 @@ class BTM:
 
     The bound is for a total order with, for the best arm i before j before k, relaxed strong
     transitivity, gamma eps_ik >= max(eps_ij, eps_jk), and the stochastic triangle inequality,
-    eps_ik <= eps_ij + eps_jk (eps_ij = p_ij - 1/2). `assumes` has the latter for all triples and
-    not the former, which depends on gamma.
+    eps_ik <= eps_ij + eps_jk (eps_ij = p_ij - 1/2). `assumes` has the latter for all triples.
 
     Attributes:
       num_arms: K.
@@ -74,7 +74,10 @@ class BTM:
     scale: float | jax.Array = 3.0
     self_comparisons: bool = field(default=True, metadata={"static": True})
 
-    assumes: ClassVar[tuple[str, ...]] = ("condorcet", "sti")
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """A Condorcet winner, and transitivity relaxed by gamma beside the triangle inequality."""
+        return "condorcet", "sti", f"rst {value_text(self.gamma)}"
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""

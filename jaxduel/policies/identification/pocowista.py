@@ -81,7 +81,7 @@ class Pocowista:
     active_arms: jax.Array
     delta: float | jax.Array = 0.05
 
-    assumes: ClassVar[tuple[str, ...]] = ()
+    assumes: ClassVar[tuple[str, ...]] = ("mode",)
     hears_ties: ClassVar[bool] = True
 
     def validate(self) -> None:

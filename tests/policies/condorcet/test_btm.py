@@ -1,6 +1,7 @@
 """Beat the Mean: the oracle by hand, quiet runs once it has committed."""
 
 import math
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -53,6 +54,16 @@ def test_btm_removes_one_arm_per_step_and_any_of_the_worst():
     oracle.play(1, 2, False)
     oracle.play(2, 0, True)
     assert set(oracle.memories) == {frozenset({1, 2}), frozenset({0, 2})}
+
+
+def test_btm_assumes_transitivity_relaxed_by_its_gamma():
+    problem = jd.problems.load("strong-borda")  # max(eps_1j, eps_jk) is 9 eps_1k
+    for gamma, warns in ((1.3, True), (9, False)):
+        policy = jd.policies.make("btm", num_arms=problem.num_arms, horizon=10, gamma=gamma)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", jd.AssumptionWarning)
+            jd.simulate(policy, problem, 10, num_seeds=1)
+        assert any(f"gamma = {gamma} (RST)" in str(each.message) for each in caught) == warns
 
 
 def test_btm_radius():

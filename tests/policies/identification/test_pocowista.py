@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from scipy.special import betaln
 
 import jaxduel as jd
@@ -22,6 +23,15 @@ def test_density_at_one_half():
     error = np.abs(found - expected) / (1 + np.abs(expected))
     assert close.sum() > 1_000
     assert error.max() < 3e-6
+
+
+def test_pairs_need_one_most_frequent_outcome_of_those_that_are_told():
+    ties = [[0, 0.6], [0.6, 0]]
+    problem = jd.problems.from_matrix([[0.5, 0.5], [0.5, 0.5]], ties=ties)
+    policy = jd.policies.make("pocowista", num_arms=2)
+    with pytest.warns(jd.AssumptionWarning, match="a single most frequent outcome of every pair"):
+        jd.simulate(policy, problem, 10, num_seeds=1, ties="coin")
+    jd.simulate(policy, problem, 10, num_seeds=1, ties="tell")  # without a warning
 
 
 def test_indifference_gives_half_a_point_each():
