@@ -24,6 +24,13 @@ InstanceFn = Callable[[Any], Any]
 preferences, or an `ArmsProblem` of traced means."""
 
 
+_NOT_OF_JAX = (
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.ConcretizationTypeError,
+)
+
+
 class Parametrised(NamedTuple):
     """An instance, and its derivatives with respect to n parameters, flattened."""
 
@@ -41,8 +48,9 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
     """The instance at `params`, computed in float64.
 
     Raises:
-      InputError: if `instance_fn` is no function, if parameters are not floating-point numbers, if
-        the instance leaves its range, or if a derivative is not finite. The entry is named.
+      InputError: if `instance_fn` is no function, or none of JAX, if parameters are not
+        floating-point numbers, if the instance leaves its range, or if a derivative is not finite.
+        The entry is named.
     """
     if not callable(instance_fn):
         raise InputError(
@@ -59,7 +67,14 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
         wide = jax.tree.map(lambda x: jnp.asarray(np.asarray(x), jnp.float64), params)
         flat, unravel = ravel_pytree(wide)
         problem = _validated(instance_fn(wide))
-        slopes = np.asarray(jax.jacrev(lambda x: _values(instance_fn(unravel(x))))(flat))
+        try:
+            slopes = np.asarray(jax.jacrev(lambda x: _values(instance_fn(unravel(x))))(flat))
+        except _NOT_OF_JAX:
+            raise InputError(
+                "instance_fn must be a function of JAX, which can be differentiated, but asks for "
+                "the values of its parameters, as NumPy and the generators of jaxduel.problems do: "
+                "use jax.numpy, and jaxduel.problems.ArmsProblem(means, std) for arms with rewards."
+            ) from None
         if isinstance(problem, ArmsProblem):
             played = problem.means
             if problem.std is not None:
@@ -152,7 +167,7 @@ def _validated(instance: Any) -> DuelingProblem | ArmsProblem:
 
 def _require_fixed_spread(instance_fn: InstanceFn, params: Any) -> None:
     """Raises InputError if the spread of Gaussian rewards depends on the parameters."""
-    slopes = jax.jacrev(lambda x: instance_fn(x).std)(params)
+    slopes = jax.jacrev(lambda x: jnp.asarray(instance_fn(x).std, float))(params)
     if any(np.any(np.asarray(x)) for x in jax.tree.leaves(slopes)):
         raise InputError(
             "the std of Gaussian rewards depends on params: only their means may be varied."

@@ -130,8 +130,9 @@ def regret_gradient(
 
     Args:
       policy: the policy.
-      instance_fn: from parameters to a (K, K) matrix of preferences (p + p.T = 1), or to an
-        `ArmsProblem`; see `jaxduel.gradients.families`. It is differentiated by JAX, in float64.
+      instance_fn: from parameters to a (K, K) matrix of preferences (p + p.T = 1), such as those of
+        `jaxduel.gradients.families`, or to `jaxduel.problems.ArmsProblem(means, std)`, without std
+        for Bernoulli rewards. It is differentiated by JAX, in float64: no NumPy in it.
       params: a pytree of floating-point arrays.
       horizon: T; the policy's own if None.
       num_seeds: number of independent runs, at least 2.
@@ -151,7 +152,8 @@ def regret_gradient(
 
     Raises:
       InputError: for an instance that leaves [0, 1] or breaks p + p.T = 1, or a probability of 0 or
-        1, whose score is undefined (the entry is named); and what `jaxduel.simulate` raises.
+        1, whose score is undefined (the entry is named); for an `instance_fn` that JAX cannot
+        differentiate; and what `jaxduel.simulate` raises.
 
     Example:
       >>> import jax.numpy as jnp

@@ -196,6 +196,15 @@ def test_gaussian_arms_exactly():
     assert sem[0] < 0.05 * abs(exact)
 
 
+def test_one_whole_standard_deviation_for_all_arms():
+    policy, params = jd.policies.make("ucb1", num_arms=2, horizon=50), np.array([0.6, 0.5])
+    one, each = (
+        regret_gradient(policy, lambda means, std=std: ArmsProblem(means, std), params, 50, 8)
+        for std in (1, np.ones(2))
+    )
+    np.testing.assert_array_equal(one.gradient, each.gradient)
+
+
 def test_bernoulli_arms():
     policy = jd.policies.make("ucb1", num_arms=2, horizon=300)
     params = np.array([0.7, 0.5])
@@ -221,6 +230,9 @@ def test_bernoulli_arms():
         (lambda x: two_arms(0.6 + jnp.sqrt(x)), 0.0, "not finite: that of entry"),
         (lambda x: two_arms(x), 1, "floating-point"),
         (lambda x: ArmsProblem(jnp.array([x, 0.5]), jnp.array([x, 1.0])), 0.6, "std of Gaussian"),
+        (lambda x: jd.problems.bernoulli([x, 0.5]), 0.6, r"a function of JAX, .*ArmsProblem\("),
+        (lambda x: two_arms(float(x)), 0.6, "a function of JAX"),
+        (lambda x: two_arms(np.exp(x)), -0.5, "a function of JAX"),
     ],
 )
 def test_bad_instances(instance_fn, params, message):
