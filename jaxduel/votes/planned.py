@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxduel.display import counted, listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
@@ -76,9 +77,14 @@ class Plan:
     @cached_property
     def now(self) -> float:
         """Probability that the arm named now is the best, by `fit.best`: a mean where arms tie."""
+        return float(self.fit.best[self._named].mean())
+
+    @cached_property
+    def _named(self) -> np.ndarray:
+        """The arms that the rule may name now: one, or those that tie, which it draws from."""
         wins, favours = self.fit.votes.wins, 1.0 - np.eye(self.fit.votes.num_arms)
-        named = order(self.rule, np.broadcast_to(wins, (len(wins), *wins.shape)), favours)[:, 0]
-        return float(self.fit.best[np.unique(named)].mean())
+        orders = order(self.rule, np.broadcast_to(wins, (len(wins), *wins.shape)), favours)
+        return np.unique(orders[:, 0])
 
     def probability(self, policy: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Probability that the best arm is named, and the ends of its 95 % interval: (M,) each.
@@ -132,7 +138,8 @@ class Plan:
 
     def saved(self, policy: str, target: float) -> Needed:
         """Share of the votes of uniform sampling that a policy saves at a target, with an interval
-        by resampling instances; NaN where either does not reach it.
+        by resampling instances; NaN where either does not reach it. The ends are NaN where that
+        holds of a resample, and then the share alone tells little.
 
         Raises:
           InputError: as `votes_needed`, and if `uniform` is not among the policies.
@@ -198,12 +205,12 @@ class Plan:
     def summary(self) -> list[str]:
         """Lines of text: what is known now, and what each policy needs."""
         votes, most = self.fit.votes, int(self.votes[-1])
-        named = int(order(self.rule, votes.wins, np.zeros(votes.num_arms))[0])
-        best = float(self.fit.best[named])
+        named = listed([f"'{votes.arms[arm]}'" for arm in self._named])
+        is_best = " tie; the one drawn is" if len(self._named) > 1 else ", which is"
         lines = [
-            f"{votes.name}: {votes.num_arms} arms, {votes.num_votes:,} votes; model "
+            f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}; model "
             f"{self.fit.model_text}, arms named by {self.rule}",
-            f"now: '{votes.arms[named]}', which is the best with probability {best:.3f}",
+            f"now: {named}{is_best} the best with probability {self.now:.3f}",
         ]
         for target in self.targets:
             if self.now >= target:
@@ -230,20 +237,19 @@ class Plan:
     def _needs(self, policy: str, target: float, most: int) -> str:
         needed = self.votes_needed(policy, target)
         value, low, high = (f"{ceil(x):,}" if x < inf else f"more than {most:,}" for x in needed)
-        text = f"{value} further {'vote' if value == '1' else 'votes'}"
+        text = f"{value} further {'vote' if value.split()[-1] == '1' else 'votes'}"
         if needed.low < inf:
             text += f" [{low}, {high}]"
         if policy == BASELINE or BASELINE not in self.correct:
             return text
         share, *ends = self.saved(policy, target)
-        if not isfinite(share):
+        if not isfinite(ends[0]):  # without an interval a share tells nothing
             return text
         if share < 0:
             share, ends, than = -share, [-end for end in reversed(ends)], f"more than {BASELINE}"
         else:
             than = f"saved against {BASELINE}"
-        between = f" [{ends[0]:.0%}, {ends[1]:.0%}]" if isfinite(ends[0]) else ""
-        return f"{text}: {share:.0%}{between} {than}"
+        return f"{text}: {share:.0%} [{ends[0]:.0%}, {ends[1]:.0%}] {than}"
 
     def __repr__(self) -> str:
         return "<Plan: " + "\n".join(self.summary()) + ">"

@@ -181,11 +181,25 @@ def test_needs_read_alike_whether_reached_or_not(monkeypatch):
             "more than 1,000 further votes [21, more than 1,000]",
         ),
         (3 * [np.inf], 3 * [np.nan], "more than 1,000 further votes"),
+        (
+            (9.0, 4, np.inf),
+            (0.5, np.nan, np.nan),
+            "9 further votes [4, more than 1,000]",
+        ),
     ):
         monkeypatch.setattr(Plan, "votes_needed", lambda *_, needed=needed: Needed(*needed))
         monkeypatch.setattr(Plan, "saved", lambda *_, saved=saved: Needed(*saved))
         said = plan.summary()[-1]
-        assert said == f"0.95: dts needs {text}" + ("" if np.isnan(saved[0]) else " uniform")
+        assert said == f"0.95: dts needs {text}" + ("" if np.isnan(saved[1]) else " uniform")
+
+
+def test_arms_that_tie_now_are_all_named():
+    level = jd.votes.from_counts(3 - 3 * np.eye(3), arms=["ada", "bea", "cyd"])
+    plan = jd.votes.plan(level, ["uniform"], max_votes=1, draws=2, seeds=1)
+    assert plan.summary()[1:3] == [
+        "now: 'ada', 'bea', 'cyd' tie; the one drawn is the best with probability 0.333",
+        "0.95: uniform needs more than 1 further vote",
+    ]
 
 
 def test_the_mean_is_a_regression_on_what_is_known_at_first():
