@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from types import ModuleType
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 import jax
 import numpy as np
@@ -66,6 +67,16 @@ def listed(things: Sequence[Any]) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """A number of things: `1 cell`, or `2 cells`; `many` is their plural if it has no s alone."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def columns_of(text: str) -> int:
+    """Columns that a text takes on a terminal: wide letters and emoji two, accents apart none."""
+    return sum(0 if combining(x) else 1 + (east_asian_width(x) in "WF") for x in text)
+
+
+def padded(text: str, width: int) -> str:
+    """A text with spaces up to so many columns of a terminal."""
+    return text + " " * (width - columns_of(text))
 
 
 def range_text(numbers: Collection[int]) -> str:

@@ -10,6 +10,7 @@ from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel.cli.options import MaybeCount, MaybeFile, Settings
+from jaxduel.display import columns_of, counted, padded
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.files import require_writable_file, write_whole
 
@@ -90,24 +91,24 @@ def _lines(fitted: Fit) -> Iterator[str]:
     """The table of arms, best first, and what does not fit."""
     votes = fitted.votes
     yield (
-        f"{votes.name}: {votes.num_arms} arms, {votes.num_votes:,} votes, {votes.num_ties:,} of "
-        f"them ties; model {fitted.model_text}"
+        f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}, "
+        f"{votes.num_ties:,} of them ties; model {fitted.model_text}"
     )
     table = fitted.table()
     names = [shorten(name, _LONGEST_NAME) for name in table["arm"]]
     if len(set(names)) < len(names):
         names = list(table["arm"])
-    width = max(map(len, ("arm", *names)))
+    width = max(map(columns_of, ("arm", *names)))
     strong = fitted.strengths is not None
     strength = f"{'strength':>8}  {'95 % interval':<16}  " if strong else ""
     numbers = f"{'votes':>9}  {'wins':>9}  {'beats':>5}  {'Borda':>5}  {strength}P(best)"
-    yield f"  {'arm':<{width}}  {numbers}"
+    yield f"  {padded('arm', width)}  {numbers}"
     for name, row in zip(names, table.to_dict("records"), strict=True):
         if strong:
-            interval = f"[{row['low']:.2f}, {row['high']:.2f}]"
-            strength = f"{row['strength']:8.2f}  {interval:<16}  "
+            interval = f"[{row['low']:z.2f}, {row['high']:z.2f}]"
+            strength = f"{row['strength']:z8.2f}  {interval:<16}  "
         yield (
-            f"  {name:<{width}}  {row['votes']:9,}  {row['wins']:9,}  {row['copeland']:5}  "
+            f"  {padded(name, width)}  {row['votes']:9,}  {row['wins']:9,}  {row['copeland']:5}  "
             f"{row['borda']:.3f}  {strength}{row['best']:7.3f}"
         )
     yield "what does not fit:"

@@ -59,6 +59,18 @@ def test_long_names_can_be_told_apart(capsys, tmp_path):
     assert matrix.read_text().startswith(f"# {names[0]} | {names[1]}\n")
 
 
+def test_columns_stand_below_each_other_whatever_the_names(capsys, tmp_path):
+    log = tmp_path / "one.csv"
+    log.write_text("winner,loser\n犬😀,e\u0301\n", encoding="utf-8")
+    code, text, errors = outcome(capsys, "fit", log)
+    assert (code, errors) == (0, "")
+    title, header, *rows = text.splitlines()[:4]
+    assert title == "one.csv: 2 arms, 1 vote, 0 of them ties; model btl"
+    assert header.startswith(f"  arm   {'votes':>9}")
+    assert rows[0].startswith(f"  犬😀  {1:9}")  # four columns, and the accent none
+    assert rows[1].startswith(f"  e\u0301     {1:9}")
+
+
 def test_the_guide_shows_what_fit_prints(capsys):
     _, text, _ = outcome(capsys, "fit", TOURNAMENT)
     assert f"```text\n{text}```" in TOURNAMENT.with_name("votes.md").read_text()
@@ -85,7 +97,7 @@ def test_the_word_arena_in_place_of_a_file(capsys, tmp_path, monkeypatch):
         "jaxduel: error: --column names a column of a file, and there is no file arena.\n"
     )
     (tmp_path / "arena").write_text("winner,loser\nada,bob\n")
-    assert outcome(capsys, "fit", "arena")[1].startswith("arena: 2 arms, 1 votes")
+    assert outcome(capsys, "fit", "arena")[1].startswith("arena: 2 arms, 1 vote,")
 
 
 def test_a_warning_is_one_line(capsys, tmp_path):
