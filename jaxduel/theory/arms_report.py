@@ -70,7 +70,9 @@ class ArmBoundsReport:
             f"{self.name}: K = {len(self.gaps)}, {self.rewards} rewards, best "
             f"{arms_text(self.best_arms)}, {extent}"
         )
-        return [title, *table(self.bounds), *([_LEGEND] if self.horizon is not None else [])]
+        told = [bound.name for bound in self.bounds if bound.value is not None]
+        of_grids = any(name.startswith("lower bound") and "grid" in name for name in told)
+        return [title, *table(self.bounds), *([_LEGEND] if of_grids else [])]
 
 
 def arm_bounds(

@@ -54,6 +54,14 @@ def test_rewards_in_other_units_give_lower_bounds_in_other_units():
     assert reasons(found) == wide
 
 
+@pytest.mark.parametrize("at", [AT, ()])
+def test_the_legend_is_there_where_a_lower_bound_of_grids_is(at):
+    for problem in (jd.problems.gaussian([0.6, 0.5]), jd.problems.bernoulli([0.6, 0.5])):
+        lines = jd.theory.bounds(problem, *at).lines()
+        there = any("worst instance" in line for line in lines)
+        assert there == (bool(at) and problem.rewards == "gaussian")
+
+
 def test_what_does_not_apply_says_why():
     arms = jd.theory.bounds(jd.problems.one_better_arm(3))
     assert set(reasons(arms)) == {
