@@ -159,6 +159,15 @@ def t95(groups: float) -> float:
 def interval95(mean: ArrayLike, sem: ArrayLike, groups: int) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper end of the 95 % interval of a mean.
 
+    Skewed values need many seeds. Share of intervals that hold the mean, of 4,000 (standard errors
+    up to 0.008): exponential values, lognormal ones of log-deviation 1, and exponential ones of
+    which a tenth is 50 times as large, as where few seeds lose the best arm:
+
+        seeds                  10     50    200   1000
+        exponential          0.90   0.93   0.94   0.95
+        lognormal            0.84   0.90   0.93   0.95
+        a tenth is large     0.52   0.83   0.90   0.94
+
     Args:
       mean: estimated means, any shape.
       sem: their standard errors.
