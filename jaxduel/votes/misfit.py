@@ -76,7 +76,9 @@ class Misfit:
     std: float
     """Its standard deviation; 0 where no pair has two votes, or the model explains all."""
     expected_cycles: float
-    """Mean number of `cycles` if the model is true, at its largest likelihood."""
+    """Mean number of `cycles` if the model is true, at its largest likelihood, which sets arms too
+    far apart where votes are few: measured of btl (K = 10, deviation of strengths 0.8), it is 3.1
+    for 4.3 in truth with 60 votes. With 300 votes (K = 6) no such bias was seen."""
     worst: Residual | None
     """The pair that the model misses by most; None without degrees of freedom."""
     in_favour: np.ndarray  # (K, K) float64
