@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 
-from jaxduel.errors import InputError, unknown_name
+from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.policies import arguments, display
 from jaxduel.policies.base import Policy
 
@@ -135,7 +135,13 @@ def parameters(name: str) -> dict[str, Any]:
       {'scale': 0.3, 'exponent': 1.01}
     """
     fields = dataclasses.fields(policy_class(name))
-    return {f.name: f.default for f in fields if f.name not in ("num_arms", "active_arms")}
+    return {f.name: _default(f) for f in fields if f.name not in ("num_arms", "active_arms")}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is dataclasses.MISSING:
+        return field.default
+    return field.default_factory()
 
 
 def make(
@@ -220,8 +226,8 @@ def validate(policy: Any) -> None:
     """Lets a policy that can check its parameters do so, as they are in 32 bits.
 
     Raises:
-      InputError: for a mask that `make` would refuse, more arms than its class takes, or from the
-        policy's `validate`.
+      InputError: for a mask that `make` would refuse, more arms than its class takes, from the
+        policy's `validate`, for a leaf that is no number, or for an array in a static field.
     """
     masks = np.atleast_2d(policy.active_arms)
     for mask in masks.reshape(-1, masks.shape[-1]):
@@ -232,6 +238,25 @@ def validate(policy: Any) -> None:
     check = getattr(to_32_bits(policy), "validate", None)
     if check is not None:
         check()
+    _require_kinds(policy)
+
+
+def _require_kinds(policy: Any) -> None:
+    """Raises InputError for a leaf that is no number, as a text whose field is not static, or an
+    array in a field that is."""
+    for path, leaf in jax.tree_util.tree_leaves_with_path(policy):
+        if not isinstance(leaf, jax.Array | int) and np.asarray(leaf).dtype.kind not in "biuf":
+            raise InputError(
+                f"{name_of(policy)}: {jax.tree_util.keystr(path).lstrip('.')} must be a number or "
+                f"an array of them, not {shorten(repr(leaf))}, unless its field is static: "
+                'field(metadata={"static": True}).'
+            )
+    for field in dataclasses.fields(policy) if dataclasses.is_dataclass(policy) else ():
+        value = getattr(policy, field.name)
+        if field.metadata.get("static") and isinstance(value, np.ndarray | jax.Array):
+            raise InputError(
+                f"{name_of(policy)}: {field.name} is an array, and its field must not be static."
+            )
 
 
 def to_32_bits(policy: Any) -> Any:

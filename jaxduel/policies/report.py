@@ -203,16 +203,16 @@ def _cost(policy_class: Any) -> str | None:
 
 def _parameters(name: str, policy_class: Any) -> list[Parameter]:
     """All parameters, those that must be given first."""
-    texts = meanings(policy_class)
+    texts, defaults = meanings(policy_class), registry.parameters(name)
     found = []
     for field in dataclasses.fields(policy_class):
-        if field.name in registry.parameters(name):
-            required = field.default is dataclasses.MISSING
+        if field.name in defaults:
+            required = defaults[field.name] is dataclasses.MISSING
             meaning = _SENTENCE.split(texts.get(field.name, ""))[0].removesuffix(".")
             taken = "" if field.name == "horizon" else _taken(name, field)
             if _plain(taken) in _plain(meaning) or taken == "True or False":
                 taken = ""
-            default = None if required else str(field.default)
+            default = None if required else str(defaults[field.name])
             found.append(Parameter(field.name, default, meaning, taken))
     return sorted(found, key=lambda each: each.default is not None)
 

@@ -3,6 +3,7 @@ policies."""
 
 import dataclasses
 from dataclasses import dataclass, field
+from typing import Any
 
 import jax
 import numpy as np
@@ -149,3 +150,17 @@ def test_a_class_defined_anew_replaces_itself(monkeypatch):
     again = jax.tree_util.register_dataclass(dataclass(frozen=True, kw_only=True)(again))
     jd.policies.register("fine-2")(again)
     assert type(make("fine-2", num_arms=2)) is again
+
+
+def test_defaults_may_come_from_a_factory(monkeypatch):
+    monkeypatch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
+
+    @jd.policies.register("fine-3")
+    @jax.tree_util.register_dataclass
+    @dataclass(frozen=True, kw_only=True)
+    class Levels(Fine):
+        levels: Any = field(default_factory=lambda: (1, 2), metadata={"static": True})
+
+    assert jd.policies.parameters("fine-3")["levels"] == (1, 2)
+    assert make("fine-3", num_arms=2).levels == (1, 2)
+    assert "levels=(1, 2)" in str(jd.policies.describe("fine-3"))
