@@ -3,6 +3,8 @@
 import dataclasses
 from functools import partial
 from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,8 +14,8 @@ import pytest
 import jaxduel as jd
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.policies import registry
-from jaxduel.policies.base import Duel
-from jaxduel.simulation import conformance
+from jaxduel.policies.base import Batch, Duel, PullBatch
+from jaxduel.simulation import conformance, conformance_batches, conformance_late
 from jaxduel.simulation.blocks import plan_kind
 from tests.registered import LIKE_OTHERS, arms_for, needed
 
@@ -71,6 +73,7 @@ class Broken:
     num_arms: int = dataclasses.field(metadata={"static": True})
     active_arms: jax.Array
     widen: bool = dataclasses.field(default=False, metadata={"static": True})
+    other: Any = 0
     assumes = ()
 
     def init(self, key):
@@ -83,9 +86,9 @@ class Broken:
         return {"t": state["t"] + (1.5 if self.widen else 1)}
 
 
-def _make_broken(num_arms, horizon, active_arms=None, **fields):
+def _make_broken(num_arms, horizon, active_arms=None, policy_class=None, **fields):
     active = jnp.ones(num_arms, bool) if active_arms is None else jnp.asarray(active_arms)
-    return Broken(num_arms=num_arms, active_arms=active, **fields)
+    return (policy_class or Broken)(num_arms=num_arms, active_arms=active, **fields)
 
 
 def test_suite_finds_a_dtype_that_drifts():
@@ -184,6 +187,140 @@ def test_suite_finds_a_step_that_cannot_be_a_branch():
 
     with pytest.raises(conformance.ConformanceError, match=r"branch of a vmapped lax\.cond"):
         conformance.is_vmappable_over_leaves(make)
+
+
+class Played(NamedTuple):
+    """A state of one field."""
+
+    t: jax.Array  # () int32
+
+
+def _changed(**methods):
+    """A function that makes policies of `Broken`'s methods but for these; arms 0 and 1 duel."""
+    usual = {
+        "init": lambda self, key: Played(jnp.int32(0)),
+        "act": lambda self, state, key: Duel(jnp.int32(0), jnp.int32(1)),
+        "update": lambda self, state, plan, outcome, key: Played(state.t + 1),
+        "__annotations__": {},
+    }
+    changed = dataclasses.dataclass(frozen=True, kw_only=True)(
+        type("Changed", (Broken,), usual | methods)
+    )
+    return partial(_make_broken, policy_class=jax.tree_util.register_dataclass(changed))
+
+
+def _if_traced(self, state, key):
+    return Duel(jnp.int32(0), jnp.int32(1)) if state.t > 3 else None
+
+
+MISTAKES = {
+    "traced if": (
+        {"act": _if_traced},
+        rf"act ends in TracerBoolConversionError at .*{Path(__file__).name}:"
+        rf"{_if_traced.__code__.co_firstlineno + 1}: .* lax\.cond, not `if`, and jnp, not NumPy\.$",
+    ),
+    "missing argument": (
+        {"update": lambda self, state, plan, outcome: state},
+        r"^update ends in TypeError: .* takes 4 positional arguments but 5 were given\.$",
+    ),
+    "64 bits": (
+        {"init": lambda self, key: Played(jnp.zeros(2))},
+        r"state\.t is float64\[2\]: give its dtype, int32 or float32 \(x64 on\)\.$",
+    ),
+    "an array for a plan": (
+        {"act": lambda self, state, key: jnp.zeros(2, jnp.int32)},
+        r"must return a Duel, Pull, Batch or PullBatch, not int32\[2\] \(x64 off\)\.$",
+    ),
+    "an arm with an axis": (
+        {"act": lambda self, state, key: Duel(jnp.int32(0), jnp.ones(1, jnp.int32))},
+        r"must be int32\[\], and `right` of the Duel that act returns is int32\[1\]",
+    ),
+    "counts of floats": (
+        {"act": lambda self, state, key: Batch(jnp.eye(5))},
+        r"must be int32\[5, 5\], and `counts` of the Batch that act returns is float32\[5, 5\]",
+    ),
+    "numbers of NumPy's": (
+        {
+            "act": lambda self, state, key: Duel(
+                jnp.int32(0), jnp.int32(np.random.default_rng().integers(2**31))
+            )
+        },
+        "act or update depends on more than its arguments, such as numpy.random",
+    ),
+}
+
+
+def _is_traced_well(make):
+    conformance.keeps_shapes_and_dtypes(make)
+    conformance.is_pure_and_compiles_once(make)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_suite_says_what_is_wrong_and_where(mistake):
+    methods, sentence = MISTAKES[mistake]
+    make = _changed(**methods)
+    with pytest.raises(conformance.ConformanceError, match=sentence):
+        _is_traced_well(make)
+
+
+def test_suite_takes_a_policy_without_mistakes():
+    _is_traced_well(_changed())
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_suite_finds_what_is_forgotten_of_the_first_comparison_that_teaches(forgets):
+    """The first 20 are of an arm with itself."""
+    make = _changed(
+        init=lambda self, key: Played(jnp.zeros(2, jnp.int32)),
+        act=lambda self, state, key: Duel(jnp.int32(0), (state.t[0] >= 20).astype(jnp.int32)),
+        update=lambda self, state, plan, outcome, key: Played(
+            state.t + jnp.stack([1, jnp.where(plan.left == plan.right, 0, outcome)])
+        ),
+        learn=lambda self, state, feedback: Played(
+            state.t.at[1].add(0 if forgets else jnp.sum(feedback.left_wins - feedback.right_wins))
+        ),
+    )
+    policy = make(num_arms=5, horizon=300)
+    sentence = conformance_late.wrong_lesson(policy)
+    assert (sentence is not None) == forgets
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        ([[50, 50], [0, 0]], None),
+        ([[50, 51], [0, 0]], "round 3 has 101 where 98 are left"),
+        ([[0, 0], [1, 0]], "upper triangle, and those of round 1 are not"),
+        ([[9, -1], [0, 0]], "must not be negative, and -1 is in round 1"),
+        ([0, 151], "round 2 has 151 where 149 are left"),
+    ],
+)
+def test_suite_finds_counts_of_a_round_that_cannot_be(counts, sentence):
+    plan = (Batch if len(np.shape(counts)) == 2 else PullBatch)(jnp.array(counts, jnp.int32))
+    policy = _changed(act=lambda self, state, key: plan)(num_arms=2, horizon=300)
+    found = conformance_batches.wrong_counts(policy, 300, lambda plan: plan.counts)
+    assert sentence is None if found is None else sentence in found
+
+
+def test_suite_takes_an_answer_of_a_policy_that_compares_in_batches():
+    make = _changed(
+        act=lambda self, state, key: Batch(jnp.eye(self.num_arms, dtype=jnp.int32)),
+        answer=lambda self, state: jnp.int32(-1),
+    )
+    conformance.keeps_its_answer(make)
+
+
+def test_a_leaf_that_is_no_number_is_refused():
+    def make(num_arms, horizon, active_arms):
+        return Broken(num_arms=num_arms, active_arms=np.ones(num_arms, bool), other="text")
+
+    with pytest.raises(jd.InputError, match=r"Broken: other must be a number .*, not 'text', unl"):
+        jd.check_policy(make)
+
+
+def test_an_array_in_a_static_field_is_refused():
+    with pytest.raises(jd.InputError, match=r"Broken: widen is an array, and .* not be static\."):
+        jd.check_policy(partial(_make_broken, widen=np.ones(2)))
 
 
 def test_registry_refuses_a_name_that_is_taken():
