@@ -44,12 +44,13 @@ def _flaws(policy_class: Any) -> list[tuple[bool, str]]:
     if not dataclasses.is_dataclass(policy_class):
         return [(True, "is no dataclass")]
     keywords = {field.name for field in dataclasses.fields(policy_class) if field.kw_only}
+    missing = [name for name in ("num_arms", "active_arms") if name not in keywords]
     methods = [m for m in _METHODS if not callable(getattr(policy_class, m, None))]
     return [
         (not policy_class.__dataclass_params__.frozen, "is not frozen"),  # type: ignore[attr-defined]
-        (not {"num_arms", "active_arms"} <= keywords, "has no such keyword fields"),
+        (bool(missing), f"has no keyword field {', '.join(missing)} (kw_only=True)"),
         (bool(methods), f"has no method {', '.join(methods)}"),
-        (not _is_pytree(policy_class), "is not registered"),
+        (not _is_pytree(policy_class), "is not registered by a decorator below this one"),
     ]
 
 

@@ -22,8 +22,8 @@ _MEANT = {"K": "num_arms", "arms": "num_arms", "T": "horizon", "B": "num_batches
 
 
 def register(name: str, label: str | None = None) -> Callable[[_Class], _Class]:
-    """Class decorator: adds a policy to the registry, so that `make`, the command line and the
-    conformance suite know it.
+    """Class decorator: adds a policy to the registry of this process, so that `make` and grids of
+    sweeps know it by name.
 
     The class is a frozen dataclass, registered with `jax.tree_util.register_dataclass`, with the
     methods of `Policy`, and keyword fields `num_arms` and `active_arms`. One that is defined anew
