@@ -20,8 +20,7 @@ from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies.base import (
     Batch,
     Duel,
-    Plan,
-    Pull,
+    Feedback,
     PullBatch,
     SupportsAnswer,
     SupportsDelay,
@@ -38,7 +37,13 @@ from jaxduel.simulation import (
     conformance_traces,
 )
 from jaxduel.simulation.blocks import plan_kind
-from jaxduel.simulation.conformance_shapes import change_of, difference, wide_state, wrong_plan
+from jaxduel.simulation.conformance_shapes import (
+    change_of,
+    difference,
+    outcome_of,
+    wide_state,
+    wrong_plan,
+)
 from jaxduel.simulation.simulate import simulate
 
 Make = Callable[..., Any]
@@ -103,15 +108,28 @@ def is_frozen_pytree(make: Make) -> None:
 
 
 def keeps_shapes_and_dtypes(make: Make) -> None:
-    """`update` returns the shapes and dtypes of `init`, with 32 bits, whether or not x64 is on."""
+    """`update` returns the shapes and dtypes of `init`, with 32 bits, whether or not x64 is on.
+
+    All methods that the policy has can be traced, if it compares pairs one by one.
+    """
     for x64 in _precisions():
         policy, key = _policy(make), jax.random.key(0)
         before = _shapes(policy, "init", key)
         _expect_none(wide_state(before), f" ({x64})")
         plan = _shapes(policy, "act", before, key)
         _expect_none(wrong_plan(plan, policy.num_arms), f" ({x64})")
-        after = _shapes(policy, "update", before, plan, _outcome_shape(plan), key)
+        after = _shapes(policy, "update", before, plan, jax.eval_shape(outcome_of, plan), key)
         _same_shapes(before, after, f"update ({x64})")
+        table: Any = jax.ShapeDtypeStruct((policy.num_arms, policy.num_arms), jnp.int32)
+        number = jax.ShapeDtypeStruct((), jnp.int32)
+        for method, arguments in (
+            ("learn", (before, Feedback(table, table))),
+            ("quiet", (before, number, key)),
+            ("from_wins", (table, key)),
+            ("answer", (before,)),
+        ):
+            if isinstance(plan, Duel) and hasattr(policy, method):
+                _shapes(policy, method, *arguments)
 
 
 def is_pure_and_compiles_once(make: Make) -> None:
@@ -122,7 +140,7 @@ def is_pure_and_compiles_once(make: Make) -> None:
     def step(policy: Any, state: Any, key: jax.Array) -> Any:
         traces.append(1)
         plan = policy.act(state, key)
-        return plan, policy.update(state, plan, _an_outcome(plan), key)
+        return plan, policy.update(state, plan, outcome_of(plan), key)
 
     compiled = jax.jit(step)
     state = jax.jit(lambda policy, key: policy.init(key))(policy, jax.random.key(0))
@@ -146,7 +164,7 @@ def is_vmappable_over_leaves(make: Make) -> None:
     def step(policy: Any) -> Any:
         state = policy.init(key)
         plan = policy.act(state, key)
-        return policy.update(state, plan, _an_outcome(plan), key)
+        return policy.update(state, plan, outcome_of(plan), key)
 
     leaves, tree = jax.tree.flatten(policy)
     plain = jax.eval_shape(step, policy)
@@ -167,7 +185,7 @@ def is_vmappable_over_leaves(make: Make) -> None:
 def _vmaps_under_a_condition(policy: Any) -> None:
     def step(state: Any, key: jax.Array) -> Any:
         plan = policy.act(state, key)
-        return policy.update(state, plan, _an_outcome(plan), key)
+        return policy.update(state, plan, outcome_of(plan), key)
 
     def perhaps(goes_on: jax.Array, key: jax.Array) -> Any:
         return lax.cond(goes_on, step, lambda state, _: state, policy.init(key), key)
@@ -201,7 +219,7 @@ def plays_only_arms_that_exist(make: Make) -> None:
         )
     policy = _policy(make)
     if plan_kind(policy) in (Batch, PullBatch):
-        _expect_none(conformance_batches.wrong_counts(policy, _HORIZON, _an_outcome))
+        _expect_none(conformance_batches.wrong_counts(policy, _HORIZON))
 
 
 def learns_late(make: Make) -> None:
@@ -357,20 +375,6 @@ def _shapes(policy: Any, method: str, *arguments: Any) -> Any:
         raise ConformanceError(
             f"{conformance_traces.failure_of(policy, method, error)}."
         ) from error
-
-
-def _outcome_shape(plan: Plan) -> jax.ShapeDtypeStruct:
-    dtype = jnp.int32 if isinstance(plan, Duel | Batch) else jnp.float32
-    return jax.ShapeDtypeStruct(plan[0].shape, dtype)
-
-
-def _an_outcome(plan: Plan) -> jax.Array:
-    """The left arm, or the lower-numbered of each pair, wins; every pull has reward 1."""
-    if isinstance(plan, Duel):
-        return jnp.int32(1)
-    if isinstance(plan, Batch):
-        return jnp.triu(plan.counts, 1)
-    return jnp.float32(1) if isinstance(plan, Pull) else plan.counts.astype(jnp.float32)
 
 
 def _precisions() -> Iterator[str]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
+from jaxduel.simulation.conformance_shapes import outcome_of
 
-def wrong_counts(policy: Any, horizon: int, outcome_of: Callable[[Any], jax.Array]) -> str | None:
+
+def wrong_counts(policy: Any, horizon: int) -> str | None:
     """A sentence on the first round that cannot be carried out as planned; None if all can.
 
     Args:
       policy: commits to counts, of pairs or arms.
       horizon: T, all of which is played, unless a round is empty.
-      outcome_of: outcome of a plan.
     """
     key = jax.random.key(0)
     state, left, number = jax.jit(policy.init)(key), horizon, 0

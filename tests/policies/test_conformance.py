@@ -239,6 +239,10 @@ MISTAKES = {
         {"act": lambda self, state, key: Batch(jnp.eye(5))},
         r"must be int32\[5, 5\], and `counts` of the Batch that act returns is float32\[5, 5\]",
     ),
+    "missing argument of learn": (
+        {"learn": lambda self, state: state},
+        r"^learn ends in TypeError: .* takes 2 positional arguments but 3 were given\.$",
+    ),
     "numbers of NumPy's": (
         {
             "act": lambda self, state, key: Duel(
@@ -298,7 +302,7 @@ def test_suite_finds_what_is_forgotten_of_the_first_comparison_that_teaches(forg
 def test_suite_finds_counts_of_a_round_that_cannot_be(counts, sentence):
     plan = (Batch if len(np.shape(counts)) == 2 else PullBatch)(jnp.array(counts, jnp.int32))
     policy = _changed(act=lambda self, state, key: plan)(num_arms=2, horizon=300)
-    found = conformance_batches.wrong_counts(policy, 300, lambda plan: plan.counts)
+    found = conformance_batches.wrong_counts(policy, 300)
     assert sentence is None if found is None else sentence in found
 
 
