@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 from jaxduel.plotting.curves import Scale
-from jaxduel.plotting.styles import Style, dress, style_of
+from jaxduel.plotting.styles import Style, dress, ink, style_of
 
 
 @dataclass(frozen=True)
@@ -133,25 +133,19 @@ def draw_shares(axes: Axes, panel: SharesPanel) -> None:
         color = np.array(to_rgb(style_of(stack.name).color))
         bottom = 0.0
         for number, (share, word) in enumerate(zip(stack.shares, stack.inscriptions, strict=True)):
-            lightness = number / len(stack.shares)
+            shade = tuple(color + (1 - color) * 0.85 * number / len(stack.shares))
             axes.bar(
                 place,
                 share,
                 bottom=bottom,
                 width=0.7,
-                color=tuple(color + (1 - color) * 0.85 * lightness),
+                color=shade,
                 edgecolor="white",
                 linewidth=0.6,
             )
             if share > 0.07:
-                axes.text(
-                    place,
-                    bottom + share / 2,
-                    word,
-                    ha="center",
-                    va="center",
-                    color="white" if lightness < 0.3 else "black",
-                )
+                middle = bottom + share / 2
+                axes.text(place, middle, word, ha="center", va="center", color=ink(shade))
             bottom += share
     axes.set_xticks(range(len(panel.stacks)), [stack.label for stack in panel.stacks])
     axes.tick_params(axis="x", length=0)

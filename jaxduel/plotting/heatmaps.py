@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.typing import ColorType
 
 from jaxduel.plotting.missing import Missing, draw_missing
-from jaxduel.plotting.styles import FONT_SIZE
+from jaxduel.plotting.styles import FONT_SIZE, ink
 from jaxduel.plotting.words import broken, length
 
 HeatKind = Literal["amount", "ratio", "choice"]
@@ -22,7 +24,8 @@ HeatKind = Literal["amount", "ratio", "choice"]
 choice, from 0."""
 
 CHOICE_COLORS = ("#00507A", "#E69F00", "#7FBF9B")
-"""Colours of choices, in their order: dark, middle, light, distinct in black and white too."""
+"""Colours of up to three choices, in their order: dark, middle, light, distinct in black and white
+too."""
 _FADED = 0.4
 """Share of its colour that a cell keeps if its choice is not sure."""
 _MISSING = "0.88"
@@ -175,15 +178,12 @@ def write_numbers(
     (image,) = axes.images
     shown = image.get_array()
     assert shown is not None
-    cells = image.to_rgba(shown)
+    cells = image.to_rgba(shown).tolist()
     for (row, column), text in zip(np.ndindex(values.shape), texts, strict=True):
         if not np.isfinite(values[row, column]):
             continue
-        light = cells[row, column, :3] @ (0.299, 0.587, 0.114)
-        axes.text(
-            column, row, text, fontsize=size, color="black" if light > 0.5 else "white",
-            ha="center", va="center",
-        )  # fmt: skip
+        color = ink(cells[row][column])
+        axes.text(column, row, text, fontsize=size, color=color, ha="center", va="center")
 
 
 def frame_best(axes: Axes, best: np.ndarray | None) -> None:
@@ -193,18 +193,21 @@ def frame_best(axes: Axes, best: np.ndarray | None) -> None:
         axes.add_patch(Rectangle(*box, fill=False, edgecolor="#D55E00", linewidth=1.3))
 
 
-def compact(value: float) -> str:
-    """A number in a cell, to three digits at most: 0.123, 12.3, 1234, 1.2e4.
+def compact(value: float, digits: int = 3) -> str:
+    """A number in a cell, to so many digits, or as an integer: 0.123, 12.3, 1234, 1.2e4.
 
     Example:
       >>> from jaxduel.plotting.heatmaps import compact
       >>> [compact(value) for value in (0.1234, 12.34, 1234.0, 12345.0)]
       ['0.123', '12.3', '1234', '1.2e4']
+      >>> [compact(value, 2) for value in (0.04, 1.26, 99.6)]
+      ['0.04', '1.3', '100']
     """
     if abs(value) >= 1e4 or 0 < abs(value) < 1e-3:
         mantissa, exponent = f"{value:.1e}".split("e")
         return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    value += 0.0  # of -0.0 no sign
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def draw_cells(axes: Axes, cells: np.ndarray, **look: Any) -> None:
@@ -223,7 +226,7 @@ def draw_cells(axes: Axes, cells: np.ndarray, **look: Any) -> None:
 def _look(panel: HeatPanel) -> dict[str, Any]:
     """Colour map and, unless values are choices, its scale: the same for all maps of a row."""
     if panel.kind == "choice":
-        return {"cmap": ListedColormap(CHOICE_COLORS[: len(panel.choices)])}
+        return {"cmap": ListedColormap(_choice_colors(len(panel.choices)))}
     values = np.concatenate([one.values.ravel() for one in panel.maps])
     values = values[np.isfinite(values)]
     if panel.kind == "ratio":
@@ -234,12 +237,22 @@ def _look(panel: HeatPanel) -> dict[str, Any]:
 
 
 def _texts(panel: HeatPanel, values: np.ndarray) -> list[str] | None:
-    """Texts of the cells: initials of choices, logarithms with one decimal."""
+    """Texts of the cells: initials of choices, logarithms of ratios with one decimal, amounts with
+    two digits."""
     if panel.kind == "choice":
         known = np.isfinite(values)
         initials = dict(enumerate(choice[:1] for choice in panel.choices))
         return [initials.get(int(i), "") for i in np.where(known, values, -1).flat]
-    return [f"{value:.1f}".replace("-0.0", "0.0") for value in values.flat]
+    if panel.kind == "ratio":
+        return [f"{value:.1f}".replace("-0.0", "0.0") for value in values.flat]
+    return [compact(value, 2) for value in values.flat]
+
+
+def _choice_colors(count: int) -> list[ColorType]:
+    """Colours of so many choices, from dark to light, no two alike."""
+    if count <= len(CHOICE_COLORS):
+        return list(CHOICE_COLORS[:count])
+    return list(colormaps["viridis"](np.linspace(0, 1, count)))
 
 
 def _colored(one: HeatMap, colors: ListedColormap) -> np.ndarray:
@@ -261,7 +274,7 @@ def _label(axis: Axis, labels: Sequence[str], shown: bool) -> None:
 
 def _explain_choices(axes: Axes, panel: HeatPanel) -> None:
     """A legend to the right of the last map."""
-    pairs = zip(CHOICE_COLORS, panel.choices, strict=False)
+    pairs = zip(_choice_colors(len(panel.choices)), panel.choices, strict=True)
     axes.legend(
         handles=[Patch(color=color, label=choice) for color, choice in pairs],
         title=panel.label,

@@ -6,6 +6,8 @@ import zlib
 from typing import Literal, NamedTuple
 
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.typing import ColorType
 
 FONT_SIZE = 7.5
 """Points, for all text but panel titles, which are larger."""
@@ -133,6 +135,18 @@ def other_styles(name: str) -> list[Style]:
     first, count = zlib.crc32(name.encode()), len(_OTHERS)
     at = ((first + step) % count for step in range(count))
     return [Style(_OTHERS[i], LINES[i % len(LINES)], MARKERS[i]) for i in at]
+
+
+def ink(color: ColorType) -> str:
+    """The colour of letters on a colour: black on light ones, white on dark ones.
+
+    Example:
+      >>> from jaxduel.plotting.styles import ink
+      >>> ink("#CCCC77"), ink("#332288")
+      ('black', 'white')
+    """
+    red, green, blue = to_rgb(color)
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
 
 
 def dress(axes: Axes, title: str, grid: Literal["both", "y"] = "both") -> None:

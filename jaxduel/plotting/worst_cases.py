@@ -13,6 +13,7 @@ from jaxduel.display import counted
 from jaxduel.plotting import ticks
 from jaxduel.plotting.curves import names_of
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
+from jaxduel.plotting.heatmaps import write_numbers
 from jaxduel.plotting.styles import FONT_SIZE, dress
 from jaxduel.plotting.words import broken, regret_words, setting_words
 from jaxduel.stats import interval95
@@ -20,7 +21,8 @@ from jaxduel.stats import interval95
 if TYPE_CHECKING:
     from jaxduel.gradients import WorstCase
 
-_HEIGHT = 2.6
+_HEIGHT, _MATRIX = 2.6, 1.5
+"""Inches: height of the figure, and about that of the matrix."""
 _FOUND, _OTHER = "#0072B2", "0.6"
 _LABELS = {
     "regret": "{} at $T$",
@@ -117,12 +119,7 @@ def _draw_matrix(figure: Figure, axes: Axes, preferences: np.ndarray) -> None:
     axes.set_yticks(arms)
     axes.set_xlabel("against arm $j$")
     axes.set_ylabel("arm $i$")
-    if num <= 8:
-        for i, j in np.ndindex(num, num):
-            dark = abs(preferences[i, j] - 0.5) > 0.35
-            axes.text(
-                j, i, f"{preferences[i, j]:.2f}".lstrip("0"), ha="center", va="center",
-                fontsize=FONT_SIZE - 2.5, color="white" if dark else "black",
-            )  # fmt: skip
+    texts = [f"{value:.2f}".lstrip("0") for value in preferences.flat]
+    write_numbers(axes, preferences, _MATRIX, texts)
     bar = figure.colorbar(image, ax=axes, shrink=0.85)
     bar.set_label("$p_{ij}$, $i$ beats $j$")

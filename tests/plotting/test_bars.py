@@ -7,6 +7,7 @@ import pytest
 
 from jaxduel import plotting
 from jaxduel.plotting import Bar, BarsPanel, SharesPanel, Stack, bars_figure, shares_figure
+from jaxduel.plotting.styles import ink
 
 
 def test_bars_stand_side_by_side_in_their_groups():
@@ -38,6 +39,15 @@ def test_shares_are_stacked_to_the_whole():
     words = [text.get_text() for text in axes.texts]
     assert words == ["arm 1", "arm 3", "arm 2", "arm 2"]  # no room for 3 %
     assert not figure.legends
+
+
+def test_words_in_columns_are_read_on_their_colour():
+    shares, words = np.array([0.4, 0.3, 0.3]), ["largest", "2nd", "3rd"]
+    stacks = [Stack(name, name, shares, words) for name in ("pcomp", "scb[scale=0.51]")]
+    (axes,) = shares_figure([SharesPanel(stacks)]).axes
+    colors = [text.get_color() for text in axes.texts]
+    assert colors == [ink(patch.get_facecolor()) for patch in axes.patches]
+    assert colors == ["white", "white", "black", *["black"] * 3]
 
 
 @pytest.mark.parametrize("kind", ["png", "pdf"])

@@ -1,10 +1,13 @@
 """Maps of amounts, ratios and choices."""
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.colors import to_rgb
 
 from jaxduel import plotting
 from jaxduel.plotting import heat_figure
+from jaxduel.plotting.styles import ink
 from tests.plotting.cases import CELLS, heats
 
 
@@ -42,6 +45,34 @@ def test_choices_have_colours_and_are_paler_where_they_are_not_sure():
     assert (cells[0, 1, :3] > cells[0, 0, :3]).all()
     assert cells[1, 2, 3] == 0
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b", "c"]
+
+
+def test_every_choice_has_a_colour_of_its_own():
+    for count in range(1, 8):
+        choices = [f"choice {number}" for number in range(count)]
+        cells = np.resize(np.arange(count), (2, count))
+        panel = replace(heats("choice", cells, choices=choices), columns=choices)
+        (axes,) = heat_figure([panel]).axes
+        legend = [tuple(patch.get_facecolor()) for patch in axes.get_legend().get_patches()]
+        assert len(set(legend)) == count
+        np.testing.assert_array_equal(axes.images[0].get_array()[0], legend)
+
+
+def test_small_amounts_have_two_digits():
+    figure = heat_figure([heats("amount", [[0.04, 0.123, 1.26], [99.6, -0.0, 1234]])])
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert words == ["0.04", "0.12", "1.3", "100", "0", "1234"]
+
+
+def test_letters_are_read_on_every_colour():
+    cells = np.linspace(0, 1, 6).reshape(2, 3)
+    figure = heat_figure([heats("amount", cells)])
+    axes = figure.axes[0]
+    colors = axes.images[0].to_rgba(cells).reshape(6, 4)
+    assert [text.get_color() for text in axes.texts] == [ink(color) for color in colors]
+    assert [ink(grey) for grey in ("0.49", "0.51", "black", "white")] == [
+        "white", "black", "white", "black",
+    ]  # fmt: skip
 
 
 def test_rows_of_maps_have_their_columns_below_each_other():
