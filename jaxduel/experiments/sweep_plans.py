@@ -117,6 +117,7 @@ class SweepPlan:
                 )
             )
         definition = setting.definition(self.entries[0][0])
+        words = plotting.seeds_words(seeds, plotting.spread_words(curves))
         return plotting.SweepPanel(
             curves=curves,
             title=title_of(self.name, self.title),
@@ -124,7 +125,7 @@ class SweepPlan:
             up=PER_PULL if self.per_pull else plotting.regret_label(definition, final=True),
             across_scale=self.axis.scale,
             up_scale=self.regret_scale,
-            about=f"{plotting.regret_words(definition)}, {plotting.seeds_words(seeds)}",
+            about=f"{plotting.regret_words(definition)}, {words}",
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:

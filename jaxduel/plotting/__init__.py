@@ -34,6 +34,7 @@ from jaxduel.plotting.heatmaps import HeatKind as HeatKind
 from jaxduel.plotting.heatmaps import HeatMap as HeatMap
 from jaxduel.plotting.heatmaps import HeatPanel as HeatPanel
 from jaxduel.plotting.identification import identification_figure as identification_figure
+from jaxduel.plotting.lines import spread_words as spread_words
 from jaxduel.plotting.missing import Missing as Missing
 from jaxduel.plotting.results import result_curves as result_curves
 from jaxduel.plotting.results import results_figure as results_figure

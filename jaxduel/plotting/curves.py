@@ -13,6 +13,13 @@ from matplotlib.axes import Axes
 from jaxduel.files import csv_text
 from jaxduel.plotting import ticks
 from jaxduel.plotting.ends import End, label_ends
+from jaxduel.plotting.lines import (
+    draw_intervals,
+    draw_runs,
+    marked,
+    some_markers,
+    spread_words,
+)
 from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
@@ -39,8 +46,6 @@ cumulative, in units of the gap; of binary ones, in comparisons."""
 _REFERENCE_LOOKS = (("black", (0, (1, 1.5))), ("0.6", (0, (5, 1.5))), ("0.3", (0, (7, 2, 1, 2))))
 """Colours and line styles of reference lines, in order; a fourth looks like the first. Where lines
 coincide the first is on top."""
-_MARKER_SIZES = {"*": 6.0, "P": 4.4, "X": 4.4, "<": 4.0, ">": 4.0, "^": 3.8, "v": 3.8, ".": 5.0}
-"""Points: markers that would look smaller than the others are drawn larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,8 +189,9 @@ class Panel:
     @property
     def about(self) -> str:
         """Regret and seeds in words."""
-        seeds = seeds_words(curve.num_seeds for curve in self.curves)
-        return f"{regret_words(self.definition)}, {seeds}"
+        seeds = {curve.num_seeds for curve in self.curves}
+        words = seeds_words(seeds, spread_words(self.curves))
+        return f"{regret_words(self.definition)}, {words}"
 
 
 def draw(axes: Axes, panel: Panel, looks: Mapping[tuple[str, str], Style] | None = None) -> None:
@@ -241,51 +247,6 @@ def regret_label(definition: str, final: bool = False) -> str:
     """
     label = REGRET_LABELS.get(definition, f"{definition} regret $R(t)$")
     return label.replace("R(t)", "R(T)") if final else label
-
-
-def marked(look: Style) -> dict[str, Any]:
-    """Colour and marker of a style, as matplotlib's keywords."""
-    return {
-        "color": look.color,
-        "marker": look.marker,
-        "markersize": _MARKER_SIZES.get(look.marker, 3.4),
-        "markeredgewidth": 0.35,
-        "markeredgecolor": "white",
-    }
-
-
-def some_markers(times: np.ndarray, start: float, step: float) -> tuple[float, float] | None:
-    """Matplotlib's `markevery` for a few markers along a line, in shares of the axes: of a single
-    time the only one."""
-    return (start, step) if len(times) > 1 else None
-
-
-def draw_intervals(
-    axes: Axes, times: np.ndarray, lower: np.ndarray, upper: np.ndarray, color: str, alpha: float
-) -> None:
-    """Draws 95 % intervals as a band, or a single one as a bar; NaN where there is none."""
-    if np.isfinite(lower + upper).sum() == 1:
-        axes.vlines(times, lower, upper, color=color, linewidth=0.8)
-    else:
-        axes.fill_between(times, lower, upper, color=color, alpha=alpha, linewidth=0)
-
-
-def draw_runs(axes: Axes, times: np.ndarray, runs: np.ndarray, color: str) -> None:
-    """Draws single runs as thin lines; where only the end of one is known, as a dot."""
-    for run in runs:
-        alone = np.isfinite(run).sum() == 1
-        axes.plot(
-            times,
-            run,
-            color=color,
-            linewidth=0.5,
-            alpha=0.75,
-            marker="." if alone else None,
-            markersize=3.0,
-            clip_on=not alone,
-            in_layout=False,  # on a logarithmic axis a run without regret is far below
-            zorder=2.5,
-        )
 
 
 def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: int) -> None:

@@ -13,8 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import draw_intervals, marked, names_of, some_markers
+from jaxduel.plotting.curves import names_of
 from jaxduel.plotting.figures import panels_figure
+from jaxduel.plotting.lines import draw_intervals, marked, some_markers, spread_words
 from jaxduel.plotting.missing import Missing
 from jaxduel.plotting.shades import looks_of
 from jaxduel.plotting.styles import Style, dress
@@ -120,7 +121,8 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
         for rule in found.named:
             curve = Curve(label, found.votes, *found.probability(rule), rule=rule)
             panels.setdefault(found.problem, []).append(replace(curve, name=name))
-    seeds = seeds_words((len(found.cast) for found in founds), "bands: 95 %")
+    drawn = spread_words((curve for curves in panels.values() for curve in curves), of="")
+    seeds = seeds_words((len(found.cast) for found in founds), drawn)
     return votes_figure([
         VotesPanel(curves, problem_words(problem), about=seeds)
         for problem, curves in panels.items()

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import Scale, draw_intervals, draw_runs, marked, some_markers
+from jaxduel.plotting.curves import Scale
 from jaxduel.plotting.ends import End, label_ends
+from jaxduel.plotting.lines import draw_intervals, draw_runs, marked, some_markers
 from jaxduel.plotting.styles import Style, dress, style_of
 
 _MOST_TICKS = 10

@@ -99,27 +99,19 @@ def steps_words(definition: str) -> str:
     return "pulls" if definition == "pulls" else "comparisons"
 
 
-def seeds_words(counts: Iterable[int], drawn: str | None = None) -> str:
-    """Numbers of seeds, and how the spread over them is drawn: as bands, or lines of single runs
-    where there are few; or as `drawn` says.
+def seeds_words(counts: Iterable[int], drawn: str = "") -> str:
+    """Numbers of seeds, and behind them how the spread over them is drawn.
 
     Example:
       >>> from jaxduel.plotting import seeds_words
-      >>> seeds_words([100, 20])
-      '20 to 100 seeds, bands: 95 % of the mean'
+      >>> seeds_words([100, 20], "bands: 95 %")
+      '20 to 100 seeds, bands: 95 %'
     """
     known = {int(count) for count in counts}
     if not known:
         return ""
-    high = max(known)
-    text = f"{range_text(known)} seed{'' if high == 1 else 's'}"
-    if drawn is not None:
-        return f"{text}, {drawn}" if drawn else text
-    if high >= FEW:
-        text += ", bands: 95 % of the mean"
-    if any(1 < count < FEW for count in known):
-        text += ", thin lines: single seeds"
-    return text
+    text = f"{range_text(known)} seed{'' if max(known) == 1 else 's'}"
+    return f"{text}, {drawn}" if drawn else text
 
 
 def length(text: str) -> int:

@@ -10,7 +10,16 @@ import pytest
 from matplotlib.text import Text
 
 from jaxduel import plotting
-from jaxduel.plotting import Curve, Missing, Panel, Reference, regret_figure
+from jaxduel.plotting import (
+    COLUMNS,
+    Curve,
+    Missing,
+    Panel,
+    Reference,
+    regret_figure,
+    seeds_words,
+    spread_words,
+)
 from tests.plotting.cases import CURVES, made_up
 
 
@@ -140,8 +149,33 @@ def test_few_seeds_are_thin_lines_in_place_of_a_band():
     assert not axes.collections
     assert figure.legends[0].get_title().get_text().endswith("4 seeds, thin lines: single seeds")
     points = replace(Curve.from_result(result), separate=True)
-    (axes,) = regret_figure([Panel([points], time_scale="log")]).axes
+    figure = regret_figure([Panel([points], time_scale="log")])
+    (axes,) = figure.axes
+    assert figure.legends[0].get_title().get_text().endswith("4 seeds, dots: single seeds")
     assert [line.get_marker() for line in axes.lines].count(".") == 4
+
+
+def test_captions_say_how_the_spread_over_seeds_is_drawn():
+    few, many = Curve.from_result(made_up("rucb", 5.0, num_seeds=3)), CURVES[0]
+    cases = {
+        "bands: 95 % of the mean": [many],
+        "bars: 95 % of the mean": [replace(many, separate=True)],
+        "bands: 95 % of the mean, thin lines: single seeds": [few, many],
+        "bars: 95 % of the mean, dots: single seeds": [
+            replace(few, separate=True), replace(many, separate=True),
+        ],
+    }  # fmt: skip
+    for words, curves in cases.items():
+        about = Panel(curves).about
+        assert about == f"average regret, {seeds_words({c.num_seeds for c in curves}, words)}"
+    # few seeds that are not known one by one have a band
+    assert spread_words([replace(few, runs=None)]) == "bands: 95 % of the mean"
+    one_time = {name: getattr(many, name)[:1] for name in ("times", *COLUMNS)}
+    assert spread_words([replace(many, **one_time)]) == "bars: 95 % of the mean"
+    assert few.runs is not None
+    assert spread_words([replace(few, runs=few.runs[:, :1])]) == "dots: single seeds"
+    alone = replace(many, **dict.fromkeys(("lower95", "upper95"), np.full(5, np.nan)))
+    assert spread_words([alone]) == ""
 
 
 def test_ends_that_coincide_are_labelled_in_their_order():

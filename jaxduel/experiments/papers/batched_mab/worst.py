@@ -113,6 +113,7 @@ class WorstPlan:
                 )
             )
             bounds.append(plotting.SweepBound(name, f"bound, {grid}", at, self.bounds(grid)))
+        seeds = plotting.seeds_words([self.runs], plotting.spread_words(curves))
         return plotting.SweepPanel(
             curves=curves,
             bounds=bounds,
@@ -120,7 +121,7 @@ class WorstPlan:
             across="batches $M$",
             up="worst regret $R(T)$ over gaps",
             up_scale="log",
-            about=f"regret, $K={NUM_ARMS}$, {plotting.seeds_words([self.runs])}",
+            about=f"regret, $K={NUM_ARMS}$, {seeds}",
         )
 
     def table(self, samples: Samples, setting: Setting) -> str:

@@ -26,7 +26,7 @@ _WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$"}
 
 def draw_curves(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
     """Draws a set of axes for each facet, by name its title, with curves over an axis."""
-    from jaxduel.plotting import Missing, SweepCurve, SweepPanel
+    from jaxduel.plotting import Missing, SweepCurve, SweepPanel, spread_words
     from jaxduel.plotting.facets import facet_figure
 
     ends = np.array([points["x"].min(), points["x"].max()])
@@ -67,7 +67,9 @@ def draw_curves(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
             across_scale="log" if log else "linear",
         )
         drawn.append(facet)
-    return facet_figure(drawn, _heading(points))
+    curves = [one for facet in drawn if isinstance(facet, SweepPanel) for one in facet.curves]
+    of = "" if "rule" in points else " of the mean"
+    return facet_figure(drawn, _heading(points, spread_words(curves, of)))
 
 
 def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Figure:
@@ -98,7 +100,7 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
     across, up = (_axis_label(axis, points) for axis in axes)
     each = " and ".join(_axis_label(axis, points) for axis in axes if axis in settings)
     framed = any(one.best.any() for group in groups for one in group if one.best is not None)
-    heading = f"{_heading(points, '')}, at the horizon"
+    heading = f"{_heading(points)}, at the horizon"
     if framed:
         heading += f", framed: the least{f' for each {each}' if each else ''}"
     note = ""
@@ -118,26 +120,27 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
 
 def draw_votes(points: Frame, titles: Mapping[str, str]) -> Figure:
     """Draws a set of axes for each facet, by name its title, with the probability against votes."""
-    from jaxduel.plotting import Missing
+    from jaxduel.plotting import Missing, spread_words
     from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
 
-    about, panels = _heading(points), list[VotesPanel | Missing]()
-    for name, title in titles.items():
-        some = points[points["facet"] == name]
-        if some.empty:
-            panels.append(Missing(title, _NOT_YET))
-            continue
-        curves = [
+    curves = {
+        name: [
             Curve(
                 line["label"].iloc[0],
                 *(line[name].to_numpy() for name in ("t", "mean", "lower95", "upper95")),
                 name=line["policy"].iloc[0],
                 rule=line["rule"].iloc[0],
             )
-            for _, line in some.groupby("line", sort=False)
+            for _, line in points[points["facet"] == name].groupby("line", sort=False)
         ]
-        panels.append(VotesPanel(curves, title, about=about))
-    return votes_figure(panels)
+        for name in titles
+    }
+    every = (curve for some in curves.values() for curve in some)
+    about = _heading(points, spread_words(every, of=""))
+    return votes_figure([
+        VotesPanel(some, titles[name], about=about) if some else Missing(titles[name], _NOT_YET)
+        for name, some in curves.items()
+    ])  # fmt: skip
 
 
 def _axis_label(axis: str, points: Frame) -> str:
@@ -158,7 +161,7 @@ def _regret_label(points: Frame, x: str) -> str:
     return f"{words} ${'R(t)' if x == 't' else 'R(T)'}$"
 
 
-def _heading(points: Frame, drawn: str | None = None) -> str:
+def _heading(points: Frame, drawn: str = "") -> str:
     """The problem, regret and seeds that all points have in common, in words; `drawn` as for
     `seeds_words`."""
     from jaxduel.plotting.words import problem_words, regret_words, seeds_words, setting_words
@@ -168,14 +171,9 @@ def _heading(points: Frame, drawn: str | None = None) -> str:
         words.append(problem_words(problems[0]))
         if "num_arms=" not in problems[0]:
             words.append(setting_words("num_arms", int(points["num_arms"].iloc[0])))
-    if "definition" not in points:
-        return ", ".join([*words, seeds_words(points["num_seeds"], "bands: 95 %")])
-    if points["definition"].nunique() == 1:
+    if "definition" in points and points["definition"].nunique() == 1:
         words.append(regret_words(str(points["definition"].iloc[0])))
-    seeds = seeds_words(points["num_seeds"], drawn)
-    if points[RUNS[0]].notna().sum() < points["num_seeds"].between(2, len(RUNS)).sum():
-        seeds = seeds.replace("thin lines: single seeds", "dots: single seeds at $T$")
-    return ", ".join([*words, seeds])
+    return ", ".join([*words, seeds_words(points["num_seeds"], drawn)])
 
 
 def _least(stack: np.ndarray, choices: tuple[int, ...]) -> np.ndarray:
