@@ -13,6 +13,9 @@ from jaxduel.experiments.estimates import mean_of, std_over_mean
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.files import csv_text
 
+_SHARES = "by arm in one run, by rank in the mean over runs"
+"""The columns of a `SharesPlan`."""
+
 
 @dataclass(frozen=True)
 class SpreadPlan:
@@ -108,7 +111,7 @@ class SharesPlan:
             ranks = ["largest", "2nd", "3rd", *(f"{n}th" for n in range(4, len(one) + 1))]
             stacks.append(plotting.Stack(c.name, runs, means, ranks[: len(one)]))
         title = title_of(self.name, self.data.title)
-        return plotting.SharesPanel(stacks, title, "share of exploitations")
+        return plotting.SharesPanel(stacks, title, "share of exploitations", _SHARES)
 
     def table(self, samples: Samples, setting: Setting) -> str:
         """Per policy, a line per winner of one run, and one per rank of the mean over runs."""

@@ -87,7 +87,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class SharesPanel:
-    """One set of axes: columns of shares side by side; `about` as in `BarsPanel`.
+    """One set of axes: columns of shares side by side; `about` has what they are of in words.
 
     Example:
       >>> import numpy as np

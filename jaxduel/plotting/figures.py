@@ -251,9 +251,10 @@ def add_legend(
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     heading = broken(heading, int(width / _LEGEND_LETTER))
+    above = heading.count("\n") + bool(heading)
     if not found:
         figure.suptitle(heading, fontsize=FONT_SIZE)
-        return 0
+        return above
     labels = list(dict.fromkeys([*(label for label in order if label in found), *found]))
     columns = min(len(labels), columns_for(labels))
     letters = int((width - _LEGEND_HANDLE) / _LEGEND_LETTER)
@@ -276,7 +277,7 @@ def add_legend(
     if heading:
         legend.set_title(heading, FontProperties(size=FONT_SIZE))
     legend.get_title().set_multialignment("center")
-    return lines + "".join([heading, *texts]).count("\n") + bool(heading)
+    return above + lines + "".join(texts).count("\n")
 
 
 def _legend_columns(alone: bool, labels: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ import jaxduel as jd
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.plans import PanelPlan, Setting, all_entries, figure_of
+from jaxduel.experiments.report.charts import seen
 from jaxduel.experiments.reproduction import draw_panels
 from jaxduel.experiments.samples import Sample
 
@@ -95,7 +96,9 @@ def test_shares_of_one_run_and_of_all():
     plan = SharesPlan("5a", data_set("a"), (competitor("dts"),))
     assert [entry.record_pairs for _, entry in plan.entries] == [True]
     samples = {("a", "dts"): sample("dts", [1.0, 1.0, 1.0], selves)}
-    one, mean = plan.panel(samples, SETTING).stacks
+    panel = plan.panel(samples, SETTING)
+    assert seen(panel).what.startswith("Share of exploitations: by arm in one run, by rank")
+    one, mean = panel.stacks
     np.testing.assert_allclose(one.shares, [0.7, 0.2, 0.1])
     assert list(one.inscriptions) == ["arm 2", "arm 3", "arm 1"]
     np.testing.assert_allclose(mean.shares, [0.55, 0.25, 0.2])  # the third run has none

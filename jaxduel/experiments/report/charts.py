@@ -258,12 +258,8 @@ def _shares(panel: plotting.SharesPanel) -> Seen:
         )
         for stack in panel.stacks
     ]
-    label = plain(panel.label)
-    return Seen(
-        f"{capital(label)}: of one run by arm, and the mean over runs of the "
-        "largest, the second, and so on.",
-        f"Columns of shares. {'; '.join(said)}.",
-    )
+    what = ": ".join(plain(text) for text in (panel.label, panel.about) if text)
+    return Seen(f"{capital(what)}.", f"Columns of shares. {'; '.join(said)}.")
 
 
 def _maps(panel: plotting.HeatPanel) -> Seen:

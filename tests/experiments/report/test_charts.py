@@ -76,7 +76,9 @@ def test_bars_shares_and_maps_are_pictures_with_words():
     assert bars.table.rows == (("D-TS", "40.0 [36.0, 44.0]", "55.0 [49.5, 60.5]"),)
     assert "arxiv: D-TS (40)." in bars.alt
     stack = plotting.Stack("pcomp", "PCOMP\none run", np.array([0.25, 0.75]), ["arm 1", "arm 2"])
-    assert "PCOMP one run: arm 1 25%, arm 2 75%" in seen(plotting.SharesPanel([stack])).alt
+    shares = seen(plotting.SharesPanel([stack], label="share of $R(T)$", about="by arm"))
+    assert "PCOMP one run: arm 1 25%, arm 2 75%" in shares.alt
+    assert shares.what == "Share of R(T): by arm."
     cells = np.array([[0.0, 1.0], [1.0, np.nan]])
     common = {"label": "x", "across": "B", "up": "T", "columns": ["2", "4"], "rows": ["1", "9"]}
     best = plotting.HeatPanel(
