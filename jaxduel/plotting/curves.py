@@ -255,7 +255,7 @@ def _draw_line(axes: Axes, curve: Curve, look: Style, floor: float, position: in
         curve.mean,
         linestyle=look.line,
         linewidth=1.2,
-        markevery=some_markers(curve.times, 0.03 + 0.03 * (position % 6), 0.19),
+        markevery=some_markers(curve.mean, 0.03 + 0.03 * (position % 6), 0.19),
         label=curve.label,
         zorder=3 + 0.01 * position,
         **marked(look),

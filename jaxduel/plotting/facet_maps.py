@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from jaxduel.errors import InputError
 from jaxduel.plotting.facets import arrangement
-from jaxduel.plotting.figures import drawing
+from jaxduel.plotting.figures import LETTER, drawing
 from jaxduel.plotting.heatmaps import HeatMap, draw_cells, frame_best, write_numbers
 from jaxduel.plotting.styles import FONT_SIZE
-from jaxduel.plotting.ticks import kept
+from jaxduel.plotting.ticks import ROOM, is_wide, kept
 from jaxduel.plotting.words import broken, number
 
 _HEIGHT = 1.75
@@ -24,8 +24,6 @@ _HEIGHT = 1.75
 _TITLE_LETTERS = 28
 _FRAME = 0.72
 """Share of the width that is maps, not labels and scales."""
-_LOG_FROM = 20.0
-"""Numbers that span more than this factor have logarithmic colours."""
 
 
 def facet_map_figure(
@@ -82,7 +80,7 @@ def facet_map_figure(
                     axes.text(0.5, 0.5, "no numbers yet", transform=axes.transAxes, ha="center")
                 axes.set_title(broken(one.title, _TITLE_LETTERS), fontsize=FONT_SIZE + 0.5)
                 lowest = (row + 1, column) not in places
-                _label(axes.xaxis, columns, 0.17, lowest)
+                _label(axes.xaxis, columns, ROOM, lowest)
                 _label(axes.yaxis, rows, 0.09, column == 0)
                 axes.set_xlabel(across if lowest else "")
                 axes.set_ylabel(up if column == 0 else "")
@@ -91,7 +89,7 @@ def facet_map_figure(
                     ScalarMappable(scale, "viridis"), ax=mine, aspect=16, pad=0.02, fraction=0.06
                 )
                 bar.ax.tick_params(length=1.5, which="both")
-        letters = int(width / 0.06)
+        letters = int(width / LETTER)
         figure.suptitle(broken(heading, letters), fontsize=FONT_SIZE)
         figure.supxlabel(broken(note, letters), fontsize=FONT_SIZE)
         figure.set_size_inches(width, 0.45 + 0.25 * bool(note) + _HEIGHT * down)
@@ -104,8 +102,7 @@ def _scale(group: Sequence[HeatMap]) -> Normalize:
     values = np.concatenate([one.values.ravel() for one in group])
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    logarithmic = low > 0 and high > _LOG_FROM * low
-    return LogNorm(low, high) if logarithmic else Normalize(min(low, 0.0), high or 1.0)
+    return LogNorm(low, high) if is_wide(low, high) else Normalize(min(low, 0.0), high or 1.0)
 
 
 def _label(axis: Axis, values: Sequence[float], room: float, shown: bool) -> None:

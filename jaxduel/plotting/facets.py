@@ -13,7 +13,15 @@ from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator
 
 from jaxduel.errors import InputError
 from jaxduel.plotting import ticks
-from jaxduel.plotting.figures import COLUMN_WIDTH, PAGE_WIDTH, add_legend, drawing
+from jaxduel.plotting.figures import (
+    COLUMN_WIDTH,
+    LEGEND_HANDLE,
+    LEGEND_LINE,
+    LETTER,
+    PAGE_WIDTH,
+    add_legend,
+    drawing,
+)
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.styles import Style, dress
@@ -27,11 +35,8 @@ _HEIGHT = 1.8
 _NARROW = 5.0
 """Inches: a figure of two sets of axes, or of one with a long legend."""
 _MOST_IN_COLUMN = 6
-_LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.145, 0.62, 0.058
 TITLE_LETTERS = 32
 """Letters in a line of the title of one of three in a row."""
-_LOG_FROM, _LEAST_DECADES = 20.0, 2.0
-"""Regret that spans more than this factor has a logarithmic axis, of at least so many decades."""
 _MOST_DECADES = 4.0
 """Regret against time is shown from so many decades below its largest value on."""
 
@@ -39,7 +44,7 @@ _MOST_DECADES = 4.0
 def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> Figure:
     """Draws facets in rows of up to three, with one legend above them all, below a heading. Those
     with the same label of the vertical axis share its scale: logarithmic if numbers are positive
-    and span more than a factor of 20, else from 0. Missing ones are empty frames that say why.
+    and far apart (`ticks.is_wide`), else from 0. Missing ones are empty frames that say why.
 
     Raises:
       InputError: if there is no facet, or one without curves.
@@ -74,7 +79,7 @@ def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> F
                 axes.set_xlabel("")
         labels = dict.fromkeys(label for _, label in styles)
         lines = add_legend(figure, labels, partial(_legend_columns, width), heading, width)
-        height = (2.2 if len(facets) == 1 else 0.2 + _HEIGHT * rows) + _LEGEND_LINE * lines
+        height = (2.2 if len(facets) == 1 else 0.2 + _HEIGHT * rows) + LEGEND_LINE * lines
         figure.set_size_inches(width, height)
         figure.draw_without_rendering()
     return figure
@@ -138,11 +143,11 @@ def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
     if any(curve.dense for curve in curves):  # early values do not decide on the scale
         ends = [curve.mean[-(len(curve.mean) // 2 + 1) :] for curve in curves]
         spanned = np.concatenate([end[end > 0] for end in ends])
-    if len(spanned) and not (means < 0).any() and top > _LOG_FROM * spanned.min():
+    if len(spanned) and not (means < 0).any() and ticks.is_wide(spanned.min(), top):
         high = np.log10(top) + 0.1
         low = max(np.log10(positive.min()), high - max(_MOST_DECADES, np.ptp(np.log10(spanned))))
         low -= 0.1
-        if high - low < _LEAST_DECADES:
+        if high - low < ticks.LEAST_DECADES:
             low, high = np.floor(low + 0.1), np.ceil(high - 0.1)
         return float(10**low), float(10**high)
     bottom = float(np.nanmin(means, initial=0.0))
@@ -151,4 +156,4 @@ def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
 
 def _legend_columns(width: float, labels: Sequence[str]) -> int:
     """Number of labels that fit side by side."""
-    return max(1, int(width / (_LEGEND_HANDLE + _LEGEND_LETTER * max(map(length, labels)))))
+    return max(1, int(width / (LEGEND_HANDLE + LETTER * max(map(length, labels)))))

@@ -42,7 +42,8 @@ _ABOUT_LETTERS = 54
 """Letters of the second line of a panel's title that are about as wide as the panel."""
 _LONG_LABEL = 8
 """Characters: of labels longer than this only two fit side by side in a column."""
-_LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.14, 0.54, 0.06
+LEGEND_LINE, LEGEND_HANDLE, LETTER = 0.14, 0.54, 0.06
+"""Inches: height of a legend's line, width of what stands before a label, that of a letter."""
 
 
 def regret_figure(panels: Sequence[Panel | Missing]) -> Figure:
@@ -210,7 +211,7 @@ def panels_figure(
         order = dict.fromkeys(entry.label for panel in there for entry in contents(panel))
         width = COLUMN_WIDTH if alone else PAGE_WIDTH
         lines = add_legend(figure, order, partial(_legend_columns, alone), heading, width)
-        extra = _LEGEND_LINE * max(0, lines - (2 if alone else 1))
+        extra = LEGEND_LINE * max(0, lines - (2 if alone else 1))
         figure.set_size_inches(width, (2.75 if alone else 0.55 + 2.2 * rows) + extra)
         figure.draw_without_rendering()
     return figure
@@ -250,14 +251,14 @@ def add_legend(
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    heading = broken(heading, int(width / _LEGEND_LETTER))
+    heading = broken(heading, int(width / LETTER))
     above = heading.count("\n") + bool(heading)
     if not found:
         figure.suptitle(heading, fontsize=FONT_SIZE)
         return above
     labels = list(dict.fromkeys([*(label for label in order if label in found), *found]))
     columns = min(len(labels), columns_for(labels))
-    letters = int((width - _LEGEND_HANDLE) / _LEGEND_LETTER)
+    letters = int((width - LEGEND_HANDLE) / LETTER)
     texts = [broken(label, letters) for label in labels]
     while True:
         lines = -(-len(labels) // columns)
@@ -284,7 +285,7 @@ def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
     """Number of legend entries that fit side by side: fewer where labels are long."""
     lengths = sorted(map(length, labels))
     if not alone:
-        widths = [_LEGEND_HANDLE + _LEGEND_LETTER * letters for letters in lengths[-6:]]
+        widths = [LEGEND_HANDLE + LETTER * letters for letters in lengths[-6:]]
         return 6 if sum(widths) <= PAGE_WIDTH else 3
     return 3 if lengths[-1] <= _LONG_LABEL else 2
 

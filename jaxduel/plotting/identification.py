@@ -153,7 +153,7 @@ def _draw(
             curve.probability,
             linestyle=lines.get(curve.rule, look.line),
             linewidth=1.2,
-            markevery=some_markers(curve.votes, 0.03 + 0.03 * (position % 6), 0.19),
+            markevery=some_markers(curve.probability, 0.03 + 0.03 * (position % 6), 0.19),
             label=None if curve.key in labelled else curve.label,
             zorder=3 + 0.01 * position,
             **marked(look),

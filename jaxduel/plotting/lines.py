@@ -26,10 +26,10 @@ def marked(look: Style) -> dict[str, Any]:
     }
 
 
-def some_markers(times: np.ndarray, start: float, step: float) -> tuple[float, float] | None:
-    """Matplotlib's `markevery` for a few markers along a line, in shares of the axes: of a single
-    time the only one."""
-    return (start, step) if len(times) > 1 else None
+def some_markers(values: np.ndarray, start: float, step: float) -> tuple[float, float] | None:
+    """Matplotlib's `markevery` for a few markers along a line, in shares of the axes: at a single
+    known value one there."""
+    return (start, step) if np.isfinite(values).sum() > 1 else None
 
 
 def draw_intervals(

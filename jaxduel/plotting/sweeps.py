@@ -17,8 +17,6 @@ from jaxduel.plotting.styles import Style, dress, style_of
 
 _MOST_TICKS = 10
 """About so many values that were tried get a tick each."""
-_LEAST_DECADES = 2.0
-"""Logarithmic axes of numbers that span less begin and end with whole decades."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +138,7 @@ def draw_curves(
     for position, (curve, look) in enumerate(zip(curves, looks, strict=True)):
         style: dict[str, Any] = {"color": look.color} if curve.level else marked(look)
         if curve.dense:
-            style["markevery"] = some_markers(curve.at, 0.04 + 0.03 * (position % 5), 0.24)
+            style["markevery"] = some_markers(curve.mean, 0.04 + 0.03 * (position % 5), 0.24)
         axes.plot(
             curve.at,
             curve.mean,
@@ -178,6 +176,6 @@ def _scale(axes: Axes, panel: SweepPanel) -> None:
         ticks.linear(axes.yaxis)
         return
     low, high = np.log10(axes.get_ylim())
-    if high - low < _LEAST_DECADES:
+    if high - low < ticks.LEAST_DECADES:
         axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high))
     ticks.decades(axes.yaxis)

@@ -22,6 +22,15 @@ from jaxduel.plotting.words import number
 
 ROOM = 0.17
 """Ticks nearer to each other than this share of the axis are left out."""
+LEAST_DECADES = 2.0
+"""Logarithmic axes of numbers that span less begin and end with whole decades."""
+_WIDE = 20.0
+
+
+def is_wide(low: float, high: float) -> bool:
+    """True if a logarithmic scale suits numbers between two ends: they are positive, and span more
+    than a factor of 20."""
+    return bool(low > 0 and high > _WIDE * low)
 
 
 def linear(axis: Axis, most: int = 5) -> None:

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from jaxduel.display import counted
 from jaxduel.plotting import ticks
 from jaxduel.plotting.curves import names_of
-from jaxduel.plotting.figures import PAGE_WIDTH, drawing
+from jaxduel.plotting.figures import LETTER, PAGE_WIDTH, drawing
 from jaxduel.plotting.heatmaps import write_numbers
 from jaxduel.plotting.styles import FONT_SIZE, dress
 from jaxduel.plotting.words import broken, regret_words, setting_words
@@ -60,7 +60,7 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
         _draw_ascents(left, found)
         left.set_ylabel(label or _LABELS[found.objective].format(regret_words(found.regret)))
         dress(left, "")
-        title = broken(_title(found), int(PAGE_WIDTH / 0.06))
+        title = broken(_title(found), int(PAGE_WIDTH / LETTER))
         figure.legend(
             loc="outside upper left", ncols=4, frameon=False, title=title, alignment="left",
             title_fontsize=FONT_SIZE + 0.5,

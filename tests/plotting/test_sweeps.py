@@ -51,6 +51,19 @@ def test_a_single_point_is_a_marker_with_its_interval(dense):
     assert [text.get_text() for text in axes.get_xticklabels()] == ["300"]
 
 
+def test_numbers_that_are_not_known_leave_a_logarithmic_axis():
+    curve = swept("dts", "D-TS", at=[1, 10, 100], mean=[1.0, np.nan, 90.0])
+    nothing = swept("rucb", "RUCB", at=[1, 10, 100], mean=[np.nan] * 3)
+    for dense in (True, False):
+        curves = [replace(one, dense=dense) for one in (curve, nothing)]
+        (axes,) = facet_figure([SweepPanel(curves=curves, across_scale="log")]).axes
+        assert axes.get_yscale() == "log"
+        low, high = axes.get_ylim()
+        assert low < 1 < 90 < high
+        assert axes.get_xlim()[0] <= 1
+        assert len(axes.lines) == 2
+
+
 def test_labels_of_final_regret_say_so():
     assert plotting.regret_label("copeland", final=True) == "Copeland regret $R(T)$, normalised"
     assert "$R(t)" in plotting.regret_label("borda")

@@ -226,6 +226,7 @@ def _chart(figure: SweepFigure) -> Chart:
     """The curves of a figure with one facet, over comparisons, pulls or votes."""
     from jaxduel.plotting.identification import rule_lines
     from jaxduel.plotting.shades import looks_of
+    from jaxduel.plotting.ticks import is_wide
     from jaxduel.plotting.words import regret_words, steps_words
 
     points = figure.points
@@ -245,7 +246,7 @@ def _chart(figure: SweepFigure) -> Chart:
     if of_votes:
         up = "probability that the best arm is named"
         return Chart("votes", up, True, False, 0.0, 1.02, tuple(lines))
-    up_log = low > 0 and high > 20 * low
+    up_log = is_wide(low, high)
     definition = points["definition"].iloc[0]
     up = f"{regret_words(definition)} R(t)"
     ends = (0.8 * low, 1.2 * high) if up_log else (0.0, 1.05 * high or None)
