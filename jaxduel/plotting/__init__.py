@@ -15,7 +15,6 @@ from jaxduel.plotting.curves import REGRET_LABELS as REGRET_LABELS
 from jaxduel.plotting.curves import Curve as Curve
 from jaxduel.plotting.curves import Panel as Panel
 from jaxduel.plotting.curves import Reference as Reference
-from jaxduel.plotting.curves import Scale as Scale
 from jaxduel.plotting.curves import draw as draw
 from jaxduel.plotting.curves import few_runs as few_runs
 from jaxduel.plotting.curves import regret_label as regret_label
@@ -45,6 +44,7 @@ from jaxduel.plotting.styles import style_of as style_of
 from jaxduel.plotting.sweeps import SweepBound as SweepBound
 from jaxduel.plotting.sweeps import SweepCurve as SweepCurve
 from jaxduel.plotting.sweeps import SweepPanel as SweepPanel
+from jaxduel.plotting.ticks import Scale as Scale
 from jaxduel.plotting.words import regret_words as regret_words
 from jaxduel.plotting.words import seeds_words as seeds_words
 from jaxduel.plotting.worst_cases import worst_case_figure as worst_case_figure

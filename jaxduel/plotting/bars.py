@@ -9,8 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from jaxduel.plotting.curves import Scale
+from jaxduel.plotting import ticks
 from jaxduel.plotting.styles import Style, dress, ink, style_of
+from jaxduel.plotting.ticks import Scale, scale_for
+from jaxduel.plotting.words import length
+
+_LETTERS = 52
+"""Letters that have room below a panel."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,11 @@ class BarsPanel:
     label: str = ""
     scale: Scale = "log"
     about: str = ""
+
+    @property
+    def drawn_scale(self) -> Scale:
+        """The scale of the axis: linear where no bar is above 0, as 0 has no logarithm."""
+        return scale_for(self.scale, (bar.values for bar in self.bars))
 
 
 @dataclass(frozen=True)
@@ -120,11 +130,33 @@ def draw_bars(axes: Axes, panel: BarsPanel, looks: Mapping[tuple[str, str], Styl
             yerr=np.nan_to_num(errors),
             error_kw={"elinewidth": 0.7, "ecolor": "0.15"},
         )
-    axes.set_yscale(panel.scale)
-    axes.set_xticks(places, list(panel.groups))
-    axes.tick_params(axis="x", length=0)
+    _scale(axes, panel)
+    _name_places(axes, panel.groups)
     axes.set_ylabel(panel.label)
     dress(axes, panel.title, grid="y")
+
+
+def _name_places(axes: Axes, names: Sequence[str]) -> None:
+    """Names what stands at 0, 1, 2, ...: names are tilted where they have no room side by side."""
+    longest = max(length(line) for name in names for line in name.split("\n"))
+    tilt = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.set_xticks(
+        range(len(names)), list(names), **tilt if longest * len(names) > _LETTERS else {}
+    )
+    axes.tick_params(axis="x", length=0)
+
+
+def _scale(axes: Axes, panel: BarsPanel) -> None:
+    """Scales the axis of the numbers: it begins well below the least bar if it is logarithmic."""
+    values = np.concatenate([bar.values for bar in panel.bars])
+    axes.set_yscale(panel.drawn_scale)
+    if panel.drawn_scale == "log":
+        axes.set_ylim(bottom=min(axes.get_ylim()[0], 0.5 * values[values > 0].min()))
+        ticks.decades(axes.yaxis)
+    else:
+        axes.set_ylim(bottom=ticks.bottom([values]))
+        ticks.linear(axes.yaxis)
 
 
 def draw_shares(axes: Axes, panel: SharesPanel) -> None:
@@ -147,8 +179,7 @@ def draw_shares(axes: Axes, panel: SharesPanel) -> None:
                 middle = bottom + share / 2
                 axes.text(place, middle, word, ha="center", va="center", color=ink(shade))
             bottom += share
-    axes.set_xticks(range(len(panel.stacks)), [stack.label for stack in panel.stacks])
-    axes.tick_params(axis="x", length=0)
+    _name_places(axes, [stack.label for stack in panel.stacks])
     axes.set_ylim(0, 1)
     axes.set_ylabel(panel.label)
     dress(axes, panel.title, grid="y")

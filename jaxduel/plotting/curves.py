@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,12 +22,11 @@ from jaxduel.plotting.lines import (
 )
 from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.styles import Style, dress
+from jaxduel.plotting.ticks import Scale, scale_for
 from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
 from jaxduel.simulation import Result
 from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import interval95
-
-Scale = Literal["linear", "log"]
 
 REGRET_LABELS = {
     "average": r"regret $R(t)=\sum\,(\epsilon_i+\epsilon_j)/2$",
@@ -184,7 +183,7 @@ class Panel:
     @property
     def up_scale(self) -> Scale:
         """The scale of the axis of regret: linear where there is none, as 0 has no logarithm."""
-        return self.regret_scale if any((c.mean > 0).any() for c in self.curves) else "linear"
+        return scale_for(self.regret_scale, (curve.mean for curve in self.curves))
 
     @property
     def about(self) -> str:
@@ -285,10 +284,10 @@ def _draw_points(axes: Axes, curve: Curve, look: Style, floor: float, position: 
 
 
 def _floor(panel: Panel) -> float:
-    """Lower end of the axis of regret: 0, or if it is logarithmic below every line at an early
-    time, the first on a logarithmic axis."""
+    """Lower end of the axis of regret: that of a linear one, or below every line at an early
+    time, the first if that of time is logarithmic, too."""
     if panel.up_scale == "linear":
-        return 0.0
+        return ticks.bottom(curve.mean for curve in panel.curves)
     linear, curves = panel.time_scale == "linear", panel.curves
     early = max(c.times[-1] for c in curves) / 100 if linear else min(c.times[0] for c in curves)
     values = [np.interp(early, curve.times, curve.mean) for curve in curves]

@@ -23,7 +23,7 @@ _HEIGHT = 1.75
 """Inches: a row of maps with its titles."""
 _TITLE_LETTERS = 28
 _FRAME = 0.72
-"""Share of the width that is maps, not labels and scales."""
+"""Share of the width and the height that is maps, not labels and scales."""
 
 
 def facet_map_figure(
@@ -74,7 +74,7 @@ def facet_map_figure(
                 axes = grid[row, column]
                 mine.append(axes)
                 draw_cells(axes, one.values, cmap="viridis", norm=scale)
-                write_numbers(axes, one.values, width * _FRAME / along)
+                write_numbers(axes, one.values, width * _FRAME / along, _FRAME * _HEIGHT)
                 frame_best(axes, one.best)
                 if not np.isfinite(one.values).any():
                     axes.text(0.5, 0.5, "no numbers yet", transform=axes.transAxes, ha="center")

@@ -66,8 +66,7 @@ def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> F
                 continue
             facet = facets[number]
             if isinstance(facet, Missing):
-                title = broken(facet.title, TITLE_LETTERS)
-                draw_missing(axes, Missing(title, facet.why), TITLE_LETTERS - 8)
+                draw_missing(axes, facet, TITLE_LETTERS - 8)
                 continue
             _draw(axes, facet, styles, *limits[facet.up])
             left = facets[number - 1] if number % columns else None
@@ -133,11 +132,10 @@ def _scale_across(axes: Axes, facet: SweepPanel, low: float) -> None:
 def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
     """Ends of the axis of regret; a positive lower end stands for a logarithmic axis."""
     curves = [curve for facet in facets for curve in facet.curves]
-    means = np.concatenate([curve.mean for curve in curves])
-    tops = np.concatenate([
-        (curve.upper95 if curve.runs is None else curve.runs).ravel() for curve in curves
-    ])  # fmt: skip
-    top = float(np.nanmax(np.concatenate([means, tops]), initial=0.0))
+    means = np.concatenate([curve.mean[np.isfinite(curve.mean)] for curve in curves])
+    tops = [(curve.upper95 if curve.runs is None else curve.runs).ravel() for curve in curves]
+    known = np.concatenate([means, *tops])
+    top = float(known.max(initial=0.0, where=np.isfinite(known)))
     positive = means[means > 0]
     spanned = positive
     if any(curve.dense for curve in curves):  # early values do not decide on the scale
@@ -150,8 +148,8 @@ def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
         if high - low < ticks.LEAST_DECADES:
             low, high = np.floor(low + 0.1), np.ceil(high - 0.1)
         return float(10**low), float(10**high)
-    bottom = float(np.nanmin(means, initial=0.0))
-    return 1.05 * min(bottom, 0.0), 1.06 * top if top > 0 else 1.0
+    bottom = ticks.bottom([means])
+    return bottom, 1.06 * top if top > 0 else 0.0 if bottom < 0 else 1.0
 
 
 def _legend_columns(width: float, labels: Sequence[str]) -> int:

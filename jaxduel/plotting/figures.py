@@ -38,8 +38,8 @@ PAGE_WIDTH = 6.75
 """Inches: both columns."""
 DPI = 300
 
-_ABOUT_LETTERS = 54
-"""Letters of the second line of a panel's title that are about as wide as the panel."""
+_TITLE_LETTERS, _ABOUT_LETTERS = 46, 54
+"""Letters that are about as wide as a panel, or as that and the room beside it."""
 _LONG_LABEL = 8
 """Characters: of labels longer than this only two fit side by side in a column."""
 LEGEND_LINE, LEGEND_HANDLE, LETTER = 0.14, 0.54, 0.06
@@ -201,9 +201,10 @@ def panels_figure(
                 draw_missing(axes, panel)
                 continue
             draw_panel(axes, panel)
-            if abouts and panel.about:
-                title = f"{panel.title}\n{broken(panel.about, _ABOUT_LETTERS)}".lstrip()
-                axes.set_title(title, fontsize=FONT_SIZE + 0.5)
+            title = broken(panel.title, _TITLE_LETTERS)
+            if abouts:
+                title = f"{title}\n{broken(panel.about, _ABOUT_LETTERS)}".strip()
+            axes.set_title(title, fontsize=FONT_SIZE + 0.5)
         for axes in grid[len(panels) :]:
             axes.remove()
         if not alone:

@@ -33,8 +33,11 @@ _SMALLEST, _LARGEST = 4.5, FONT_SIZE
 """Points: letters of the numbers in cells; where they would be smaller they are left out."""
 _MOST_IN_A_ROW = 3
 _TITLE_LETTERS = 85
-_MOST_LETTERS = 22
-"""Of labels with more letters in all every other one is left out."""
+_MOST_LETTERS, _MOST_ROWS = 22, 9
+"""Letters of the labels of columns in all, and labels of rows, that have room; of more some are
+left out."""
+_CHOICE_LETTERS = 10
+"""Letters that have room beside the maps."""
 _ROW, _HEAD, _FOOT = 1.1, 0.2, 0.36
 """Inches: height of a row of maps, space above it for titles, and below the last for labels."""
 _TITLE, _LEFT, _RIGHT = 0.22, 0.52, 0.86
@@ -133,12 +136,13 @@ def draw_heat_panel(figure: Figure, panel: HeatPanel, below: float) -> None:
     for position, (axes, one) in enumerate(zip(row, panel.maps, strict=True)):
         draw_cells(axes, one.values if "norm" in look else _colored(one, look["cmap"]), **look)
         texts = _texts(panel, one.values)
-        write_numbers(axes, one.values, room, texts)
+        write_numbers(axes, one.values, room, _ROW, texts)
         frame_best(axes, one.best)
         lowest, leftmost = position + columns >= len(panel.maps), position % columns == 0
         axes.set_title(one.title, fontsize=FONT_SIZE, pad=2.5)
-        _label(axes.xaxis, panel.columns, shown=lowest)
-        _label(axes.yaxis, panel.rows, shown=leftmost)
+        letters = sum(map(length, panel.columns))
+        _label(axes.xaxis, panel.columns, -(-letters // _MOST_LETTERS), shown=lowest)
+        _label(axes.yaxis, panel.rows, -(-len(panel.rows) // _MOST_ROWS), shown=leftmost)
         axes.set_xlabel(panel.across if lowest else "", labelpad=2.0)
         axes.set_ylabel(panel.up if leftmost else "", labelpad=2.0)
     figure.text(left, top + _TITLE / whole, _title(panel), fontsize=FONT_SIZE + 0.5)
@@ -159,20 +163,24 @@ def draw_heat_missing(figure: Figure, panel: Missing, below: float) -> None:
 
 
 def write_numbers(
-    axes: Axes, values: np.ndarray, width: float, texts: Sequence[str] | None = None
+    axes: Axes,
+    values: np.ndarray,
+    width: float,
+    height: float,
+    texts: Sequence[str] | None = None,
 ) -> None:
     """Writes the numbers of a map into its cells, if there is room.
 
     Args:
       axes: the axes, with the map drawn.
       values: (rows, columns) numbers.
-      width: of the map, in inches.
+      width, height: of the map, in inches.
       texts: in place of the numbers, row by row.
     """
     texts = [compact(value) for value in values.flat] if texts is None else texts
     longest = max((len(text) for text in texts), default=0)
-    room = 72 * width / values.shape[1]
-    size = min(_LARGEST, 0.85 * room / (0.62 * max(longest, 1)))
+    down, across = 72 * height / values.shape[0], 72 * width / values.shape[1]
+    size = min(_LARGEST, 0.8 * down, 0.85 * across / (0.62 * max(longest, 1)))
     if size < _SMALLEST:
         return
     (image,) = axes.images
@@ -194,7 +202,8 @@ def frame_best(axes: Axes, best: np.ndarray | None) -> None:
 
 
 def compact(value: float, digits: int = 3) -> str:
-    """A number in a cell, to so many digits, or as an integer: 0.123, 12.3, 1234, 1.2e4.
+    """A number in a cell, to so many digits, or as an integer: 0.123, 12.3, 1234, 1.2e4; nothing
+    where there is none.
 
     Example:
       >>> from jaxduel.plotting.heatmaps import compact
@@ -203,6 +212,8 @@ def compact(value: float, digits: int = 3) -> str:
       >>> [compact(value, 2) for value in (0.04, 1.26, 99.6)]
       ['0.04', '1.3', '100']
     """
+    if not np.isfinite(value):
+        return ""
     if abs(value) >= 1e4 or 0 < abs(value) < 1e-3:
         mantissa, exponent = f"{value:.1e}".split("e")
         return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
@@ -230,7 +241,7 @@ def _look(panel: HeatPanel) -> dict[str, Any]:
     values = np.concatenate([one.values.ravel() for one in panel.maps])
     values = values[np.isfinite(values)]
     if panel.kind == "ratio":
-        most = float(np.abs(values).max(initial=1e-9))
+        most = float(np.abs(values).max(initial=0.0)) or 1.0
         return {"cmap": "RdBu_r", "norm": Normalize(-most, most)}
     least, most = (values.min(), values.max()) if len(values) else (0.0, 1.0)
     return {"cmap": "viridis", "norm": Normalize(float(least), float(most))}
@@ -265,9 +276,8 @@ def _colored(one: HeatMap, colors: ListedColormap) -> np.ndarray:
     return cells
 
 
-def _label(axis: Axis, labels: Sequence[str], shown: bool) -> None:
-    """Sets ticks at all cells, or at every other one where labels are wide."""
-    step = 1 if sum(map(length, labels)) <= _MOST_LETTERS else 2
+def _label(axis: Axis, labels: Sequence[str], step: int, shown: bool) -> None:
+    """Sets ticks at every so many cells."""
     chosen = list(labels)[::step]
     axis.set_ticks(range(0, len(labels), step), chosen if shown else [""] * len(chosen))
 
@@ -276,13 +286,14 @@ def _explain_choices(axes: Axes, panel: HeatPanel) -> None:
     """A legend to the right of the last map."""
     pairs = zip(_choice_colors(len(panel.choices)), panel.choices, strict=True)
     axes.legend(
-        handles=[Patch(color=color, label=choice) for color, choice in pairs],
-        title=panel.label,
+        handles=[Patch(color=c, label=broken(choice, _CHOICE_LETTERS)) for c, choice in pairs],
+        title=broken(panel.label, _CHOICE_LETTERS),
         loc="center left",
-        bbox_to_anchor=(1.02, 0.5),
+        bbox_to_anchor=(1.0, 0.5),
         frameon=False,
         handlelength=0.9,
         handletextpad=0.4,
-        borderaxespad=0.2,
+        borderaxespad=0.8,
+        borderpad=0.0,
         title_fontsize=FONT_SIZE,
     )

@@ -165,7 +165,7 @@ def _draw(
     for rule, line in lines.items():
         axes.plot([], [], color="0.3", linestyle=line, linewidth=1.2, label=f"by {rule}")
     votes = np.concatenate([curve.votes for curve in panel.curves])
-    first = votes[votes > 0].min(initial=votes.max())
+    first = votes[votes > 0].min(initial=max(votes.max(), 1))
     if votes.min() == 0:  # up to the first checkpoint linear
         axes.set_xscale("symlog", linthresh=first)
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from jaxduel.plotting.styles import FONT_SIZE
-from jaxduel.plotting.words import plain
+from jaxduel.plotting.words import broken, plain
 
 _LETTERS = 30
 
@@ -28,11 +28,12 @@ class Missing:
 
 
 def draw_missing(axes: Axes, panel: Missing, letters: int = _LETTERS) -> None:
-    """Draws an empty frame with the reason in it, in lines of so many letters."""
+    """Draws an empty frame with the reason in it, in lines of so many letters; those of the title
+    are a little longer."""
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[:].set(color="0.7", linestyle=(0, (4, 3)), visible=True)
-    axes.set_title(panel.title, fontsize=FONT_SIZE + 0.5)
+    axes.set_title(broken(panel.title, letters + 8), fontsize=FONT_SIZE + 0.5)
     text = plain("\n".join(textwrap.wrap(panel.why, letters)))
     place = {"ha": "center", "va": "center", "transform": axes.transAxes}
     axes.text(0.5, 0.5, text, color="0.35", **place)

@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import Scale
 from jaxduel.plotting.ends import End, label_ends
 from jaxduel.plotting.lines import draw_intervals, draw_runs, marked, some_markers
 from jaxduel.plotting.styles import Style, dress, style_of
+from jaxduel.plotting.ticks import Scale, scale_for
 
 _MOST_TICKS = 10
 """About so many values that were tried get a tick each."""
@@ -106,6 +106,11 @@ class SweepPanel:
     up_scale: Scale = "linear"
     about: str = ""
 
+    @property
+    def drawn_scale(self) -> Scale:
+        """The scale of the vertical axis: linear if no number is above 0."""
+        return scale_for(self.up_scale, (curve.mean for curve in self.curves))
+
 
 def draw_sweep(axes: Axes, panel: SweepPanel, looks: Mapping[tuple[str, str], Style]) -> None:
     """Draws a panel: means joined by lines, their 95 % bands, and reference curves; looks are by
@@ -170,9 +175,9 @@ def _scale(axes: Axes, panel: SweepPanel) -> None:
         ticks.at_values(axes.xaxis, values.tolist(), places.tolist(), 1 / _MOST_TICKS)
     else:
         ticks.decades(axes.xaxis)
-    axes.set_yscale(panel.up_scale)
-    if panel.up_scale == "linear":
-        axes.set_ylim(bottom=0)
+    axes.set_yscale(panel.drawn_scale)
+    if panel.drawn_scale == "linear":
+        axes.set_ylim(bottom=ticks.bottom(curve.mean for curve in panel.curves))
         ticks.linear(axes.yaxis)
         return
     low, high = np.log10(axes.get_ylim())

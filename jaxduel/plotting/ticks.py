@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,11 +27,25 @@ LEAST_DECADES = 2.0
 """Logarithmic axes of numbers that span less begin and end with whole decades."""
 _WIDE = 20.0
 
+Scale = Literal["linear", "log"]
+
 
 def is_wide(low: float, high: float) -> bool:
     """True if a logarithmic scale suits numbers between two ends: they are positive, and span more
     than a factor of 20."""
     return bool(low > 0 and high > _WIDE * low)
+
+
+def scale_for(asked: Scale, values: Iterable[np.ndarray]) -> Scale:
+    """The scale asked for; a linear one where no value is positive, as 0 has no logarithm."""
+    return asked if any((some > 0).any() for some in values) else "linear"
+
+
+def bottom(values: Iterable[np.ndarray]) -> float:
+    """Lower end of a linear axis of some values: 0, or below those that are negative."""
+    return 1.05 * min(
+        (float(some.min(initial=0.0, where=some < 0)) for some in values), default=0.0
+    )
 
 
 def linear(axis: Axis, most: int = 5) -> None:
@@ -69,7 +84,7 @@ def span(axes: Axes, begin: float, end: float, room: float = 1.0) -> None:
     if begin < end:
         axes.set_xlim(begin / room, end * room)
     else:
-        axes.set_xlim(begin / 2, end * 2)
+        axes.set_xlim(begin / 2, end * 2 or 1)
         at_values(axes.xaxis, [end], [end])
 
 

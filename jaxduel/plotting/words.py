@@ -121,10 +121,18 @@ def length(text: str) -> int:
 
 def broken(text: str, letters: int) -> str:
     """A text, broken into lines where it has more letters: after commas before a space or a letter,
-    and after opening brackets."""
+    and after opening brackets; parts that are longer, without formulas, at spaces or anywhere."""
     lines = [""]
-    for part in re.split(r"(?<=, )|(?<=[(\[])|(?<=,)(?=[a-z])", text):
-        if lines[-1] and length(lines[-1] + part.removesuffix(", ")) > letters:
+    parts = re.split(r"(?<=, )|(?<=[(\[])|(?<=,)(?=[a-z])", text)
+    for part in (piece for whole in parts for piece in _pieces(whole, letters)):
+        if lines[-1] and length((lines[-1] + part).rstrip(", ")) > letters:
             lines.append("")
         lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _pieces(part: str, letters: int) -> list[str]:
+    if "$" in part or len(part) <= letters:
+        return [part]
+    words = re.split(r"(?<= )", part)
+    return [word[at : at + letters] for word in words for at in range(0, len(word), letters)]

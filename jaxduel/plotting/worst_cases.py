@@ -120,6 +120,6 @@ def _draw_matrix(figure: Figure, axes: Axes, preferences: np.ndarray) -> None:
     axes.set_xlabel("against arm $j$")
     axes.set_ylabel("arm $i$")
     texts = [f"{value:.2f}".lstrip("0") for value in preferences.flat]
-    write_numbers(axes, preferences, _MATRIX, texts)
+    write_numbers(axes, preferences, _MATRIX, _MATRIX, texts)
     bar = figure.colorbar(image, ax=axes, shrink=0.85)
     bar.set_label("$p_{ij}$, $i$ beats $j$")

@@ -50,6 +50,29 @@ def test_words_in_columns_are_read_on_their_colour():
     assert colors == ["white", "white", "black", *["black"] * 3]
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("values", [[0.0, 0.0], [np.nan, np.nan], [-2.0, -1.0], [np.nan, 3.0]])
+def test_bars_of_any_numbers_stand_on_an_axis_with_all_groups(values, scale, recwarn):
+    bar = Bar("dts", "D-TS", *np.array([values, values, values]))
+    (axes,) = bars_figure([BarsPanel(["a", "b"], [bar], scale=scale)]).axes
+    assert axes.get_yscale() == ("log" if scale == "log" and values[1] == 3 else "linear")
+    low, high = axes.get_xlim()
+    assert low < 0 < 1 < high
+    bottom, known = axes.get_ylim()[0], np.nan_to_num(values)
+    assert bottom < known.min() if known.min() < 0 else bottom <= known.max() / 2
+    assert not recwarn.list
+
+
+def test_names_of_columns_do_not_overlap():
+    names = [f"a long policy {number}" for number in range(9)]
+    stacks = [Stack("dts", name, np.array([1.0]), ["a"]) for name in names]
+    figure = shares_figure([SharesPanel(stacks)])
+    labels = figure.axes[0].get_xticklabels()
+    assert {label.get_rotation() for label in labels} == {25}
+    short = shares_figure([SharesPanel(stacks[:2])]).axes[0].get_xticklabels()
+    assert {label.get_rotation() for label in short} == {0}
+
+
 @pytest.mark.parametrize("kind", ["png", "pdf"])
 def test_all_kinds_of_figures_can_be_written(kind):
     one = np.ones(1)

@@ -178,6 +178,29 @@ def test_captions_say_how_the_spread_over_seeds_is_drawn():
     assert spread_words([alone]) == ""
 
 
+@pytest.mark.parametrize("regret", [[0, 0, 0], [-1, -2, -3], [np.nan] * 3])
+@pytest.mark.parametrize("time_scale", ["linear", "log"])
+def test_curves_without_positive_regret_are_in_the_picture(regret, time_scale, recwarn):
+    values = dict.fromkeys(COLUMNS, np.array(regret, float))
+    times = np.array([1, 10, 100])
+    curve = Curve(name="dts", label="D-TS", times=times, num_seeds=20, **values)
+    (axes,) = regret_figure([Panel([curve], time_scale=time_scale)]).axes
+    low, high = axes.get_ylim()
+    assert low <= np.nan_to_num(regret).min() < high
+    assert not recwarn.list
+
+
+def test_long_titles_stay_within_the_page():
+    title = "some_matrix_of_preferences_of_people_2024-12_version_3.csv, $K=3$"
+    panels = [Panel(CURVES, title=title), Missing(title, "not here")] * 2
+    figure = regret_figure(panels)
+    figure.draw_without_rendering()
+    boxes = [axes.title.get_window_extent() for axes in figure.axes]
+    assert boxes[0].x1 < boxes[1].x0
+    assert figure.get_window_extent().x0 <= boxes[0].x0
+    assert boxes[1].x1 <= figure.get_window_extent().x1
+
+
 def test_ends_that_coincide_are_labelled_in_their_order():
     first = CURVES[0]
     curves = [replace(first, label=f"P{i}", mean=(1 + 0.002 * i) * first.mean) for i in (2, 0, 1)]

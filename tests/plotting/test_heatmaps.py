@@ -1,12 +1,14 @@
 """Maps of amounts, ratios and choices."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 from matplotlib.colors import to_rgb
 
 from jaxduel import plotting
-from jaxduel.plotting import heat_figure
+from jaxduel.plotting import HeatMap, heat_figure
+from jaxduel.plotting.facet_maps import facet_map_figure
 from jaxduel.plotting.styles import ink
 from tests.plotting.cases import CELLS, heats
 
@@ -73,6 +75,34 @@ def test_letters_are_read_on_every_colour():
     assert [ink(grey) for grey in ("0.49", "0.51", "black", "white")] == [
         "white", "black", "white", "black",
     ]  # fmt: skip
+
+
+def test_what_has_no_room_is_left_out():
+    tall = np.ones((30, 3))
+    rows = [str(number) for number in range(30)]
+    figure = heat_figure([replace(heats("amount", tall), rows=rows)])
+    axes = figure.axes[0]
+    assert not axes.texts
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert all(a.y1 < b.y0 for a, b in itertools.pairwise(boxes))
+
+
+def test_the_legend_of_choices_stays_within_the_page():
+    choices = ["a very long name of a choice", "averyveryverylongname"]
+    figure = heat_figure([heats("choice", np.zeros((2, 3)), choices=choices)])
+    box = figure.axes[0].get_legend().get_window_extent()
+    assert box.x1 <= figure.get_window_extent().x1
+
+
+def test_infinite_numbers_are_left_out():
+    values = [[np.inf, -np.inf, np.nan], [1, 2, 3]]
+    for kind in ("amount", "ratio"):
+        axes = heat_figure([heats(kind, values)]).axes[0]
+        assert len(axes.texts) == 3
+    same = facet_map_figure([[HeatMap("", np.array(values))]], across="", up="", columns=[1, 2, 3],
+                            rows=[1, 2])  # fmt: skip
+    assert [text.get_text() for text in same.axes[0].texts] == ["1", "2", "3"]
 
 
 def test_rows_of_maps_have_their_columns_below_each_other():

@@ -92,3 +92,10 @@ def test_a_figure_of_nothing_is_refused():
         figure_of([])
     with pytest.raises(InputError, match="at least one panel"):
         identification_figure([])
+
+
+def test_no_votes_alone_can_be_drawn(recwarn):
+    share = np.array([0.25])
+    (axes,) = votes_figure([VotesPanel([Curve("dts", np.array([0]), share, share, share)])]).axes
+    assert axes.get_xlim()[0] <= 0 < axes.get_xlim()[1]
+    assert not recwarn.list

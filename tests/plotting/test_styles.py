@@ -67,8 +67,10 @@ def test_styles_in_one_figure_differ_in_line_or_marker_whatever_the_policies():
 def test_long_names_are_broken_between_instances():
     name = "piecewise[gap,1500,strong-borda,9000,gap]"
     assert broken(name, 28) == "piecewise[gap,1500,\nstrong-borda,9000,gap]"
-    assert broken("changes after 1,000,000", 10) == "changes after 1,000,000"
+    assert broken("changes after 1,000,000", 13) == "changes after\n1,000,000"
     assert broken(name, 60) == name
+    assert broken("$K = 5$ and so on", 4) == "$K = 5$ and so on"
+    assert broken("abcdefghij, abcd efgh", 4) == "abcd\nefgh\nij,\nabcd\nefgh"
 
 
 @pytest.mark.parametrize(

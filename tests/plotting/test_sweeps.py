@@ -52,16 +52,32 @@ def test_a_single_point_is_a_marker_with_its_interval(dense):
 
 
 def test_numbers_that_are_not_known_leave_a_logarithmic_axis():
-    curve = swept("dts", "D-TS", at=[1, 10, 100], mean=[1.0, np.nan, 90.0])
-    nothing = swept("rucb", "RUCB", at=[1, 10, 100], mean=[np.nan] * 3)
+    at = [1, 10, 100, 1_000]
+    curve = swept("dts", "D-TS", at=at, mean=[np.nan, 1.0, np.nan, 90.0])
+    nothing = swept("rucb", "RUCB", at=at, mean=[np.nan] * 4)
     for dense in (True, False):
         curves = [replace(one, dense=dense) for one in (curve, nothing)]
         (axes,) = facet_figure([SweepPanel(curves=curves, across_scale="log")]).axes
         assert axes.get_yscale() == "log"
         low, high = axes.get_ylim()
         assert low < 1 < 90 < high
-        assert axes.get_xlim()[0] <= 1
         assert len(axes.lines) == 2
+
+
+@pytest.mark.parametrize("mean", [[0.0] * 3, [np.nan] * 3, [-1.0, -3.0, np.nan]])
+def test_numbers_without_a_logarithm_have_a_linear_axis(mean, recwarn):
+    panel = SweepPanel(curves=[swept("dts", "D-TS", mean=mean)], up_scale="log")
+    for draw in (sweep_figure, facet_figure):
+        (axes,) = draw([panel]).axes
+        assert axes.get_yscale() == "linear"
+        assert axes.get_ylim()[0] <= np.nan_to_num(mean).min()
+    assert not recwarn.list
+
+
+def test_infinite_numbers_leave_the_axes_of_facets_finite():
+    curve = swept("dts", "D-TS", mean=[1.0, 2.0, np.inf])
+    (axes,) = facet_figure([SweepPanel(curves=[curve])]).axes
+    assert 2 < axes.get_ylim()[1] < 3
 
 
 def test_labels_of_final_regret_say_so():

@@ -188,7 +188,7 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
         color = plotting.style_of(bound.name).color
         at, values = numbers(bound.at), numbers(bound.values)
         lines.append(Line(plain(bound.label), color, "dot", at, values, reference=True))
-    log, up_log = panel.across_scale == "log", panel.up_scale == "log"
+    log, up_log = panel.across_scale == "log", panel.drawn_scale == "log"
     across, up = plain(panel.across), plain(panel.up)
     what = f"{capital(up)} against {across}: means with 95 % intervals; {_scales(log, up_log)}."
     if panel.bounds:
@@ -243,7 +243,7 @@ def _bars(panel: plotting.BarsPanel) -> Seen:
     ]
     return Seen(
         f"{capital(label)}, with 95 % intervals, for {' and '.join(groups)}; "
-        f"{'logarithmic' if panel.scale == 'log' else 'linear'} axis.",
+        f"{'logarithmic' if panel.drawn_scale == 'log' else 'linear'} axis.",
         f"Bars. {' '.join(said)}",
         table=Table(f"{capital(label)} [95 %]", ("", *groups), rows),
     )
