@@ -24,8 +24,9 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     from jaxduel.experiments.file_names import named_after
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.files import csv_text
-    from jaxduel.plotting import COLUMNS, result_curves, results_figure
+    from jaxduel.plotting import COLUMNS, results_figure
     from jaxduel.plotting.curves import rows_of
+    from jaxduel.plotting.results import figure_curves
     from jaxduel.simulation import load_result
 
     results = [load_result(path) for path in paths]
@@ -34,7 +35,7 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     name = named_after(f"curves-{','.join(names)}")
     folder = OutputFolder(paths[0].parent if out is None else out)
     rows = []
-    for path, one, curve in zip(paths, results, result_curves(results), strict=True):
+    for path, one, curve in zip(paths, results, figure_curves(results), strict=True):
         told = path, one.problem, one.definition, one.horizon, curve.label, curve.name
         rows += [(*told, *row) for row in rows_of(curve)]
     first = ("file", "problem", "definition", "horizon", "label", "policy", "t")

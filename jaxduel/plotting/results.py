@@ -68,18 +68,37 @@ def results_figure(results: Sequence[Result]) -> Figure:
       >>> [axes.get_title() for axes in results_figure(results).axes]
       ['weights 2 to 1, $K=2$', 'weights 4 to 1, $K=2$']
     """
-    _require_results(results)
-    groups: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        groups.setdefault((_text(result, "problem"), result.definition), []).append(result)
-    named = Counter((some[0].problem, some[0].definition) for some in groups.values())
+    curves, groups = figure_curves(results), _groups(results)
+    named = Counter((results[which[0]].problem, key[1]) for key, which in groups.items())
     panels = []
-    for (text, definition), some in groups.items():
-        problem = some[0].problem
-        words = problem_words(problem) if named[problem, definition] == 1 else text
-        title = f"{words}, $K={some[0].plays.shape[-1]}$"
-        panels.append(Panel(result_curves(some), title, definition=definition, time_scale="log"))
+    for (text, definition), which in groups.items():
+        first, drawn = results[which[0]], [curves[i] for i in which]
+        words = problem_words(first.problem) if named[first.problem, definition] == 1 else text
+        title = f"{words}, $K={first.plays.shape[-1]}$"
+        panels.append(Panel(drawn, title, definition=definition, time_scale="log"))
     return regret_figure(panels)
+
+
+def figure_curves(results: Sequence[Result]) -> list[Curve]:
+    """The curves of `results_figure`, in the order of the results: as `result_curves`, but labels
+    distinguish only results of one problem and one definition of regret.
+
+    Raises:
+      InputError: if `results` is no sequence of results.
+    """
+    _require_results(results)
+    curves: dict[int, Curve] = {}
+    for which in _groups(results).values():
+        curves |= zip(which, result_curves([results[i] for i in which]), strict=True)
+    return [curves[i] for i in range(len(results))]
+
+
+def _groups(results: Sequence[Result]) -> dict[tuple[str, str], list[int]]:
+    """Which results share axes, by problem and definition of regret."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i, result in enumerate(results):
+        groups.setdefault((_text(result, "problem"), result.definition), []).append(i)
+    return groups
 
 
 def _require_results(results: Sequence[Result]) -> None:

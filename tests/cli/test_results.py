@@ -45,6 +45,14 @@ def test_a_file_of_a_run_is_shown_and_drawn_and_not_lost(capsys, tmp_path, monke
     code, text, _ = outcome(capsys, "plot", file, "--out", tmp_path / "figures")
     assert (tmp_path / "figures" / "curves-r.png").stat().st_size > 0
 
+    toy = tmp_path / "toy.nc"
+    cyclic = ("cyclic" if word == "arxiv" else word for word in arguments)
+    assert outcome(capsys, *cyclic, toy)[0] == 0
+    assert outcome(capsys, "plot", file, toy)[0] == 0
+    with (tmp_path / "curves-r,toy.csv").open() as table:
+        labels = {row["label"] for row in csv.DictReader(table)}
+    assert labels == {"RMED1"}  # as in the legend: each problem has axes of its own
+
     before = file.read_bytes()
     with monkeypatch.context() as context:
         context.setattr(jd, "simulate", None)  # refused before anything is simulated

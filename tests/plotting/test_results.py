@@ -9,6 +9,7 @@ import pytest
 import jaxduel as jd
 from jaxduel import plotting
 from jaxduel.plotting import STYLES, Curve, Panel, regret_figure
+from jaxduel.plotting.results import figure_curves
 from tests.plotting.cases import made_up
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -71,6 +72,18 @@ def test_results_of_several_problems_have_axes_of_their_own():
     first, second = plotting.results_figure(alike).axes
     assert [first.get_title(), second.get_title()] == ["toy aaaaaa, $K=3$", "toy bbbbbb, $K=3$"]
     assert (len(first.get_lines()), len(second.get_lines())) == (2, 1)
+
+
+def test_curves_have_the_labels_of_the_legend():
+    rucb = made_up("rucb", 5.0)
+    results = [
+        replace(rucb, made_by={"seed": 1}), replace(made_up("rucb", 6.0), problem="gap"),
+        replace(rucb, made_by={"seed": 2}),
+    ]  # fmt: skip
+    labels = [curve.label for curve in figure_curves(results)]
+    assert labels == ["RUCB, seed = 1", "RUCB", "RUCB, seed = 2"]
+    texts = [text.get_text() for text in plotting.results_figure(results).legends[0].get_texts()]
+    assert sorted(texts) == sorted(labels)
 
 
 @pytest.mark.parametrize("results", [made_up("rucb", 5.0), ["rucb"]])
