@@ -1,5 +1,6 @@
 """Plans: laws of simulated futures."""
 
+from dataclasses import replace
 from statistics import NormalDist
 
 import jax
@@ -128,6 +129,15 @@ def by_hand(now=0.25, **correct):
 
 
 NEVER, LATE, SOON, EVER = (0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)
+
+
+def test_a_log_with_dollars_in_its_name_is_printed_and_drawn_as_it_is(plan):
+    name = "a$b^{$.csv"
+    fit = replace(plan.fit, votes=replace(plan.fit.votes, name=name))
+    of_it = replace(plan, fit=fit)
+    assert name in of_it.summary()[0]
+    title = of_it.plot().axes[0].title
+    assert title._preprocess_math(title.get_text()) == (name, False)
 
 
 def test_votes_needed_and_saved_of_outcomes_by_hand():
