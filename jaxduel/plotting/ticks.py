@@ -119,4 +119,4 @@ def kept(values: Sequence[float], places: Sequence[float], room: float = ROOM) -
 
 def _plain(value: float) -> str:
     """A tick of a linear axis, where 1,000 stands beside 500."""
-    return f"{value:g}" if abs(value) < 1e4 else number(value)
+    return f"{value:g}" if 1e3 <= abs(value) < 1e4 else number(value)

@@ -33,10 +33,10 @@ _REGRETS = {
 
 
 def number(value: float) -> str:
-    """A number in a tick or a title: 32, 0.51, 2000; 1,000 and all from 10,000 on as multiples of
-    powers of ten."""
+    """A number in a tick or a title: 32, 0.51, 2000; 1,000, all from 10,000 on and all below 0.0001
+    as multiples of powers of ten."""
     power = math.log10(abs(value)) if value else 0.0
-    if not math.isfinite(value) or not (power >= 4 or round(power, 12) == 3):
+    if not math.isfinite(value) or not (power >= 4 or power < -4 or round(power, 12) == 3):
         return f"{value:g}"
     mantissa, exponent = f"{value:.3e}".split("e")
     ten = f"10^{{{int(exponent)}}}"
@@ -47,19 +47,20 @@ def number(value: float) -> str:
 def policy_words(name: str, parameters: Mapping[str, Any]) -> str:
     """A policy as papers write it, with the parameters given: "SCOMP2, B = 8"."""
     parts = (setting_words(key, value) for key, value in parameters.items())
-    return ", ".join([policies.label(name), *parts])
+    return ", ".join([plain(policies.label(name)), *parts])
 
 
 def setting_words(name: str, value: Any) -> str:
     """A parameter or a size with its value: "B = 8"."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return f"{SYMBOLS.get(name, name)} = {number(float(value)) if is_number else value}"
+    text = number(float(value)) if is_number else plain(str(value))
+    return f"{SYMBOLS.get(name, name)} = {text}"
 
 
 def problem_words(name: str) -> str:
     """A problem: "btl, K = 4, instance = 0" for "btl(num_arms=4, instance=0)"."""
     what, settings = problem_parts(name)
-    return plain(", ".join([what, *(setting_words(*pair) for pair in settings)]))
+    return ", ".join([plain(what), *(setting_words(*pair) for pair in settings)])
 
 
 def problem_parts(name: str) -> tuple[str, list[tuple[str, str]]]:

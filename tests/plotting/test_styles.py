@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from jaxduel.experiments import papers
 from jaxduel.plotting import STYLES, style_of
 from jaxduel.plotting.shades import apart, looks_of
-from jaxduel.plotting.words import broken, problem_words
+from jaxduel.plotting.words import broken, number, policy_words, problem_words
 
 
 def test_every_policy_has_a_colour_of_its_own():
@@ -81,10 +81,22 @@ def test_long_names_are_broken_between_instances():
         ("btl_from_weights(weights=(3, 2, 1))", "btl_from_weights, weights = (3, 2, 1)"),
         ("matrix (1).npz(key=a)", "matrix (1).npz, key = a"),
         ("matrix (1).csv", "matrix (1).csv"),
+        ("mine(alpha=0.5, file=a$b.csv)", r"mine, $\alpha$ = 0.5, file = a\$b.csv"),
     ],
 )
 def test_problems_have_words_of_their_parameters(problem, words):
     assert problem_words(problem) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2000, "2000"), (1e3, "$10^{3}$"), (2e4, r"$2\!\cdot\!10^{4}$"), (0.0001, "0.0001"),
+        (1e-5, "$10^{-5}$"), (2e-9, r"$2\!\cdot\!10^{-9}$"), (0, "0"),
+    ],
+)  # fmt: skip
+def test_numbers_far_from_one_are_multiples_of_powers_of_ten(value, text):
+    assert number(value) == text
 
 
 @pytest.mark.parametrize("name", ["b$x^{$.csv", "a$b.csv", "$.csv"])
@@ -93,3 +105,4 @@ def test_a_name_with_dollars_is_drawn_as_it_is(name):
     assert "".join(chr(glyph[2]) for glyph in parsed.glyphs) == f"{name}K"
     shown, is_formula = Text(text=problem_words(name))._preprocess_math(problem_words(name))
     assert (shown, is_formula) == (name, False)
+    assert policy_words(name, {}) == problem_words(name)

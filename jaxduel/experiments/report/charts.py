@@ -14,6 +14,7 @@ from jaxduel.experiments.report.records import Chart, Line, Numbers, Table
 from jaxduel.experiments.report.words import capital, plain
 from jaxduel.experiments.short_numbers import rounded, short
 from jaxduel.plotting.shades import looks_in
+from jaxduel.plotting.ticks import bottom
 from jaxduel.plotting.words import steps_words
 
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
@@ -125,7 +126,7 @@ def _regret(panel: plotting.Panel) -> Seen:
     log, up_log = panel.time_scale == "log", panel.up_scale == "log"
     unit = steps_words(panel.definition)
     up = plain(plotting.regret_label(panel.definition))
-    low, high = _limits(panel) if up_log else (0.0, panel.top)
+    low, high = _limits(panel) if up_log else (bottom(c.mean for c in panel.curves), panel.top)
     each = runs_words({c.num_seeds for c in panel.curves}, [c.lower95 for c in panel.curves])
     separate = [plain(curve.label) for curve in panel.curves if curve.separate]
     what = f"{capital(up)} against {unit} t up to T = {end:,}: {each}; {_scales(log, up_log)}."
@@ -165,7 +166,7 @@ def _limits(panel: plotting.Panel) -> tuple[float | None, float | None]:
 def _final_regrets(curves: Sequence[plotting.Curve]) -> Table:
     """The end of each curve, the lowest first."""
     rows = []
-    for curve in sorted(curves, key=lambda c: c.mean[-1]):
+    for curve in sorted(curves, key=lambda c: np.nan_to_num(c.mean[-1], nan=np.inf)):
         last = {name: float(getattr(curve, name)[-1]) for name in plotting.COLUMNS}
         error = last["sem"] if np.isfinite(last["sem"]) else np.nan
         rows.append(
@@ -218,8 +219,8 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
     drawn = [np.concatenate([c.mean, c.lower95, c.upper95]) for c in panel.curves]
     drawn += [bound.values for bound in panel.bounds]
     known = np.concatenate(drawn)[np.isfinite(np.concatenate(drawn))]
-    low = 0.8 * float(min(known[known > 0], default=0)) if up_log else 0.0
-    high = 1.2 * float(max(known, default=0))
+    low = 0.8 * float(min(known[known > 0], default=0)) if up_log else bottom([known])
+    high = 1.2 * float(known.max(initial=0.0))
     chart = Chart(
         across, up, log, up_log, low if low or not up_log else None, high or None, tuple(lines)
     )

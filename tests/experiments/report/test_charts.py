@@ -51,6 +51,20 @@ def test_what_is_not_a_number_is_left_out():
     assert seen(plotting.Panel([one])).chart.lines[0].y[1:] == (None, None)
 
 
+def test_the_lowest_mean_is_first_and_negative_numbers_are_in_the_picture():
+    ends = {"a": np.nan, "b": 3.0, "c": -5.0}
+    curves = [curve(name, name, end) for name, end in ends.items()]
+    found = seen(plotting.Panel(curves, regret_scale="linear"))
+    assert [row[0] for row in found.table.rows] == ["c", "b", "a"]
+    assert found.chart.low < -5
+    at, mean = np.array([2, 4]), np.array([-2.0, -1.0])
+    varied = plotting.SweepCurve(name="a", label="a", at=at, mean=mean, lower95=mean, upper95=mean)
+    chart = seen(plotting.SweepPanel(curves=[varied], up_scale="log")).chart
+    assert not chart.up_log
+    assert chart.low < -2
+    assert chart.high is None
+
+
 def test_varied_quantities_are_told_at_both_ends():
     at, mean = np.array([2, 4, 8]), np.array([900.0, 210.0, 120.0])
     ends = {"lower95": 0.9 * mean, "upper95": 1.1 * mean}
