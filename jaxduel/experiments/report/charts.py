@@ -265,8 +265,9 @@ def _shares(panel: plotting.SharesPanel) -> Seen:
 
 def _maps(panel: plotting.HeatPanel) -> Seen:
     across, up, title = plain(panel.across), plain(panel.up), plain(panel.title)
-    cells = f"{len(panel.columns)} values of {across} by {len(panel.rows)} of {up}"
-    what = f"{len(panel.maps)} maps ({', '.join(plain(one.title) for one in panel.maps)}), {cells}."
+    cells = f"{counted(len(panel.columns), 'value')} of {across} by {len(panel.rows)} of {up}"
+    maps = counted(len(panel.maps), "map")
+    what = f"{maps} ({', '.join(plain(one.title) for one in panel.maps)}), {cells}."
     values = np.concatenate([one.values.ravel() for one in panel.maps])
     known = values[np.isfinite(values)]
     if not known.size:
@@ -276,13 +277,13 @@ def _maps(panel: plotting.HeatPanel) -> Seen:
         most = ", ".join(
             f"{name} in {count}" for name, count in zip(panel.choices, counts, strict=True)
         )
-        said = f"Of {len(known)} cells the best is {most}."
+        said = f"Of {counted(len(known), 'cell')} the best is {most}."
     elif panel.kind == "ratio":
         said = (
             f"The ratio is above 1 in {int((known > 0).sum())} and below 1 in "
-            f"{int((known < 0).sum())} of {len(known)} cells; it goes from {10 ** known.min():.3g} "
-            f"to {10 ** known.max():.3g}."
+            f"{int((known < 0).sum())} of {counted(len(known), 'cell')}; it goes "
+            f"from {10 ** known.min():.3g} to {10 ** known.max():.3g}."
         )
     else:
         said = f"{plain(panel.label)} goes from {known.min():.3g} to {known.max():.3g}."
-    return Seen(f"{title}: {what}", f"Heat maps. {said}")
+    return Seen(f"{title}: {what}" if title else what, f"Heat maps. {said}")

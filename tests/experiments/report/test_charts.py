@@ -103,6 +103,12 @@ def test_bars_shares_and_maps_are_pictures_with_words():
     assert "above 1 in 2 and below 1 in 1 of 3" in seen(ratio).alt
     amount = plotting.HeatPanel(maps=[plotting.HeatMap("", cells)], kind="amount", **common)
     assert "goes from 0 to 1" in seen(amount).alt
+    one = plotting.HeatPanel(
+        maps=[plotting.HeatMap("D-TS", cells[:1, :1])], kind="choice", choices=("a",),
+        **{**common, "columns": ["2"], "rows": ["1"]},
+    )  # fmt: skip
+    assert seen(one).what == "1 map (D-TS), 1 value of B by 1 of T."
+    assert "Of 1 cell the best is a in 1." in seen(one).alt
 
 
 @pytest.mark.parametrize(
