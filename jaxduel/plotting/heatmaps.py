@@ -256,7 +256,13 @@ def _texts(panel: HeatPanel, values: np.ndarray) -> list[str] | None:
         return [initials.get(int(i), "") for i in np.where(known, values, -1).flat]
     if panel.kind == "ratio":
         return [f"{value:.1f}".replace("-0.0", "0.0") for value in values.flat]
-    return [compact(value, 2) for value in values.flat]
+    return [_two_digits(value) for value in values.flat]
+
+
+def _two_digits(value: float) -> str:
+    """An amount: 0.04, 0.12, 4.0, 12; numbers from 1 on keep their decimal, as columns of them
+    read better."""
+    return f"{value:.1f}" if 0.995 <= abs(value) < 9.95 else compact(value, 2)
 
 
 def _choice_colors(count: int) -> list[ColorType]:

@@ -64,6 +64,9 @@ def test_small_amounts_have_two_digits():
     figure = heat_figure([heats("amount", [[0.04, 0.123, 1.26], [99.6, -0.0, 1234]])])
     words = [text.get_text() for text in figure.axes[0].texts]
     assert words == ["0.04", "0.12", "1.3", "100", "0", "1234"]
+    figure = heat_figure([heats("amount", [[4.0, 0.996, 9.96], [0.1, 12.3, -0.04]])])
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert words == ["4.0", "1.0", "10", "0.1", "12", "-0.04"]
 
 
 def test_letters_are_read_on_every_colour():
