@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 from jaxduel.errors import InputError
 from jaxduel.plotting.facets import arrangement
-from jaxduel.plotting.figures import LETTER, drawing
+from jaxduel.plotting.figures import drawing
 from jaxduel.plotting.heatmaps import HeatMap, draw_cells, frame_best, write_numbers
-from jaxduel.plotting.styles import FONT_SIZE
+from jaxduel.plotting.styles import FONT_SIZE, LETTER
 from jaxduel.plotting.ticks import ROOM, is_wide, kept
 from jaxduel.plotting.words import broken, number
 

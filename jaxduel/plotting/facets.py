@@ -17,14 +17,13 @@ from jaxduel.plotting.figures import (
     COLUMN_WIDTH,
     LEGEND_HANDLE,
     LEGEND_LINE,
-    LETTER,
     PAGE_WIDTH,
     add_legend,
     drawing,
 )
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.shades import looks_in
-from jaxduel.plotting.styles import Style, dress
+from jaxduel.plotting.styles import LETTER, Style, dress
 from jaxduel.plotting.sweeps import SweepPanel, draw_curves, label_curves
 from jaxduel.plotting.words import broken, length
 

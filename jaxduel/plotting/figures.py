@@ -26,7 +26,7 @@ from jaxduel.plotting.heatmaps import (
 )
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.shades import looks_in
-from jaxduel.plotting.styles import FONT_SIZE
+from jaxduel.plotting.styles import FONT_SIZE, LETTER
 from jaxduel.plotting.sweeps import SweepBound, SweepCurve, SweepPanel, draw_sweep
 from jaxduel.plotting.words import broken, length
 
@@ -42,8 +42,8 @@ _TITLE_LETTERS, _ABOUT_LETTERS = 46, 54
 """Letters that are about as wide as a panel, or as that and the room beside it."""
 _LONG_LABEL = 8
 """Characters: of labels longer than this only two fit side by side in a column."""
-LEGEND_LINE, LEGEND_HANDLE, LETTER = 0.14, 0.54, 0.06
-"""Inches: height of a legend's line, width of what stands before a label, that of a letter."""
+LEGEND_LINE, LEGEND_HANDLE = 0.14, 0.54
+"""Inches: height of a legend's line, width of what stands before a label."""
 
 
 def regret_figure(panels: Sequence[Panel | Missing]) -> Figure:

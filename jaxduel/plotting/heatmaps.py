@@ -16,7 +16,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.typing import ColorType
 
 from jaxduel.plotting.missing import Missing, draw_missing
-from jaxduel.plotting.styles import FONT_SIZE, ink
+from jaxduel.plotting.styles import FONT_SIZE, LETTER, ink
 from jaxduel.plotting.words import broken, length
 
 HeatKind = Literal["amount", "ratio", "choice"]
@@ -41,7 +41,8 @@ _CHOICE_LETTERS = 10
 _ROW, _HEAD, _FOOT = 1.1, 0.2, 0.36
 """Inches: height of a row of maps, space above it for titles, and below the last for labels."""
 _TITLE, _LEFT, _RIGHT = 0.22, 0.52, 0.86
-"""Inches: space for a panel's title, and the free space at the left and the right."""
+"""Inches: space for a panel's title, and the free space at the left, if labels of rows are short,
+and the right."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +125,15 @@ def draw_heat_panel(figure: Figure, panel: HeatPanel, below: float) -> None:
       below: inches from the figure's lower edge to that of the panel.
     """
     width, whole = figure.get_size_inches()
-    left, right, columns = _LEFT / width, 1 - _RIGHT / width, min(len(panel.maps), _MOST_IN_A_ROW)
+    margin = max(_LEFT, 0.3 + LETTER * max(map(length, panel.rows)))
+    left, right, columns = margin / width, 1 - _RIGHT / width, min(len(panel.maps), _MOST_IN_A_ROW)
     lines = -(-len(panel.maps) // columns)
     bottom, top = (below + _FOOT) / whole, (below + _FOOT + lines * (_HEAD + _ROW) - _HEAD) / whole
     grid = figure.add_gridspec(
         lines, columns, left=left, right=right, bottom=bottom, top=top, wspace=0.08,
         hspace=_HEAD / _ROW,
     )  # fmt: skip
-    look, room = _look(panel), (width - _LEFT - _RIGHT) / columns
+    look, room = _look(panel), (width - margin - _RIGHT) / columns
     row = [figure.add_subplot(grid[divmod(n, columns)]) for n in range(len(panel.maps))]
     for position, (axes, one) in enumerate(zip(row, panel.maps, strict=True)):
         draw_cells(axes, one.values if "norm" in look else _colored(one, look["cmap"]), **look)

@@ -11,6 +11,8 @@ from matplotlib.typing import ColorType
 
 FONT_SIZE = 7.5
 """Points, for all text but panel titles, which are larger."""
+LETTER = 0.06
+"""Inches: about the width of a letter."""
 
 
 class Style(NamedTuple):

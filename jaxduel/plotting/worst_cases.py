@@ -12,9 +12,9 @@ from matplotlib.ticker import MaxNLocator
 from jaxduel.display import counted
 from jaxduel.plotting import ticks
 from jaxduel.plotting.curves import names_of
-from jaxduel.plotting.figures import LETTER, PAGE_WIDTH, drawing
+from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.heatmaps import write_numbers
-from jaxduel.plotting.styles import FONT_SIZE, dress
+from jaxduel.plotting.styles import FONT_SIZE, LETTER, dress
 from jaxduel.plotting.words import broken, regret_words, setting_words
 from jaxduel.stats import interval95
 

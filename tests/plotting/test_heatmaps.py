@@ -91,6 +91,15 @@ def test_what_has_no_room_is_left_out():
     assert all(a.y1 < b.y0 for a, b in itertools.pairwise(boxes))
 
 
+def test_long_labels_of_rows_stay_within_the_page():
+    panel = replace(heats("amount", CELLS), rows=["SCOMP2, B = 8", "a policy of a longer name"])
+    figure = heat_figure([panel])
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    assert min(label.get_window_extent().x0 for label in axes.get_yticklabels()) > 0
+    assert axes.yaxis.label.get_window_extent().x0 >= 0
+
+
 def test_the_legend_of_choices_stays_within_the_page():
     choices = ["a very long name of a choice", "averyveryverylongname"]
     figure = heat_figure([heats("choice", np.zeros((2, 3)), choices=choices)])
