@@ -51,8 +51,8 @@ def compacted_cond(
       table: a tree of arrays of which `work` reads few entries, too large to be gathered whole. If
         given, `work` has one more argument at the end: a function from indices in range, into the
         first axes of all these arrays, to the tree of the entries there.
-      effort: () int32, a guess of how long the work will loop: on a CPU lanes of similar effort go
-        together.
+      effort: () int32, a guess of how long the work will loop, 0 to 2^31 over the number of lanes:
+        on a CPU lanes of similar effort go together.
       is_light: whether the work costs less than finding the lanes that need it on an accelerator,
         where all lanes do it then.
       together: number of lanes that go together on a CPU. One is best where the work loops for
@@ -177,6 +177,7 @@ def _queue(needed: jax.Array, effort: jax.Array | None, spare: int) -> tuple[jax
         nobody = jnp.full(lanes + spare, lanes, jnp.int32)
         return nobody.at[place].set(numbers, mode="drop"), ends[-1]
     last = jnp.iinfo(jnp.int32).max
-    key, order = lax.sort((jnp.where(needed, effort, last), numbers), num_keys=1)
-    order = jnp.where(key < last, order, lanes)
+    # one array: XLA sorts two together in six times the time
+    key = lax.sort(jnp.where(needed, effort * lanes + numbers, last))
+    order = jnp.where(key < last, key % lanes, lanes)
     return jnp.pad(order, (spare, 0), constant_values=lanes), jnp.sum(needed, dtype=jnp.int32)

@@ -160,7 +160,8 @@ def tightest(
     others = (arms != winner) & (now.losses < num)
     beaten = now.lead[winner] > 0
     own = jnp.where(beaten, evidence[winner], jnp.inf)
-    in_order = jnp.sort(own)
+    digits = lax.sort(lax.bitcast_convert_type(own, jnp.int32))  # faster, in the same order
+    in_order = lax.bitcast_convert_type(digits, jnp.float32)
     size = jnp.sum(beaten, dtype=jnp.int32)
     superior = (now.lead > 0) & (arms[:, None] != winner)
     evidence = jnp.where(superior, evidence, 0.0)
