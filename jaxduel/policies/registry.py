@@ -104,6 +104,11 @@ def policy_class(name: str) -> type:
     return _REGISTRY[name]
 
 
+def is_of_package(policy_class: type) -> bool:
+    """True for a policy of the package, False for one of a user's own."""
+    return policy_class.__module__.startswith("jaxduel.")
+
+
 def registered_name(policy_class: type) -> str | None:
     """The name under which a class is registered, or None."""
     return next((name for name, known in _REGISTRY.items() if known is policy_class), None)

@@ -16,6 +16,7 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.interrupts import Workers
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
+from jaxduel.policies.registry import is_of_package
 from jaxduel.simulation import ballots, events, rounds, steps
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compilation_cache import warn_of_failure
@@ -65,7 +66,7 @@ def plan_kind(policy: Any) -> type:
     Raises:
       InputError: if the policy's `act` returns something else.
     """
-    if type(policy).__module__.startswith("jaxduel."):
+    if is_of_package(type(policy)):
         return _KINDS[type(policy).act.__annotations__["return"]]
     leaves, structure = jax.tree.flatten(policy)
     shapes = tuple((np.shape(x), jax.dtypes.result_type(x)) for x in leaves)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import re
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 import jax
-import numpy as np
+
+from jaxduel.simulation.traces import program_of
 
 _OF_TRACED = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def failure_of(policy: Any, method: str, error: Exception) -> str:
@@ -32,11 +31,4 @@ def failure_of(policy: Any, method: str, error: Exception) -> str:
 
 def is_same_each_time(step: Callable[..., Any], *arguments: Any) -> bool:
     """True if tracing a function twice gives the same program, constants included."""
-    (one, its), (other, theirs) = (_program(step, arguments) for _ in range(2))
-    return one == other and all(map(np.array_equal, its, theirs))
-
-
-def _program(step: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """The program as text, without addresses of Python's objects, and its constants."""
-    closed = jax.make_jaxpr(lambda *given: step(*given))(*arguments)  # JAX keeps a function's trace
-    return _ADDRESS.sub("", str(closed)), closed.consts
+    return program_of(step, *arguments) == program_of(step, *arguments)

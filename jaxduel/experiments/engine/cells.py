@@ -19,6 +19,7 @@ from jaxduel.problems import Problem
 from jaxduel.simulation import blocks
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.identity import problem_digest
+from jaxduel.simulation.traces import program_of_policy
 
 HORIZON = "horizon"
 """The parameter of policies that the horizon of a cell sets."""
@@ -126,7 +127,8 @@ class StudyCell:
     @cached_property
     def key(self) -> str:
         """A hash of all that determines the cell's results, and of the problem's label: 16
-        hexadecimal digits. It is final once the cell is planned."""
+        hexadecimal digits. It is final once the cell is planned. The package's code is in the
+        store's identity; what a policy of a user's own computes is here."""
         determined = {
             "policy": self.policy,
             "parameters": self.all_parameters,
@@ -144,6 +146,8 @@ class StudyCell:
         }
         if self.ties != TIES[0]:
             determined["ties"] = self.ties
+        if not registry.is_of_package(registry.policy_class(self.policy)):
+            determined["program"] = program_of_policy(policy_of(self))
         if self.question is not None:
             determined["question"] = dataclasses.asdict(self.question)
         return digest_of_json(determined)

@@ -44,7 +44,8 @@ def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) 
     if _without_seeds(there) != _without_seeds(wanted):
         raise InputError(
             f"'{folder}' holds this grid with other cells, {_first_difference(there, wanted)}: "
-            "give a new folder, or run it where, and with the files with which, it was begun."
+            "give a new folder, or run it where it was begun, with the same files and policies "
+            "of your own."
         )
 
 
