@@ -24,6 +24,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from jaxduel.numerics.lanes_last import lanes_last
 from jaxduel.numerics.stirling import stirling
 from jaxduel.numerics.threefry import bits, fold_in
 
@@ -78,13 +79,16 @@ def binomial(key: Array, n: ArrayLike, p: ArrayLike) -> Array:
     return jnp.where(mirrored, trials - draws, draws).ravel()[:size].reshape(shape)
 
 
+@lanes_last
 def _draw(key: Array, n: Array, p: Array) -> Array:
     """Draws for p <= 1/2. n int32 (R, C), p float32 (R, C) -> int32 (R, C)."""
+    n, p = jnp.broadcast_arrays(n, p)
+    shape = n.shape[:2]
     large = n.astype(jnp.float32) * p >= _SWITCH
-    bit = lax.shift_left(jnp.int32(1), lax.iota(jnp.int32, n.shape[0]))[:, None]
+    bit = lax.shift_left(jnp.int32(1), lax.broadcasted_iota(jnp.int32, n.shape, 0))
 
     def first_words(active: Array, _: Array) -> Array:
-        return _words(key, jnp.where(active, 0, -1), n.shape)
+        return _words(key, jnp.where(active, 0, -1), shape)
 
     def invert(active: Array, draws: Array) -> Array:
         small = ~large & active
@@ -104,7 +108,7 @@ def _draw(key: Array, n: Array, p: Array) -> Array:
         n_chosen = jnp.sum(jnp.where(chosen, n, 0), axis=0, dtype=jnp.int32)
         p_chosen = jnp.sum(jnp.where(chosen, p, 0.0), axis=0)
         busy = pending != 0
-        words = _words(key, trial, pending.shape)
+        words = _words(key, trial, shape[1:])
         value, accepted = _propose(
             words, jnp.where(busy, n_chosen, 64), jnp.where(busy, p_chosen, 0.5)
         )
@@ -115,7 +119,7 @@ def _draw(key: Array, n: Array, p: Array) -> Array:
     words = _if_needed(jnp.any(n > 0), first_words, words)
     draws = jnp.zeros_like(n)
     draws = _if_needed(jnp.any(~large & (n > 0)), invert, draws)
-    if n.size == 1:  # the loop is all that is needed: half as much to compile
+    if shape == (1, 1):  # the loop is all that is needed: half as much to compile
         trial, pending = jnp.zeros((), jnp.int32), large[0].astype(jnp.int32)
     else:
         trial, pending = jnp.ones((), jnp.int32), jnp.zeros(n.shape[1:], jnp.int32)
@@ -138,8 +142,14 @@ def _if_needed(needed: Array, step: Callable[[Array, T], T], value: T) -> T:
 
 
 def _words(key: Array, trial: Array, shape: tuple[int, ...]) -> Array:
-    """Two fresh words per element for the trial-th proposal, uint32 (2, *shape)."""
-    return bits(fold_in(key, trial), (2, *shape))
+    """Two fresh words per element for the trial-th proposal, uint32 (2, *shape, *lanes)."""
+
+    def of(key: Array) -> Array:
+        return bits(fold_in(key, trial), (2, *shape))
+
+    for _ in range(key.ndim):
+        of = jax.vmap(of, in_axes=-1, out_axes=-1)
+    return of(key)
 
 
 def _invert(words: Array, n: Array, p: Array) -> Array:
