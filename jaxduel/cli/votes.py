@@ -10,7 +10,6 @@ from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel.cli.options import MaybeCount, MaybeFile, Settings
-from jaxduel.display import columns_of, counted, padded
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.files import require_writable_file, write_whole
 
@@ -89,6 +88,8 @@ def _columns(settings: Sequence[str]) -> dict[str, str]:
 
 def _lines(fitted: Fit) -> Iterator[str]:
     """The table of arms, best first, and what does not fit."""
+    from jaxduel.display import columns_of, counted, padded
+
     votes = fitted.votes
     yield (
         f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}, "
