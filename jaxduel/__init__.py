@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from jaxduel.simulation.compilation_cache import (
         use_compilation_cache as use_compilation_cache,
     )
-    from jaxduel.simulation.conformance import check_policy as check_policy
+    from jaxduel.simulation.conformance.suite import check_policy as check_policy
     from jaxduel.simulation.devices import use_all_cores as use_all_cores
     from jaxduel.votes import identify as identify
     from jaxduel.votes import identify_many as identify_many
@@ -58,7 +58,7 @@ _NAMES = {
     "InputError": "errors",
     "Result": "simulation",
     "SolverError": "errors",
-    "check_policy": "simulation.conformance",
+    "check_policy": "simulation.conformance.suite",
     "identify": "votes",
     "identify_many": "votes",
     "join": "simulation",

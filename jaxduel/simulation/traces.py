@@ -12,10 +12,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.policies.base import Feedback
-from jaxduel.simulation.conformance_shapes import outcome_of
+from jaxduel.policies.base import Batch, Duel, Feedback, Plan, Pull
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def outcome_of(plan: Plan) -> jax.Array:
+    """An outcome of a plan: the left arm, or the lower-numbered of each pair, wins; every pull has
+    reward 1."""
+    if isinstance(plan, Duel):
+        return jnp.int32(1)
+    if isinstance(plan, Batch):
+        return jnp.triu(plan.counts, 1)
+    return jnp.float32(1) if isinstance(plan, Pull) else plan.counts.astype(jnp.float32)
 
 
 def program_of(function: Callable[..., Any], *arguments: Any) -> str:

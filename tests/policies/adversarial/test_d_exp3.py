@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.simulation import conformance
+from jaxduel.simulation.conformance import suite as conformance
 from tests.choice import some
 from tests.oracles.adversarial.d_exp3 import DEXP3
 from tests.policies.adversarial.numbers import assert_agree, regret

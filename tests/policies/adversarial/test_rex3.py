@@ -11,7 +11,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.adversarial.rex3 import _chances_to_differ
-from jaxduel.simulation import conformance
+from jaxduel.simulation.conformance import suite as conformance
 from tests.choice import some
 from tests.oracles.adversarial.rex3 import REX3
 from tests.policies.adversarial.numbers import assert_agree, regret

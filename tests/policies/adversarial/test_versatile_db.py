@@ -11,7 +11,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies.adversarial.versatile_db import VersatileDB
 from jaxduel.pytrees import register_dataclass
-from jaxduel.simulation import conformance
+from jaxduel.simulation.conformance import suite as conformance
 from tests.choice import some
 from tests.oracles.adversarial import versatile_db as oracles
 from tests.policies.adversarial.numbers import assert_agree, regret

@@ -11,7 +11,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies.base import Duel, Feedback
 from jaxduel.policies.estimation.weighted_choice import weighted_choice
-from jaxduel.simulation import conformance
+from jaxduel.simulation.conformance import suite as conformance
 from tests.choice import some
 from tests.oracles.estimation.arena import Arena
 from tests.policies.histories import KEY, duel_histories, random_preferences

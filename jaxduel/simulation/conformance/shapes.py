@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.policies.base import Batch, Duel, Plan, Pull, PullBatch
+from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 
 _AXES = {Duel: 0, Pull: 0, PullBatch: 1, Batch: 2}
 """Number of axes, each of K entries, of a plan's arrays."""
@@ -62,16 +62,6 @@ def wrong_plan(plan: Any, num_arms: int) -> str | None:
                 f"act returns is {_said(leaf)}"
             )
     return None
-
-
-def outcome_of(plan: Plan) -> jax.Array:
-    """An outcome of a plan: the left arm, or the lower-numbered of each pair, wins; every pull has
-    reward 1."""
-    if isinstance(plan, Duel):
-        return jnp.int32(1)
-    if isinstance(plan, Batch):
-        return jnp.triu(plan.counts, 1)
-    return jnp.float32(1) if isinstance(plan, Pull) else plan.counts.astype(jnp.float32)
 
 
 def _said(leaf: Any) -> str:

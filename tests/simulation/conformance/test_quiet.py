@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxduel.policies.base import Duel, Quiet
-from jaxduel.simulation import conformance
+from jaxduel.simulation.conformance import suite as conformance
 from tests.simulation.toys import Cycle
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]

@@ -20,7 +20,7 @@ from jax import lax
 from jaxduel.numerics import count_true
 from jaxduel.numerics.multinomial import multinomial
 from jaxduel.policies.base import Feedback, Quiet, SupportsDelay, SupportsSharedSkip
-from jaxduel.simulation.conformance_shapes import change_of
+from jaxduel.simulation.conformance.shapes import change_of
 
 _LANES = 2_048
 _BEFORE, _AFTER = 200, 100

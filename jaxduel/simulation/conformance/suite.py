@@ -29,22 +29,22 @@ from jaxduel.policies.base import (
 )
 from jaxduel.policies.registry import to_32_bits, validate
 from jaxduel.problems import Problem, arithmetic, gaussian
-from jaxduel.simulation import (
-    conformance_answer,
-    conformance_batches,
-    conformance_late,
-    conformance_quiet,
-    conformance_traces,
-)
 from jaxduel.simulation.blocks import plan_kind
-from jaxduel.simulation.conformance_shapes import (
+from jaxduel.simulation.conformance import (
+    answer,
+    batches,
+    late,
+    quiet,
+    tracing,
+)
+from jaxduel.simulation.conformance.shapes import (
     change_of,
     difference,
-    outcome_of,
     wide_state,
     wrong_plan,
 )
 from jaxduel.simulation.simulate import simulate
+from jaxduel.simulation.traces import outcome_of
 
 Make = Callable[..., Any]
 """`make(num_arms=K, horizon=T, active_arms=mask or None)` returns a policy."""
@@ -77,7 +77,7 @@ def check_policy(make: Make) -> None:
       >>> jd.check_policy(lambda num_arms, horizon, active_arms: Mine(num_arms))
       Traceback (most recent call last):
           ...
-      jaxduel.simulation.conformance.ConformanceError: the policy must be a frozen dataclass.
+      jaxduel.simulation.conformance.suite.ConformanceError: the policy must be a frozen dataclass.
     """
     try:
         inspect.signature(make).bind(num_arms=_ARMS, horizon=_HORIZON, active_arms=None)
@@ -148,7 +148,7 @@ def is_pure_and_compiles_once(make: Make) -> None:
         _, state = compiled(policy, state, jax.random.key(t))
     _expect(len(traces) == 1, f"a step was traced {len(traces)} times, not once")
     _expect(
-        conformance_traces.is_same_each_time(step, policy, state, jax.random.key(0)),
+        tracing.is_same_each_time(step, policy, state, jax.random.key(0)),
         "act or update depends on more than its arguments, such as numpy.random or a list that "
         "grows: tracing it twice gives two programs",
     )
@@ -219,7 +219,7 @@ def plays_only_arms_that_exist(make: Make) -> None:
         )
     policy = _policy(make)
     if plan_kind(policy) in (Batch, PullBatch):
-        _expect_none(conformance_batches.wrong_counts(policy, _HORIZON))
+        _expect_none(batches.wrong_counts(policy, _HORIZON))
 
 
 def learns_late(make: Make) -> None:
@@ -230,8 +230,8 @@ def learns_late(make: Make) -> None:
     if not _can_be_told_late(policy):
         return
     for x64 in _precisions():
-        _expect_none(conformance_late.wrong_type(policy), f" ({x64})")
-    _expect_none(conformance_late.wrong_lesson(policy))
+        _expect_none(late.wrong_type(policy), f" ({x64})")
+    _expect_none(late.wrong_lesson(policy))
     result = _simulate(policy, **_with_philox(policy))
     _expect(
         bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
@@ -283,10 +283,10 @@ def keeps_its_word_when_quiet(make: Make) -> None:
         return
     mask = np.arange(_ARMS) < min(_ARMS - 1, _most_arms(make))
     policy = to_32_bits(make(num_arms=_ARMS, horizon=_HORIZON, active_arms=mask))
-    for method in conformance_quiet.methods_of(policy):
+    for method in quiet.methods_of(policy):
         for x64 in _precisions():
-            _expect_none(conformance_quiet.wrong_type(policy, method), f" ({x64})")
-        _expect_none(conformance_quiet.wrong_law(policy, method))
+            _expect_none(quiet.wrong_type(policy, method), f" ({x64})")
+        _expect_none(quiet.wrong_law(policy, method))
 
 
 def keeps_its_answer(make: Make) -> None:
@@ -298,9 +298,9 @@ def keeps_its_answer(make: Make) -> None:
         return
     policy = _policy(make)
     for x64 in _precisions():
-        _expect_none(conformance_answer.wrong_type(policy), f" ({x64})")
+        _expect_none(answer.wrong_type(policy), f" ({x64})")
     if plan_kind(policy) is Duel:
-        _expect_none(conformance_answer.wrong_course(policy))
+        _expect_none(answer.wrong_course(policy))
 
 
 CHECKS: tuple[Callable[[Make], None], ...] = (
@@ -372,9 +372,7 @@ def _shapes(policy: Any, method: str, *arguments: Any) -> Any:
     try:
         return jax.eval_shape(getattr(policy, method), *arguments)
     except Exception as error:
-        raise ConformanceError(
-            f"{conformance_traces.failure_of(policy, method, error)}."
-        ) from error
+        raise ConformanceError(f"{tracing.failure_of(policy, method, error)}.") from error
 
 
 def _precisions() -> Iterator[str]:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.policies.base import WITHHELD, Feedback
-from jaxduel.simulation.conformance_shapes import change_of
+from jaxduel.simulation.conformance.shapes import change_of
 
 _PATIENCE = 200
 """Comparisons by which one should teach, as few do of a policy that seldom explores."""

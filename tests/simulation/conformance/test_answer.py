@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxduel.policies.base import UNDECIDED, Duel
-from jaxduel.simulation import conformance_answer
+from jaxduel.simulation.conformance import answer
 
 
 @jax.tree_util.register_dataclass
@@ -39,8 +39,8 @@ class Stops:
 
 
 def test_a_right_answer_passes():
-    assert conformance_answer.wrong_type(Stops()) is None
-    assert conformance_answer.wrong_course(Stops()) is None
+    assert answer.wrong_type(Stops()) is None
+    assert answer.wrong_course(Stops()) is None
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_right_answer_passes():
     ],
 )
 def test_a_wrong_course_is_said(fields, sentence):
-    assert sentence in conformance_answer.wrong_course(Stops(**fields))
+    assert sentence in answer.wrong_course(Stops(**fields))
 
 
 def test_a_wrong_type_is_said():
@@ -60,4 +60,4 @@ def test_a_wrong_type_is_said():
         def answer(self, state):
             return jnp.float32(0)
 
-    assert "not float32[]" in conformance_answer.wrong_type(Floats())
+    assert "not float32[]" in answer.wrong_type(Floats())

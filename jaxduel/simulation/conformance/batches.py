@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxduel.simulation.conformance_shapes import outcome_of
+from jaxduel.simulation.traces import outcome_of
 
 
 def wrong_counts(policy: Any, horizon: int) -> str | None:

@@ -1,0 +1,1 @@
+"""The conformance suite: what is asked of every policy, of the package or a user's own."""
