@@ -103,14 +103,15 @@ _LASTING: Settings = (
     ("xla_backend_optimization_level", 1),
     ("xla_cpu_prefer_vector_width", 512),
 )
-"""Options on a CPU for long runs, with the same bits. Less optimisation takes up to a third less
-time for compilation, and the loops of most policies run as fast or up to twice as fast (RMED1, BTM,
+"""Options on a CPU for long runs. Less optimisation takes up to a third less time for compilation,
+to the same bits, and the loops of most policies run as fast or up to twice as fast (RMED1, BTM,
 CCB); those of Gaussian Thompson sampling at K = 16 take a quarter more. Vectors are as wide as
 AVX-512 has them, where XLA takes half of that: D-TS and RCS at K = 16 and 64 make 1.4 to 1.6 times
-as many steps a second, most others a tenth more."""
+as many steps a second, most others a tenth more; Versatile-DB, MergeDTS and Gaussian Thompson
+sampling round otherwise in places."""
 
 _QUICK: Settings = (*_LASTING, ("xla_cpu_use_fusion_emitters", False))
-"""Options on a CPU for all else: half the time for compilation, again with the same bits, by XLA's
+"""Options on a CPU for all else: half the time for compilation, again to the same bits, by XLA's
 older code generator. The loop from one informative comparison to the next is as fast, within a
 tenth; steps with few arms take half more, batches with many twice as long."""
 
