@@ -82,8 +82,8 @@ def binomial(key: Array, n: ArrayLike, p: ArrayLike) -> Array:
 @lanes_last
 def _draw(key: Array, n: Array, p: Array) -> Array:
     """Draws for p <= 1/2. n int32 (R, C), p float32 (R, C) -> int32 (R, C)."""
-    n, p = jnp.broadcast_arrays(n, p)
-    shape = n.shape[:2]
+    shape, lanes = n.shape[:2], jnp.broadcast_shapes(key.shape, n.shape[2:], p.shape[2:])
+    n, p = (jnp.broadcast_to(x, (*shape, *lanes)) for x in (n, p))
     large = n.astype(jnp.float32) * p >= _SWITCH
     bit = lax.shift_left(jnp.int32(1), lax.broadcasted_iota(jnp.int32, n.shape, 0))
 
@@ -115,7 +115,7 @@ def _draw(key: Array, n: Array, p: Array) -> Array:
         draws = jnp.where(chosen & accepted, value, draws)
         return trial + 1, draws, jnp.where(accepted, pending ^ lowest, pending)
 
-    words = jnp.zeros((2, *n.shape), jnp.uint32)
+    words = jnp.zeros((2, *shape, *key.shape), jnp.uint32)
     words = _if_needed(jnp.any(n > 0), first_words, words)
     draws = jnp.zeros_like(n)
     draws = _if_needed(jnp.any(~large & (n > 0)), invert, draws)

@@ -221,6 +221,16 @@ def test_vmap_over_keys_is_a_loop_over_keys(impl):
         np.testing.assert_array_equal(single(keys[i], n[i], p), single(keys[i], n[i], p))
 
 
+def test_vmaps_over_single_arguments_are_loops_over_these():
+    keys, n = jax.random.split(jax.random.key(4), 3), jnp.array([0, 3, 50, 10**6, 2**31 - 1])
+    p = jnp.array([[0.2], [0.5]])
+    of_keys = jax.vmap(binomial, (0, None, None))
+    together = jax.jit(jax.vmap(of_keys, (None, None, 0)))(keys, n, p)
+    single = jax.jit(binomial)
+    for i, j in np.ndindex(2, 3):
+        np.testing.assert_array_equal(together[i, j], single(keys[j], n, p[i]))
+
+
 def test_philox_keys_have_the_same_law():
     keys = jax.random.split(jax.random.key(5, impl="philox4x32"), 2)
     for key, (n, p) in zip(keys, [(7, 0.3), (2 * 10**9, 0.3)], strict=True):
