@@ -1,4 +1,4 @@
-"""What public functions take: anything else is refused in a sentence, by whichever argument."""
+"""Public functions refuse arguments of other kinds in a sentence, whichever argument it is."""
 
 import contextlib
 import inspect

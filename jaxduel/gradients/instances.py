@@ -18,17 +18,11 @@ from jaxduel.problems import (
     from_matrix,
     gaussian,
 )
+from jaxduel.simulation.traces import ASKS_FOR_VALUES
 
 InstanceFn = Callable[[Any], Any]
 """From parameters, any pytree of floating-point arrays, to an instance: a (K, K) matrix of
 preferences, or an `ArmsProblem` of traced means."""
-
-
-_NOT_OF_JAX = (
-    jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError,
-    jax.errors.ConcretizationTypeError,
-)
 
 
 class Parametrised(NamedTuple):
@@ -69,7 +63,7 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
         problem = _validated(instance_fn(wide))
         try:
             slopes = np.asarray(jax.jacrev(lambda x: _values(instance_fn(unravel(x))))(flat))
-        except _NOT_OF_JAX:
+        except ASKS_FOR_VALUES:
             raise InputError(
                 "instance_fn must be a function of JAX, which can be differentiated, but asks for "
                 "the values of its parameters, as NumPy and the generators of jaxduel.problems do: "

@@ -81,7 +81,7 @@ def binomial(key: Array, n: ArrayLike, p: ArrayLike) -> Array:
 
 @lanes_last
 def _draw(key: Array, n: Array, p: Array) -> Array:
-    """Draws for p <= 1/2. n int32 (R, C), p float32 (R, C) -> int32 (R, C)."""
+    """Draws for p <= 1/2. n int32 (R, C), p float32 (R, C) -> int32 (R, C); lanes, if any, last."""
     shape, lanes = n.shape[:2], jnp.broadcast_shapes(key.shape, n.shape[2:], p.shape[2:])
     n, p = (jnp.broadcast_to(x, (*shape, *lanes)) for x in (n, p))
     large = n.astype(jnp.float32) * p >= _SWITCH

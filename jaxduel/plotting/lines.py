@@ -61,7 +61,7 @@ def draw_runs(axes: Axes, times: np.ndarray, runs: np.ndarray, color: str) -> No
 
 
 def spread_words(curves: Iterable[Any], of: str = " of the mean") -> str:
-    """How the spread over the seeds of curves is drawn: bands, bars, thin lines, dots.
+    """Words for the spread over the seeds of curves as it is drawn: bands, bars, thin lines, dots.
 
     Args:
       curves: with `lower95` and `upper95`, and maybe `runs` and `separate`, as in `Curve`.

@@ -94,7 +94,7 @@ def figure_curves(results: Sequence[Result]) -> list[Curve]:
 
 
 def _groups(results: Sequence[Result]) -> dict[tuple[str, str], list[int]]:
-    """Which results share axes, by problem and definition of regret."""
+    """Indices of the results that share axes, by problem and definition of regret."""
     groups: dict[tuple[str, str], list[int]] = {}
     for i, result in enumerate(results):
         groups.setdefault((_text(result, "problem"), result.definition), []).append(i)

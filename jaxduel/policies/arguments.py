@@ -11,7 +11,8 @@ import jax
 import numpy as np
 
 from jaxduel.errors import InputError, shorten
-from jaxduel.policies.checks import MAX_ARMS, MAX_HORIZON
+from jaxduel.policies.checks import MAX_HORIZON
+from jaxduel.problems.arms import MOST_ARMS
 
 _NAME = re.compile(r"[a-z][a-z0-9+_.-]{0,39}")
 _METHODS = ("init", "act", "update")
@@ -67,12 +68,12 @@ def require_num_arms(num_arms: Any, where: str) -> int:
     """K as an integer.
 
     Raises:
-      InputError: unless it is a whole number from 2 to `MAX_ARMS`.
+      InputError: unless it is a whole number from 2 to `MOST_ARMS`.
     """
     exact = _whole(num_arms)
-    if exact is None or not 2 <= exact <= MAX_ARMS:
+    if exact is None or not 2 <= exact <= MOST_ARMS:
         raise InputError(
-            f"{where}: num_arms must be a whole number from 2 to {MAX_ARMS:,}, not "
+            f"{where}: num_arms must be a whole number from 2 to {MOST_ARMS:,}, not "
             f"{_said(num_arms)}."
         )
     return exact

@@ -12,8 +12,6 @@ from jaxduel.errors import AssumptionWarning, InputError, shorten, warn_caller
 
 MAX_HORIZON = 2**31 - 1
 """The largest horizon: counts are int32."""
-MAX_ARMS = 46_340
-"""The largest number of arms: indices of K x K entries are int32."""
 
 
 def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:

@@ -21,8 +21,8 @@ from jaxduel.pytrees import register_dataclass
 ARM_GAP_KINDS = ("pulls",)
 """The kinds of gap that `ArmsProblem.gaps` knows."""
 
-_MOST_ARMS = 46_340
-"""Most arms that a policy can have: indices of K x K entries are int32."""
+MOST_ARMS = 46_340
+"""Most arms that policies can have: indices of K x K entries are int32."""
 _SHOWN_ARMS = 10
 """Most arms whose means notebooks show."""
 
@@ -212,7 +212,7 @@ def one_better_arm(
       >>> problem.means.tolist()
       [0.6, 0.5, 0.5]
     """
-    num_arms = _checked_arms("one_better_arm", num_arms, _MOST_ARMS)
+    num_arms = _checked_arms("one_better_arm", num_arms, MOST_ARMS)
     best, others = (real_number(mean, "one_better_arm: a mean") for mean in (best, others))
     if best < others:
         raise InputError(

@@ -186,8 +186,7 @@ class CheckedCell:
         problem.gaps(self.definition)
         alone = (problem,) if isinstance(problem, DuelingProblem) else ()
         for one in problem.stretches if isinstance(problem, PiecewiseProblem) else alone:
-            heard = one if settings.ties == "tell" else replace(one, ties=None)
-            for sentence in broken_assumptions(heard, getattr(policy, "assumes", ())):
+            for sentence in broken_by(one, getattr(policy, "assumes", ()), settings.ties):
                 warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
         self.among = self._arms_of_runs(settings)
@@ -264,6 +263,12 @@ class CheckedCell:
         told = np.bool_(True) if with_ties and self.tells_ties else None
         late = np.int32(self.delay) if delayed else None
         return Cell(policy, instance, grid, np.int32(len(self.grid)), shared, poll, told, late)
+
+
+def broken_by(problem: DuelingProblem, assumed: Sequence[str], ties: str) -> list[str]:
+    """`broken_assumptions` of the instance as policies hear of it: with ties if these are told."""
+    heard = problem if ties == "tell" else replace(problem, ties=None)
+    return broken_assumptions(heard, assumed)
 
 
 def no_ties(policy: str) -> str:

@@ -1,4 +1,4 @@
-"""What functions and policies of a user's own compute, as JAX traces it."""
+"""Digests of the programs that JAX traces of functions, and of policies of a user's own."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ import numpy as np
 
 from jaxduel.policies.base import Batch, Duel, Feedback, Plan, Pull
 
+ASKS_FOR_VALUES = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+"""Errors of JAX for code that asks for the values of traced arrays, as NumPy and `if` do."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 

@@ -1,18 +1,16 @@
 """The event loop: skipping quiet runs changes nothing but the time it takes."""
 
-import dataclasses
 import warnings
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.policies import Duel, Quiet
 from jaxduel.simulation import blocks, events, skip_heuristic
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.run import prepare, run_prepared
+from tests.simulation.toys import Dozer, Insomniac, Shared
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
 
@@ -81,50 +79,6 @@ def test_padded_arms_and_stacked_cells_skip_too():
         assert np.array_equal(skipped.plays, plain.plays)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Sleeper:
-    """Compares 0 and 1 at every `period`-th comparison, else 1 with itself; counts both."""
-
-    num_arms: int = dataclasses.field(default=2, metadata={"static": True})
-    active_arms: object
-    period: object
-    assumes = ()
-
-    def init(self, key):
-        return {"t": jnp.int32(0), "awake": jnp.int32(0)}
-
-    def act(self, state, key):
-        awake = (state["t"] + 1) % self.period == 0
-        return Duel(jnp.where(awake, 0, 1).astype(jnp.int32), jnp.int32(1))
-
-    def update(self, state, plan, outcome, key):
-        awake = plan.left != plan.right
-        return {"t": state["t"] + 1, "awake": state["awake"] + awake}
-
-    def quiet(self, state, limit, key):
-        n = jnp.minimum(self.period - 1 - state["t"] % self.period, limit)
-        return {**state, "t": state["t"] + n}, Quiet(jnp.int32(1), n)
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Dozer(Sleeper):
-    """Skips a random number of comparisons of 1 with itself, then compares 0 and 1; what it learns
-    makes it doze longer."""
-
-    def act(self, state, key):
-        return Duel(jnp.int32(0), jnp.int32(1))
-
-    def update(self, state, plan, outcome, key):
-        return {"t": state["t"] + 1, "awake": state["awake"] + (outcome > 0)}
-
-    def quiet(self, state, limit, key):
-        mean = self.period + state["awake"]
-        n = jnp.minimum((mean * jax.random.exponential(key)).astype(jnp.int32), limit)
-        return {**state, "t": state["t"] + n}, Quiet(jnp.int32(1), n)
-
-
 def test_slots_chunks_devices_and_other_seeds_do_not_change_a_bit(monkeypatch):
     policy = Dozer(num_arms=5, active_arms=np.ones(5, bool), period=np.float32(20))
     usual = _simulate(policy, MSLR5)
@@ -170,35 +124,6 @@ def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
     assert len(moved) > before
     for result, plays in zip(together, usual, strict=True):
         assert np.array_equal(result.plays, plays)
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Insomniac(Sleeper):
-    """As `Sleeper`, but some seeds compare 0 and 1 all the time, and others never tell a run."""
-
-    sleepless: object = 0.0
-    secretive: object = 0.0
-
-    def init(self, key):
-        sleepless, secretive = jax.random.uniform(key, 2) < jnp.array(
-            [self.sleepless, self.secretive], jnp.float32
-        )
-        return {**super().init(key), "sleepless": sleepless, "secretive": secretive}
-
-    def act(self, state, key):
-        duel = super().act(state, key)
-        return Duel(jnp.where(state["sleepless"], 0, duel.left), duel.right)
-
-    def update(self, state, plan, outcome, key):
-        return {**state, **super().update(state, plan, outcome, key)}
-
-    def learn(self, state, feedback):
-        return state
-
-    def quiet(self, state, limit, key):
-        silent = state["sleepless"] | state["secretive"]
-        return super().quiet(state, jnp.where(silent, 0, limit), key)
 
 
 @pytest.fixture
@@ -362,22 +287,6 @@ def test_what_cannot_skip_runs_as_ever():
     policy = jd.policies.make("sparring", num_arms=5)
     a, b = (_simulate(policy, MSLR5, 300, checkpoints=[300], skip_quiet=s) for s in (True, False))
     assert np.array_equal(a.plays, b.plays)
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Shared(Sleeper):
-    """As `Sleeper`, but one of arms 1 and 2 meets itself, by a coin."""
-
-    def act(self, state, key):
-        duel = super().act(state, key)
-        arm = 1 + jax.random.bernoulli(key).astype(jnp.int32)
-        awake = duel.left == 0
-        return Duel(jnp.where(awake, 0, arm), jnp.where(awake, 1, arm))
-
-    def quiet(self, state, limit, key):
-        state, run = super().quiet(state, limit, key)
-        return state, run._replace(weights=jnp.array([0.0, 0.5, 0.5], jnp.float32))
 
 
 def test_a_run_of_several_arms_is_shared_among_them():

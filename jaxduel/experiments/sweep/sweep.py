@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,8 @@ from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.files import as_path
-from jaxduel.problems import DuelingProblem, broken_assumptions
-from jaxduel.simulation.checking import Settings
+from jaxduel.problems import DuelingProblem
+from jaxduel.simulation.checking import Settings, broken_by
 from jaxduel.simulation.devices import MEMORY_BYTES, Device, block_memory
 
 
@@ -221,8 +221,7 @@ def warn_of_assumptions(groups: Sequence[Group]) -> None:
         if asked in seen or not isinstance(problem, DuelingProblem):
             continue
         seen.add(asked)
-        heard = problem if cell.ties == "tell" else replace(problem, ties=None)
-        for sentence in broken_assumptions(heard, assumed):
+        for sentence in broken_by(problem, assumed, cell.ties):
             makers.setdefault(sentence, {})[cell.policy] = None
     for sentence, policies in sorted(makers.items()):
         warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)

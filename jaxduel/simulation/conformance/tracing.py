@@ -7,11 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-import jax
-
-from jaxduel.simulation.traces import program_of
-
-_OF_TRACED = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
+from jaxduel.simulation.traces import ASKS_FOR_VALUES, program_of
 
 
 def failure_of(policy: Any, method: str, error: Exception) -> str:
@@ -25,7 +21,7 @@ def failure_of(policy: Any, method: str, error: Exception) -> str:
     hint = "; of traced values use jnp.where or lax.cond, not `if`, and jnp, not NumPy"
     return (
         f"{method} ends in {type(error).__name__}{place}: {said}"
-        f"{hint if isinstance(error, _OF_TRACED) else ''}"
+        f"{hint if isinstance(error, ASKS_FOR_VALUES) else ''}"
     )
 
 

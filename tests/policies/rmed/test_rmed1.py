@@ -8,8 +8,8 @@ import pytest
 import jaxduel as jd
 from jaxduel.numerics import evidence_against_half
 from jaxduel.policies.base import Duel
-from jaxduel.policies.checks import MAX_ARMS
 from jaxduel.policies.rmed import rmed1
+from jaxduel.problems.arms import MOST_ARMS
 from tests.oracles.rmed.rmed1 import RMED1
 
 # ---- the oracle, by hand ------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def test_every_pair_first_then_ties_go_to_the_lowest_index():
 
 
 def test_pairs_of_the_most_arms_fit():
-    for i, j in ((MAX_ARMS - 2, MAX_ARMS - 1), (MAX_ARMS, 0)):
+    for i, j in ((MOST_ARMS - 2, MOST_ARMS - 1), (MOST_ARMS, 0)):
         assert tuple(map(int, rmed1._arms_of(rmed1._packed(jnp.int32(i), jnp.int32(j))))) == (i, j)
 
 
