@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -30,6 +32,26 @@ def as_path(path: Any, where: str) -> Path:
     if "\0" in text:
         raise InputError(f"{where} takes the path of a file or folder, not {shorten(repr(path))}.")
     return Path(text)
+
+
+def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
+    """The bytes of a regular file, or of one that a link names.
+
+    Whatever was put in a file's place, the call returns soon and reads at most `most` bytes: pipes
+    and devices, which may have no end or never answer, are not read at all.
+
+    Raises:
+      OSError: if it cannot be opened or read, is no regular file, or has more than `most` bytes;
+        `why` gives the reason in words.
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        content = file.read(most + 1) if status.st_size <= most else b""
+    if max(len(content), status.st_size) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+    return content
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str = "") -> Path:
@@ -134,6 +156,11 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def why(error: BaseException | None) -> str:
     """The operating system's message, without the name of the file."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """A file's descriptor, for `open`; a pipe that nobody writes to does not wait."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
 def _synchronise(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import StorageError
 from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, read_grid, run_sweep
-from jaxduel.files import require_writable_file, write_whole
+from jaxduel.files import read_whole, require_writable_file, write_whole
 from tests.choice import some
 from tests.cli.command_line import outcome
 
@@ -127,3 +127,27 @@ def test_a_link_stays_one(tmp_path):
         assert write_whole(tmp_path / "link", content) == tmp_path / "file"
         assert (tmp_path / "link").is_symlink()
         assert (tmp_path / "file").read_text() == content
+
+
+@pytest.mark.parametrize("size", [0, 10])
+def test_a_regular_file_is_read_whole_through_a_link_too(tmp_path, size):
+    path, link = tmp_path / "file", tmp_path / "link"
+    path.write_bytes(b"x" * size)
+    link.symlink_to(path)
+    assert read_whole(path, 10) == read_whole(link, 10) == b"x" * size
+
+
+def test_a_file_over_the_limit_is_not_read(tmp_path):
+    (tmp_path / "file").write_bytes(b"x" * 11)
+    with pytest.raises(OSError, match="more than 10 bytes"):
+        read_whole(tmp_path / "file", 10)
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("pipe", "zero"):
+        with pytest.raises(OSError, match="not a regular file"):
+            read_whole(tmp_path / name, 10)
+    with pytest.raises(IsADirectoryError):
+        read_whole(tmp_path, 10)
