@@ -13,6 +13,8 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from jaxduel.errors import printable
+
 _LONGEST = 6
 """Longest array whose entries are all shown."""
 _MOST_LISTED = 8
@@ -71,7 +73,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 def columns_of(text: str) -> int:
     """Columns that a text takes on a terminal: wide letters and emoji two, accents apart none."""
-    return sum(0 if combining(x) else 1 + (east_asian_width(x) in "WF") for x in text)
+    return sum(0 if combining(x) else 1 + (east_asian_width(x) in "WF") for x in printable(text))
 
 
 def padded(text: str, width: int) -> str:

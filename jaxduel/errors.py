@@ -4,23 +4,51 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
 
+_ACTING = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+"""Characters that act on a terminal or are invisible; lone surrogates, bytes that are no text."""
 
-class InputError(ValueError):
+
+def printable(text: str) -> str:
+    """A text safe to print in one line, whoever wrote it.
+
+    Control characters (escape sequences, bells, ends of lines), marks that turn the direction of
+    writing round, invisible ones and lone surrogates are written as escapes. All that commands
+    print, and every message of an error or a warning, goes through this function.
+
+    Example:
+      >>> from jaxduel.errors import printable
+      >>> print(printable("\\x1b[31mred\\n"))
+      \\x1b[31mred\\n
+    """
+    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class _Told(Exception):
+    """An error whose message is safe to print."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(str(message)))
+
+
+class InputError(_Told, ValueError):
     """Bad input, found at the boundary before anything is computed.
 
     The message is one sentence; the command line prints it alone and exits with code 2.
     """
 
 
-class SolverError(RuntimeError):
+class SolverError(_Told, RuntimeError):
     """A numerical computation missed its tolerance; the message gives the accuracy it reached."""
 
 
-class StorageError(RuntimeError):
+class StorageError(_Told, RuntimeError):
     """Results could not be written to disk (it is full, or gone); the message is one sentence.
 
     Results stored before are intact.
@@ -67,4 +95,4 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message), category, stacklevel=level)

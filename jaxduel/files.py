@@ -17,6 +17,8 @@ from jaxduel.errors import InputError, StorageError, shorten
 
 TEMPORARY = ".part"
 """Suffix of the names of files that are being written."""
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Beginnings of text that spreadsheets take for formulas."""
 
 
 def as_path(path: Any, where: str) -> Path:
@@ -62,7 +64,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
 
     Args:
       path: the file, or a link to it.
-      content: its bytes, or its text.
+      content: its bytes, or its text, with escapes for lone surrogates.
       label: begins the name of the temporary file, so that `remove_parts` finds what a killed
         writer left.
 
@@ -74,13 +76,15 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
         remains, and the earlier content of `path` is still there.
     """
     path = Path(path)
+    if isinstance(content, str):
+        content = content.encode(errors="backslashreplace")
     try:
         path = path.resolve() if path.is_symlink() else path
         with interrupts.whole():
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{label}-", suffix=TEMPORARY)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(content.encode() if isinstance(content, str) else content)
+                    file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
                 os.chmod(name, 0o666 & ~_umask())
@@ -142,15 +146,44 @@ def require_writable_folder(folder: Path) -> None:
         raise InputError(f"the output folder '{folder}' cannot be written: {why(error)}.") from None
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV; floats are written in full, so that they read back to the same bits."""
+def csv_text(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], *, for_spreadsheets: bool = True
+) -> str:
+    """Rows as CSV; floats are written in full, so that they read back to the same bits.
+
+    Args:
+      header: the first row.
+      rows: the others.
+      for_spreadsheets: whether texts are those of `spreadsheet_text`; False for names that jaxduel
+        is to read back.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
+    text = spreadsheet_text if for_spreadsheets else lambda entry: entry
+    writer.writerow(map(text, header))
     writer.writerows(
-        [repr(float(entry)) if isinstance(entry, float) else entry for entry in row] for row in rows
+        [repr(float(entry)) if isinstance(entry, float) else text(entry) for entry in row]
+        for row in rows
     )
     return file.getvalue()
+
+
+def spreadsheet_text(entry: Any) -> Any:
+    """A cell of a table: text that a spreadsheet would take for a formula gets an apostrophe before
+    it, and is shown; numbers, as text too, stay as they are.
+
+    Example:
+      >>> from jaxduel.files import spreadsheet_text
+      >>> [spreadsheet_text(entry) for entry in ("=1+1", "-1.5", "dts+", -1.5)]
+      ["'=1+1", '-1.5', 'dts+', -1.5]
+    """
+    if not (isinstance(entry, str) and entry.startswith(_FORMULAS)):
+        return entry
+    try:
+        float(entry)
+    except ValueError:
+        return f"'{entry}"
+    return entry
 
 
 def why(error: BaseException | None) -> str:

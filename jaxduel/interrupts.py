@@ -18,6 +18,7 @@ from contextvars import copy_context
 from typing import NoReturn
 
 from jaxduel import screen
+from jaxduel.errors import printable
 
 EXIT_CODE = 130
 DEADLINE = 2.0
@@ -119,7 +120,7 @@ def say_once() -> None:
     if threading.current_thread() is threading.main_thread():
         screen.say(line)
     else:  # the main thread may be in the middle of printing
-        os.write(2, ("\n" * screen.is_drawn() + line + "\n").encode())
+        os.write(2, ("\n" * screen.is_drawn() + printable(line) + "\n").encode())
 
 
 def watch() -> None:

@@ -1,5 +1,5 @@
 """Standard error with one line that is redrawn below lines that stay: on a terminal or in a
-notebook; a file or a pipe gets the lines that stay only."""
+notebook; a file or a pipe gets the lines that stay only. All lines are made safe to print."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import sys
 import threading
 from typing import Any, TextIO
+
+from jaxduel.errors import printable
 
 _lock = threading.RLock()
 _drawn: Terminal | Notebook | None = None
@@ -24,7 +26,7 @@ class Terminal:
         """Replaces the drawn line by `text`, cut to the width of the terminal."""
         global _drawn
         with _lock:
-            text = text[: self._width() - 1]
+            text = printable(text)[: self._width() - 1]
             self._stream.write("\r" + text + " " * (self._length - len(text)))
             self._stream.flush()
             self._length, _drawn = len(text), self
@@ -44,7 +46,7 @@ class Terminal:
         """Writes a line that stays, in place of the drawn one."""
         with _lock:
             self.erase()
-            self._stream.write(f"{text}\n")
+            self._stream.write(f"{printable(text)}\n")
             self._stream.flush()
 
     def _width(self) -> int:
@@ -64,7 +66,7 @@ class Notebook:
         """Replaces the drawn line by `text`."""
         global _drawn
         with _lock:
-            self._show({"text/plain": text})
+            self._show({"text/plain": printable(text)})
             _drawn = self
 
     def erase(self) -> None:
@@ -104,7 +106,7 @@ class Log:
     def write(self, text: str) -> None:
         """Writes a line that stays."""
         with _lock:
-            self._stream.write(f"{text}\n")
+            self._stream.write(f"{printable(text)}\n")
             self._stream.flush()
 
 
@@ -125,7 +127,7 @@ def say(text: str) -> None:
     with _lock:
         if _drawn is not None:
             _drawn.erase()
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def is_drawn() -> bool:

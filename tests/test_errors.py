@@ -1,11 +1,13 @@
 """Messages: long names, unknown names, and where warnings point."""
 
+import re
 import warnings
 
 import numpy as np
+import pytest
 
 import jaxduel as jd
-from jaxduel.errors import shorten, unknown_name
+from jaxduel.errors import InputError, StorageError, printable, shorten, unknown_name, warn_caller
 
 
 def test_long_names_are_shortened_with_their_length():
@@ -13,6 +15,25 @@ def test_long_names_are_shortened_with_their_length():
     short = shorten("x" * 5_000)
     assert len(short) < 65
     assert short.endswith("... (5,000 characters)")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;a\x07\x9b", r"\x1b]0;a\x07\x9b"),
+        ("a\nb\r\tc\0\x7f", r"a\nb\r\tc\x00\x7f"),
+        ("\u202a\u202e\u2066\u2069\u200f\u061c", r"\u202a\u202e\u2066\u2069\u200f\u061c"),
+        ("\u2028\u2029\u200b\u2060\ufeff", r"\u2028\u2029\u200b\u2060\ufeff"),
+        ("\udcff\ud800", r"\udcff\ud800"),
+        *[(text, text) for text in ("", r"a\x1b", "α = 0.6", "数\u3000é e\u0301 👩\u200d🔬 שלום")],
+    ],
+)
+def test_text_that_acts_is_printed_as_escapes(text, shown):
+    assert printable(text) == shown
+    assert printable(shown) == shown
+    assert str(InputError(text)) == str(StorageError(text)) == shown
+    with pytest.warns(UserWarning, match=f"^{re.escape(shown)}$"):
+        warn_caller(text)
 
 
 def test_unknown_names_come_with_the_nearest_and_need_not_be_text():

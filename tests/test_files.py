@@ -6,12 +6,13 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import jaxduel as jd
 from jaxduel.errors import StorageError
 from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, read_grid, run_sweep
-from jaxduel.files import read_whole, require_writable_file, write_whole
+from jaxduel.files import csv_text, read_whole, require_writable_file, spreadsheet_text, write_whole
 from tests.choice import some
 from tests.cli.command_line import outcome
 
@@ -55,6 +56,20 @@ def test_what_is_no_path_is_refused(take, path):
 
 def full_disk(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_text_for_spreadsheets_is_no_formula_and_numbers_are_numbers():
+    texts = ["=1+1", "+a", "-a", "@a", "\ta", "\ra", "\na", "＝1"]
+    assert [spreadsheet_text(text) for text in texts] == [f"'{text}" for text in texts]
+    kept = ["", "a=1", "'=1", " =1", "-1.5", "+1e3", "-inf", -1.5, np.float64(-2), -3, None]
+    assert [spreadsheet_text(entry) for entry in kept] == kept
+    rows = [("=cmd|' /C calc'!A0", -1.5), ("-0.1", float("nan"))]
+    assert csv_text(["@x", "y"], rows) == "'@x,y\n'=cmd|' /C calc'!A0,-1.5\n-0.1,nan\n"
+    assert csv_text(["@x"], [("=a",)], for_spreadsheets=False) == "@x\n=a\n"
+
+
+def test_text_that_cannot_be_encoded_is_written_as_escapes(tmp_path):
+    assert write_whole(tmp_path / "x.txt", "é\udcff").read_bytes() == "é\\udcff".encode()
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):

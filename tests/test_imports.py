@@ -12,7 +12,8 @@ import jaxduel
 
 PACKAGE = Path(jaxduel.__file__).parent
 FLOORS = (
-    ("errors", "pytrees", "screen"),
+    ("errors", "pytrees"),
+    ("screen",),
     ("interrupts", "progress", "arguments"),
     ("files", "display"),
     ("numerics", "stats"),

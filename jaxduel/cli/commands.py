@@ -18,7 +18,7 @@ import tyro
 import jaxduel as jd
 from jaxduel import interrupts, screen
 from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
-from jaxduel.cli.lines import say
+from jaxduel.cli.lines import say, write
 from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
 from jaxduel.cli.plans import next_votes, plan
@@ -74,17 +74,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ["JAXDUEL_CACHE"] = "off"
     try:
         code = _carry_out(arguments)
-        print(end="", flush=True)  # fails here rather than as the process ends
+        sys.stdout.flush()  # fails here rather than as the process ends
         return code
     except (InputError, SolverError, StorageError) as error:
-        line = str(error).replace("\n", "\\n").replace("\r", "\\r")
-        print(f"jaxduel: error: {line}", file=sys.stderr)
+        screen.say(f"jaxduel: error: {error}")
         return WRONG_INPUT
     except BrokenPipeError:  # the reader of the output has gone
         _discard_output()
         return 0
     except (MemoryError, ConnectionError) as error:
-        print(f"jaxduel: error: {error}", file=sys.stderr)
+        screen.say(f"jaxduel: error: {error}")
         return FAILED
     except OSError as error:
         file = "a file" if error.filename is None else f"'{error.filename}'"
@@ -92,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.errno in _FULL:
             _discard_output()
             said = "the output cannot be written"
-        print(f"jaxduel: error: {said}: {why(error)}.", file=sys.stderr)
+        screen.say(f"jaxduel: error: {said}: {why(error)}.")
         return WRONG_INPUT
     except KeyboardInterrupt:
         interrupts.say_once()
@@ -102,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _carry_out(arguments: Sequence[str]) -> int:
     """Prints the version or the overview, or runs the command; returns the exit code."""
     if arguments == ["--version"]:
-        print(f"jaxduel {jd.__version__}")
+        write(f"jaxduel {jd.__version__}")
         return 0
     if arguments in ([], ["-h"], ["--help"]):
         say(_overview())

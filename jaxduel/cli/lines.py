@@ -1,10 +1,14 @@
-"""Lines of text at the width of a screen."""
+"""Lines on standard output: made safe to print, and as wide as a screen."""
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 import textwrap
 from collections.abc import Iterable
+
+from jaxduel.errors import printable
 
 WIDTH = 80
 """Most characters in a line, whatever the terminal: longer lines are hard to read."""
@@ -15,11 +19,31 @@ _MOST = 3
 _GAP = re.compile(r"\S {2,}(?=\S)")
 
 
+def write(*lines: object) -> None:
+    """Prints lines as they are but for characters that are not safe to print. Commands print by
+    this function, and by `screen.say` on standard error, alone."""
+    for line in lines:
+        print(printable(str(line)))
+
+
+def pipe(content: bytes) -> None:
+    """Writes a CSV file, or another one if it is not to a terminal, to standard output: as it is
+    for another program, and made safe to print on a terminal."""
+    if sys.stdout.isatty():
+        entries = re.sub('"[^"]*"', lambda found: printable(found[0]), content.decode())
+        write(*entries.splitlines())
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+    else:  # no file: a notebook
+        sys.stdout.write(content.decode())
+
+
 def say(lines: Iterable[str]) -> None:
     """Prints lines and wraps those that are too long: continuations are indented to the last column
     that leaves room (a column begins after two spaces), or by four more characters."""
     for line in lines:
-        print("\n".join(wrapped(line)))
+        write(*wrapped(printable(line)))
 
 
 def wrapped(line: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from tyro.conf import Positional
 
 import jaxduel as jd
-from jaxduel.cli.lines import in_one_line, say
+from jaxduel.cli.lines import in_one_line, say, write
 from jaxduel.cli.options import MaybeCount, MaybeName, Name
 from jaxduel.errors import InputError, shorten
 
@@ -38,8 +38,8 @@ def list_names(what: Positional[Literal["all", "policies", "problems", "papers"]
     for kind, lines in lists.items():
         if what in ("all", kind):
             for line in lines():
-                print(in_one_line(line))
-    print("(more of each: jaxduel describe NAME)")
+                write(in_one_line(line))
+    write("(more of each: jaxduel describe NAME)")
     return 0
 
 

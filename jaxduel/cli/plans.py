@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,11 +10,12 @@ from tyro.conf import Positional, arg
 import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
+from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.cli.options import MaybeCount, MaybeFile, MaybeFolder, Name, Settings, one_of
 from jaxduel.cli.start import start_jax
 from jaxduel.cli.votes import votes_of
-from jaxduel.errors import InputError, warn_caller
+from jaxduel.errors import InputError, printable, warn_caller
 from jaxduel.files import csv_text, require_writable_file, write_whole
 
 _USUAL = ("uniform", "arena", "dts[self_duels=false]")
@@ -73,10 +72,10 @@ def plan(
         progress=True,
     )
     lines = planned.summary()
-    print(*lines, sep="\n")
+    write(*lines)
     if folder is not None:
         _write(folder, planned, lines)
-        print(*(f"written: {path}" for path in folder.files), sep="\n")
+        write(*(f"written: {path}" for path in folder.files))
     return 0 if len(planned.correct) == len(policies) else INTERRUPTED
 
 
@@ -126,13 +125,12 @@ def next_votes(
     horizon = int(log.wins.sum()) + num
     chosen = jd.policies.make(policy, num_arms=log.num_arms, horizon=horizon, **parameters)
     pairs = jd.votes.next_pairs(log, chosen, num, seed)
-    text = csv_text(["left", "right"], ((log.arms[left], log.arms[right]) for left, right in pairs))
+    rows = [(log.arms[left], log.arms[right]) for left, right in pairs]
+    text = csv_text(["left", "right"], rows, for_spreadsheets=False)  # names as the log has them
     if out is None:
-        if isinstance(sys.stdout, io.TextIOWrapper):  # names as they are, for another program
-            sys.stdout.reconfigure(encoding="utf-8")
-        print(text, end="")
+        pipe(text.encode())
     else:
-        print(f"written: {write_whole(out, text)}")
+        write(f"written: {write_whole(out, text)}")
     if len(pairs) < num:
         warn_caller(f"{policy} asks for {len(pairs)} pairs: else it compares arms with themselves.")
     return 0
@@ -140,7 +138,9 @@ def next_votes(
 
 def _write(folder: Any, planned: Any, lines: list[str]) -> None:
     """Writes text, tables and figure of a plan."""
-    folder.write("plan.txt", "\n".join([*lines, ""]))
-    folder.write("plan-curves.csv", planned.to_frame().to_csv(index=False))
-    folder.write("plan-votes-needed.csv", planned.targets_frame().to_csv(index=False))
+    from jaxduel.experiments.tables import encoded
+
+    folder.write("plan.txt", "\n".join([*map(printable, lines), ""]))
+    folder.write("plan-curves.csv", encoded(planned.to_frame(), "csv"))
+    folder.write("plan-votes-needed.csv", encoded(planned.targets_frame(), "csv"))
     folder.write_figure("plan", planned.plot())

@@ -11,7 +11,7 @@ from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
-from jaxduel.cli.lines import say
+from jaxduel.cli.lines import say, write
 from jaxduel.cli.numbers import Whole
 from jaxduel.cli.options import MaybeCount, MaybeFolder, Silent, Switch
 from jaxduel.cli.start import start_jax
@@ -73,7 +73,7 @@ def _reproduce_all(
         verdicts = Counter(claim.verdict for claim in section.claims)
         claims = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
         say([f"{section.name}  {'; '.join(part for part in (claims, section.missing) if part)}"])
-    print(f"the page: {outcome.page}")
+    write(f"the page: {outcome.page}")
     return INTERRUPTED if outcome.interrupted else 0
 
 
@@ -89,5 +89,5 @@ def report(folder: Positional[Path], out: MaybeFolder = None) -> int:
     """
     from jaxduel.experiments.report.folders import write_report
 
-    print(write_report(folder, out))
+    write(write_report(folder, out))
     return 0

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from jaxduel.cli.lines import write
+
 
 def show_result(path: Path) -> int:
     """Prints the summary that `jaxduel run` printed, and the command and versions behind it."""
     from jaxduel.simulation import load_result
 
     result = load_result(path)
-    print(*result.summary(), sep="\n")
+    write(*result.summary())
     made = result.made_by
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
-    print(f"made by: {made['command'] or 'a script'}")
-    print(f"with {versions}; code {made['code']}, seed {result.seed}, {made['lanes']} lanes")
+    write(f"made by: {made['command'] or 'a script'}")
+    write(f"with {versions}; code {made['code']}, seed {result.seed}, {made['lanes']} lanes")
     return 0
 
 
@@ -36,9 +38,9 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     folder = OutputFolder(paths[0].parent if out is None else out)
     rows = []
     for path, one, curve in zip(paths, results, figure_curves(results), strict=True):
-        told = path, one.problem, one.definition, one.horizon, curve.label, curve.name
+        told = str(path), one.problem, one.definition, one.horizon, curve.label, curve.name
         rows += [(*told, *row) for row in rows_of(curve)]
     first = ("file", "problem", "definition", "horizon", "label", "policy", "t")
     numbers = csv_text([*first, *COLUMNS, "num_seeds"], rows)
-    print(*folder.write_figure(name, results_figure(results), numbers), sep="\n")
+    write(*folder.write_figure(name, results_figure(results), numbers))
     return 0

@@ -13,6 +13,7 @@ import tyro
 import jaxduel as jd
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
+from jaxduel.cli.lines import write
 from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.cli.options import MaybeCount, MaybeFile, Name, Settings, Switch, one_of
 from jaxduel.cli.start import start_jax
@@ -82,7 +83,7 @@ def run(
     if out is not None:
         _require_replaceable(require_writable_file(out), chosen, instance, horizon, how, force)
     result = jd.simulate(chosen, instance, horizon, progress=True, **how)
-    print(*result.summary(), sep="\n")
+    write(*result.summary())
     if out is not None:
         options = {
             "policy": policy, "problem": problem, "horizon": horizon, "seeds": seeds, "seed": seed,
@@ -91,7 +92,7 @@ def run(
         }  # fmt: skip
         command = _command(options, () if shuffle else ("--no-shuffle",))
         made = {**result.made_by, "command": command}
-        print(f"written: {replace(result, made_by=made).save(out, force=force)}")
+        write(f"written: {replace(result, made_by=made).save(out, force=force)}")
     return 0 if result.num_seeds == seeds else INTERRUPTED
 
 

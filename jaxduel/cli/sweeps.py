@@ -16,6 +16,7 @@ from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.codes import INTERRUPTED
+from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.options import (
     EVERY_CELL,
     Cells,
@@ -98,10 +99,10 @@ def sweep(
                 beside = "a grid" if other == "grid" else f"--{other}"
                 raise InputError(f"--{option} does not go with {beside}.".replace("_", "-"))
     if status is not None:
-        print(*status_lines(status), sep="\n")
+        write(*status_lines(status))
         return 0
     if schema:
-        print(json.dumps(grid_file.schema(), indent=2))
+        write(*json.dumps(grid_file.schema(), indent=2).split("\n"))
         return 0
     if grid is None:
         raise InputError(
@@ -139,15 +140,15 @@ def sweep(
             interrupts.say_once()
             return INTERRUPTED
     if outcome.complete:
-        print(f"finished: {counted(outcome.blocks, 'block')} in {out}")
+        write(f"finished: {counted(outcome.blocks, 'block')} in {out}")
     else:
-        print(
+        write(
             f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}; to go on: "
             f"{shlex.join(again)}"
         )
     if profile:
         for part, seconds in outcome.seconds.items():
-            print(f"{part:<16}{seconds:10.2f} s")
+            write(f"{part:<16}{seconds:10.2f} s")
     return 0
 
 
@@ -160,7 +161,7 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     groups = groups_of(grid, devices[0].platform, block_memory(devices))
     warn_of_assumptions(groups)
     memory = memory_line(groups, len(devices))
-    print(*cell_lines(groups), *summary(groups), memory, sep="\n")
+    write(*cell_lines(groups), *summary(groups), memory)
     if time:
         _print_time(groups, devices)
     return 0
@@ -175,7 +176,7 @@ def _print_time(groups: Sequence[Group], devices: Sequence[Device]) -> None:
     on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
     most, least, compilation = map(duration, (found.seconds, found.least, found.compilation))
     quiet = "" if most == least else f" if policies soon fall quiet, {most} if they never do"
-    print(f"about {least} on {on}{quiet}, {compilation} of it compilation")
+    write(f"about {least} on {on}{quiet}, {compilation} of it compilation")
 
 
 def show(
@@ -200,7 +201,7 @@ def show(
         return show_result(results)
     _require_writable(csv)
     data = open_sweep(results)
-    print(*show_lines(data, columns=columns, width=_width(), **cells.chosen()), sep="\n")
+    write(*show_lines(data, columns=columns, width=_width(), **cells.chosen()))
     if csv is not None:
         _write(csv, show_csv(data, **cells.chosen()))
     return 0
@@ -233,7 +234,7 @@ def compare(
     chosen = {"problems": problem, "horizons": horizon}
     chosen |= {"definitions": definition, "rules": rule}
     found = compared(open_sweep(folder), *policies, **chosen)
-    print(*found.lines(), sep="\n")
+    write(*found.lines())
     if csv is not None:
         _write(csv, found.csv())
     return 0
@@ -278,8 +279,8 @@ def plot(
     asked = {"y": y, "facet": facet, "kind": kind, **cells.chosen()}
     figures = sweep_figures(open_sweep(folder), x, **asked)
     files = OutputFolder(folder / "figures" if out is None else out)
-    for path in (path for figure in figures for path in figure.write(files)):
-        print(path)
+    for figure in figures:
+        write(*figure.write(files))
     return 0
 
 
@@ -301,6 +302,8 @@ def export(
 
     require_format(to)
     piped = out == Path("-")
+    if piped and to == "parquet" and sys.stdout.isatty():
+        raise InputError("Parquet is not for terminals: give --out FILE, or pipe it on.")
     if os.path.isfile(results):
         from jaxduel.simulation import load_result
 
@@ -319,7 +322,7 @@ def export(
         _require_writable(None if piped else path)
         frame = frame_of(data, choose(data, **cells.chosen()))
     if piped:
-        sys.stdout.buffer.write(encoded(frame, to))
+        pipe(encoded(frame, to))
     else:
         _write(path, encoded(frame, to))
     return 0
@@ -344,4 +347,4 @@ def _require_writable(path: Path | None, *others: Path) -> None:
 
 
 def _write(path: Path, content: str | bytes) -> None:
-    print(f"written: {write_whole(path, content)}")
+    write(f"written: {write_whole(path, content)}")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, arg
 
 import jaxduel as jd
+from jaxduel.cli.lines import write
 from jaxduel.cli.options import MaybeCount, MaybeFile, Settings
-from jaxduel.errors import InputError, shorten, unknown_name
-from jaxduel.files import require_writable_file, write_whole
+from jaxduel.errors import InputError, printable, shorten, unknown_name
+from jaxduel.files import require_writable_file, spreadsheet_text, write_whole
 
 if TYPE_CHECKING:
     from jaxduel.votes import Fit, Votes
@@ -52,11 +53,13 @@ def fit(
         )
     counted = votes_of(votes, columns, core)
     fitted = jd.votes.fit(counted, model)
-    print(*_lines(fitted), sep="\n")
+    write(*_lines(fitted))
     if out is not None:
-        print(f"written: {write_whole(out, fitted.table().to_csv(index=False))}")
+        from jaxduel.experiments.tables import encoded
+
+        write(f"written: {write_whole(out, encoded(fitted.table(), 'csv'))}")
     if matrix is not None:
-        print(f"written: {write_whole(matrix, _matrix(fitted))}")
+        write(f"written: {write_whole(matrix, _matrix(fitted))}")
     return 0
 
 
@@ -118,7 +121,8 @@ def _lines(fitted: Fit) -> Iterator[str]:
 
 
 def _matrix(fitted: Fit) -> str:
-    """The mean preferences as `jd.problems.load` reads them, with the arms' names in a comment."""
+    """The mean preferences as `jd.problems.load` reads them, with the arms' names in a comment, in
+    one line and safe for spreadsheets, which split it at commas."""
     rows = [",".join(f"{p:.17g}" for p in row) for row in fitted.problem.preferences]
-    names = " | ".join(fitted.votes.arms)
-    return "\n".join([f"# {names}", *rows, ""])
+    names = printable(" | ".join(fitted.votes.arms)).split(",")
+    return "\n".join([f"# {','.join(map(spreadsheet_text, names))}", *rows, ""])

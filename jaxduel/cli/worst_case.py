@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 import jaxduel as jd
+from jaxduel.cli.lines import write
 from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.cli.options import MaybeFolder, MaybeName, Name, Settings, one_of
 from jaxduel.cli.start import start_jax
@@ -102,10 +103,10 @@ def worst_case(
         devices=devices,
         progress=True,
     )
-    print(*_lines(found, policy, against, family), sep="\n")
+    write(*_lines(found, policy, against, family))
     if folder is not None:
         _write(folder, found)
-        print(*(f"written: {path}" for path in folder.files), sep="\n")
+        write(*(f"written: {path}" for path in folder.files))
     return 0
 
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 from jaxduel.errors import InputError
+from jaxduel.files import spreadsheet_text
 
 if TYPE_CHECKING:
     import pandas
@@ -36,9 +37,13 @@ def require_format(to: Format) -> None:
 
 
 def encoded(frame: pandas.DataFrame, to: Format) -> bytes:
-    """The bytes of a file with a table; in CSV floats are written in full, and NaN as nothing."""
+    """The bytes of a file with a table; in CSV floats are written in full, NaN as nothing, and
+    texts for spreadsheets (`jaxduel.files.spreadsheet_text`)."""
     if to == "csv":
-        return frame.to_csv(index=False, lineterminator="\n").encode()
+        texts = frame.select_dtypes(exclude=["number", "bool"])
+        shown = frame.assign(**{name: texts[name].map(spreadsheet_text) for name in texts})
+        shown = shown.rename(columns=spreadsheet_text)
+        return shown.to_csv(index=False, lineterminator="\n").encode(errors="backslashreplace")
     file = io.BytesIO()
     frame.to_parquet(file, engine="pyarrow", index=False)
     return file.getvalue()
