@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.colors import to_hex
 
 from jaxduel import plotting
 from jaxduel.display import counted, range_text
@@ -107,7 +108,9 @@ def _scales(across_log: bool, up_log: bool) -> str:
 def _line(curve: Any, look: plotting.Style, at: np.ndarray, points: bool = False) -> Line:
     """A curve of means with its intervals."""
     x, y, low, high = map(numbers, (at, curve.mean, curve.lower95, curve.upper95))
-    return Line(plain(curve.label), look.color, css_dash(look.line), x, y, low, high, points)
+    return Line(
+        plain(curve.label), to_hex(look.color), css_dash(look.line), x, y, low, high, points
+    )
 
 
 def _regret(panel: plotting.Panel) -> Seen:
@@ -186,7 +189,7 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
     looks = looks_in(panel.curves)
     lines = [_line(curve, looks[curve.name, curve.label], curve.at) for curve in panel.curves]
     for bound in panel.bounds:
-        color = plotting.style_of(bound.name).color
+        color = to_hex(plotting.style_of(bound.name).color)
         at, values = numbers(bound.at), numbers(bound.values)
         lines.append(Line(plain(bound.label), color, "dot", at, values, reference=True))
     log, up_log = panel.across_scale == "log", panel.drawn_scale == "log"

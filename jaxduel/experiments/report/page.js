@@ -74,7 +74,7 @@ const drawn = new Map();
 function library() {
   if (!window.Plotly) {
     const script = document.createElement("script");
-    script.textContent = byId("plotly").textContent;
+    script.textContent = document.querySelector("script#plotly").textContent;
     document.head.append(script);
   }
   return window.Plotly;
@@ -91,6 +91,10 @@ function inkOf(color) {  // a policy's colour, lighter where it would vanish on 
   return `rgb(${parts.join(",")})`;
 }
 
+const chartOf = (box) => JSON.parse(box.parentElement.querySelector("script").textContent);
+// Plotly reads tags in labels: in these there are none.
+const inert = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
 function tracesOf(chart, hidden) {
   const floor = chart.up_log ? (chart.low || 1e-9) / 2 : -Infinity;
   const short = (value) => value === null ? "?" : String(Number(value.toPrecision(4)));
@@ -101,7 +105,7 @@ function tracesOf(chart, hidden) {
       x: line.x, legendgroup: String(number), showlegend: false, visible: !hidden.has(number),
     };
     const mean = {
-      ...shared, y: line.y, name: line.label,
+      ...shared, y: line.y, name: inert(line.label),
       mode: points ? "markers" : line.x.length <= 15 && !line.reference ? "lines+markers" : "lines",
       line: { color, dash: line.dash, width: line.reference ? 1.3 : 2 },
       marker: { color, size: 6 },
@@ -134,7 +138,7 @@ function layoutOf(chart, box) {
   const value = (name) => style.getPropertyValue(name).trim();
   const narrow = box.clientWidth < 520;
   const axis = (title, log) => ({
-    title: { text: title, font: { size: 12 }, standoff: 8 }, type: log ? "log" : "linear",
+    title: { text: inert(title), font: { size: 12 }, standoff: 8 }, type: log ? "log" : "linear",
     gridcolor: value("--rule"), zeroline: false, linecolor: value("--soft"), automargin: true,
     ...(log ? { dtick: 1, exponentformat: "power" } : { exponentformat: "SI", nticks: narrow ? 5 : 8 }),
   });
@@ -155,6 +159,12 @@ function layoutOf(chart, box) {
   };
 }
 
+function drawing(tag, attributes) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
 function legend(box, chart, hidden) {
   const list = box.nextElementSibling;
   list.hidden = false;
@@ -165,10 +175,12 @@ function legend(box, chart, hidden) {
       ?? line.dash.replaceAll("px", "").replaceAll(",", " ");
     button.type = "button";
     button.setAttribute("aria-pressed", String(!hidden.has(number)));
-    button.innerHTML = line.points || line.x.length === 1
-      ? `<svg width="26" height="10" aria-hidden="true"><circle cx="13" cy="5" r="3.5" fill="${color}"/></svg>`
-      : `<svg width="26" height="10" aria-hidden="true"><path d="M0 5h26" stroke="${color}" stroke-width="2.5" stroke-dasharray="${dash}"/></svg>`;
-    button.append(line.label);
+    const mark = line.points || line.x.length === 1
+      ? drawing("circle", { cx: 13, cy: 5, r: 3.5, fill: color })
+      : drawing("path", { d: "M0 5h26", stroke: color, "stroke-width": 2.5, "stroke-dasharray": dash });
+    const picture = drawing("svg", { width: 26, height: 10, "aria-hidden": true });
+    picture.append(mark);
+    button.append(picture, line.label);
     button.addEventListener("click", () => {
       if (!hidden.delete(number)) hidden.add(number);
       button.setAttribute("aria-pressed", String(!hidden.has(number)));
@@ -180,7 +192,7 @@ function legend(box, chart, hidden) {
 
 function draw(box) {
   const plotly = library();
-  const chart = JSON.parse(byId(`data-${box.dataset.chart}`).textContent);
+  const chart = chartOf(box);
   const first = !drawn.has(box), hidden = drawn.get(box) || new Set();
   drawn.set(box, hidden);
   box.hidden = false;
@@ -202,7 +214,7 @@ const sizes = new ResizeObserver((entries) => {
 });
 
 const charts = all(".chart");
-if (charts.length && byId("plotly")) {
+if (charts.length) {
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
@@ -214,7 +226,7 @@ if (charts.length && byId("plotly")) {
   dark.addEventListener("change", () => {
     for (const [box, hidden] of drawn) {
       draw(box);
-      legend(box, JSON.parse(byId(`data-${box.dataset.chart}`).textContent), hidden);
+      legend(box, chartOf(box), hidden);
     }
   });
 }

@@ -1,11 +1,16 @@
 """Records of a page: sections, figures, tables and claims, kept as JSON beside the figures.
 
 A section is a paper or a sweep. Pictures are named, not held: `jaxduel.experiments.report.page`
-embeds the files.
+embeds the files. A record may be anybody's: what a browser would not show as text (looks, names of
+files, anchors) and commands, which readers copy, are refused with a ValueError unless they are as
+jaxduel writes them.
 """
 
 from __future__ import annotations
 
+import math
+import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +22,16 @@ FILE = "report.json"
 
 Numbers = tuple[float | None, ...]
 """Numbers of a curve, None where there is none."""
+
+_COLOR = re.compile("#[0-9a-fA-F]{6}|currentcolor")
+_LENGTH = r"\d{1,4}(\.\d{1,4})?px"
+_DASH = re.compile(f"solid|dash|dot|dashdot|longdashdot|{_LENGTH}(,{_LENGTH}){{0,15}}")
+_ANCHOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_PICTURE = re.compile(r"(?!\.)[^/\\]+\.png")
+_FILE = re.compile(r"(?!\.)[^/\\]+\.(png|pdf|csv)")
+_WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|\"'\")+"
+_SHELL = re.compile(f"jaxduel (?:plot|report|reproduce)(?: {_WORD})*")
+_PYTHON = re.compile(r"papers\.load\('[a-z-]+'\)\.reproduce\([a-z_]+=[\w', =]+\)")
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,17 @@ class Line:
     upper: Numbers = ()
     points: bool = False
     reference: bool = False
+
+    def __post_init__(self) -> None:
+        _require("colour", self.color, _COLOR)
+        _require("dash", self.dash, _DASH)
+        if {len(self.x), len(self.y), len(self.lower or self.x), len(self.upper or self.x)} != {
+            len(self.x)
+        }:
+            raise ValueError("numbers of a curve are not equally many")
+        numbers = (*self.x, *self.y, *self.lower, *self.upper)
+        if not all(value is None or math.isfinite(value) for value in numbers):
+            raise ValueError("a number of a curve is not finite")
 
 
 @dataclass(frozen=True)
@@ -103,6 +129,14 @@ class Figure:
     lines: tuple[str, ...] = ()
     missing: str = ""
 
+    def __post_init__(self) -> None:
+        _require("name", self.name, _ANCHOR)
+        _require_command(self.command)
+        if self.picture:
+            _require("picture", self.picture, _PICTURE)
+        for name in self.files:
+            _require("file", name, _FILE)
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -157,6 +191,24 @@ class Section:
     seconds_known: bool = True
     blocks: int = 0
     missing: str = ""
+
+    def __post_init__(self) -> None:
+        _require("name", self.name, _ANCHOR)
+        for command in (self.order, *(text for name, text in self.facts if name == "command")):
+            _require_command(command)
+
+
+def _require(what: str, text: str, pattern: re.Pattern[str]) -> None:
+    if not pattern.fullmatch(text) or ".." in text:
+        raise ValueError(f"{text!r} is no {what} of a page")
+
+
+def _require_command(text: str) -> None:
+    """Raises ValueError for a command that is not one to make a figure or a page again, in Python
+    or quoted for a shell, where it was made."""
+    known = any(pattern.fullmatch(text) for pattern in (_SHELL, _PYTHON))
+    if text and not (known and not any(word.startswith("--out") for word in shlex.split(text))):
+        raise ValueError(f"{text!r} is no command of a page")
 
 
 def encoded(section: Section) -> bytes:

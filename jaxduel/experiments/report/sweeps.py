@@ -224,6 +224,8 @@ def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
 
 def _chart(figure: SweepFigure) -> Chart:
     """The curves of a figure with one facet, over comparisons, pulls or votes."""
+    from matplotlib.colors import to_hex
+
     from jaxduel.plotting.identification import rule_lines
     from jaxduel.plotting.shades import looks_of
     from jaxduel.plotting.ticks import is_wide
@@ -241,7 +243,7 @@ def _chart(figure: SweepFigure) -> Chart:
             label += f", by {one['rule']}"
         dash = css_dash(by_rule[one["rule"]] if by_rule else look.line)
         x, y, lower, upper = (numbers(some[name]) for name in ("x", *_ENDS))
-        lines.append(Line(label, look.color, dash, x, y, lower, upper))
+        lines.append(Line(label, to_hex(look.color), dash, x, y, lower, upper))
     low, high = _range(lines)
     if of_votes:
         up = "probability that the best arm is named"

@@ -27,12 +27,18 @@ def test_curves_have_their_colours_intervals_and_who_is_lowest():
     assert "both axes logarithmic" in found.what
     assert "D-TS has separate runs" in found.what
     first, second, third = found.chart.lines
-    assert (first.color, first.dash) == (STYLES["rucb"].color, "dash")
+    assert (first.color, first.dash) == (STYLES["rucb"].color.lower(), "dash")
     assert (first.y, first.lower) == ((1.0, 25.5, 50.0), (1.0, 25.5, 50.0))
     assert (first.points, second.points, third.reference) == (False, True, True)
     assert third.label == "2 log t"
     assert [row[0] for row in found.table.rows] == ["D-TS", "RUCB"]
     assert found.chart.low < 1.0 < 50.0 < found.chart.high
+
+
+def test_colours_are_digits_whatever_their_names(monkeypatch):
+    monkeypatch.setitem(STYLES, "mine", plotting.Style("tab:red", "--", "o"))
+    found = seen(plotting.Panel([curve("mine", "MINE", 5.0)], regret_scale="linear"))
+    assert found.chart.lines[0].color == "#d62728"
 
 
 def test_without_regret_or_intervals_nothing_is_said_of_them():
