@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _ACTING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
@@ -65,6 +65,14 @@ def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text):,} characters)"
 
 
+def text_of(value: object, how: Callable[[object], str] = str) -> str:
+    """A value as text; an integer of more digits than Python writes is said to be one."""
+    try:
+        return how(value)
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 def unknown_name(
     kind: str, name: object, known: Iterable[str], meant: str | None = None
 ) -> InputError:
@@ -80,7 +88,7 @@ def unknown_name(
       The error, to be raised by the caller.
     """
     names = sorted(known)
-    text = str(name)
+    text = text_of(name)
     near = [meant] if meant else difflib.get_close_matches(text.lower(), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
     listed = f"known are {', '.join(names)}" if names else "there is none"

@@ -158,8 +158,8 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
     from jaxduel.simulation.devices import block_memory
 
-    groups = groups_of(grid, devices[0].platform, block_memory(devices))
-    warn_of_assumptions(groups)
+    groups = groups_of(grid, devices[0].platform, block_memory(devices), progress=None)
+    warn_of_assumptions(groups, progress=None)
     memory = memory_line(groups, len(devices))
     write(*cell_lines(groups), *summary(groups), memory)
     if time:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import os
@@ -39,6 +40,8 @@ _LAYOUTS = (
 _DELIMITERS = (",", ";", "\t")
 _LONGEST_FIELD = 2**24
 """Most characters of an entry: logs hold conversations in columns that are ignored."""
+_LONGEST_ROW = 2**25
+"""Most characters of a row, in one line or several: a gzipped file may unpack to any number."""
 _SHOWN = 20
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Control characters, ends of lines, and surrogates, which stand for bytes that are no text."""
@@ -86,8 +89,8 @@ def read(
       encoding: of the text.
 
     Raises:
-      InputError: the file cannot be read, holds no votes or those of one arm, lacks columns, or a
-        line is wrong: an arm against itself, no name, a winner that is neither arm nor a word, or
+      InputError: the file cannot be read, has a row of more than 2^25 characters, holds no votes or
+        those of one arm, lacks columns, or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a word, or
         may be either, counts that are not whole numbers of at least 0. The sentence has the line's
         number.
 
@@ -144,7 +147,8 @@ def _outcomes(
 ) -> tuple[list[Outcome], np.ndarray]:
     """The outcome of each different row, and (N,) the number of each row's in that list."""
     unfinished: list[str] = []
-    lines = _whole(file, unfinished)
+    size = [0]
+    lines = _whole(file, unfinished, size)
     first = next(lines, None)
     if first is None or not first.strip():
         lacks = "has a blank first line" if first else "is empty"
@@ -169,6 +173,7 @@ def _outcomes(
                 numbers.append(reader.line_num + 1)
             order.append(rows[row])
             whole = reader.line_num + 1
+            size[0] = 0
     except ValueError as error:
         raise InputError(f"{_file(path)}, line {reader.line_num + 1}: {error}.") from None
     except csv.Error as error:
@@ -203,9 +208,13 @@ def _outcomes(
     return outcomes, np.frombuffer(order, np.int32)
 
 
-def _whole(file: IO[str], unfinished: list[str]) -> Iterator[str]:
-    """The lines of a file; a last one without an end goes to `unfinished` instead."""
-    for line in file:
+def _whole(file: IO[str], unfinished: list[str], size: list[int]) -> Iterator[str]:
+    """The lines of a file; a last one without an end goes to `unfinished` instead. `size` counts
+    the characters of a row."""
+    while line := file.readline(_LONGEST_ROW):
+        size[0] += len(line)
+        if size[0] >= _LONGEST_ROW:
+            raise OSError(errno.EFBIG, f"a row has more than {_LONGEST_ROW:,} characters")
         if not line.endswith(("\n", "\r")):
             unfinished.append(line)
             return

@@ -10,6 +10,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
+from jaxduel.votes import reading
 
 GUIDE = Path(__file__).parents[2] / "notebooks" / "guide"
 VOTES = "left,right,winner\nada,bob,ada\nbob,ada,ada\nbob,cyd,cyd\nada,cyd,tie\n"
@@ -198,6 +199,22 @@ def test_bad_files_get_a_sentence(text, message, tmp_path):
     with pytest.raises(InputError, match=message) as caught:
         jd.votes.read(written(tmp_path, text))
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 300, f"winner,loser\n{'a' * 300},b\n", 'winner,loser\n"' + "a\n" * 150 + '",b\n',
+     "winner,loser\n" + '"\n",' * 100 + "\n"],
+    ids=["header", "line", "quoted lines", "many entries"],
+)  # fmt: skip
+def test_rows_have_a_limit(tmp_path, monkeypatch, text, zipped):
+    monkeypatch.setattr(reading, "_LONGEST_ROW", 200)
+    pack = gzip.compress if zipped else bytes
+    with pytest.raises(InputError, match=r"cannot be read: a row has more than 200 characters\.$"):
+        jd.votes.read(written(tmp_path, pack(text.encode())))
+    votes = jd.votes.read(written(tmp_path, pack(b"winner,loser\n" + b"ada,bob\n" * 100)))
+    assert votes.num_votes == 100
 
 
 def test_bad_places_get_a_sentence(tmp_path):

@@ -16,6 +16,7 @@ from jaxduel.experiments.engine.widths import need_of, width_of
 from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, PullBatch, SupportsSkip
 from jaxduel.problems import ArmsProblem, PiecewiseProblem
+from jaxduel.progress import Progress
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.devices import MEMORY_BYTES
 
@@ -28,6 +29,7 @@ def plan(
     lanes: int | None = None,
     platform: str = "cpu",
     memory: int = MEMORY_BYTES,
+    progress: bool | None = False,
 ) -> tuple[Group, ...]:
     """The groups of a study's cells.
 
@@ -50,17 +52,20 @@ def plan(
       lanes: seeds side by side, if they are given.
       platform: platform of the devices: "cpu", "gpu", ...
       memory: most bytes for a block (`simulation.devices.block_memory`).
+      progress: as in `jaxduel.simulate`.
 
     Raises:
       InputError: what building a policy or problem raises.
     """
     families: dict[tuple[Any, ...], list[StudyCell]] = {}
     kinds: dict[str, bool] = {}
-    for cell in cells:
-        if cell.policy not in kinds:
-            kind = plan_kind_of(cell.policy, cell.parameters, cell.horizon)
-            kinds[cell.policy] = kind in (Batch, PullBatch)
-        families.setdefault(family_of(cell), []).append(cell)
+    with Progress("plan", len(cells), "cells", progress) as shown:
+        for cell in cells:
+            if cell.policy not in kinds:
+                kind = plan_kind_of(cell.policy, cell.parameters, cell.horizon)
+                kinds[cell.policy] = kind in (Batch, PullBatch)
+            families.setdefault(family_of(cell), []).append(cell)
+            shown.tick()
     groups: list[Group] = []
     for family, members in families.items():
         batched = kinds[members[0].policy]

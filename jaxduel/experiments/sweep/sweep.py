@@ -18,7 +18,7 @@ import jax
 import jaxduel
 from jaxduel import interrupts
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
-from jaxduel.experiments.engine.cells import policy_of, problem_of
+from jaxduel.experiments.engine.cells import StudyCell, policy_of, problem_of
 from jaxduel.experiments.engine.executor import run_tasks
 from jaxduel.experiments.engine.groups import Group, Task, tasks_of
 from jaxduel.experiments.engine.identity import environment
@@ -33,6 +33,7 @@ from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.files import as_path
 from jaxduel.problems import DuelingProblem
+from jaxduel.progress import Progress
 from jaxduel.simulation.checking import Settings, broken_by
 from jaxduel.simulation.devices import MEMORY_BYTES, Device, block_memory
 
@@ -126,6 +127,7 @@ def run_sweep(
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     folder = as_path(folder, "run_sweep")
     stop, seconds = threading.Event(), Seconds()
+    planning = None if progress else progress  # shown where it takes long, and nothing said of it
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
@@ -136,7 +138,7 @@ def run_sweep(
                 "memory": block_memory(where),
             }
             with seconds.of("plan"):
-                store, every = _opened(grid, folder, extend_seeds, kind, locks=shard is None)
+                store, every = _opened(grid, folder, extend_seeds, kind, shard is None, planning)
                 own = every if shard is None else every[shard[0] - 1 :: shard[1]]
                 shown = StudyProgress("sweep", own, store.finished(), progress)
             with closing(store), shown, seconds.compilations():
@@ -147,7 +149,7 @@ def run_sweep(
                 kind = cluster.platform_of(client, stop)
                 if kind is None:
                     raise KeyboardInterrupt
-                store, every = _opened(grid, folder, extend_seeds, kind)
+                store, every = _opened(grid, folder, extend_seeds, kind, progress=planning)
                 shown = StudyProgress("sweep", every, store.finished(), progress)
                 with closing(store), shown:
                     for task in cluster.run_on_cluster(store, every, client, stop, patience):
@@ -181,6 +183,7 @@ def _opened(
     extend_seeds: bool,
     kind: Mapping[str, Any],
     locks: bool = True,
+    progress: bool | None = False,
 ) -> tuple[Store, tuple[Task, ...]]:
     """The store, and all tasks; `kind` has the platform, device and memory for a block, and other
     environment fields that are not those of this process."""
@@ -188,8 +191,8 @@ def _opened(
     with suppress(InputError):  # a new folder, or one that is refused below
         begun = read_manifest(folder).environment
         there["memory"] = begun.get("memory", there["memory"])
-    groups = groups_of(grid, kind["platform"], there["memory"])
-    warn_of_assumptions(groups)
+    groups = groups_of(grid, kind["platform"], there["memory"], progress)
+    warn_of_assumptions(groups, progress)
     manifest = Manifest(
         grid=grid.to_json(),
         groups=tuple(group.record() for group in groups),
@@ -203,18 +206,47 @@ def _opened(
     return store, tasks_of(groups)
 
 
-def groups_of(grid: Grid, platform: str, memory: int = MEMORY_BYTES) -> tuple[Group, ...]:
-    """The grid's cells in groups that run together; platform and memory as in `plan`."""
+MOST_BLOCKS = 1_000_000
+"""Most blocks of a sweep: each is a file."""
+
+
+def groups_of(
+    grid: Grid, platform: str, memory: int = MEMORY_BYTES, progress: bool | None = False
+) -> tuple[Group, ...]:
+    """The grid's cells in groups that run together; platform and memory as in `plan`, progress as
+    in `jaxduel.simulate`.
+
+    Raises:
+      InputError: for more cells or blocks than are planned; what `expand` and `plan` raise.
+    """
     chosen = {"keep": grid.keep, "lanes": grid.lanes, "platform": platform, "memory": memory}
-    return plan(expand(grid), grid.num_seeds, **chosen)
+    groups = plan(expand(grid, progress), grid.num_seeds, **chosen, progress=progress)
+    blocks = sum(math.ceil(group.num_seeds / group.block_seeds) for group in groups)
+    if blocks > MOST_BLOCKS:
+        raise InputError(
+            f"the grid takes {blocks:,} blocks of seeds, and at most {MOST_BLOCKS:,} are planned: "
+            f"fewer seeds than {grid.num_seeds:,} are needed, or several grids, each with a folder "
+            "of its own."
+        )
+    return groups
 
 
-def warn_of_assumptions(groups: Sequence[Group]) -> None:
+def warn_of_assumptions(groups: Sequence[Group], progress: bool | None = False) -> None:
     """Warns where an instance breaks assumptions that the guarantees of policies rest on: once for
     each assumption of a problem, with the policies that make it."""
+    cells = [cell for group in groups for cell in group.cells]
+    with Progress("assumptions", len(cells), "cells", progress) as shown:
+        makers = _makers(cells, shown)
+    for sentence, policies in sorted(makers.items()):
+        warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)
+
+
+def _makers(cells: Sequence[StudyCell], shown: Progress) -> dict[str, dict[str, None]]:
+    """By sentences on broken assumptions, the policies that make them."""
     makers: dict[str, dict[str, None]] = {}
     seen: set[tuple[Any, ...]] = set()
-    for cell in (cell for group in groups for cell in group.cells):
+    for cell in cells:
+        shown.tick()
         problem = problem_of(cell)
         assumed = getattr(policy_of(cell), "assumes", ())
         asked = cell.policy, assumed, cell.problem
@@ -223,5 +255,4 @@ def warn_of_assumptions(groups: Sequence[Group]) -> None:
         seen.add(asked)
         for sentence in broken_by(problem, assumed, cell.ties):
             makers.setdefault(sentence, {})[cell.policy] = None
-    for sentence, policies in sorted(makers.items()):
-        warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)
+    return makers

@@ -29,6 +29,12 @@ def batched() -> tuple[Group, ...]:
     return groups_of(read_grid(examples()[0]).with_seeds(1000), "cpu")
 
 
+def test_too_many_blocks_are_refused():
+    dts = PolicyEntry("dts", {"alpha": (0.51, 0.6)})
+    with pytest.raises(InputError, match=r"takes [\d,]{9,} blocks of seeds, and at most 1,000,000"):
+        planned(dts, ARXIV, num_seeds=2**31 - 1)
+
+
 def test_a_grid_of_batched_policies_compiles_once_per_policy_and_number_of_arms(batched):
     cells = [cell for group in batched for cell in group.cells]
     assert len(cells) == 975

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import Parameters, StudyCell, plan_kind_of, policy_of
@@ -18,11 +20,15 @@ from jaxduel.policies import registry
 from jaxduel.policies.base import Pull, PullBatch, SupportsDelay
 from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
 from jaxduel.problems.piecewise import with_changes
+from jaxduel.progress import Progress
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.regret import default_of
 
+MOST_CELLS = 100_000
+"""Most cells of a grid."""
 
-def expand(grid: Grid) -> tuple[StudyCell, ...]:
+
+def expand(grid: Grid, progress: bool | None = False) -> tuple[StudyCell, ...]:
     """The cells of a grid: all combinations that can run.
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
@@ -31,13 +37,43 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
     matrix, or where arms are identified, one that compares them has none on arms with rewards, and
     one that does not support delays has none with a delay above 1.
 
+    Args:
+      grid: the grid.
+      progress: as in `jaxduel.simulate`.
+
     Raises:
-      InputError: parameters out of range for a cell, a problem that cannot be built, two problems
-        of one name, or a policy or problem without a cell.
+      InputError: more than `MOST_CELLS` combinations, parameters out of range for a cell, a problem
+        that cannot be built, two problems of one name, or a policy or problem without a cell.
     """
+    count = _require_few(grid)
     specs = list(dict.fromkeys(spec for entry in grid.problems for spec in entry.specs()))
     _require_distinct(specs)
-    built = {spec: build(spec) for spec in specs}
+    with Progress("plan", len(specs) + count, "problems and cells", progress) as shown:
+        return _cells(grid, specs, shown)
+
+
+def _require_few(grid: Grid) -> int:
+    """The number of combinations of a grid, counted before any is made: at least its cells."""
+    problems = sum(entry.count() for entry in grid.problems)
+    policies = sum(
+        math.prod(map(len, _values(entry, grid.batches).values())) for entry in grid.policies
+    )
+    count = problems * policies * len(grid.delays) * len(grid.ends)
+    if count > MOST_CELLS:
+        raise InputError(
+            f"the grid has {count:,} combinations of policies, parameters, problems and horizons, "
+            f"and at most {MOST_CELLS:,} are planned: split it into several grids, each with a "
+            "folder of its own."
+        )
+    return count
+
+
+def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[StudyCell, ...]:
+    """The cells, as `expand` says."""
+    built: dict[ProblemSpec, Problem] = {}
+    for spec in specs:
+        built[spec] = build(spec)
+        shown.tick()
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}
     checkpoints = {
@@ -64,6 +100,7 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
                 continue
             lonely.discard(spec.label)
             for horizon in grid.ends:
+                shown.tick()
                 cell = StudyCell(
                     policy=entry.name,
                     parameters=parameters,
@@ -103,11 +140,17 @@ def expand(grid: Grid) -> tuple[StudyCell, ...]:
 def _combinations(entry: PolicyEntry, batches: Sequence[int]) -> Iterator[Parameters]:
     """The settings of a policy's parameters: those of the entry, later ones varying faster, then
     the numbers of batches."""
+    values = _values(entry, batches)
+    for combination in itertools.product(*values.values()):
+        yield tuple(zip(values, combination, strict=True))
+
+
+def _values(entry: PolicyEntry, batches: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+    """The values of a policy's parameters, and the numbers of batches where it has them."""
     values = dict(entry.parameters)
     if BATCHES in registry.parameters(entry.name) and BATCHES not in values and batches:
         values[BATCHES] = tuple(batches)
-    for combination in itertools.product(*values.values()):
-        yield tuple(zip(values, combination, strict=True))
+    return values
 
 
 def _definitions(grid: Grid, spec: ProblemSpec, problem: Problem) -> tuple[str, ...]:

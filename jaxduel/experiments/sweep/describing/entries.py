@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -169,6 +170,10 @@ class ProblemEntry:
     def takes_key(self) -> bool:
         """True if instances are drawn with a PRNG key."""
         return self.generator is not None and KEY in parameters_of(self.generator)
+
+    def count(self) -> int:
+        """The number of problems described."""
+        return math.prod(map(len, self.parameters.values())) * max(len(self.instances), 1)
 
     def specs(self) -> tuple[ProblemSpec, ...]:
         """The problems described: all combinations of the parameters, later ones varying faster,

@@ -29,8 +29,19 @@ from jaxduel.experiments.sweep.describing.grid import (
     single_table,
 )
 from jaxduel.experiments.sweep.describing.recipes import GENERATORS, KEY, parameters_of
-from jaxduel.files import as_path, why
+from jaxduel.files import as_path, read_whole, why
 from jaxduel.policies import registry
+
+_LARGEST = 2**20
+"""Most bytes of a grid file."""
+_MOST_PARTS = 32
+_PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[^\s.=,\[\]{}#"']++)"""
+_LONG_KEY = re.compile(rf"(?<![^\s.=,\[\]{{}}#\"'])(?:{_PART}[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}")
+"""The beginning of a key of more parts, for which `tomllib` takes quadratic time and memory."""
+_ENDS = re.compile(r"\]|\"\"\"|'''")
+"""What is in the last line of a statement of several lines."""
+_MOST_TRIED = 2**22
+"""Most characters that `key_lines` parses, those of a statement of several lines again for each."""
 
 
 def examples() -> tuple[Path, ...]:
@@ -114,7 +125,7 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     """
     path = as_path(path, "read_grid")
     try:
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        text = read_whole(path, _LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise InputError(f"grid file '{path}' does not exist.") from None
     except UnicodeDecodeError:
@@ -138,7 +149,9 @@ def _document(path: Path, text: str) -> dict[str, Any]:
       InputError: if the text is not TOML, such as [policies] besides [[policies]].
     """
     try:
-        return tomllib.loads(text)
+        if not _LONG_KEY.search(text):
+            return tomllib.loads(text)
+        reason = f"a key has more than {_MOST_PARTS} parts"
     except RecursionError:
         reason = "its brackets are nested too deeply"
     except tomllib.TOMLDecodeError as error:
@@ -155,16 +168,22 @@ def _document(path: Path, text: str) -> dict[str, Any]:
 
 def key_lines(text: str) -> dict[tuple[str | int, ...], int]:
     """The lines, counted from 1, of the keys and tables of a valid TOML file, by their places:
-    ("seeds",), ("policies", 0), ("policies", 0, "alpha"). Keys of inline tables are not found.
+    ("seeds",), ("policies", 0), ("policies", 0, "alpha"). Keys of inline tables are not found, nor
+    those after very long statements.
 
     `tomllib` does not report lines: it is given one statement after the other.
     """
     found: dict[tuple[str | int, ...], int] = {}
     entries: Counter[str] = Counter()
     table: tuple[str | int, ...] = ()
-    begun, statement = 1, ""
+    begun, statement, tried = 1, "", 0
     for number, line in enumerate(text.split("\n"), 1):
         statement += line + "\n"
+        if number > begun and not _ENDS.search(line):
+            continue
+        tried += len(statement)
+        if tried > _MOST_TRIED:
+            break
         try:
             parsed = tomllib.loads(statement)
         except ValueError:  # it goes on in the next line

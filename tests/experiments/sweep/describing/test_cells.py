@@ -7,10 +7,12 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import StudyCell, policy_of, problem_of
+from jaxduel.experiments.sweep.describing import cells
 from jaxduel.experiments.sweep.describing.cells import expand
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.describing.grid import Grid
 from jaxduel.experiments.sweep.describing.recipes import GENERATORS, build
+from jaxduel.progress import Progress
 
 DTS = PolicyEntry("dts", {"alpha": (0.51, 0.6)})
 ARXIV = ProblemEntry(name="arxiv")
@@ -19,6 +21,49 @@ ARMS = ProblemEntry(name="gaussian[0.6,0.5]")
 
 def cells_of(policies, problems, horizons=(1000,), **settings) -> tuple[StudyCell, ...]:
     return expand(Grid(policies=policies, problems=problems, horizons=horizons, **settings))
+
+
+@pytest.mark.parametrize(
+    ("problems", "horizons", "settings", "count"),
+    [
+        (ARXIV, range(1, 50_002), {}, "100,002"),
+        (ARXIV, range(1, 10_001), {"delays": (1, 2, 3, 4, 5, 6)}, "120,000"),
+        (ProblemEntry(generator="btl", parameters={"num_arms": (3, 4)}, instances=[*range(50_000)]),
+         (10,), {}, "200,000"),
+        ([ProblemEntry(generator="btl", parameters={"num_arms": 3}, instances=[*range(100_000)]),
+          ARXIV], range(1, 501), {}, "100,001,000"),
+    ],
+)  # fmt: skip
+def test_too_many_cells_are_refused_before_they_are_made(
+    monkeypatch, problems, horizons, settings, count
+):
+    monkeypatch.setattr(cells, "build", None)
+    grid = Grid(policies=DTS, problems=problems, horizons=list(horizons), **settings)
+    with pytest.raises(InputError, match=rf"^the grid has {count} combinations .* at most 100,000"):
+        expand(grid)
+
+
+def test_numbers_of_batches_are_counted(monkeypatch):
+    monkeypatch.setattr(cells, "MOST_CELLS", 5)
+    pcomp = [PolicyEntry("pcomp"), PolicyEntry("scomp", {"num_batches": 3})]
+    assert len(cells_of(pcomp, ARXIV, batches=(2, 3, 4, 5))) == 5
+    with pytest.raises(InputError, match="has 6 combinations"):
+        cells_of(pcomp, ARXIV, batches=(2, 3, 4, 5, 6))
+
+
+def test_planning_counts_what_it_does(monkeypatch):
+    opened = []
+
+    class Counting(Progress):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            opened.append(self)
+
+    monkeypatch.setattr(cells, "Progress", Counting)
+    btl = ProblemEntry(generator="btl", parameters={"num_arms": 3}, instances=(0, 1, 2))
+    assert len(cells_of((DTS, PolicyEntry("rucb")), (ARXIV, btl), (100, 10))) == 24
+    (one,) = opened
+    assert one.line().startswith("plan: [############] 100 % of 28 problems and cells")
 
 
 def test_the_order_is_that_of_the_grid():

@@ -1,3 +1,4 @@
+import os
 import tomllib
 from pathlib import Path
 
@@ -186,6 +187,63 @@ def test_lines_of_keys_are_found_among_strings_brackets_and_comments():
         ("n",): 17,
         ("n", "o"): 18,
     }
+
+
+def test_only_the_last_lines_of_long_statements_are_parsed(monkeypatch):
+    asked, loads = [], tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: asked.append(text) or loads(text))
+    text = "a = [\n" + "1,\n" * 5_000 + "]\nb = 2\n"
+    assert key_lines(text) == {("a",): 1, ("b",): 5_003}
+    assert len(asked) <= 4
+    asked.clear()
+    assert key_lines("a = 1\nb = [\n" + "[1],\n" * 5_000 + "]\nc = 2\n") == {("a",): 1}
+    assert sum(map(len, asked)) <= 2**22
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (".".join(["a"] * 60_000) + " = 1", "a key has more than 32 parts"),
+        (f"[{'. '.join(['a'] * 33)}]", "a key has more than 32 parts"),
+        ("x = {" + ".".join(['"a b"', "'c d'"] * 17) + " = 1}", "a key has more than 32 parts"),
+        ("x = {" + ".".join([r'"\".\\"'] * 33) + " = 1}", "a key has more than 32 parts"),
+        ("x = " + "[" * 100_000, "its brackets are nested too deeply"),
+        ("x = " + "{a = " * 100_000, "its brackets are nested too deeply"),
+        ("x = " + "1" * 5_000, "a number has thousands of digits"),
+    ],
+)
+def test_toml_that_would_take_for_ever_is_refused(tmp_path, text, message):
+    path = tmp_path / "grid.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"^grid file '.*' is not valid TOML: {message}\.$"):
+        read_grid(path)
+
+
+def test_long_numbers_and_texts_with_dots_are_read(tmp_path):
+    long = f"0x{'f' * 5_000}"
+    path = write(tmp_path, WHOLE.replace("seeds = 1000", f"seeds = {long}"))
+    with pytest.raises(InputError, match=r"line 1: seeds must be .*, not a number of thousands of"):
+        read_grid(path)
+    path = write(tmp_path, WHOLE.replace("seed = 3", f"prng = {long}"))
+    with pytest.raises(
+        InputError, match=r"unknown value of prng 'a number of thousands of digits'"
+    ):
+        read_grid(path)
+    name = ".".join("abcdefghijklmnopqrst")
+    (tmp_path / f"{name}.csv").write_text("0.5,0.6\n0.4,0.5\n")
+    numbers = ", ".join(str(0.5 + number / 1000) for number in range(1, 100))
+    text = WHOLE.replace("my.csv", f"./{name}.csv").replace("0.51, 0.6", numbers)
+    grid = read_grid(write(tmp_path, f"# {'. '.join('ab')}\n{text}"))
+    assert len(grid.policies[2].parameters["alpha"]) == 99
+
+
+def test_grid_files_are_regular_and_small(tmp_path):
+    path = write(tmp_path, WHOLE + "#" * 2**20)
+    with pytest.raises(InputError, match=r"cannot be read: it has more than 1,048,576 bytes\.$"):
+        read_grid(path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"cannot be read: it is not a regular file\.$"):
+        read_grid(tmp_path / "pipe")
 
 
 def test_the_examples_can_be_read():
