@@ -90,9 +90,9 @@ def read(
 
     Raises:
       InputError: the file cannot be read, has a row of more than 2^25 characters, holds no votes or
-        those of one arm, lacks columns, or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a word, or
-        may be either, counts that are not whole numbers of at least 0. The sentence has the line's
-        number.
+        those of one arm, lacks columns, or a line is wrong: an arm against itself, no name, a
+        winner that is neither arm nor a word, or may be either, counts that are not whole numbers
+        of at least 0. The sentence has the line's number.
 
     Example:
       >>> from pathlib import Path

@@ -12,6 +12,7 @@ from PIL import Image
 import jaxduel as jd
 from jaxduel.experiments.report import records
 from jaxduel.experiments.report.folders import write_report
+from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
 from tests.browsing import DESKTOP, browser
 from tests.experiments.report.hostile import (
     ACT,
@@ -129,6 +130,21 @@ def test_what_is_no_picture_of_ours_is_left_out(content, tmp_path):
 def test_a_pipe_in_place_of_a_picture_is_left_out(tmp_path):
     os.mkfifo(write(tmp_path, SOUND) / "figure-1a.png")
     assert images(tmp_path) == []
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_names_in_sweeps_are_texts(tmp_path):
+    name = f'..<img src=x onerror="{ACT}">\'--out\u202e'
+    matrix, folder = tmp_path / f"a{name}.csv", tmp_path / f"sweep{name}"
+    np.savetxt(matrix, [[0.5, 0.9], [0.1, 0.5]], delimiter=",")
+    rucb = PolicyEntry("rucb")
+    run_sweep(Grid(policies=rucb, problems=ProblemEntry(file=matrix), horizons=20), folder)
+    text = write_report(folder).read_text()
+    page = require_sound(text)
+    assert not any(key.startswith("on") for _, attributes, _ in page.all for key in attributes)
+    assert len(page.of("img")) == 1
+    assert "\u202e" not in text
+    assert f"a{name}".replace("\u202e", r"\u202e") in page.of("main")[0][1]
 
 
 @pytest.mark.thorough
