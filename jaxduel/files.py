@@ -50,7 +50,12 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
-        content = file.read(most + 1) if status.st_size <= most else b""
+        content, size = b"", status.st_size + 1  # memory is taken for what is asked for
+        while status.st_size <= most and len(content) <= most:
+            part = file.read(min(size, most + 1 - len(content)))
+            if not part:
+                break
+            content, size = content + part, 2**20  # it has grown, or its size was not known
     if max(len(content), status.st_size) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
     return content

@@ -26,9 +26,10 @@ def use_compilation_cache(
     Compiling a policy's loops takes seconds to tens of seconds, loading them a tenth of a second;
     the numbers are the same, bit for bit. The command line does this by default. A program is found
     again by the same versions of the package, Python and JAX, on the same kind of processor, for a
-    policy with as many arms. Policies of your own are kept too. Any number of processes may share
-    a folder; files that are damaged are compiled anew, and where nothing can be written, one
-    warning says so.
+    policy with as many arms. Policies of your own are kept too. Any number of processes of one user
+    may share a folder; files that are damaged are compiled anew. Programs are pickles: a folder
+    that is another user's, or that others may write to, is not used, nor is one that cannot be
+    written; one warning says so.
 
     Where JAX's own persistent cache is in use (`jax_compilation_cache_dir`), simulations use only
     that one.
@@ -36,7 +37,7 @@ def use_compilation_cache(
     Args:
       folder: where programs are kept. If None, the folder that the environment variable
         JAXDUEL_CACHE names, else `jaxduel/programs` in the user's cache folder. `"off"`, here or in
-        the variable, keeps none. Whoever can write to it can make your processes run any code.
+        the variable, keeps none. Folders that are made on the way have mode 0700.
       most_bytes: largest size of the folder; the least recently used programs are removed.
 
     Raises:

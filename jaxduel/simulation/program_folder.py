@@ -1,32 +1,38 @@
-"""A folder of compiled programs, shared by processes and bounded in size."""
+"""A folder of compiled programs, shared by processes of one user and bounded in size.
+
+A program is a pickle: who can write it can run any code here.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from jaxduel import interrupts
-from jaxduel.files import TEMPORARY
+from jaxduel.files import TEMPORARY, read_whole
 
 SUFFIX = ".program"
-_HEAD = b"jaxduel program 1\n"
+_HEAD = b"jaxduel program 2\n"
 _ABANDONED = 3600.0
 """Seconds after which a file that is being written belongs to nobody any more."""
 
 
 class ProgramFolder:
-    """Compiled programs, and the digest of the code, in files. Each has a checksum, and is written
-    under another name first.
+    """Compiled programs, and the digest of the code, in files. Each has a checksum of its name and
+    content, and is written under another name first.
 
     No method raises for the state of the disk: a damaged file is removed and counts as missing;
-    once a file cannot be written, no more are.
+    once a file cannot be written, no more are. A folder that belongs to another user, or that
+    others may write to, is not used.
 
     Args:
-      root: the folder; it is made when something is written.
+      root: the folder; it is made when something is written, with its parents, for this user alone.
       part: the folder within it for programs of this version of the compiler.
       most_bytes: largest total size of the files in `root`; the least recently used are removed.
     """
@@ -34,18 +40,19 @@ class ProgramFolder:
     def __init__(self, root: Path, part: str, most_bytes: int) -> None:
         self.root, self._folder, self._most_bytes = root, root / part, most_bytes
         self.failure: OSError | None = None
-        """The error that keeps files from being written; None while they can be."""
+        """The error that keeps the folder from being used; None while it can be."""
 
     def read(self, name: str) -> bytes | None:
         """A program by its name; None if there is none."""
         path = self._folder / f"{name}{SUFFIX}"
+        if not self._is_own():
+            return None
         try:
-            content = path.read_bytes()
+            content = read_whole(path, self._most_bytes)
         except OSError:
             return None
-        head, start = content[: len(_HEAD)], len(_HEAD) + 32
-        checksum, content = content[len(_HEAD) : start], content[start:]
-        if head != _HEAD or checksum != hashlib.sha256(content).digest():
+        head, content = content[: len(_HEAD) + 32], content[len(_HEAD) + 32 :]
+        if head != _head_of(name, content):
             self.remove(name)
             return None
         with suppress(OSError):  # the folder may be read only
@@ -55,16 +62,16 @@ class ProgramFolder:
     def write(self, name: str, content: bytes) -> None:
         """Writes a program to its file."""
         size = len(_HEAD) + 32 + len(content)
-        if self.failure is not None or size > self._most_bytes:
+        if not self._is_own() or size > self._most_bytes:
             return
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make(self._folder)
             self._make_room(size)
             with interrupts.whole():
                 handle, part = tempfile.mkstemp(dir=self._folder, suffix=TEMPORARY)
                 try:
                     with os.fdopen(handle, "wb") as file:
-                        file.write(_HEAD + hashlib.sha256(content).digest() + content)
+                        file.write(_head_of(name, content) + content)
                     os.replace(part, self._folder / f"{name}{SUFFIX}")
                 except BaseException:
                     Path(part).unlink(missing_ok=True)
@@ -76,6 +83,17 @@ class ProgramFolder:
         """Removes a program, one that cannot be used."""
         with suppress(OSError):  # the folder may be read only
             (self._folder / f"{name}{SUFFIX}").unlink(missing_ok=True)
+
+    def _is_own(self) -> bool:
+        """True unless a file could not be written, or somebody else may have put programs there."""
+        for folder in (self.root, self._folder):
+            with suppress(OSError):  # there is none yet
+                status = os.stat(folder)
+                if status.st_uid != os.geteuid():
+                    self.failure = OSError(errno.EPERM, "it belongs to another user")
+                elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                    self.failure = OSError(errno.EPERM, "others may write to it: chmod go-w")
+        return self.failure is None
 
     def _make_room(self, size: int) -> None:
         """Removes the least recently used programs until a file of that size fits."""
@@ -98,3 +116,14 @@ class ProgramFolder:
             if path.suffix == SUFFIX:
                 path.unlink(missing_ok=True)
                 total -= own
+
+
+def _head_of(name: str, content: bytes) -> bytes:
+    """The beginning of a program's file: the checksum covers what it is the program of."""
+    return _HEAD + hashlib.sha256(f"{name}\n".encode() + content).digest()
+
+
+def _make(folder: Path) -> None:
+    """Makes a folder and its parents, as far as they are missing, for this user alone."""
+    for path in (*reversed(folder.parents), folder):
+        path.mkdir(exist_ok=True, mode=0o700)

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxduel.errors import InputError
-from jaxduel.files import as_path, write_whole
+from jaxduel.errors import InputError, shorten, warn_caller
+from jaxduel.files import as_path, read_whole, why, write_whole
 from jaxduel.simulation.provenance import changed_parameters, same_request, seed_numbers
-from jaxduel.simulation.result import Result, Totals
-from jaxduel.stats import Moments, interval95
+from jaxduel.simulation.result import Result
+from jaxduel.simulation.stored_results import FORMAT, decode, sealed
+from jaxduel.stats import interval95
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 SUFFIX = ".nc"
-_TABLES = ("regret", "plays", "batches", "pairs", "outcomes")
+_MOST_BYTES = 2**36
+"""Largest size of a file that is read."""
 
 
 def dataset_of(result: Result) -> xarray.Dataset:
@@ -109,8 +111,12 @@ def frame_of(result: Result, seeds: bool) -> pandas.DataFrame:
 def load_result(path: str | os.PathLike[str]) -> Result:
     """The result in a file that `Result.save` or `jaxduel run --out` has written.
 
+    Its digest is checked, and that its tables agree with each other: plays add up to the
+    checkpoints, regret is that of the plays. A file of jaxduel 0.2.0, which has no digest, is read
+    with a warning.
+
     Raises:
-      InputError: if there is no such file, or it is not one of theirs.
+      InputError: if there is no such file, it is not one of theirs, or it was changed.
 
     Example:
       >>> import jaxduel as jd
@@ -121,20 +127,18 @@ def load_result(path: str | os.PathLike[str]) -> Result:
       >>> bool((again.regret == result.regret).all()), again.made_by == result.made_by
       (True, True)
     """
-    data = _read(as_path(path, "load_result"))
-    tables = {name: data[name].values for name in _TABLES if name in data}
-    seed = data.attrs["root_seed"]
-    return Result(
-        policy=data.attrs["policy"],
-        problem=data.attrs["problem"],
-        horizon=int(data.attrs["horizon"]),
-        seed=seed if isinstance(seed, str) else int(seed),
-        definition=data["regret"].attrs["definition"],
-        checkpoints=data["checkpoint"].values,
-        totals=_totals(data) if "total_seeds" in data else None,
-        made_by=json.loads(data.attrs["made_by"]),
-        **tables,
-    )
+    path = as_path(path, "load_result")
+    content = _content(path)
+    try:
+        result, is_proved = decode(content)
+    except ValueError as error:
+        raise InputError(f"'{shorten(str(path), 300)}' is no result of jaxduel: {error}.") from None
+    if not is_proved:
+        warn_caller(
+            f"'{shorten(str(path), 300)}' has no digest, as files of jaxduel 0.2.0: nothing "
+            "proves that its numbers are as they were simulated."
+        )
+    return result
 
 
 def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> None:
@@ -145,8 +149,8 @@ def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> 
     if force or not path.exists():
         return
     try:
-        made = json.loads(_read(path, tables=False).attrs["made_by"])
-    except InputError:
+        made = decode(_content(path))[0].made_by
+    except ValueError:  # an InputError, too
         made = None
     if made is None or not same_request(made, request):
         what = "is not a result of jaxduel" if made is None else "has the result of another request"
@@ -159,38 +163,29 @@ def write(result: Result, path: Path, force: bool) -> Path:
     """Writes a result to a NetCDF file, as `Result.save` does."""
     require_replaceable(path, result.made_by, force)
     image = io.BytesIO()  # HDF5 crashes the process where it meets a full disk itself
-    dataset_of(result).to_netcdf(image, engine="h5netcdf")
-    return write_whole(path, image.getvalue())
-
-
-def _read(path: Path, tables: bool = True) -> xarray.Dataset:
-    """The data set in a file; without its tables if only its attributes are wanted."""
-    import xarray
-
-    if not os.path.isfile(path):
-        what = f"'{path}' is a folder; those of sweeps are opened by jaxduel.open_sweep."
-        raise InputError(what if os.path.isdir(path) else f"there is no file '{path}'.")
+    dataset_of(result).assign_attrs(format=FORMAT).to_netcdf(image, engine="h5netcdf")
+    content = sealed(image.getvalue())
     try:
-        with xarray.open_dataset(path, engine="h5netcdf") as data:
-            known = "made_by" in data.attrs and "regret" in data
-            if known and tables:
-                data.load()
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"'{path}' cannot be read as NetCDF: {error}.") from None
-    if not known:
-        raise InputError(f"'{path}' is not a result that jaxduel saved.")
-    return data
+        decode(content)
+    except ValueError as error:
+        raise InputError(f"save: the result would not be read back: {error}.") from None
+    return write_whole(path, content)
 
 
-def _totals(data: xarray.Dataset) -> Totals:
-    counted = "total_batches" in data
-    return Totals(
-        regret=Moments(
-            int(data["total_seeds"]),
-            data["total_regret_mean"].values,
-            data["total_regret_m2"].values,
-        ),
-        plays=data["total_plays"].values,
-        batches=int(data["total_batches"]) if counted else None,
-        most_batches=int(data["most_batches"]) if counted else None,
-    )
+def _content(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+      InputError: if it cannot be read.
+    """
+    said = f"'{shorten(str(path), 300)}'"
+    try:
+        return read_whole(path, _MOST_BYTES)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {said}.") from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{said} is a folder; those of sweeps are opened by jaxduel.open_sweep."
+        ) from None
+    except OSError as error:
+        raise InputError(f"{said} cannot be read: {why(error)}.") from None

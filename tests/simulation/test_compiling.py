@@ -288,6 +288,17 @@ def test_files_that_are_whole_but_no_programs_are_replaced(compiled, tmp_path):
     assert not compiled
 
 
+def test_a_folder_that_others_may_write_to_is_one_warning(tmp_path):
+    plain = run("pcomp")
+    forget_programs()
+    tmp_path.chmod(0o777)
+    jd.use_compilation_cache(tmp_path)
+    with pytest.warns(UserWarning, match=r"others may write to it: chmod go-w\).*compiles") as seen:
+        assert_same(run("pcomp"), plain)
+    assert len(seen) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_made_is_one_warning(tmp_path):
     plain = run("pcomp")
     (tmp_path / "file").write_text("")

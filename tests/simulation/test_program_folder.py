@@ -1,4 +1,5 @@
 import os
+import stat
 
 import pytest
 
@@ -59,6 +60,57 @@ def test_a_folder_in_the_place_of_a_file_is_an_error_once(tmp_path):
     assert folder.failure is not None
     folder.write("b", b"content")
     assert folder.read("b") is None
+
+
+def test_a_program_under_the_name_of_another_is_not_read(tmp_path):
+    folder = ProgramFolder(tmp_path, "one", 3_500)
+    for name in ("a", "b"):
+        folder.write(name, name.encode())
+    (tmp_path / "one" / "a.program").replace(tmp_path / "one" / "b.program")
+    assert folder.read("b") is None
+    assert names(tmp_path) == []
+    assert folder.failure is None
+
+
+@pytest.mark.parametrize("place", ["pipe", "zero", "folder"])
+def test_what_is_no_file_is_no_program(tmp_path, place):
+    folder, path = ProgramFolder(tmp_path, "one", 3_500), tmp_path / "one" / "a.program"
+    path.parent.mkdir(mode=0o700)
+    made = {
+        "pipe": os.mkfifo,
+        "zero": lambda path: path.symlink_to("/dev/zero"),
+        "folder": os.mkdir,
+    }
+    made[place](path)
+    assert folder.read("a") is None
+
+
+def test_folders_that_are_made_are_of_this_user_alone(tmp_path):
+    before, root = os.umask(0o002), tmp_path / "a" / "b" / "c"
+    try:
+        ProgramFolder(root, "one", 3_500).write("x", b"content")
+    finally:
+        os.umask(before)
+    for folder in (tmp_path / "a", tmp_path / "a" / "b", root, root / "one"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("part", [".", "one"])
+@pytest.mark.parametrize("change", ["group may write", "others may write", "another user's"])
+def test_a_folder_that_others_may_write_to_is_not_used(tmp_path, monkeypatch, part, change):
+    root = tmp_path / "programs"
+    ProgramFolder(root, "one", 3_500).write("x", b"content")
+    if change == "another user's":
+        owner = (root / part).stat()
+        monkeypatch.setattr(os, "geteuid", lambda: owner.st_uid + 1)
+    else:
+        (root / part).chmod(0o720 if change.startswith("group") else 0o702)
+    folder = ProgramFolder(root, "one", 3_500)
+    assert folder.read("x") is None
+    folder.write("y", b"content")
+    assert names(root) == ["x"]
+    expected = "belongs to another user" if "user" in change else "others may write to it"
+    assert expected in str(folder.failure)
 
 
 @pytest.fixture

@@ -152,7 +152,9 @@ def test_files_that_are_no_results_are_said(tmp_path):
     with pytest.raises(jd.InputError, match="cannot be read"):
         jd.load_result(tmp_path / "text.nc")
     xarray.Dataset({"x": 1}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    with pytest.raises(jd.InputError, match="not a result"):
+    with pytest.raises(
+        jd.InputError, match=r"is no result of jaxduel: it has no checkpoint, plays"
+    ):
         jd.load_result(tmp_path / "other.nc")
 
 

@@ -9,11 +9,14 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from jaxduel.errors import warn_caller
-from jaxduel.experiments.engine.blocks import OPTIONAL, Block, decode_block
-from jaxduel.files import why
+from jaxduel.errors import InputError, shorten, warn_caller
+from jaxduel.experiments.engine.blocks import OPTIONAL, Block, decode_block, require_place
+from jaxduel.experiments.engine.manifest import Manifest
+from jaxduel.files import read_whole, why
 
 FOLDER = "blocks"
+MOST_BYTES = 2**34
+"""Largest size of a block's file that is read."""
 _NAME = re.compile(r"(?P<key>[0-9a-f]+)-(?P<checksum>[0-9a-f]{16})\.nc")
 
 
@@ -33,11 +36,18 @@ def file_name(key: str, content: bytes) -> str:
 
 
 def files_of(folder: Path, key: str | None = None) -> list[Path]:
-    """The files with names of blocks (those of one task, if `key` is given), sorted;
-    none if there is no folder."""
+    """The files with names of blocks (those of one task, if `key` is given), sorted.
+
+    Raises:
+      InputError: if there is no folder, or it cannot be read.
+    """
     begin = "" if key is None else f"{key}-"
-    every = os.listdir(folder) if folder.is_dir() else []
-    names = (name for name in every if name.startswith(begin))
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(begin)]
+    except OSError as error:
+        raise InputError(
+            f"the blocks of a sweep in '{shorten(str(folder), 300)}' cannot be read: {why(error)}."
+        ) from None
     return [folder / name for name in sorted(names) if _NAME.fullmatch(name)]
 
 
@@ -49,12 +59,15 @@ def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
       skip: names of optional arrays to leave out.
 
     Raises:
-      ValueError: if it is truncated or altered, or holds another block than its name says.
+      ValueError: if it cannot be read, is truncated or altered, or holds another block than its
+        name says.
     """
     try:
-        content = path.read_bytes()
+        content = read_whole(path, MOST_BYTES)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise ValueError(why(error)) from None
     match = _NAME.fullmatch(path.name)
     if match is None or _checksum(content) != match["checksum"]:
         raise ValueError("its checksum does not hold")
@@ -72,17 +85,23 @@ def stamp_of(path: Path) -> tuple[int, int]:
 
 class VerifiedFiles:
     """The trusted files of a folder; a file is read once, and again only if its size or time of
-    change differ."""
+    change differ.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Args:
+      folder: the folder.
+      manifest: has the groups whose blocks must fit their group.
+      sets_aside: whether damaged files are renamed (`.damaged` is added).
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest, *, sets_aside: bool) -> None:
+        self._folder, self._sets_aside = folder, sets_aside
+        self._groups = {group.key: group for group in manifest.groups}
         self._known: dict[str, dict[Path, tuple[tuple[int, int], BlockFile]]] = {}
 
     def all(self, key: str | None = None) -> list[BlockFile]:
         """The trusted files, of one task if `key` is given, as they are now.
 
-        A damaged file is renamed (`.damaged` is added), with a warning, so that its task is run
-        again.
+        Damaged ones are left out with a warning, so that their tasks are run again.
         """
         if key is not None:
             self._known.setdefault(key, {})
@@ -120,6 +139,8 @@ class VerifiedFiles:
             if known is not None and known[0] == stamp:
                 return known[1]
             block = read_block(path, skip=OPTIONAL)
+            if block is not None and block.group in self._groups:
+                require_place(block, self._groups[block.group])
             return None if block is None else self.enter(path, block)
         except FileNotFoundError:
             return None
@@ -129,6 +150,9 @@ class VerifiedFiles:
 
     def _set_aside(self, path: Path, error: ValueError) -> None:
         aside = path.with_name(path.name + ".damaged")
+        if not self._sets_aside:
+            warn_caller(f"the block '{path}' is left out: {error}.")
+            return
         try:
             path.replace(aside)
         except FileNotFoundError:  # another process was quicker

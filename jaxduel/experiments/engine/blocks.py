@@ -10,12 +10,16 @@ import io
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxduel.experiments.engine.manifest import GroupRecord, task_key
+from jaxduel.netcdf import read_netcdf
+
 if TYPE_CHECKING:
-    import h5py
+    from pydantic import BaseModel
 
 LAYOUT: dict[str, tuple[tuple[str, ...], type]] = {
     "regret_count": ((), np.int64),
@@ -161,32 +165,37 @@ def decode_block(content: bytes, skip: Collection[str] = ()) -> Block:
     Raises:
       ValueError: if the bytes are no such file.
     """
-    import h5py
+    from pydantic import ValidationError
 
+    types = {name: LAYOUT[name][1] for name in LAYOUT if name not in skip}
+    schema = _attributes()
+    arrays, attributes = read_netcdf(content, types, {"/": schema.model_fields})
     try:
-        with h5py.File(io.BytesIO(content)) as file:
-            there = set(file) - set(skip)  # quicker than to ask for one name after the other
-            names = [name for name in LAYOUT if name in there]
-            return Block(
-                key=_text(file.attrs["task"]),
-                group=_text(file.attrs["group"]),
-                number=_whole(file.attrs["number"]),
-                first_seed=_whole(file.attrs["first_seed"]),
-                arrays={name: _array(file, name) for name in names},
-                attributes=json.loads(_text(file.attrs["attributes"])),
-            )
-    except (OSError, KeyError) as error:
-        raise ValueError(f"no block: {error}") from None
+        found: Any = schema.model_validate(attributes, strict=True)
+    except ValidationError as error:
+        raise ValueError(f"no block: {error.errors()[0]['msg']}") from None
+    return Block(found.task, found.group, found.number, found.first_seed, arrays, found.attributes)
 
 
-def _array(file: h5py.File, name: str) -> np.ndarray:
-    dataset: Any = file[name]
-    return dataset[()]
+def require_place(block: Block, group: GroupRecord) -> None:
+    """Raises ValueError unless the group has a place for such a block."""
+    sizes, most, cells = block.sizes, group.block_seeds, group.cells
+    measures = sizes.get("definition", sizes.get("rule"))
+    longest, arms = max(len(c.checkpoints) for c in cells), max(c.num_arms for c in cells)
+    enough = sizes["checkpoint"] >= longest and sizes["arm"] >= arms
+    if (sizes["cell"], measures) != (len(cells), len(group.definitions)) or not enough:
+        raise ValueError(f"the block's sizes {sizes} are not those of its group")
+    if block.first_seed != block.number * most or not 1 <= block.seeds <= most:
+        raise ValueError(f"block {block.number} cannot begin with seed {block.first_seed}")
+    if block.key != task_key(group.key, block.number):
+        raise ValueError(f"block {block.number} of its group has another key")
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+@cache
+def _attributes() -> type[BaseModel]:
+    """The schema of a file's attributes."""
+    from pydantic import Json, create_model
 
-
-def _whole(value: Any) -> int:
-    return int(np.asarray(value).item())
+    return create_model(
+        "Attributes", task=str, group=str, number=int, first_seed=int, attributes=Json[dict]
+    )

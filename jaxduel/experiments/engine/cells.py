@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
@@ -12,6 +10,7 @@ import jax
 import numpy as np
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.engine.digests import digest_of_json
 from jaxduel.experiments.engine.questions import Question
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
@@ -129,6 +128,11 @@ class StudyCell:
         """A hash of all that determines the cell's results, and of the problem's label: 16
         hexadecimal digits. It is final once the cell is planned. The package's code is in the
         store's identity; what a policy of a user's own computes is here."""
+        return digest_of_json(self.determined)
+
+    @property
+    def determined(self) -> dict[str, Any]:
+        """The values that `key` is the hash of, by name."""
         determined = {
             "policy": self.policy,
             "parameters": self.all_parameters,
@@ -150,7 +154,7 @@ class StudyCell:
             determined["program"] = program_of_policy(policy_of(self))
         if self.question is not None:
             determined["question"] = dataclasses.asdict(self.question)
-        return digest_of_json(determined)
+        return determined
 
     def __str__(self) -> str:
         settings = f"({self.label})" if self.label else ""
@@ -168,12 +172,6 @@ def parameters_label(parameters: dict[str, Any], delay: int = 1) -> str:
 def text_of(value: Any) -> str:
     """A parameter's value in labels: truth values as in TOML."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def digest_of_json(value: Any) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of canonical JSON."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def problem_of(cell: StudyCell) -> Problem:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jaxduel.experiments.engine.cells import StudyCell, digest_of_json
-from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord
+from jaxduel.experiments.engine.cells import StudyCell
+from jaxduel.experiments.engine.digests import digest_of_json, plain
+from jaxduel.experiments.engine.manifest import BOUND, CellRecord, GroupRecord, task_key
 from jaxduel.simulation.regret import OF_PAIRS
 
 BATCHES = "num_batches"
@@ -93,25 +94,28 @@ class Group:
     def record(self) -> GroupRecord:
         """The group's entry in a manifest."""
         return GroupRecord(
-            key=self.key,
             policy=self.policy,
             cells=tuple(
                 CellRecord(
                     index=cell.index,
-                    key=cell.key,
                     policy=cell.policy,
                     problem=cell.problem,
+                    digest=cell.digest,
                     horizon=cell.horizon,
                     parameters=cell.labels,
                     delay=cell.delay,
                     num_arms=cell.num_arms,
                     checkpoints=cell.checkpoints,
+                    others=plain({k: x for k, x in cell.determined.items() if k not in BOUND}),
                 )
                 for cell in self.cells
             ),
             definitions=self.definitions,
             block_seeds=self.block_seeds,
             seeds=self.num_seeds,
+            size=self.size,
+            keep=self.keep,
+            program=plain(self.program),
         )
 
 
@@ -145,7 +149,7 @@ class Task:
     @cached_property
     def key(self) -> str:
         """A hash of all that determines the block's results: 16 hexadecimal digits."""
-        return digest_of_json([self.group.key, self.number])
+        return task_key(self.group.key, self.number)
 
 
 def tasks_of(groups: Iterable[Group]) -> tuple[Task, ...]:

@@ -20,7 +20,7 @@ from jaxduel.experiments.engine.block_folder import (
     files_of,
     read_block,
 )
-from jaxduel.experiments.engine.blocks import Block, encode_block
+from jaxduel.experiments.engine.blocks import Block, encode_block, require_place
 from jaxduel.experiments.engine.claims import is_free, is_in_use, try_claim, use, wait_for_claim
 from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
 from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
@@ -42,24 +42,30 @@ class Store:
       manifest: its manifest.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, locks: bool = True) -> None:
+    def __init__(
+        self, folder: Path, manifest: Manifest, locks: bool = True, goes_on: bool = True
+    ) -> None:
         self.folder = folder
         self.manifest = manifest
         self._locks = locks
         self._groups = {group.key: group for group in manifest.groups}
-        self._files = VerifiedFiles(folder / FOLDER)
+        self._files = VerifiedFiles(folder / FOLDER, manifest, sets_aside=goes_on)
         self._lock = threading.RLock()
         self._end_use: Callable[[], Any] = lambda: None
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Store:
+    def open(cls, folder: str | os.PathLike[str], *, goes_on: bool = False) -> Store:
         """The store in a folder, whatever its grid.
+
+        Args:
+          folder: the folder.
+          goes_on: whether tasks are to be run; if not, nothing in the folder is changed.
 
         Raises:
           InputError: if there is none, or one of another format.
         """
         folder = Path(folder)
-        return cls(folder, read_manifest(folder))
+        return cls(folder, read_manifest(folder), goes_on=goes_on)
 
     @classmethod
     def create_or_open(
@@ -113,7 +119,7 @@ class Store:
         """The keys of tasks whose blocks are stored whole, with all seeds that the grid asks for.
 
         Files that are known from an earlier call are not read again. Damaged ones are set aside,
-        each with a warning.
+        or left out where the store was only opened, each with a warning.
         """
         return {file.key for file in self.files()}
 
@@ -187,13 +193,7 @@ class Store:
         group = self._groups.get(block.group)
         if group is None:
             raise ValueError(f"no group {block.group} in the manifest")
-        sizes = block.sizes
-        measures = sizes.get("definition", sizes.get("rule"))
-        if (sizes["cell"], measures) != (len(group.cells), len(group.definitions)):
-            raise ValueError(f"the block's sizes {sizes} are not those of its group")
-        most = group.block_seeds
-        if block.first_seed != block.number * most or not 1 <= block.seeds <= most:
-            raise ValueError(f"block {block.number} cannot begin with seed {block.first_seed}")
+        require_place(block, group)
         seconds = seconds or Seconds()
         with seconds.of("encode"):
             content = encode_block(block, [cell.key for cell in group.cells], group.definitions)

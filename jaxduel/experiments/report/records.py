@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxduel.errors import InputError
-from jaxduel.files import why
+from jaxduel.files import read_whole, why
 
 FILE = "report.json"
 """The file of a section in the folder of its figures."""
+MOST_BYTES = 2**28
+"""Largest size of the file that is read."""
 
 Numbers = tuple[float | None, ...]
 """Numbers of a curve, None where there is none."""
@@ -226,7 +228,7 @@ def read_section(folder: Path) -> Section | None:
 
     path = folder / FILE
     try:
-        return TypeAdapter(Section).validate_json(path.read_bytes())
+        return TypeAdapter(Section).validate_json(read_whole(path, MOST_BYTES), strict=True)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -114,7 +114,7 @@ def _store(folder: str, manifest: str) -> Store:
     host, end = socket.gethostname(), time.monotonic() + SECONDS_TO_APPEAR
     while time.monotonic() < end:
         with suppress(InputError):
-            store = Store.open(folder)
+            store = Store.open(folder, goes_on=True)
             if digest_of(store.manifest) == manifest:
                 break
         time.sleep(0.2)

@@ -3,7 +3,6 @@ folder."""
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxduel.experiments.engine.blocks import Block
-from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest
+from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, task_key
 from jaxduel.experiments.engine.store import Store
 
 SEEDS = 20
@@ -33,23 +32,22 @@ def manifest(seeds=SEEDS, version="0", environment=None, block_seeds=8, **change
     """Three cells of one policy, which differ in B; two of another on problems of 4 and 6 arms,
     with a delay, the first with fewer checkpoints."""
     many, few = (1, 10, 100, 500, 1000), (1, 10, 100)
+    both, one = {"definitions": ["average", "copeland"]}, {"definitions": ["copeland"]}
     batched = tuple(
-        CellRecord(i, f"{i:016x}", "pcomp", "arxiv", 1000, {"B": b}, 1, 4, many)
+        CellRecord(i, "pcomp", "arxiv", "0a", 1000, {"B": b}, 1, 4, many, {**both, "B": b})
         for i, b in enumerate((2, 4, 8))
     )
+    alpha = {"alpha": 0.51}
     steps = (
-        CellRecord(3, f"{3:016x}", "dts", "arxiv", 100, {"alpha": 0.51}, 4, 4, few),
-        CellRecord(4, f"{4:016x}", "dts", "big", 1000, {"alpha": 0.51, "tie": "low"}, 4, 6, many),
+        CellRecord(3, "dts", "arxiv", "0a", 100, alpha, 4, 4, few, {**one, "parameters": alpha}),
+        CellRecord(4, "dts", "big", "0b", 1000, {**alpha, "tie": "low"}, 4, 6, many, one),
     )
+    kept = ("seeds", "wins")
     groups = (
-        GroupRecord("aa", "pcomp", batched, ("average", "copeland"), block_seeds, seeds),
-        GroupRecord("bb", "dts", steps, ("copeland",), 6, seeds),
+        GroupRecord("pcomp", batched, ("average", "copeland"), block_seeds, seeds, 4, kept, [1]),
+        GroupRecord("dts", steps, ("copeland",), 6, seeds, 2, kept, [2, ["b"]]),
     )
     return Manifest(grid(seeds, **changes), groups, version, environment or dict(ENVIRONMENT))
-
-
-def task_key(group, number):
-    return hashlib.sha256(f"{group} {number}".encode()).hexdigest()[:16]
 
 
 def raw(group: GroupRecord, seeds: int):

@@ -37,9 +37,17 @@ def test_claims_can_be_looked_at_without_the_right_to_write(store, first, monkey
         monkeypatch.setattr(os, "open", read_only)
         assert store.claimed() == {first.key}
         monkeypatch.undo()
-    for folder in ("claims", "blocks"):
-        (store.folder / folder).rmdir()
-    assert store.claimed() == store.finished() == set()
+    (store.folder / "claims").rmdir()
+    assert store.claimed() == set()
+
+
+def test_a_pipe_in_the_place_of_a_claim_does_not_hang(store, first):
+    os.mkfifo(store.folder / "claims" / first.key)
+    assert store.claimed() == set()
+    with store.claim(first.key) as claim:
+        assert claim
+    (store.folder / "claims" / first.key).mkdir()
+    assert store.claimed() == set()
 
 
 def test_a_lock_on_a_file_that_has_lost_its_name_is_no_claim(tmp_path, monkeypatch):

@@ -63,7 +63,7 @@ def test_a_grid_takes_the_place_of_one_without_blocks_that_nobody_has_open(store
 def test_other_cells_are_refused(store):
     wanted = stored.manifest()
     group = wanted.groups[0]
-    cell = replace(group.cells[1], key="f" * 16)
+    cell = replace(group.cells[1], digest="f" * 16)
     other = replace(group, cells=(group.cells[0], cell, group.cells[2]))
     for groups, message in [
         ((other, wanted.groups[1]), "pcomp on arxiv up to 1000 among them"),
@@ -121,7 +121,7 @@ def test_folders_of_something_else_are_refused(tmp_path):
 def test_cells_with_the_same_labels_are_refused():
     wanted = stored.manifest()
     group = wanted.groups[0]
-    same = replace(group, cells=(*group.cells, replace(group.cells[2], key="f" * 16)))
+    same = replace(group, cells=(*group.cells, replace(group.cells[2], digest="f" * 16)))
     with pytest.raises(InputError, match=r'pcomp on arxiv up to 1000 .* \{"B": 8\} twice'):
         replace(wanted, groups=(same,))
 

@@ -19,9 +19,10 @@ from tests.experiments.engine import stored
 
 
 def test_blocks_the_manifest_has_no_place_for_are_refused(store, first):
+    other = store.manifest.groups[1].key
     for wrong, message in [
         (replace(first, group="cc"), "no group"),
-        (replace(first, group="bb"), "are not those of its group"),
+        (replace(first, group=other), "are not those of its group"),
         (replace(first, first_seed=4), "cannot begin with seed 4"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -112,7 +113,8 @@ def test_an_extended_store_equals_one_that_was_large_from_the_start(tmp_path):
     assert read_manifest(tmp_path / "s").seeds == 20
     # the whole blocks are kept; of aa, block 1 had 4 of 8 seeds
     assert large.finished() == {
-        stored.task_key(*task) for task in [("aa", 0), ("bb", 0), ("bb", 1)]
+        stored.task_key(large.manifest.groups[group].key, number)
+        for group, number in [(0, 0), (1, 0), (1, 1)]
     }
     assert stored.fill(large) == 4
     at_once = Store.create_or_open(tmp_path / "t", stored.manifest(seeds=20))

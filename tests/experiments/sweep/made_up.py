@@ -12,7 +12,7 @@ import numpy as np
 import xarray
 
 from jaxduel.experiments.engine.blocks import Block
-from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest
+from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, task_key
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep.reading.dataset import open_sweep
 
@@ -22,7 +22,7 @@ SEEDS, LANES = 20, 10
 def cell(policy: str, problem: str, num_arms: int, horizon: int, delay=1, **parameters: Any):
     """A cell, its place to be set by `sweep`."""
     times = tuple(int(t) for t in np.unique(np.geomspace(1, horizon, 12).round()))
-    return CellRecord(0, "", policy, problem, horizon, parameters, delay, num_arms, times)
+    return CellRecord(0, policy, problem, "0", horizon, parameters, delay, num_arms, times, {})
 
 
 def regret(cell: CellRecord, t: np.ndarray, seeds: int) -> np.ndarray:
@@ -59,10 +59,13 @@ def sweep(
     """
     from dataclasses import replace
 
-    cells = [replace(one, index=i, key=f"{i:016x}") for i, one in enumerate(cells)]
+    cells = [
+        replace(one, index=i, others={"definitions": list(definitions(one.policy))})
+        for i, one in enumerate(cells)
+    ]
     groups = tuple(
-        GroupRecord(policy, policy, tuple(c for c in cells if c.policy == policy),
-                    definitions(policy), LANES, seeds)
+        GroupRecord(policy, tuple(c for c in cells if c.policy == policy),
+                    definitions(policy), LANES, seeds, 1, (), [])
         for policy in dict.fromkeys(one.policy for one in cells)
     )  # fmt: skip
     environment = {
@@ -100,5 +103,4 @@ def _block(group: GroupRecord, number: int, seeds: int, of: Callable[..., np.nda
         "final_regret": final,
         "plays_mean": np.zeros((len(group.cells), longest, arms)),
     }
-    key = hashlib.sha256(f"{group.key} {number}".encode()).hexdigest()[:16]
-    return Block(key, group.key, number, first, arrays, {"lanes": LANES})
+    return Block(task_key(group.key, number), group.key, number, first, arrays, {"lanes": LANES})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxduel.errors import unknown_name, warn_caller
 from jaxduel.experiments.engine import block_folder
+from jaxduel.experiments.engine.blocks import require_place
 from jaxduel.experiments.engine.cells import parameters_label, text_of
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
 from jaxduel.experiments.sweep.reading import found
@@ -128,19 +129,14 @@ def open_sweep(
             raise unknown_name("variable", name, DIMENSIONS)
     import pandas
 
-    from jaxduel.experiments.sweep.reading.lazy import (
-        LazyVariable,
-        SweepDataset,
-        lazily,
-        names_in,
-    )
+    from jaxduel.experiments.sweep.reading.lazy import LazyVariable, SweepDataset, lazily
 
     folder = as_path(folder, "open_sweep")
     manifest = read_manifest(folder)
     measure = "rule" if manifest.grid.get("identify") else "definition"
     cells = sorted((c for group in manifest.groups for c in group.cells), key=lambda c: c.index)
     labels = _labels(cells, manifest)
-    blocks = _read_blocks(folder / block_folder.FOLDER)
+    blocks = _read_blocks(folder / block_folder.FOLDER, manifest)
     groups = [_stored(group, labels, blocks) for group in manifest.groups]
     seeds = max([manifest.seeds, *(b.first + b.seeds for group in groups for b in group.blocks)])
     sizes = {
@@ -151,7 +147,7 @@ def open_sweep(
     }
     sizes[measure] = sizes.pop("definition")
     variables: dict[str, Any] = _statistics(groups, sizes)
-    held = {name for group in groups for b in group.blocks[:1] for name in names_in(b.path)}
+    held = {name for group in groups for block in group.blocks for name in block.names}
     for name in LAZY[measure]:
         if name in held or name not in _RARE:
             variables[name] = lazily(LazyVariable(name, sizes, groups))
@@ -205,7 +201,7 @@ class StoredBlock(NamedTuple):
     """A block that was read and checked, without its large arrays."""
 
     path: Path
-    stamp: tuple[int, int]  # size and time of change when it was checked
+    names: frozenset[str]  # of its arrays
     key: str
     group: str
     number: int
@@ -301,9 +297,10 @@ def _of_seeds(blocks: list[Any]) -> dict[str, np.ndarray]:
     return {"regret_mean": regret.mean, "regret_std": regret.std, "regret_sem": regret.sem}
 
 
-def _read_blocks(folder: Path) -> list[StoredBlock]:
+def _read_blocks(folder: Path, manifest: Manifest) -> list[StoredBlock]:
     """All trusted blocks of a folder, one for each task; damaged files are left out, each with a
     warning."""
+    own = {group.key: group for group in manifest.groups}
     blocks: dict[str, StoredBlock] = {}
     seen: set[Path] = set()
     files = block_folder.files_of(folder)
@@ -311,7 +308,7 @@ def _read_blocks(folder: Path) -> list[StoredBlock]:
         gone = False
         for path in files:
             try:
-                block = _read_block(path)
+                block = _read_block(path, own)
             except FileNotFoundError:
                 gone = True
             except ValueError as error:
@@ -325,16 +322,17 @@ def _read_blocks(folder: Path) -> list[StoredBlock]:
     return list(blocks.values())
 
 
-def _read_block(path: Path) -> StoredBlock:
-    stamp = block_folder.stamp_of(path)
-    block = block_folder.read_block(path, _RARE)
+def _read_block(path: Path, groups: Mapping[str, GroupRecord]) -> StoredBlock:
+    block = block_folder.read_block(path)
     if block is None:
         raise FileNotFoundError(path)
+    if block.group in groups:
+        require_place(block, groups[block.group])
     arrays = block.arrays
     batches = arrays.get("batches")
     return StoredBlock(
         path=path,
-        stamp=stamp,
+        names=frozenset(arrays),
         key=block.key,
         group=block.group,
         number=block.number,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 import xarray
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from jaxduel.errors import InputError, warn_caller
-from jaxduel.experiments.engine.block_folder import stamp_of
+from jaxduel.experiments.engine.block_folder import read_block
+from jaxduel.experiments.engine.blocks import OPTIONAL
 from jaxduel.experiments.sweep.reading.dataset import (
     CELL,
     DIMENSIONS,
@@ -167,29 +166,24 @@ class LazyVariable(BackendArray):
         """Values of some of a block's cells at sorted indices along the dimensions after those
         of a cell: the places of these values among the indices, and the values as means; None if
         there are none."""
-        if not len(cells) or not _is_unchanged(block):
+        stored = _checked(block, self.name) if len(cells) else None
+        if stored is None:
             return None
         dimensions = DIMENSIONS[self.name][len(CELL) :]
         sources, targets = [cells], []
-        with h5py.File(block.path, locking=False) as file:
-            stored: Any = file.get(self.name)
-            if stored is None:
-                return None
-            for name, index, size in zip(dimensions, asked, stored.shape[1:], strict=True):
-                if name in LAZY:
-                    both = np.intersect1d(index, group.measures, return_indices=True)
-                    _, target, source = both
-                else:
-                    first = block.first if name == "seed" else 0
-                    target = np.arange(*np.searchsorted(index, (first, first + size)))
-                    source = index[target] - first
-                sources.append(source)
-                targets.append(target)
-            if not all(map(len, sources)):
-                return None
-            box = tuple(slice(source.min(), source.max() + 1) for source in sources)
-            values = stored[box][np.ix_(*(source - source.min() for source in sources))]
-            values = values.astype(self.dtype, copy=False)
+        for name, index, size in zip(dimensions, asked, stored.shape[1:], strict=True):
+            if name in LAZY:
+                both = np.intersect1d(index, group.measures, return_indices=True)
+                _, target, source = both
+            else:
+                first = block.first if name == "seed" else 0
+                target = np.arange(*np.searchsorted(index, (first, first + size)))
+                source = index[target] - first
+            sources.append(source)
+            targets.append(target)
+        if not all(map(len, sources)):
+            return None
+        values = stored[np.ix_(*sources)].astype(self.dtype, copy=False)
         limits = {name: group.num_arms for name in ("arm", "left", "right")}
         limits["checkpoint"] = np.isfinite(group.t).sum(axis=1)
         for axis, (name, source) in enumerate(zip(dimensions, sources[1:], strict=True), 1):
@@ -208,18 +202,14 @@ def _merged(
         yield targets, merge(chain([first], (moments for _, moments in parts)))
 
 
-def names_in(path: Path) -> set[str]:
-    """The names of the arrays in a block's file."""
-    with h5py.File(path, locking=False) as file:
-        return set(file)
-
-
-def _is_unchanged(block: StoredBlock) -> bool:
-    """True if a block's file is as it was when it was checked; else there is a warning."""
+def _checked(block: StoredBlock, name: str) -> np.ndarray | None:
+    """An array of a block, read and checked again; None without one, with a warning if the file has
+    changed."""
     try:
-        unchanged = stamp_of(block.path) == block.stamp
-    except FileNotFoundError:
-        unchanged = False
-    if not unchanged:
+        found = read_block(block.path, OPTIONAL - {name})
+    except ValueError:
+        found = None
+    if found is None:
         warn_caller(f"the block '{block.path}' is left out: it changed after it was checked.")
-    return unchanged
+        return None
+    return found.arrays.get(name)

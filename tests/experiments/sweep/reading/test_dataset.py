@@ -183,7 +183,7 @@ def test_two_files_of_a_block_count_once(tmp_path):
     store.add(stored.block(large.groups[0], 1))
     assert not old.exists()
     old.write_bytes(content)
-    assert store.finished() == {stored.task_key("aa", 1)}
+    assert store.finished() == {stored.task_key(store.manifest.groups[0].key, 1)}
     assert open_sweep(store.folder)["num_seeds"].max() == 8
 
 
@@ -253,7 +253,8 @@ def test_labels_of_parameters():
 
 def test_a_parameter_named_as_a_dimension_has_a_longer_name(tmp_path):
     manifest = stored.manifest()
-    cell = CellRecord(0, "0", "p", "q", 10, {"seed": 3, "fast": False}, 1, 2, (10,))
+    others = manifest.groups[0].cells[0].others
+    cell = CellRecord(0, "pcomp", "q", "0", 10, {"seed": 3, "fast": False}, 1, 2, (10,), others)
     group = replace(manifest.groups[0], cells=(cell,))
     Store.create_or_open(tmp_path / "s", replace(manifest, groups=(group,)))
     coordinates = open_sweep(tmp_path / "s").coords
