@@ -53,7 +53,7 @@ def require_readable(content: bytes) -> None:
     It does so on some files whose structure is damaged, and cannot be interrupted: another process
     tries. Files with a digest that holds need no trial.
     """
-    seconds = 20 + len(content) / 2**24
+    seconds = _SECONDS + len(content) / 2**24
     try:
         subprocess.run(
             [sys.executable, "-c", _TRIAL],
@@ -69,6 +69,7 @@ def require_readable(content: bytes) -> None:
         raise ValueError(f"it cannot be read as NetCDF ({line})") from None
 
 
+_SECONDS = 20.0
 _TRIAL = """
 import io, sys, h5py
 content = sys.stdin.buffer.read()

@@ -15,6 +15,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.engine.store import Store
+from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.program_folder import ProgramFolder
 from jaxduel.simulation.regret import regret_of
 from jaxduel.simulation.result import Result
@@ -72,7 +73,8 @@ def result_of(seeds: int, definition: str, **settings: Any) -> Result:
     rucb = {"name": "rucb", "num_arms": 6, "parameters": {"alpha": 0.6}, "changed": ["alpha"]}
     asked = {"policy": rucb, "horizon": 300, "num_seeds": seeds, "seed": 5, "first_seed": 0}
     given = {"pairs": pairs} if definition == "weak" else {}
-    made = {**asked, "regret": definition, "checkpoints": times.tolist()}
+    instance = {"name": "arxiv", "digest": problem_digest(problem), "num_arms": 6}
+    made = {**asked, "problem": instance, "regret": definition, "checkpoints": times.tolist()}
     return Result(
         "rucb", "arxiv", 300, 5, definition, times, regret, plays, **given, made_by=made, **settings
     )

@@ -18,12 +18,11 @@ _EXACT = 1e-9
 
 def require_sound(result: Result) -> None:
     """Raises ValueError unless all invariants hold; it says which does not."""
-    for holds, sentence in (*_of_shapes(result), *_of_request(result)):
-        if not holds:
-            raise ValueError(sentence)
-    for holds, sentence in (*_of_rows(result), *_of_totals(result)):
-        if not holds:
-            raise ValueError(sentence)
+    # each is looked at once those before it hold
+    for part in (_of_shapes, _of_request, _of_rows, _of_totals):
+        for holds, sentence in part(result):
+            if not holds:
+                raise ValueError(sentence)
 
 
 def _of_shapes(result: Result) -> Iterator[tuple[Any, str]]:

@@ -24,8 +24,8 @@ def try_claim(path: Path) -> ExitStack | None:
 
 
 def is_free(path: Path) -> bool:
-    """True if nobody holds the claim on the file `path`, and that can be known. A claim that another
-    process tries at this very moment may fail, as if it were held."""
+    """True if nobody holds the claim on the file `path`, and that can be known. A claim that
+    another process tries at this very moment may fail, as if it were held."""
     try:
         # the file may be another user's, and a pipe would wait for somebody to write to it
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

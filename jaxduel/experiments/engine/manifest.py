@@ -210,6 +210,8 @@ def read_manifest(folder: Path) -> Manifest:
         what = f"it has no {FILE}" if folder.is_dir() else "it does not exist"
         if folder.is_file():
             what = "it is a file; those of results are read by jaxduel.load_result"
+        elif folder.exists() and not folder.is_dir():
+            what = "it is a pipe or a device"
         raise InputError(f"'{shorten(str(folder), 300)}' holds no sweep: {what}.") from None
     except OSError as error:
         raise InputError(f"'{shorten(str(path), 300)}' cannot be read: {why(error)}.") from None
