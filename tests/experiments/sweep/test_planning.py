@@ -8,6 +8,7 @@ import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, tasks_of
+from jaxduel.experiments.engine.manifest import Manifest, decode_manifest
 from jaxduel.experiments.engine.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
 from jaxduel.experiments.engine.widths import Need, Width, width_of
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
@@ -41,6 +42,18 @@ def test_a_grid_of_batched_policies_compiles_once_per_policy_and_number_of_arms(
     assert len({cell.key for cell in cells}) == 975
     assert len({group.program for group in batched}) == 3 * 5
     assert sorted(cell.index for cell in cells) == list(range(975))
+
+
+@pytest.mark.parametrize("number", range(len(examples())))
+def test_records_have_the_keys_of_their_cells_and_groups(tmp_path, number):
+    groups = groups_of(read_grid(examples()[number]), "cpu")
+    whole = Manifest({}, tuple(group.record() for group in groups), "0", {})
+    again = decode_manifest(whole.encode(), tmp_path)
+    assert again == whole
+    assert [group.key for group in again.groups] == [group.key for group in groups]
+    assert [cell.key for group in again.groups for cell in group.cells] == [
+        cell.key for group in groups for cell in group.cells
+    ]
 
 
 def test_groups_of_a_batched_policy_hold_cells_with_about_as_many_rounds(batched):

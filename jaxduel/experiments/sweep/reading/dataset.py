@@ -70,8 +70,8 @@ def open_sweep(
     """The results of a sweep; of its finished blocks while it still runs.
 
     Each block is checked now; a damaged one is left out, with a warning. Statistics are in memory;
-    the variables marked * are read when they are first used, and only the part that is asked for,
-    so that a sweep may be larger than memory.
+    the variables marked * are read when they are first used, block by block, and checked again, so
+    that a sweep may be larger than memory. Nothing in the folder is changed.
 
     Args:
       folder: the sweep's folder.
@@ -108,7 +108,8 @@ def open_sweep(
       Attributes: grid (JSON), jaxduel, and the environment in which the sweep was begun.
 
     Raises:
-      InputError: if the folder holds no sweep, or one of another format; or a name is unknown.
+      InputError: if the folder holds no sweep, one of another format, or one whose manifest was
+        edited; or a name is unknown.
 
     Example:
       >>> import jaxduel as jd
