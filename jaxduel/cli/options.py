@@ -17,6 +17,9 @@ Times = Annotated[tuple[Whole, ...], arg(metavar="T ...", help_behavior_hint="")
 Settings = Annotated[
     UseAppendAction[tuple[str, ...]], arg(metavar="NAME=VALUE", help_behavior_hint="")
 ]
+Ignored = Annotated[
+    UseAppendAction[tuple[str, ...]], arg(name="ignore", metavar="NAME", help_behavior_hint="")
+]
 APPENDED = get_args(Settings)[1]
 """Marks options that may be given several times."""
 MaybeName = Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")]
@@ -56,3 +59,22 @@ class Cells:
 
 
 EVERY_CELL = Cells()
+
+
+@dataclass(frozen=True)
+class HowRead:
+    """How a log of votes is read."""
+
+    columns: Annotated[Settings, arg(name="column")] = ()
+    """a column by its role, as in winner=vote, count=games or draw=tied; may be repeated."""
+    ignored: Ignored = ()
+    """a column that is not used, whatever its name says of the rows; may be repeated."""
+    outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
+    """left, right, tie or skip for a word for the winner, as in unclear=skip; may be repeated."""
+    core: MaybeCount = None
+    """keep arms of which each pair has this many decisive votes."""
+
+
+AS_IT_STANDS = HowRead()
+GROUPS = (Cells, HowRead)
+"""Options that several commands have, as one parameter of each."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_type_hints
 
 from tyro import _errors as events
 from tyro.conf import Positional
 
-from jaxduel.cli.options import APPENDED, Cells
+from jaxduel.cli.options import APPENDED, GROUPS
 from jaxduel.errors import InputError, shorten
 
 NO_CACHE = "--no-cache"
@@ -55,8 +55,7 @@ def in_one_sentence(
 
 def _require_once(command: Callable[..., int], given: Sequence[str]) -> None:
     """Raises InputError for an option that is given twice, of which the first would be ignored."""
-    parameters = inspect.signature(command, eval_str=True).parameters.items()
-    several = {_written(name, one) for name, one in parameters if APPENDED in _marks(one)}
+    several = {_written(name, marks) for name, marks in _parameters(command) if APPENDED in marks}
     options = [_plain(token) for token in given if token.startswith("--")]
     for option in options:
         if options.count(option) > 1 and option not in several:
@@ -67,22 +66,24 @@ def _require_once(command: Callable[..., int], given: Sequence[str]) -> None:
 
 def _options(command: Callable[..., int]) -> list[str]:
     """The options of a command, as written on the command line."""
-    names: list[str] = []
-    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
-        if isinstance(parameter.default, Cells):
-            names += (f"--{name}" for name in vars(parameter.default))
-        elif Positional not in _marks(parameter):
-            names.append(_written(name, parameter))
+    names = [_written(name, marks) for name, marks in _parameters(command)]
     return ["--help", NO_CACHE, *names]
 
 
-def _marks(parameter: inspect.Parameter) -> tuple[Any, ...]:
-    return getattr(parameter.annotation, "__metadata__", ())
+def _parameters(command: Callable[..., int]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """The parameters of a command that are options, those of groups by themselves, and the marks
+    of their types."""
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        if isinstance(parameter.default, GROUPS):
+            for each, kind in get_type_hints(parameter.annotation, include_extras=True).items():
+                yield each, getattr(kind, "__metadata__", ())
+        elif Positional not in (marks := getattr(parameter.annotation, "__metadata__", ())):
+            yield name, marks
 
 
-def _written(name: str, parameter: inspect.Parameter) -> str:
+def _written(name: str, marks: Iterable[Any]) -> str:
     """The option of a parameter of a command."""
-    own = (written for mark in _marks(parameter) if (written := getattr(mark, "name", None)))
+    own = (written for mark in marks if (written := getattr(mark, "name", None)))
     return f"--{next(own, name)}".replace("_", "-")
 
 

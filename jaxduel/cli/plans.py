@@ -8,11 +8,19 @@ from typing import Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 import jaxduel as jd
-from jaxduel import interrupts
+from jaxduel import interrupts, screen
 from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.numbers import Count, Whole, settings_of
-from jaxduel.cli.options import MaybeCount, MaybeFile, MaybeFolder, Name, Settings, one_of
+from jaxduel.cli.options import (
+    AS_IT_STANDS,
+    HowRead,
+    MaybeFile,
+    MaybeFolder,
+    Name,
+    Settings,
+    one_of,
+)
 from jaxduel.cli.start import start_jax
 from jaxduel.cli.votes import votes_of
 from jaxduel.errors import InputError, printable, warn_caller
@@ -21,7 +29,6 @@ from jaxduel.files import csv_text, require_writable_file, write_whole
 _USUAL = ("uniform", "arena", "dts[self_duels=false]")
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
 _Rule = Literal["copeland", "borda", "btl"]
-Columns = Annotated[Settings, arg(name="column")]
 
 
 @interrupts.keeps_what_finished()
@@ -35,8 +42,7 @@ def plan(
     draws: Count = 200,
     seeds: Count = 20,
     seed: Whole = 0,
-    core: MaybeCount = None,
-    columns: Columns = (),
+    reading: HowRead = AS_IT_STANDS,
     out: MaybeFolder = None,
 ) -> int:
     """Plan further votes of a log: how many, and by which policy.
@@ -51,8 +57,7 @@ def plan(
       draws: number of instances drawn.
       seeds: runs on each.
       seed: root of all randomness.
-      core: keep arms of which each pair has this many decisive votes.
-      columns: a column by its name, as in winner=vote; may be repeated.
+      reading: of the log.
       out: folder for curves, tables, a figure and text; none if left out.
     """
     from jaxduel.experiments.output import OutputFolder
@@ -60,7 +65,7 @@ def plan(
     start_jax()
     folder = None if out is None else OutputFolder(out)
     planned = jd.votes.plan(
-        votes_of(votes, columns, core),
+        votes_of(votes, reading),
         _entries(policies),
         targets=target,
         max_votes=max_votes,
@@ -99,8 +104,7 @@ def next_votes(
     num: Count = 20,
     settings: Annotated[Settings, arg(name="set")] = (),
     seed: Whole = 0,
-    core: MaybeCount = None,
-    columns: Columns = (),
+    reading: HowRead = AS_IT_STANDS,
     out: MaybeFile = None,
 ) -> int:
     """Name the pairs to vote on next, as CSV.
@@ -111,8 +115,7 @@ def next_votes(
       num: number of pairs, put to people at once.
       settings: a parameter of the policy; may be repeated.
       seed: root of all randomness.
-      core: keep arms of which each pair has this many decisive votes.
-      columns: a column by its name, as in winner=vote; may be repeated.
+      reading: of the log.
       out: file for the pairs; printed if left out.
     """
     from jaxduel.votes.planning import with_batches
@@ -120,13 +123,16 @@ def next_votes(
     start_jax()
     if out is not None:
         require_writable_file(out, votes)
-    log = votes_of(votes, columns, core)
+    log = votes_of(votes, reading)
     parameters = with_batches(policy, settings_of(policy, settings))
     horizon = int(log.wins.sum()) + num
     chosen = jd.policies.make(policy, num_arms=log.num_arms, horizon=horizon, **parameters)
     pairs = jd.votes.next_pairs(log, chosen, num, seed)
     rows = [(log.arms[left], log.arms[right]) for left, right in pairs]
     text = csv_text(["left", "right"], rows, for_spreadsheets=False)  # names as the log has them
+    if log.notes:  # the pairs alone are for another program
+        said = f"{log.name}: {'; '.join(log.notes)}"
+        screen.say(said) if out is None else write(said)
     if out is None:
         pipe(text.encode())
     else:

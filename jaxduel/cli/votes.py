@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel.cli.lines import write
-from jaxduel.cli.options import MaybeCount, MaybeFile, Settings
+from jaxduel.cli.options import AS_IT_STANDS, HowRead, MaybeFile
 from jaxduel.errors import InputError, printable, shorten, unknown_name
 from jaxduel.files import require_writable_file, spreadsheet_text, write_whole
 
 if TYPE_CHECKING:
     from jaxduel.votes import Fit, Votes
 
-_COLUMNS = ("left", "right", "winner", "loser", "left_wins", "right_wins", "ties")
 _LONGEST_NAME = 48
+_GAPS = 3
+"""Arms whose difference to the first is printed."""
 _ARENA = "arena"
 """Word for the Chatbot Arena's votes in place of a file."""
 
@@ -26,8 +27,7 @@ _ARENA = "arena"
 def fit(
     votes: Annotated[Positional[Path], arg(metavar="FILE")],
     model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
-    core: MaybeCount = None,
-    columns: Annotated[Settings, arg(name="column")] = (),
+    reading: HowRead = AS_IT_STANDS,
     out: MaybeFile = None,
     matrix: MaybeFile = None,
 ) -> int:
@@ -38,8 +38,7 @@ def fit(
         left, right, left_wins, right_wins, ties. May be gzipped. Or
         arena: the votes of the Chatbot Arena.
       model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
-      core: keep arms of which each pair has this many decisive votes.
-      columns: a column by its name, as in winner=vote; may be repeated.
+      reading: of the log.
       out: file for the table, as CSV; none if left out.
       matrix: file for the preferences, arms in the order of the votes' names, for --problem.
     """
@@ -51,7 +50,7 @@ def fit(
         raise InputError(
             f"--matrix takes a name that ends with .csv, not '{shorten(matrix.name)}'."
         )
-    counted = votes_of(votes, columns, core)
+    counted = votes_of(votes, reading)
     fitted = jd.votes.fit(counted, model)
     write(*_lines(fitted))
     if out is not None:
@@ -63,30 +62,60 @@ def fit(
     return 0
 
 
-def votes_of(path: Path, columns: Sequence[str], core: int | None) -> Votes:
+def votes_of(path: Path, reading: HowRead) -> Votes:
     """The votes of a file, or, where no such file is, of the arena; or their core."""
     if str(path) != _ARENA or path.exists():
-        votes = jd.votes.read(path, **_columns(columns))
-    elif columns:
-        raise InputError(f"--column names a column of a file, and there is no file {_ARENA}.")
+        votes = jd.votes.read(
+            path,
+            **_columns(reading.columns),
+            ignore=reading.ignored,
+            outcomes=_meanings(reading.outcomes),
+        )
     else:
+        for option, given in (("column", reading.columns), ("ignore", reading.ignored)):
+            if given:
+                raise InputError(
+                    f"--{option} names a column of a file, and there is no file {_ARENA}."
+                )
+        if reading.outcomes:
+            raise InputError(f"--outcome names a word of a file, and there is no file {_ARENA}.")
         votes = jd.votes.arena()
-    return votes if core is None else votes.core(at_least=core)
+    return votes if reading.core is None else votes.core(at_least=reading.core)
 
 
-def _columns(settings: Sequence[str]) -> dict[str, str]:
+def _columns(settings: Sequence[str]) -> dict[str, Any]:
     """Columns by role, from ROLE=COLUMN."""
+    from jaxduel.votes.columns import ROLES
+
     columns: dict[str, str] = {}
     for setting in settings:
         role, _, column = setting.partition("=")
         if not role or not column:
             raise InputError(f"--column {shorten(setting)}: NAME=VALUE is needed.")
-        if role not in _COLUMNS:
-            raise unknown_name("column", role, _COLUMNS)
+        if role not in ROLES:
+            raise unknown_name("column", role, ROLES)
         if role in columns:
             raise InputError(f"--column {shorten(setting)}: {role} is set twice.")
         columns[role] = column
     return columns
+
+
+def _meanings(settings: Sequence[str]) -> dict[str, Any]:
+    """Meanings by word for the winner, from WORD=MEANING; the word may be empty."""
+    from jaxduel.votes.outcomes import MEANINGS
+
+    meanings: dict[str, str] = {}
+    for setting in settings:
+        word, equals, meaning = setting.rpartition("=")
+        if not equals or meaning not in MEANINGS:
+            raise InputError(
+                f"--outcome {shorten(setting)}: WORD=MEANING is needed, a meaning of "
+                f"{', '.join(MEANINGS)}."
+            )
+        if word in meanings:
+            raise InputError(f"--outcome {shorten(setting)}: '{shorten(word)}' is set twice.")
+        meanings[word] = meaning
+    return meanings
 
 
 def _lines(fitted: Fit) -> Iterator[str]:
@@ -94,10 +123,11 @@ def _lines(fitted: Fit) -> Iterator[str]:
     from jaxduel.display import columns_of, counted, padded
 
     votes = fitted.votes
-    yield (
+    title = (
         f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}, "
         f"{votes.num_ties:,} of them ties; model {fitted.model_text}"
     )
+    yield "; ".join([title, *votes.notes])
     table = fitted.table()
     names = [shorten(name, _LONGEST_NAME) for name in table["arm"]]
     if len(set(names)) < len(names):
@@ -115,6 +145,14 @@ def _lines(fitted: Fit) -> Iterator[str]:
             f"  {padded(name, width)}  {row['votes']:9,}  {row['wins']:9,}  {row['copeland']:5}  "
             f"{row['borda']:.3f}  {strength}{row['best']:7.3f}"
         )
+    if strong:
+        yield f"{names[0]} above the next, with 95 % intervals:"
+        for name, row in zip(names[1:], table[1 : 1 + _GAPS].to_dict("records"), strict=False):
+            yield (
+                f"  {padded(name, width)}  by {row['gap']:z.2f}, "
+                f"[{row['gap_low']:z.2f}, {row['gap_high']:z.2f}], with probability "
+                f"{row['gap_above']:.3f}"
+            )
     yield "what does not fit:"
     for line in fitted.misfit.lines():
         yield f"  {line}"

@@ -14,6 +14,7 @@ from jaxduel.errors import InputError, shorten
 from jaxduel.policies.checks import whole_number
 from jaxduel.problems.core import complete_core
 from jaxduel.problems.dueling import MAX_ARMS
+from jaxduel.votes.columns import ReadAs
 
 MOST_VOTES = 2**31 - 1
 """Most votes of one kind for a pair."""
@@ -42,6 +43,8 @@ class Votes:
     history: np.ndarray | None = None  # (N, 3) int32
     """The votes in their order, where the file has one a row: arms i and j, and 1 where i won, -1
     where j won, 0 for a tie. None where only counts are known."""
+    read_as: ReadAs | None = None
+    """Columns and rows of the file, as they were read; None where there was no file."""
 
     @property
     def num_arms(self) -> int:
@@ -62,6 +65,12 @@ class Votes:
     def num_votes(self) -> int:
         """Number of votes, ties included."""
         return int(self.wins.sum()) + self.num_ties
+
+    @property
+    def notes(self) -> list[str]:
+        """Half sentences about how the file was read, for a line about the votes: columns of counts
+        and draws, columns that are not used, rows that were left out."""
+        return [] if self.read_as is None else self.read_as.notes()
 
     def core(self, at_least: int = 100) -> Votes:
         """The complete core: arms of which every pair has `at_least` decisive votes.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from jaxduel.arguments import require_known
 from jaxduel.display import listed
-from jaxduel.errors import InputError, warn_caller
+from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.policies.checks import require_number, whole_number
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.strengths import (
@@ -23,6 +22,7 @@ from jaxduel.problems.strengths import (
 )
 from jaxduel.simulation.keys import root_key
 from jaxduel.votes.counts import Votes, require_votes
+from jaxduel.votes.differences import Z95, Difference, differences
 from jaxduel.votes.misfit import Misfit, misfit_of
 from jaxduel.votes.posterior import Draws, draws_of
 
@@ -38,7 +38,6 @@ _DRAWS = 20_000
 """Draws for `Fit.best` without weights: standard errors of at most 0.0036."""
 _MOST_NUMBERS = 2**24
 """Most random numbers that are held at once."""
-_Z95 = NormalDist().inv_cdf(0.975)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -185,10 +184,36 @@ class Fit:
         if self.posterior is None:
             return None
         if self.draws is not None:
-            return self.draws.intervals95()
+            return self.draws.intervals95(self.draws.strengths)
         mode = self.posterior.mode
-        half = _Z95 * np.sqrt(np.diagonal(self.posterior.covariance)[: len(mode)])
+        half = Z95 * np.sqrt(np.diagonal(self.posterior.covariance)[: len(mode)])
         return np.stack([mode - half, mode + half], axis=1)
+
+    def difference(self, first: int | str, second: int | str) -> Difference:
+        """How much stronger an arm is than another, with a 95 % interval, and how probably.
+
+        The intervals of two strengths may overlap where that of their difference is clear of 0.
+
+        Args:
+          first: the arm, by its number or name.
+          second: the other one.
+
+        Raises:
+          InputError: the free model, which has no strengths, an unknown arm, or one arm twice.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> votes = jd.votes.from_counts([[0, 70, 60], [40, 0, 50], [40, 50, 0]])
+          >>> jd.votes.fit(votes).difference(0, "1").above > 0.99
+          True
+        """
+        if self.posterior is None:
+            raise InputError("the free model has no strengths to compare: fit btl, for example.")
+        i, j = (_arm(self.votes, arm) for arm in (first, second))
+        if i == j:
+            raise InputError(f"the arm '{shorten(self.votes.arms[i])}' is compared with itself.")
+        numbers = differences(self.posterior, self.draws, i, np.array([j]))
+        return Difference((self.votes.arms[i], self.votes.arms[j]), *numbers[:, 0].tolist())
 
     @property
     def nu(self) -> float | None:
@@ -208,7 +233,8 @@ class Fit:
         """A row for each arm, the best first: by strength, or by Copeland and Borda scores.
 
         Columns: arm, votes, wins, ties, copeland (arms that it beats), borda (mean preference), for
-        models of strengths strength, low and high (95 % interval), and best, a probability.
+        models of strengths strength, low and high (95 % interval), gap, gap_low, gap_high and
+        gap_above (the first arm's `difference` to this one), and best, a probability.
         """
         import pandas as pd
 
@@ -226,6 +252,12 @@ class Fit:
             low, high = self.strength_intervals.T
             columns |= {"strength": self.strengths, "low": low, "high": high}
             order = ["strength"]
+        if self.posterior is not None:
+            first = int(np.argmax(self.posterior.mode))
+            others = np.flatnonzero(np.arange(self.votes.num_arms) != first)
+            gaps = np.full((4, self.votes.num_arms), np.nan)
+            gaps[:, others] = differences(self.posterior, self.draws, first, others)
+            columns |= dict(zip(("gap", "gap_low", "gap_high", "gap_above"), gaps, strict=True))
         table = pd.DataFrame(columns | {"best": self.best})
         return table.sort_values(order, ascending=False, kind="stable", ignore_index=True)
 
@@ -262,7 +294,8 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
         needs some.
 
     Warns:
-      UserWarning: the arms are in several groups that never met, whose order the prior decides.
+      UserWarning: the arms are in several groups without a decisive vote between them, and for
+        davidson without a tie, whose order the prior decides.
 
     Example:
       >>> import jaxduel as jd
@@ -285,15 +318,31 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     if len(groups) > 1:
         said = "; ".join(listed([votes.arms[arm] for arm in group]) for group in groups[:4])
         more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
+        met = votes.groups(ties=True)
+        how, but = "never met", ""
+        if len(met) < len(groups):
+            how = "met but only tied" if len(met) == 1 else "only tied or never met"
+            but = ", since only the model davidson reads ties"
         warn_caller(
-            f"the arms of {votes.name} are in {len(groups)} groups that never met ({said}{more}): "
-            "between groups the prior decides."
+            f"the arms of {votes.name} are in {len(groups)} groups that {how} ({said}{more}): "
+            f"between groups the prior decides{but}."
         )
     if model == "free":
         return Fit(votes, model, None)
     prior_std = float(prior_std)
     laplace = fit_strengths(model, votes.wins, votes.ties, prior_std)
     return Fit(votes, model, laplace, prior_std)
+
+
+def _arm(votes: Votes, arm: int | str) -> int:
+    """The number of an arm that is given by it, or by its name."""
+    if isinstance(arm, str):
+        require_known("arm", arm, votes.arms)
+        return votes.arms.index(arm)
+    number = whole_number(arm, 0, "an arm's number")
+    if number >= votes.num_arms:
+        raise InputError(f"{votes.name} has arms 0 to {votes.num_arms - 1}, not {number}.")
+    return number
 
 
 def _in_favour(votes: Votes) -> np.ndarray:

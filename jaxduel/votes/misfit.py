@@ -14,6 +14,8 @@ from jaxduel.votes.deviance import moments_of_deviance
 
 _NO_PRIOR = 1e3
 """Standard deviation of a prior that leaves the largest likelihood as it is, to about 1e-5."""
+_THRESHOLD = 0.01
+"""A model is said not to fit where the p-value is below."""
 _CERTAIN = 1e-3
 """Deviations below this share of the mean, and means below it, make a deviance certain."""
 
@@ -156,10 +158,13 @@ class Misfit:
     def _deviance(self) -> str:
         if self.degrees_of_freedom == 0:
             return "no pair more than the model needs, nothing to test"
-        verdict = "does not fit" if self.p_value < 0.01 else "no sign of a misfit"
+        fits = self.p_value >= _THRESHOLD
+        verdict = (
+            f">= {_THRESHOLD}: no sign of a misfit" if fits else f"< {_THRESHOLD}: does not fit"
+        )
         return (
             f"deviance {self.deviance:,.1f}, {self.expected:,.1f} +- {self.std:,.1f} expected, "
-            f"p = {self.p_value:.2g}: {verdict}"
+            f"p = {self.p_value:.2g} {verdict}"
         )
 
     def _worst(self) -> list[str]:

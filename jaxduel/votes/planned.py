@@ -207,9 +207,12 @@ class Plan:
         votes, most = self.fit.votes, int(self.votes[-1])
         named = listed([f"'{votes.arms[arm]}'" for arm in self._named])
         is_best = " tie; the one drawn is" if len(self._named) > 1 else ", which is"
-        lines = [
+        title = (
             f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}; model "
-            f"{self.fit.model_text}, arms named by {self.rule}",
+            f"{self.fit.model_text}, arms named by {self.rule}"
+        )
+        lines = [
+            "; ".join([title, *votes.notes]),
             f"now: {named}{is_best} the best with probability {self.now:.3f}",
         ]
         for target in self.targets:

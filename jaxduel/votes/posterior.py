@@ -41,10 +41,10 @@ class Draws(NamedTuple):
         """Number of draws without weights that tell as much."""
         return float(1 / np.sum(self.weights**2))
 
-    def intervals95(self) -> np.ndarray:
-        """2.5 and 97.5 % quantiles of each strength: (K, 2) float64."""
-        order = np.argsort(self.strengths, axis=0)
-        ordered = np.take_along_axis(self.strengths, order, axis=0)
+    def intervals95(self, values: np.ndarray) -> np.ndarray:
+        """2.5 and 97.5 % quantiles of M values of each draw (N, M), such as `strengths`: (M, 2)."""
+        order = np.argsort(values, axis=0)
+        ordered = np.take_along_axis(values, order, axis=0)
         below = np.cumsum(self.weights[order], axis=0) - self.weights[order] / 2
         columns = zip(below.T, ordered.T, strict=True)
         return np.array([np.interp([0.025, 0.975], *column) for column in columns])

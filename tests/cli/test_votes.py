@@ -29,7 +29,19 @@ def test_fit_prints_and_writes_what_python_gives(model, capsys, tmp_path):
     assert ("strength" in heading) == (model != "free")
     assert [row.split()[0] for row in rows[:6]] == fit.table()["arm"].tolist()
     assert [row.split()[-1] for row in rows[:6]] == [f"{p:.3f}" for p in fit.table()["best"]]
-    assert [line.strip() for line in rows[7:-2]] == [line.strip() for line in fit.misfit.lines()]
+    what = rows.index("what does not fit:")
+    lines = [line.strip() for line in rows[what + 1 : -2]]
+    assert lines == [line.strip() for line in fit.misfit.lines()]
+    if model == "free":
+        assert what == 6
+    else:
+        assert rows[6] == "ada above the next, with 95 % intervals:"
+        for row, arm in zip(rows[7:what], fit.table()["arm"][1:4], strict=True):
+            one = fit.difference("ada", arm)
+            said = (
+                f"  {arm}  by {one.value:.2f}, [{one.low:.2f}, {one.high:.2f}], with probability "
+            )
+            assert row == f"{said}{one.above:.3f}"
     assert max(map(len, rows[:6])) <= 80
 
 
@@ -85,6 +97,53 @@ def test_a_core_and_columns(capsys, tmp_path):
     assert text.startswith("log.csv: 2 arms, 18 votes")
 
 
+@pytest.mark.parametrize("command", ["fit", "plan", "next"])
+def test_the_first_line_says_how_a_log_was_read(command, capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    rows = 'ada,bob,left,j,2,1\nbob,ada,tie,j,1,1\nada,bob,"",j,5,0\n'
+    log.write_text(f"left,right,winner,judge,n,valid\n{rows}")
+    small = {
+        "fit": (),
+        "plan": ("--policies", "uniform", "--max-votes", 20, "--draws", 2, "--seeds", 1),
+        "next": ("--policy", "uniform", "--num", 1),
+    }[command]
+    code, text, errors = outcome(capsys, command, log, *small)
+    assert (code, text) == (2, "")
+    assert "has the column 'valid', which may change what a row means" in errors
+    code, text, errors = outcome(capsys, command, log, *small, "--ignore", "valid")
+    assert (code, text) == (2, "")
+    assert "line 4: the winner, '', is neither" in errors
+    assert "--outcome =skip leaves" in errors
+    options = ("--ignore", "VALID", "--outcome", "=skip")
+    code, text, errors = outcome(capsys, command, log, *small, *options)
+    assert code == 0
+    first = (errors if command == "next" else text).splitlines()[0]
+    assert first.startswith("log.csv: ")
+    assert first.endswith(
+        "counts by the column 'n'; columns not used: 'judge', 'valid'; 1 row left out: 1 of ''"
+    )
+    if command == "next":
+        assert text.splitlines()[0] == "left,right"
+        path = tmp_path / "next.csv"
+        code, text, errors = outcome(capsys, command, log, *small, *options, "--out", path)
+        assert (code, errors) == (0, "")
+        assert text.splitlines() == [first, f"written: {path}"]
+
+
+def test_roles_of_counts_and_draws_by_name(capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser,how often,level\nada,bob,3,no\nada,bob,4,yes\n")
+    code, _, errors = outcome(capsys, "fit", log)
+    assert code == 0  # neither name says what it is of a row
+    columns = ("--column", "count=how often", "--column", "draw=level")
+    code, text, errors = outcome(capsys, "fit", log, *columns)
+    assert (code, errors) == (0, "")
+    assert text.splitlines()[0] == (
+        "log.csv: 2 arms, 7 votes, 4 of them ties; model btl; counts by the column 'how often'; "
+        "draws by the column 'level'"
+    )
+
+
 @pytest.mark.usefixtures("small_arena")
 def test_the_word_arena_in_place_of_a_file(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -96,6 +155,10 @@ def test_the_word_arena_in_place_of_a_file(capsys, tmp_path, monkeypatch):
     assert errors == (
         "jaxduel: error: --column names a column of a file, and there is no file arena.\n"
     )
+    for option, value, what in (("ignore", "a", "column"), ("outcome", "a=skip", "word")):
+        code, text, errors = outcome(capsys, "fit", "arena", f"--{option}", value)
+        assert (code, text) == (2, "")
+        assert f"--{option} names a {what} of a file, and there is no file arena" in errors
     (tmp_path / "arena").write_text("winner,loser\nada,bob\n")
     assert outcome(capsys, "fit", "arena")[1].startswith("arena: 2 arms, 1 vote,")
 
@@ -122,6 +185,10 @@ def test_a_warning_is_one_line(capsys, tmp_path):
         ([TOURNAMENT, "--column", "winer=vote"], "did you mean 'winner'?"),
         ([TOURNAMENT, "--column", "winner=vote"], "has no column 'vote'"),
         ([TOURNAMENT, *2 * ["--column", "left=left"]], "left is set twice"),
+        ([TOURNAMENT, "--ignore", "valid"], "has no column 'valid'"),
+        ([TOURNAMENT, "--outcome", "unclear"], "--outcome unclear: WORD=MEANING is needed"),
+        ([TOURNAMENT, "--outcome", "unclear=drop"], "a meaning of left, right, tie, skip"),
+        ([TOURNAMENT, *2 * ["--outcome", "a=b=skip"]], "--outcome a=b=skip: 'a=b' is set twice"),
         ([TOURNAMENT, "--out", "none/fitted.csv"], "there is no folder for it"),
         ([TOURNAMENT, "--matrix", "matrix"], "takes a name that ends with .csv"),
     ],

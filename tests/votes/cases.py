@@ -1,7 +1,7 @@
 """Votes drawn from models of strengths: for tests."""
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit, log_expit, ndtr
 
 from jaxduel.votes import Votes, from_counts
 
@@ -30,6 +30,19 @@ def log_posterior(model, votes, strengths, log_nu, prior_std=2.0):
         if model == "davidson":
             value += votes.ties[i, j] * np.log(tie[i, j])
     return value
+
+
+def btl_on_a_grid(votes, size=301):
+    """Strengths (3, n, n) of three arms on a grid of the differences to the first, and the exact
+    posterior (n, n) of btl there; the mean of all has been integrated out."""
+    steps = np.linspace(-10, 10, size)
+    strengths = np.stack([np.zeros((size, size)), *np.meshgrid(steps, steps, indexing="ij")])
+    strengths -= strengths.mean(axis=0)
+    log = -(strengths**2).sum(axis=0) / 8
+    for i, j in zip(*np.nonzero(votes.wins), strict=True):
+        log += votes.wins[i, j] * log_expit(strengths[i] - strengths[j])
+    mass = np.exp(log - log.max())
+    return strengths, mass / mass.sum()
 
 
 def drawn(rng, model="btl", strengths=STRENGTHS, per_pair=40) -> Votes:

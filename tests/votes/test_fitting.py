@@ -1,5 +1,6 @@
 """Fits against closed forms, quadrature of exact posteriors, choix, and simulation."""
 
+import warnings
 from itertools import product
 
 import choix
@@ -205,6 +206,28 @@ def test_groups_that_never_met_are_named():
     with pytest.warns(UserWarning, match="2 groups"):
         free = jd.votes.fit(votes, "free").problem.preferences
     assert free[0, 2] == 0.5
+
+
+def test_groups_that_only_tied_are_not_said_never_to_have_met():
+    wins, ties = np.zeros((2, 4, 4), int)
+    wins[0, 1] = wins[2, 3] = 2
+    ties[1, 2] = ties[2, 1] = 3
+    votes = jd.votes.from_counts(wins, ties, arms=["a", "b", "c", "d"])
+    said = (
+        r"2 groups that met but only tied \(a, b; c, d\): between groups the prior decides, since"
+    )
+    for model in ("btl", "free"):
+        with pytest.warns(UserWarning, match=said):
+            jd.votes.fit(votes, model)
+    with warnings.catch_warnings(action="error"):
+        jd.votes.fit(votes, "davidson")
+    apart = jd.votes.from_counts(np.pad(wins, (0, 1)), np.pad(ties, (0, 1)))
+    with pytest.warns(UserWarning, match=r"3 groups that only tied or never met \(0, 1; 2, 3; 4\)"):
+        jd.votes.fit(apart, "btl")
+    with pytest.warns(
+        UserWarning, match=r"2 groups that never met \(0, 1, 2, 3; 4\): .* decides\."
+    ):
+        jd.votes.fit(apart, "davidson")
 
 
 @pytest.mark.parametrize("model", jd.votes.MODELS)

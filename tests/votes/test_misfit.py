@@ -58,6 +58,17 @@ def test_the_deviance_is_twice_a_difference_of_log_likelihoods():
     assert "does not fit" in misfit.lines()[0]
 
 
+@pytest.mark.parametrize(
+    ("won", "verdict"),
+    [(60, "< 0.01: does not fit"), (53, ">= 0.01: no sign of a misfit"), (50, ">= 0.01: no sign")],
+)
+def test_the_threshold_stands_beside_the_p_value(won, verdict):
+    wins = np.array([[0, won, 100 - won], [100 - won, 0, won], [won, 100 - won, 0]])
+    misfit = jd.votes.fit(jd.votes.from_counts(wins)).misfit
+    assert f", p = {misfit.p_value:.2g} {verdict}" in misfit.lines()[0]
+    assert ("does not" in verdict) == (misfit.p_value < 0.01)
+
+
 def test_separated_votes_have_no_deviance():
     """The largest likelihood is at infinite strengths: without the prior nothing is left over."""
     misfit = jd.votes.fit(jd.votes.from_counts(np.triu(np.full((4, 4), 9), 1))).misfit

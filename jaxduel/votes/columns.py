@@ -1,0 +1,236 @@
+"""Columns of a log: the role of each, by its name, and those that are not used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from shlex import quote
+from typing import NamedTuple
+
+from jaxduel.display import counted, listed
+from jaxduel.errors import InputError, shorten
+
+SIDES = (("left", "model_a", "a"), ("right", "model_b", "b"))
+"""Names of the columns of the two arms, and words for them in the column `winner`."""
+_COUNTS = ("count", "counts", "freq", "frequency", "n", "weight", "games", "num")
+_DRAWS = ("draw", "drawn", "tie", "is_tie")
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "left": SIDES[0],
+    "right": SIDES[1],
+    **{role: (role,) for role in ("winner", "loser", "left_wins", "right_wins")},
+    "ties": ("ties", "draws"),
+    "count": _COUNTS,
+    "draw": _DRAWS,
+}
+"""Names, in any case, by which the column of each role is found."""
+_LAYOUTS = {
+    ("left", "right", "winner"): ("count", "draw"),
+    ("left", "right", "left_wins", "right_wins"): ("ties",),
+    ("winner", "loser"): ("count", "draw"),
+}
+"""Roles that a layout needs, and those that it has where there are such columns."""
+_SAY_HOW_MANY = {
+    *_COUNTS,
+    *("freqs", "weights", "sample_weight", "times", "total", "multiplicity", "repeats"),
+    *("repetitions", "votes", "num_votes", "n_votes", "vote_count"),
+    *("num_games", "n_games", "game_count"),
+}
+_SAY_TIED = {*_DRAWS, *ROLES["ties"], "tied", "is_tied", "is_draw", "is_drawn"}
+_SAY_OTHERWISE = {
+    *("valid", "invalid", "anony", "anonymous", "exclude", "excluded", "included", "duplicate"),
+    *("duplicated", "dup", "flip", "flipped", "swap", "swapped", "reverse", "reversed", "invert"),
+    *("inverted", "discard", "discarded", "skip", "skipped", "void", "voided", "spam", "deleted"),
+    *("removed", "cancelled", "canceled", "aborted", "disqualified", "filtered", "ignored"),
+}
+"""Words in the names of columns that say that a row is no vote, or another one."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_MOST_WORDS = 3
+_SHOWN = 20
+_DROPPED = 8
+NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters, ends of lines, and surrogates, which stand for bytes that are no text."""
+
+
+class ReadAs(NamedTuple):
+    """How the columns and rows of a file were read.
+
+    Example:
+      >>> from pathlib import Path
+      >>> import jaxduel as jd
+      >>> _ = Path("games.csv").write_text("round,Winner,Loser,Games\\n1,ada,bob,3\\n")
+      >>> votes = jd.votes.read("games.csv")
+      >>> votes.read_as.columns
+      {'winner': 'Winner', 'loser': 'Loser', 'count': 'Games'}
+      >>> votes.read_as.ignored
+      ('round',)
+    """
+
+    columns: Mapping[str, str]
+    """The column of each role."""
+    ignored: tuple[str, ...]
+    """Columns that are not used."""
+    left_out: Mapping[str, int]
+    """Rows that were left out (`outcomes`), by what their winner is called."""
+
+    def notes(self) -> list[str]:
+        """What a reader of results has to know: counts and draws, what is not used or left out."""
+        used = [role for role in ("count", "draw") if role in self.columns]
+        notes = [f"{role}s by the column {named(self.columns[role])}" for role in used]
+        if self.ignored:
+            notes.append(f"columns not used: {listed([named(name) for name in self.ignored])}")
+        if self.left_out:
+            rows = counted(sum(self.left_out.values()), "row")
+            each = [f"{count:,} of {named(word)}" for word, count in self.left_out.items()]
+            notes.append(f"{rows} left out: {listed(each)}")
+        return notes
+
+
+def places_of(
+    file: str, header: Sequence[str], given: Mapping[str, str], ignored: Collection[str]
+) -> dict[str, int]:
+    """The position of each column that is used, by its role.
+
+    Args:
+      file: the file, for messages.
+      header: the names of the columns.
+      given: names of columns, by role.
+      ignored: names of columns that are not used.
+
+    Raises:
+      InputError: columns that are missing, may be meant for several roles, or, though they are not
+        used, change what a row means by their names.
+    """
+    dropped = {place for name in ignored for place in _required(file, header, name)}
+    candidates: dict[str, list[int]] = {}
+    for role, name in given.items():
+        candidates[role] = _required(file, header, name)
+        if dropped & set(candidates[role]):
+            raise InputError(f"column {named(name)} is given for {role} and to be ignored.")
+    taken = dropped | {place for found in candidates.values() for place in found}
+    for role in ROLES.keys() - given.keys():
+        if found := [place for place in _places(header, ROLES[role]) if place not in taken]:
+            candidates[role] = found
+    roles = _layout(file, header, candidates, given)
+    found = {}
+    for role in roles:
+        place, *more = candidates[role]
+        if more:
+            names = " and ".join(named(header[each]) for each in candidates[role])
+            raise InputError(
+                f"{file} has several columns for {role}, {names}: drop all but one, by --ignore "
+                "NAME (in Python ignore=[NAME])."
+            )
+        if place in found.values():
+            raise InputError(f"column {named(header[place])} is given for several roles.")
+        found[role] = place
+    used = dropped | set(found.values())
+    unused = [name for place, name in enumerate(header) if place not in used]
+    _require_harmless(file, unused, set(_extras(roles)) - set(found))
+    return found
+
+
+def _required(file: str, header: Sequence[str], name: str) -> list[int]:
+    if places := _places(header, (name,)):
+        return places
+    raise InputError(f"{file} has no column {named(name)}{_has(header)}")
+
+
+def _places(header: Sequence[str], names: Iterable[str]) -> list[int]:
+    """Columns of these names: as they are written if there are any, or else in any case."""
+    lower = {name.lower() for name in names}
+    exact = [place for place, name in enumerate(header) if name in names]
+    return exact or [place for place, name in enumerate(header) if name.lower() in lower]
+
+
+def _layout(
+    file: str, header: Sequence[str], found: Collection[str], given: Collection[str]
+) -> list[str]:
+    """The roles of the layout that these columns fit."""
+    fitting = [
+        [*needed, *(role for role in more if role in found)]
+        for needed, more in _LAYOUTS.items()
+        if set(needed) <= set(found)
+    ]
+    chosen = [layout for layout in fitting if set(given) <= set(layout)]
+    said = set(given) - {"left", "right"}
+    if len(chosen) > 1 and said:
+        chosen = [layout for layout in chosen if said & set(layout)]
+    if not fitting:
+        raise InputError(
+            f"{file} needs columns left, right and winner, or winner and loser, or left, "
+            f"right, left_wins and right_wins, by these names or named{_has(header)}"
+        )
+    both = " and as ".join(", ".join(layout) for layout in chosen or fitting)
+    if not chosen:
+        raise InputError(
+            f"{file} can be read as {both}: not with columns named for {', '.join(given)}."
+        )
+    if len(chosen) > 1:
+        raise InputError(f"{file} can be read as {both}: name the columns that count.")
+    return chosen[0]
+
+
+def _extras(roles: Sequence[str]) -> tuple[str, ...]:
+    """The roles that the layout of these may have besides."""
+    return next(more for needed, more in _LAYOUTS.items() if set(needed) <= set(roles))
+
+
+def _require_harmless(file: str, unused: Sequence[str], free: Collection[str]) -> None:
+    """Raises InputError where the name of an unused column changes what a row means.
+
+    Args:
+      unused: the names.
+      free: roles that a column could have.
+    """
+    meant = {name: role for name in unused if (role := _meaning(name)) is not None}
+    if not meant:
+        return
+    names, free = list(meant)[:_DROPPED], list(free)
+    uses: list[tuple[str, str]] = []
+    for name in names:
+        if role := next((role for role in meant[name] if role in free), None):
+            free.remove(role)
+            uses.append((role, name))
+    them = "them" if len(meant) > 1 else "it"
+    options = " ".join(f"--column {_word(f'{role}={name}')}" for role, name in uses)
+    python = ", ".join(f"{role}={plain(name)!r}" for role, name in uses)
+    use = f"use {them} by {options} (in Python {python}), or, " if uses else ""
+    drop = " ".join(f"--ignore {_word(name)}" for name in names)
+    raise InputError(
+        f"{file} has the column{'s' * (len(meant) > 1)} {listed([*map(named, meant)])}, which may "
+        f"change what a row means: {use}if all rows are votes as they stand, drop {them} by {drop} "
+        f"(in Python ignore={[plain(name) for name in names]})."
+    )
+
+
+def _word(name: str) -> str:
+    """A name as a shell takes it."""
+    return quote(plain(name))
+
+
+def _meaning(name: str) -> tuple[str, ...] | None:
+    """Roles that a column of this name may have: none where it says that rows are no votes; or
+    None for a column of any other name."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    joined = "_".join(words)
+    if joined in _SAY_HOW_MANY:
+        return ("count",)
+    if joined in _SAY_TIED:
+        return ("draw", "ties")
+    return () if len(words) <= _MOST_WORDS and _SAY_OTHERWISE & set(words) else None
+
+
+def _has(header: Sequence[str]) -> str:
+    more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
+    hint = ": save the file as UTF-8 text" if any(map(NO_TEXT.search, header)) else ""
+    return f"; it has {', '.join(map(named, header[:_SHOWN]))}{more}{hint}."
+
+
+def named(text: str) -> str:
+    """A text of the file in quotes, on one line."""
+    return f"'{plain(text)}'"
+
+
+def plain(text: str) -> str:
+    """A text of the file on one line, what is no text in it as escapes such as \\x1b."""
+    return shorten(NO_TEXT.sub(lambda found: repr(found[0])[1:-1], text))
