@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxduel.errors import InputError, shorten
+from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.files import as_path, why
 from jaxduel.problems.dueling import MAX_ARMS, DuelingProblem, from_matrix
 
@@ -53,9 +53,11 @@ def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndar
 
     .npy and .npz are NumPy's; arrays of Python objects (pickles) are refused. .csv and .txt hold
     one row per line, entries separated by commas, semicolons or white space; "#" starts a comment,
-    empty lines are skipped, and so is a header: a first line that holds no number, or the arms'
-    numbers 0..K-1 or 1..K above a matrix that is square without them. Only regular files of up to
-    `MAX_MIB` MiB with up to `MAX_ARMS` columns are read.
+    empty lines are skipped, and so is a header: a first line that holds no number, or the number
+    of arms alone, or the arms' numbers 0..K-1 or 1..K above a matrix that is square without them.
+    The names of a header may stand before the rows, too, in the same order. Blanks on the diagonal
+    are 1/2, with a warning. Only regular files of up to `MAX_MIB` MiB with up to `MAX_ARMS` columns
+    are read.
 
     Args:
       path: the file.
@@ -157,7 +159,9 @@ def _chosen(path: Path, keys: list[str], key: str | None) -> str:
 
 def _read_text(path: Path) -> np.ndarray:
     rows: list[np.ndarray] = []
-    first = True
+    names: list[str] = []
+    count = ""
+    first, blank = True, False
     for number, line in _lines(path):
         content = line.split("#", 1)[0].strip()
         if not content:
@@ -170,17 +174,22 @@ def _read_text(path: Path) -> np.ndarray:
             )
         entries = _entries(content)
         _require_few_arms(path, max(len(entries), len(rows)))
-        if header and not any(_is_number(one) or _SHARE.fullmatch(one) for one in entries):
+        if header and len(entries) == 1 and entries[0].isdecimal():
+            count = entries[0]
             continue
-        try:
-            row = np.array([float(entry) for entry in entries])
-        except ValueError:
-            wrong = next(entry for entry in entries if not _is_number(entry))
-            hint = ", such as 0.5 for 50 % or 1/2" if _SHARE.fullmatch(wrong) else ""
-            raise InputError(
-                f"{_file(path)} has '{wrong[:20]}' in line {number}: "
-                f"a matrix has rows of numbers only{hint}."
-            ) from None
+        if header and not any(_is_number(one) or _SHARE.fullmatch(one) for one in entries):
+            names = entries
+            continue
+        if entries[0] and entries[0] in names:
+            name, *entries = entries
+            if [name] != names[-len(entries) :][len(rows) : len(rows) + 1]:
+                raise InputError(
+                    f"{_file(path)} has '{shorten(name)}' before row {len(rows) + 1}, in line "
+                    f"{number}: names of rows are those of the columns, in the same order."
+                )
+        if "" in entries[len(rows) : len(rows) + 1]:
+            entries[len(rows)], blank = "0.5", True
+        row = _numbers(path, number, entries)
         if rows and len(row) != len(rows[0]):
             raise InputError(
                 f"{_file(path)} has {len(row)} entries in line {number} but {len(rows[0])} in "
@@ -189,7 +198,26 @@ def _read_text(path: Path) -> np.ndarray:
         rows.append(row)
     if not rows:
         raise InputError(f"{_file(path)} holds no matrix: rows of numbers are needed.")
+    if count and count.lstrip("0") != str(len(rows)):
+        raise InputError(
+            f"{_file(path)} has {shorten(count)} alone in its first line, which is not the number "
+            f"of its rows, {len(rows):,}."
+        )
+    if blank:
+        warn_caller(f"{_file(path)} has blanks on its diagonal, which are read as 1/2.")
     return _without_arm_numbers(np.array(rows))
+
+
+def _numbers(path: Path, number: int, entries: list[str]) -> np.ndarray:
+    try:
+        return np.array([float(entry) for entry in entries])
+    except ValueError:
+        wrong = next(entry for entry in entries if not _is_number(entry))
+        hint = ", such as 0.5 for 50 % or 1/2" if _SHARE.fullmatch(wrong) else ""
+        raise InputError(
+            f"{_file(path)} has '{wrong[:20]}' in line {number}: "
+            f"a matrix has rows of numbers only{hint}."
+        ) from None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

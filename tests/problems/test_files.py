@@ -62,6 +62,37 @@ def test_what_savetxt_writes_is_read_back_exactly(tmp_path, entries):
     np.testing.assert_array_equal(read_matrix(tmp_path / "m.csv"), matrix)
 
 
+TABLE = np.array([[0.5, 0.6, 0.8], [0.4, 0.5, 0.65], [0.2, 0.35, 0.5]])
+TABLES = {
+    "pandas": ",x,y,z\nx,0.5,0.6,0.8\ny,0.4,0.5,0.65\nz,0.2,0.35,0.5\n",
+    "corner": "model;x;y;z\nx;0.5;0.6;0.8\ny;0.4;0.5;0.65\nz;0.2;0.35;0.5\n",
+    "no corner": "x y z\nx 0.5 0.6 0.8\ny 0.4 0.5 0.65\nz 0.2 0.35 0.5\n",
+    "number of arms": "3\n0.5 0.6 0.8\n0.4 0.5 0.65\n0.2 0.35 0.5\n",
+}
+BLANKS = {
+    "names": ",x,y,z\nx,,0.6,0.8\ny,0.4,,0.65\nz,0.2,0.35,\n",
+    "header": "x,y,z\n,0.6,0.8\n0.4,,0.65\n0.2,0.35,\n",
+    "none": ",0.6,0.8\n0.4,,0.65\n0.2,0.35,\n",
+    "one": "0.5,0.6,0.8\n0.4, ,0.65\n0.2,0.35,0.5\n",
+}
+
+
+@pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
+def test_tables_with_names_or_the_number_of_arms(text, tmp_path):
+    (tmp_path / "m.csv").write_text(text)
+    np.testing.assert_array_equal(read_matrix(tmp_path / "m.csv"), TABLE)
+
+
+@pytest.mark.parametrize("text", BLANKS.values(), ids=BLANKS)
+def test_a_blank_diagonal_is_one_half_and_said(text, tmp_path):
+    (tmp_path / "m.csv").write_text(text)
+    with pytest.warns(UserWarning, match=r"'.*m\.csv' has blanks on its diagonal, .* read as 1/2"):
+        problem = from_file(tmp_path / "m.csv")
+    np.testing.assert_allclose(problem.preferences, TABLE, rtol=1e-15)
+    assert problem.condorcet_winner == 0
+    np.testing.assert_allclose(problem.borda_scores, [0.7, 0.525, 0.275])
+
+
 def _pickled():
     return pickle.dumps(MATRIX)
 
@@ -87,6 +118,18 @@ def _object_array(tmp_path):
         ("m.csv", b"50%,60%\n40%,50%\n", "'50%' in line 1: .* only, such as 0.5 for 50 % or 1/2"),
         ("m.txt", b"a b\n1/2 3/5\n2/5 1/2\n", "'1/2' in line 2: .* only, such as 0.5 for"),
         ("m.csv", b"0.5,0.5\n0.5,x\n", "'x' in line 2"),
+        ("m.csv", b",x,y\ny,0.5,0.6\nx,0.4,0.5\n", "'y' before row 1, in line 2: names of rows"),
+        ("m.csv", b",x,y\nx,0.5,0.6\nv,0.4,0.5\n", "'v' in line 3: a matrix has rows of numbers"),
+        ("m.csv", b",x,y\nx,0.5,\ny,0.4,0.5\n", "'' in line 2: a matrix has rows of numbers"),
+        ("m.csv", b",x,y\nx,0.5,0.6\ny,0.4,0.5\nx,0.5,0.5\n", "'x' before row 3, in line 4"),
+        (
+            "m.txt",
+            b"3\n0.5 0.7\n0.3 0.5\n",
+            "3 alone in its first line, which is not the number of its",
+        ),
+        ("m.txt", b"2\n", "holds no matrix"),
+        ("m.txt", b"7" * 5_000 + b"\n0.5 0.7\n", "7... .5,000 characters. alone in its first line"),
+        ("m.txt", b"x\nx\n", "has 0 arms"),
         ("m.csv", b"0.5,0.5\n0.5\n", "1 entries in line 2 but 2 in its first row"),
         ("m.csv", b"\xff\xfe\x00\x80", "no text"),
         (
