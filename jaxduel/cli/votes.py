@@ -147,7 +147,7 @@ def _lines(fitted: Fit) -> Iterator[str]:
         )
     if strong:
         yield f"{names[0]} above the next, with 95 % intervals:"
-        for name, row in zip(names[1:], table[1 : 1 + _GAPS].to_dict("records"), strict=False):
+        for name, row in zip(names[1:], table.iloc[1 : 1 + _GAPS].to_dict("records"), strict=False):
             yield (
                 f"  {padded(name, width)}  by {row['gap']:z.2f}, "
                 f"[{row['gap_low']:z.2f}, {row['gap_high']:z.2f}], with probability "

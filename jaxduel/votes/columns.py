@@ -36,6 +36,7 @@ _SAY_HOW_MANY = {
     *("num_games", "n_games", "game_count"),
 }
 _SAY_TIED = {*_DRAWS, *ROLES["ties"], "tied", "is_tied", "is_draw", "is_drawn"}
+_SAY_OUTCOME = {"result", "outcome"}
 _SAY_OTHERWISE = {
     *("valid", "invalid", "anony", "anonymous", "exclude", "excluded", "included", "duplicate"),
     *("duplicated", "dup", "flip", "flipped", "swap", "swapped", "reverse", "reversed", "invert"),
@@ -217,7 +218,8 @@ def _meaning(name: str) -> tuple[str, ...] | None:
         return ("count",)
     if joined in _SAY_TIED:
         return ("draw", "ties")
-    return () if len(words) <= _MOST_WORDS and _SAY_OTHERWISE & set(words) else None
+    otherwise = len(words) <= _MOST_WORDS and _SAY_OTHERWISE & set(words)
+    return () if otherwise or joined in _SAY_OUTCOME else None
 
 
 def _has(header: Sequence[str]) -> str:

@@ -227,10 +227,11 @@ def _distinct(
     limit, whole = csv.field_size_limit(_LONGEST_FIELD), 1
     try:
         for row in _rows(reader, width, take):
-            if row not in rows:
-                rows[row] = len(rows)
+            number = rows.get(row)  # one look-up: millions of rows, few of them different
+            if number is None:
+                number = rows[row] = len(rows)
                 numbers.append(reader.line_num + 1)
-            order.append(rows[row])
+            order.append(number)
             whole = reader.line_num + 1
             size[0] = 0
     except ValueError as error:

@@ -108,7 +108,7 @@ def test_draws_of_counts_are_ties(tmp_path):
 
 MEANT = (
     *("valid", "Valid", "IS_VALID", "isValid", "anony", "Excluded", "duplicate", "is_duplicate"),
-    *("flipped", "Swapped", "position_swapped", "votes", "Total", "tied", "is_draw"),
+    *("flipped", "Swapped", "position_swapped", "votes", "Total", "tied", "is_draw", "Result"),
 )
 
 
@@ -153,7 +153,7 @@ def test_several_columns_for_a_role(tmp_path):
 def test_harmless_columns_are_named_and_many_shortened(tmp_path):
     names = (
         *("question_id", "judge", "conversation_a", "conversation_b", "turn", "language"),
-        *("tstamp", "openai_moderation", "toxic_chat_tag", "is_code", "token_count", "n_tokens"),
+        *("tstamp", "openai_moderation", "toxic_chat_tag", "is_code", "token_count", "result_a"),
     )
     text = f"model_a,model_b,winner,{','.join(names)}\nx,y,model_a{',z' * len(names)}\n"
     votes = read(tmp_path, text)
