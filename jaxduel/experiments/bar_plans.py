@@ -12,6 +12,7 @@ from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.estimates import mean_of, std_over_mean
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.files import csv_text
+from jaxduel.stats import moments_of
 
 _SHARES = "by arm in one run, by rank in the mean over runs"
 """The columns of a `SharesPlan`."""
@@ -124,8 +125,8 @@ class SharesPlan:
                 share = float(one[at])
                 rows.append((c.name, "one run", arm + 1, int(ranks[at]) + 1, share, "", 1))
             for rank in range(len(one) if len(ordered) else 0):
-                mean = mean_of(ordered[:, rank])
-                numbers = (mean.value, mean.error, len(ordered))
+                of_rank = moments_of(ordered[:, rank])
+                numbers = (float(of_rank.mean), float(of_rank.sem), len(ordered))
                 rows.append((c.name, "mean of ordered shares", "", rank + 1, *numbers))
         return csv_text(header, rows)
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from jaxduel.experiments.estimates import Estimate, Ratio
+from jaxduel.display import counted
+from jaxduel.experiments.estimates import Estimate, unseen_chance
 from jaxduel.files import csv_text
 
 Verdict = Literal["confirmed", "not confirmed", "undecided", "not measured"]
@@ -35,16 +36,13 @@ class Measurement:
     verdict: Verdict
     medians: float = math.nan
 
-    @property
-    def ratio(self) -> Ratio:
-        """The estimate, where it is a ratio.
-
-        Raises:
-          TypeError: if it is not.
-        """
-        if not isinstance(self.estimate, Ratio):
-            raise TypeError(f"{self.what} is not a ratio.")
-        return self.estimate
+    def __str__(self) -> str:
+        """The estimate, and what its number of runs may miss."""
+        runs = self.estimate.runs
+        if runs is None:
+            return f"{self.estimate}, computed"
+        missed = math.floor(1 / unseen_chance(runs))
+        return f"{self.estimate}, {counted(runs, 'run')}, which can miss 1 in {missed:,}"
 
 
 def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
@@ -155,8 +153,9 @@ def lines(claims: Sequence[Claim]) -> list[str]:
     """The claims as lines of text: verdict, criterion, and one line per measurement; at the end,
     the numbers of the claims without measurements."""
     text = [
-        "Claims, by ratios of mean final regrets, [95 % intervals of Student's t on logarithms], "
-        "(ratios of medians); ?: the limit is inside, or T is too short."
+        "Claims, by ratios of mean final regrets, [95 % intervals, allowing for an unseen run of "
+        "large regret], (ratios of medians); what so many runs can miss is missed with probability "
+        "2.5 %; ?: the limit is inside, or T is too short."
     ]
     measurements = [m for claim in claims for m in claim.measurements]
     where = max((len(m.where) for m in measurements), default=0)
@@ -175,7 +174,7 @@ def lines(claims: Sequence[Claim]) -> list[str]:
         for m in claim.measurements:
             medians = "" if math.isnan(m.medians) else f" ({m.medians:.2g})"
             of = f"{m.where:<{where}}  {m.what:<{what}}"
-            text.append(f" {_MARKS[m.verdict]:<3} {of}  {m.estimate}{medians}")
+            text.append(f" {_MARKS[m.verdict]:<3} {of}  {m}{medians}")
     if missing:
         text.append(
             f"Not measured here: {len(missing)} of {len(claims)} claims "
@@ -188,12 +187,12 @@ def table(claims: Sequence[Claim]) -> str:
     """The claims as CSV: a line per measurement, or one line for a claim without any."""
     header = (
         "claim", "source", "criterion", "claim_verdict", "data_set", "quantity", "ratio_of_means",
-        "value", "lower95", "upper95", "ratio_of_medians", "verdict", "remark",
+        "value", "lower95", "upper95", "num_runs", "ratio_of_medians", "verdict", "remark",
     )  # fmt: skip
     rows = []
     for claim in claims:
         shared = (claim.quote, claim.source, claim.criterion, claim.verdict)
-        entries = [_entries(m) for m in claim.measurements] or [("",) * 8]
+        entries = [_entries(m) for m in claim.measurements] or [("",) * 9]
         rows += [(*shared, *entry, claim.remark) for entry in entries]
     return csv_text(header, rows)
 
@@ -207,6 +206,7 @@ def _entries(measurement: Measurement) -> tuple[str | float, ...]:
         value if of_means else "",
         value,
         *measurement.estimate.interval,
+        "" if measurement.estimate.runs is None else measurement.estimate.runs,
         measurement.medians if of_means else "",
         measurement.verdict,
     )

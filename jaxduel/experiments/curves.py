@@ -12,15 +12,17 @@ import jax
 import numpy as np
 
 from jaxduel.experiments.engine.blocks import Block
-from jaxduel.experiments.engine.cells import StudyCell, plan_kind_of
+from jaxduel.experiments.engine.cells import HORIZON, StudyCell, plan_kind_of
 from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.planning import family_of, plan
 from jaxduel.experiments.samples import Sample
+from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.problems import Problem
 from jaxduel.problems.piecewise import with_changes
 from jaxduel.simulation.checking import WINNERS
 from jaxduel.simulation.identity import problem_digest
+from jaxduel.simulation.regret import largest_regret
 
 _MOST_LANES = 128
 """Most lanes of a block; more runs on one instance are cut into equal blocks."""
@@ -41,6 +43,8 @@ class Competitor:
       per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
         10, 30, 100, 300, ... and T, from the first checkpoint on.
       record_pairs: whether to record comparisons of arms with themselves (`Sample.selves`).
+      settles: whether a run may settle on a wrong arm for good; None: as batched policies and those
+        with a horizon may.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Competitor:
     shuffle_arms: bool = True
     per_horizon: bool = False
     record_pairs: bool = False
+    settles: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,20 @@ class Curve:
         entry = self.competitor
         parameters = tuple(sorted(entry.parameters.items()))
         return plan_kind_of(entry.policy, parameters, self.horizon) in (Batch, PullBatch)
+
+    @property
+    def settles(self) -> bool:
+        """True if a run may settle on a wrong arm for good."""
+        if self.competitor.settles is not None:
+            return self.competitor.settles
+        return self.batched or HORIZON in registry.parameters(self.competitor.policy)
+
+    @property
+    def most(self) -> np.ndarray:
+        """The largest regret that a run can have by each of its times: (M,) float64."""
+        times = np.array(self.horizons) if self.competitor.per_horizon else self.checkpoints
+        draws = self.data.draws
+        return np.max([largest_regret(d.problem, self.regret, times) for d in draws], axis=0)
 
     def joined(self, other: Curve) -> Curve:
         """One curve for two with the same key: the larger number of runs, and pairs if either
@@ -286,6 +305,8 @@ class PlannedCurves:
             label=curve.competitor.label,
             checkpoints=np.array(curve.horizons) if separate else curve.checkpoints,
             regret=np.concatenate(regret, axis=1),
+            most=curve.most,
+            settles=curve.settles,
             groups=np.arange(sizes[0]) if number == 1 else np.repeat(np.arange(number), sizes),
             batches=_joined(last, "batches"),
             selves=_joined(last, "selves"),

@@ -1,153 +1,112 @@
-"""Estimates with 95 % intervals that claims are judged by: ratios, spreads, slopes, constants."""
+"""Estimates with 95 % intervals that claims are judged by: ratios, spreads, slopes, constants.
+
+Intervals of what is made of regret allow for runs that no sample shows
+(`jaxduel.experiments.weighting`); those of independent estimates are combined as G. Zou and A.
+Donner do, Statistics in Medicine 27 (2008): distances of the ends are added in squares.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from jaxduel.experiments.samples import Sample
-from jaxduel.stats import standard_error, t95
+from jaxduel.experiments.weighting import ratio95
+from jaxduel.stats import interval95, standard_error
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """A positive number, such as a ratio of means, with a standard error on the log scale.
-
-    Attributes:
-      value: the ratio.
-      log_error: standard error of its logarithm.
-      groups: number of independent groups behind it; the interval has groups - 1 degrees of
-        freedom.
-    """
-
-    value: float
-    log_error: float
-    groups: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval, symmetric on the log scale; NaN for one group."""
-        half = t95(self.groups) * self.log_error
-        return self.value * math.exp(-half), self.value * math.exp(half)
-
-    def __truediv__(self, other: Ratio) -> Ratio:
-        """The quotient of two independent ratios."""
-        return Ratio(
-            self.value / other.value,
-            math.hypot(self.log_error, other.log_error),
-            min(self.groups, other.groups),
-        )
-
-    def __str__(self) -> str:
-        return _text(self)
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number with a standard error on its own scale, such as a slope or a share.
+class Estimate:
+    """A number with its uncertainty.
 
     Attributes:
       value: the number.
-      error: its standard error.
-      groups: number of independent groups behind it; the interval has groups - 1 degrees of
-        freedom.
+      lower, upper: the ends of its 95 % interval; NaN where nothing can be said.
+      runs: number of independent runs or instances behind it, the smaller one of two samples; None
+        for a number that was computed, not estimated, such as the constant of a bound.
     """
 
     value: float
-    error: float
-    groups: int
+    lower: float
+    upper: float
+    runs: int | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval; NaN for one group."""
-        half = t95(self.groups) * self.error
-        return self.value - half, self.value + half
+        """The 95 % interval."""
+        return self.lower, self.upper
 
-    def __sub__(self, other: Number) -> Number:
-        """The difference of two independent numbers."""
-        return Number(
-            self.value - other.value,
-            math.hypot(self.error, other.error),
-            min(self.groups, other.groups),
-        )
+    def times(self, factor: float) -> Estimate:
+        """The number in another unit: a positive multiple."""
+        return Estimate(self.value * factor, self.lower * factor, self.upper * factor, self.runs)
 
-    def __str__(self) -> str:
-        return _text(self)
+    def __sub__(self, other: Estimate) -> Estimate:
+        """The difference of two independent estimates."""
+        value = self.value - other.value
+        below = math.hypot(self.value - self.lower, other.upper - other.value)
+        above = math.hypot(self.upper - self.value, other.value - other.lower)
+        return Estimate(value, value - below, value + above, _fewer(self.runs, other.runs))
 
+    def __truediv__(self, other: Estimate) -> Estimate:
+        """The quotient of two independent positive estimates, combined by their logarithms."""
+        return _exp(self.log() - other.log())
 
-@dataclass(frozen=True)
-class Exact:
-    """A number that was computed, not estimated, such as the constant of a bound."""
-
-    value: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The number itself, twice."""
-        return self.value, self.value
+    def log(self) -> Estimate:
+        """The logarithm of a positive number; NaN of others."""
+        with np.errstate(all="ignore"):
+            value, lower, upper = np.log([self.value, self.lower, self.upper]).tolist()
+        return Estimate(value, lower, upper, self.runs)
 
     def __str__(self) -> str:
-        return f"{self.value:.4g}"
+        if self.runs is None:
+            return f"{self.value:.4g}"
+        return f"{self.value:.3g} [{self.lower:.3g}, {self.upper:.3g}]"
 
 
-Estimate = Ratio | Number | Exact
-"""A number with its uncertainty: `value` and the 95 % `interval`; `str` shows both."""
+def exact(value: float) -> Estimate:
+    """A number that was computed: its own interval."""
+    return Estimate(value, value, value)
 
 
-def _text(estimate: Estimate) -> str:
-    lower, upper = estimate.interval
-    return f"{estimate.value:.3g} [{lower:.3g}, {upper:.3g}]"
-
-
-class _Statistic(NamedTuple):
-    """A positive statistic of the runs' final regrets, with the terms of its delta method."""
-
-    of: Callable[[np.ndarray], float]
-    """The statistic of (n,) regrets."""
-    contributions: Callable[[np.ndarray], np.ndarray]
-    """Contribution of each run to its logarithm, up to a constant: (n,)."""
-
-
-_MEAN = _Statistic(lambda x: float(x.mean()), lambda x: x / x.mean())
-_STD = _Statistic(
-    lambda x: float(x.std(ddof=1)) if len(x) > 1 else float("nan"),
-    lambda x: 0.5 * (x - x.mean()) ** 2 / x.var(),
-)
-
-
-def final_ratio(above: Sample, below: Sample) -> Ratio:
+def final_ratio(above: Sample, below: Sample) -> Estimate:
     """Mean final regret of one policy over that of another, on the same instances.
 
-    The error is that of the delta method. Run i of both policies sees the same instance, so the
-    error is that of the differences, run by run; if one policy has more runs than the other, the
-    two count as independent.
+    Run i of both policies sees the same instance, so that the interval is that of the pairs of
+    runs; if one policy has more runs than the other, the two count as independent.
     """
-    return _quotient(above, _MEAN, below, _MEAN)
+    if not np.array_equal(above.groups, below.groups):
+        return apart(above, below)
+    pairs = above.by_group(above.final), below.by_group(below.final)
+    high, low = above.unseen(above.final), below.unseen(below.final)
+    return _ratio(*pairs, (high, 0.0), (0.0, low))
 
 
-def apart(above: Sample, below: Sample) -> Ratio:
+def apart(above: Sample, below: Sample) -> Estimate:
     """Mean final regret of some runs over that of independent ones: on another data set, to another
     horizon, or of another number."""
-    return _quotient(above, _MEAN, below, _MEAN, paired=False)
+    return mean_final(above) / mean_final(below)
 
 
-def std_ratio(above: Sample, below: Sample) -> Ratio:
-    """Standard deviation of one policy's final regret over that of another's, with the delta
-    method's error."""
-    return _quotient(above, _STD, below, _STD)
+def mean_final(sample: Sample) -> Estimate:
+    """Mean final regret."""
+    return _mean(sample, sample.final, sample.unseen(sample.final))
 
 
-def std_over_mean(above: Sample, below: Sample) -> Ratio:
+def std_ratio(above: Sample, below: Sample) -> Estimate:
+    """Standard deviation of one policy's final regret over that of another's, as independent."""
+    return _std(above) / _std(below)
+
+
+def std_over_mean(above: Sample, below: Sample) -> Estimate:
     """Standard deviation of a policy's final regret over the mean of another's, or of its own (its
-    coefficient of variation), with the delta method's error."""
-    return _quotient(above, _STD, below, _MEAN)
+    coefficient of variation), as independent: a run of large regret raises both, so that the
+    interval of the latter is somewhat wide."""
+    return _std(above) / mean_final(below)
 
 
-def slope(sample: Sample) -> Number:
+def slope(sample: Sample) -> Estimate:
     """Slope of log mean regret against log t over the last decade: 1 is linear, 0 constant.
 
     The decade ends at the last checkpoint and begins at the last one that is at most a tenth of it.
@@ -155,50 +114,86 @@ def slope(sample: Sample) -> Number:
     Raises:
       IndexError: if there is no such checkpoint.
     """
-    first, last, length = _last_decade(sample)
-    with np.errstate(all="ignore"):
-        change = float(np.log(last.mean() / first.mean()))
-        parts = _MEAN.contributions(last) - _MEAN.contributions(first)
-        error = float(standard_error(parts, sample.groups))
-    return Number(change / length, error / length, sample.num_groups)
+    begin, length = _last_decade(sample)
+    first, last = sample.regret[:, begin], sample.final
+    late, early = sample.unseen(last), sample.unseen(first, begin)
+    pairs = sample.by_group(last), sample.by_group(first)
+    return _ratio(*pairs, (late, 0.0), (early, early)).log().times(1 / length)
 
 
-def growth(sample: Sample) -> Number:
+def growth(sample: Sample) -> Estimate:
     """Growth of mean regret per unit of log t over the last decade, for comparison with the
     constant of a bound; the decade is that of `slope`.
 
     Raises:
       IndexError: if there is no such checkpoint.
     """
-    first, last, length = _last_decade(sample)
-    error = float(standard_error(last - first, sample.groups))
-    return Number(float(np.mean(last - first)) / length, error / length, sample.num_groups)
+    begin, length = _last_decade(sample)
+    grown = sample.final - sample.regret[:, begin]
+    return _mean(sample, grown, sample.unseen(grown)).times(1 / length)
 
 
-def _last_decade(sample: Sample) -> tuple[np.ndarray, np.ndarray, float]:
-    """Regret of each run, (n,), at the two ends of the last decade, and the difference of log t."""
+def mean_of(values: np.ndarray) -> Estimate:
+    """The mean of independent numbers, (n,), one per run or instance, with the interval of
+    Student's t: for numbers that rare runs do not make, such as shares."""
+    mean = float(values.mean())
+    error = float(standard_error(values, np.arange(len(values))))
+    lower, upper = interval95(mean, error, len(values))
+    return Estimate(mean, float(lower), float(upper), len(values))
+
+
+def ratio_of_seen(above: np.ndarray, below: np.ndarray) -> Estimate:
+    """Ratio of the means of two positive numbers of the same instances, (n,) each, of which others
+    are taken to have no larger and no smaller ones."""
+    highest, lowest = (above.max(), below.min()), (above.min(), below.max())
+    return _ratio(above, below, highest, lowest)
+
+
+def _last_decade(sample: Sample) -> tuple[int, float]:
+    """Number of the checkpoint at which the last decade begins, and the decade's length in log
+    t."""
     times = sample.checkpoints
     begin = int(np.flatnonzero(times * 10 <= times[-1])[-1])
-    return sample.regret[:, begin], sample.final, math.log(times[-1] / times[begin])
+    return begin, math.log(times[-1] / times[begin])
 
 
-def mean_of(values: np.ndarray) -> Number:
-    """The mean of independent numbers, (n,), one per run."""
-    error = float(standard_error(values, np.arange(len(values))))
-    return Number(float(values.mean()), error, len(values))
-
-
-def _quotient(
-    above: Sample, over: _Statistic, below: Sample, under: _Statistic, paired: bool = True
-) -> Ratio:
-    """The quotient of two statistics; NaN where they are not positive."""
+def _ratio(
+    above: np.ndarray,
+    below: np.ndarray,
+    highest: tuple[float, float],
+    lowest: tuple[float, float],
+) -> Estimate:
+    """The ratio of means of groups; arguments as of `ratio95`."""
     with np.errstate(all="ignore"):
-        value = float(np.float64(over.of(above.final)) / under.of(below.final))
-        first, second = over.contributions(above.final), under.contributions(below.final)
-        if paired and np.array_equal(above.groups, below.groups):
-            error = standard_error(first - second, above.groups)
-        else:
-            error = np.hypot(
-                standard_error(first, above.groups), standard_error(second, below.groups)
-            )
-    return Ratio(value, float(error), min(above.num_groups, below.num_groups))
+        value = float(np.float64(above.mean()) / below.mean())
+    return Estimate(value, *ratio95(above, below, highest, lowest), len(above))
+
+
+def _mean(sample: Sample, values: np.ndarray, most: float) -> Estimate:
+    """The mean of numbers of a sample's runs, each at least 0, of which an unseen one has `most` at
+    most."""
+    own = sample.by_group(values)
+    return _ratio(own, sample.by_group(np.ones(len(values))), (most, 1.0), (0.0, 1.0))
+
+
+def _std(sample: Sample) -> Estimate:
+    """Standard deviation of the final regret: the root of the mean squared distance from the
+    mean."""
+    mean, count = sample.final.mean(), sample.num_runs
+    squares = (sample.final - mean) ** 2 * (count / max(count - 1, 1))
+    most = max((sample.unseen(sample.final) - mean) ** 2, float(squares.max()))
+    return _exp(_mean(sample, squares, most).log().times(0.5))
+
+
+def _exp(log: Estimate) -> Estimate:
+    value, lower, upper = np.exp([log.value, log.lower, log.upper]).tolist()
+    return Estimate(value, lower, upper, log.runs)
+
+
+def unseen_chance(runs: int) -> float:
+    """The probability of an event that a number of runs miss altogether with probability 2.5 %."""
+    return 1 - 0.025 ** (1 / runs)
+
+
+def _fewer(*runs: int | None) -> int | None:
+    return min((number for number in runs if number is not None), default=None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxduel.experiments.claims import Judge, Measurement, less, over
-from jaxduel.experiments.estimates import Ratio, final_ratio, slope
+from jaxduel.experiments.estimates import Estimate, final_ratio, slope
 from jaxduel.experiments.plans import Samples
 from jaxduel.experiments.samples import Sample
 from jaxduel.problems import load
@@ -60,7 +60,7 @@ class Finder:
     def of_pairs(
         self,
         what: str,
-        estimate: Callable[[Sample, Sample], Ratio],
+        estimate: Callable[[Sample, Sample], Estimate],
         policy: str,
         other: str,
         data: str,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from jaxduel.experiments.weighting import unseen_cost
 from jaxduel.plotting import Curve, few_runs
 from jaxduel.stats import interval95, standard_error
 
@@ -29,6 +30,8 @@ class Sample:
       selves: (n, K) int64, comparisons of each arm of the problem with itself up to the last
         checkpoint; None if pairs were not recorded.
       separate: whether each checkpoint has separate runs, to that horizon.
+      most: (M,) float64, the largest regret that a run can have; None: that of these runs.
+      settles: whether the policy may settle on a wrong arm for good.
     """
 
     name: str
@@ -39,6 +42,8 @@ class Sample:
     batches: np.ndarray | None = field(default=None, repr=False)
     selves: np.ndarray | None = field(default=None, repr=False)
     separate: bool = False
+    most: np.ndarray | None = field(default=None, repr=False)
+    settles: bool = True
 
     @property
     def num_runs(self) -> int:
@@ -70,16 +75,36 @@ class Sample:
         """Standard error of the mean, from the groups: (M,) float64, NaN for one group."""
         return standard_error(self.regret, self.groups)
 
+    def by_group(self, values: np.ndarray) -> np.ndarray:
+        """Sums of the runs' values, (n,), over groups, in units of a group's mean number of runs:
+        (G,) float64 with the same mean."""
+        return np.bincount(self.groups, values) * (self.num_groups / self.num_runs)
+
+    def unseen(self, values: np.ndarray, at: int = -1) -> float:
+        """Number of a run beyond the largest of the sample, on average.
+
+        Args:
+          values: (n,) the runs' numbers, such as their regret at a checkpoint.
+          at: the checkpoint whose largest regret bounds them.
+        """
+        largest = float(values.max())
+        most = largest if self.most is None else float(self.most[at])
+        return unseen_cost(largest, most, self.settles)
+
     def until(self, time: int) -> Sample:
         """The same runs up to the checkpoint `time`."""
         (at,) = np.flatnonzero(self.checkpoints == time)
         return replace(
-            self, checkpoints=self.checkpoints[: at + 1], regret=self.regret[:, : at + 1]
+            self,
+            checkpoints=self.checkpoints[: at + 1],
+            regret=self.regret[:, : at + 1],
+            most=None if self.most is None else self.most[: at + 1],
         )
 
     def scaled(self, factor: float) -> Sample:
         """The same runs with regret multiplied by a factor (another unit)."""
-        return replace(self, regret=factor * self.regret)
+        most = None if self.most is None else factor * self.most
+        return replace(self, regret=factor * self.regret, most=most)
 
     def curve(self) -> Curve:
         """The sample as a curve, with a Student t interval of the mean over the groups."""

@@ -84,6 +84,15 @@ def regret_from_pairs(problem: Problem, definition: str, pairs: np.ndarray) -> n
     return counts_from_pairs(definition, gaps, pairs) @ gaps
 
 
+def largest_regret(problem: Problem, definition: str, times: np.ndarray) -> np.ndarray:
+    """Cumulative regret of the worst arm, compared with itself or pulled all the time: (M,) float64
+    at (M,) times, among them the changes of the problem before the last."""
+    if isinstance(problem, PiecewiseProblem):
+        of_one = lambda one, steps: steps * one.gaps(definition).max()  # noqa: E731
+        return problem.summed(of_one, times, times[None])[0]
+    return times * problem.gaps(definition).max()
+
+
 def counts_from_plays(definition: str, plays: np.ndarray) -> np.ndarray:
     """Number of times each arm's gap counts, where plays of arms suffice: (..., K) float64 from
     (..., K) plays."""

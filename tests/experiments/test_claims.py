@@ -17,11 +17,11 @@ from jaxduel.experiments.claims import (
     similar,
     under,
 )
-from jaxduel.experiments.estimates import Exact, Number, Ratio
+from jaxduel.experiments.estimates import Estimate, exact
 
 
-def ratio(value: float, error: float = 0.01) -> Ratio:
-    return Ratio(value, error, 50)
+def ratio(value: float) -> Estimate:
+    return Estimate(value, 0.98 * value, 1.02 * value, 50)
 
 
 def claim(*verdicts: str, expected: int | None = None, combine=all_hold) -> Claim:
@@ -59,12 +59,12 @@ def test_the_interval_decides(judge, value, verdict):
 
 @pytest.mark.parametrize("judge", [under(1.0), over(1.0), between(0.5, 1.0), between(1.0, 2.0)])
 def test_one_group_and_the_limit_itself_decide_nothing(judge):
-    assert judge(Ratio(0.1, float("nan"), 1)) == "undecided"
-    assert judge(Exact(1.0)) == "undecided"
+    assert judge(Estimate(0.1, float("nan"), float("nan"), 1)) == "undecided"
+    assert judge(exact(1.0)) == "undecided"
 
 
 def test_infinity_is_above_each_limit():
-    infinite = Exact(float("inf"))
+    infinite = exact(float("inf"))
     found = [judge(infinite) for judge in (over(50.0), under(50.0), between(1.0, 50.0))]
     assert found == ["confirmed", "not confirmed", "not confirmed"]
 
@@ -122,14 +122,19 @@ def test_what_a_claim_needs_or_why_it_fails_is_said_with_its_verdict(verdict, sa
 
 
 def test_quantities_other_than_ratios_of_means_have_no_medians():
-    slope = Measurement("toy", "a slope", Number(0.95, 0.01, 50), "confirmed")
+    slope = Measurement("toy", "a slope", Estimate(0.95, 0.93, 0.97, 50), "confirmed")
     record = Claim("it is linear", "section 5", "> 0.9", lambda found: found, 1)
     made = [record.measured([slope])]
     (text,) = [line for line in claims.lines(made) if "a slope" in line]
-    assert "0.95 [0.93, 0.97]" in text
-    assert text.endswith("[0.93, 0.97]")
+    assert text.endswith("0.95 [0.93, 0.97], 50 runs, which can miss 1 in 14")
     (row,) = csv.DictReader(io.StringIO(claims.table(made)))
     assert (row["ratio_of_means"], row["ratio_of_medians"]) == ("", "")
-    assert float(row["value"]) == 0.95
-    with pytest.raises(TypeError, match="not a ratio"):
-        _ = slope.ratio
+    assert (float(row["value"]), int(row["num_runs"])) == (0.95, 50)
+
+
+def test_each_measurement_says_what_its_runs_can_miss():
+    for runs in (1, 10, 500):
+        most = 1 / (1 - 0.025 ** (1 / runs))  # misses its event with probability 2.5 %
+        said = str(Measurement("toy", "a / b", replace(ratio(1.0), runs=runs), "undecided"))
+        assert said.endswith(f" {runs} run{'s' * (runs > 1)}, which can miss 1 in {int(most)}")
+    assert str(Measurement("toy", "a / b", exact(2.0), "confirmed")) == "2, computed"

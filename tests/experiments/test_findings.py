@@ -93,10 +93,10 @@ FINALS = {"a": 10.0, "b": 40.0, "c": 20.0}
 @pytest.fixture
 def without_noise() -> Finder:
     """Three policies on two data sets."""
-    times, runs = np.array([9]), np.arange(3)
+    times, runs = np.array([9]), np.arange(30)
     return Finder(
         {
-            (data, name): Sample(name, name, times, np.full((3, 1), final), runs)
+            (data, name): Sample(name, name, times, np.full((30, 1), final), runs)
             for data in ("x", "y")
             for name, final in FINALS.items()
         }
@@ -106,7 +106,7 @@ def without_noise() -> Finder:
 def test_each_policy_is_measured_on_each_data_set(without_noise):
     ratios = over_other(("a", "b"), "c", ("x", "y"))
     found = Claim("", "", "", *ratios, at_least(2)).measured(without_noise)
-    assert [(m.where, m.ratio.value) for m in found.measurements] == [
+    assert [(m.where, m.estimate.value) for m in found.measurements] == [
         ("x", 0.5), ("y", 0.5), ("x", 2.0), ("y", 2.0),
     ]  # fmt: skip
     assert found.expected == 4
@@ -116,5 +116,5 @@ def test_each_policy_is_measured_on_each_data_set(without_noise):
 def test_a_policy_by_its_name_is_compared_with_the_best_of_others(without_noise):
     ratios = over_best("a", ("b", "c"), ("x", "y"))
     found = Claim("", "", "", *ratios, reason="so").measured(without_noise)
-    assert [m.ratio.value for m in found.measurements] == [0.5, 0.5]
+    assert [m.estimate.value for m in found.measurements] == [0.5, 0.5]
     assert (found.expected, found.verdict, found.reason) == (2, "confirmed", "so")

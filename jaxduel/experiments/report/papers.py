@@ -121,7 +121,7 @@ def claim_row(claim: Claim) -> ClaimRow:
         verdict=claim.verdict,
         why=_why(claim),
         measured=tuple(
-            Measured(m.where, plain(m.what), str(m.estimate), m.verdict) for m in claim.measurements
+            Measured(m.where, plain(m.what), str(m), m.verdict) for m in claim.measurements
         ),
     )
 

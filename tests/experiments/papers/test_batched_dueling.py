@@ -99,8 +99,8 @@ def samples(**finals: float) -> dict[tuple[str, str], Sample]:
     for data in claims.ALL:
         for name, mean in finals.items():
             name = name.replace("_", "[num_batches=") + ("]" if "_" in name else "")
-            regret = mean * (1 + 0.01 * rng.standard_normal((20, 1)))
-            made[data, name] = Sample(name, name, np.array([9]), regret, np.arange(20))
+            regret = mean * (1 + 0.01 * rng.standard_normal((1_000, 1)))
+            made[data, name] = Sample(name, name, np.array([9]), regret, np.arange(1_000))
     return made
 
 

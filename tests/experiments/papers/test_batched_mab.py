@@ -94,8 +94,8 @@ def made_up(reading: entries.Reading, means: dict[str, float]) -> dict[tuple[str
         players += [entries.etc(grid, number) for grid in GRIDS[:2]] + [entries.UCB1]
         for c in players:
             word = " ".join([c.policy, *([c.parameters["grid"]] if c != entries.UCB1 else [])])
-            regret = means[word] * (1 + 0.01 * rng.standard_normal((20, 1)))
-            made[where, c.name] = Sample(c.name, c.label, np.array([9]), regret, np.arange(20))
+            regret = means[word] * (1 + 0.01 * rng.standard_normal((1_000, 1)))
+            made[where, c.name] = Sample(c.name, c.label, np.array([9]), regret, np.arange(1_000))
     return made
 
 

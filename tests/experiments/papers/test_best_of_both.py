@@ -48,8 +48,8 @@ def _verdicts(versatile=1_000.0, others=10_000.0, power=0.3):
         for name in (VERSATILE, *OTHERS):
             end = versatile if name == VERSATILE else others
             shape = end * np.array([10.0**-power, 1.0])
-            regret = shape * (1 + 0.01 * rng.standard_normal((50, 1)))
-            made[where, name] = Sample(name, name, times, regret, np.arange(50))
+            regret = shape * (1 + 0.01 * rng.standard_normal((1_000, 1)))
+            made[where, name] = Sample(name, name, times, regret, np.arange(1_000))
     return [claim.verdict for claim in PAPER.measured(Finder(made))]
 
 

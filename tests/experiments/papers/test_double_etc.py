@@ -88,8 +88,8 @@ def made_up(scaled: dict[str, float]) -> dict[tuple[str, str], Sample]:
     tuned = [*map(unknown_gap, COMMIT_PULLS), *map(known_gap, EPSILONS)]
     for c in (UCB1, UNKNOWN_GAP, KNOWN_GAP, *tuned):
         mean = scaled.get(c.name, scaled[c.policy]) * math.log(time) / 0.2
-        regret = mean * (1 + 0.01 * rng.standard_normal((50, 1)))
-        made[WHERE, c.name] = Sample(c.name, c.label, np.array([time]), regret, np.arange(50))
+        regret = mean * (1 + 0.01 * rng.standard_normal((1_000, 1)))
+        made[WHERE, c.name] = Sample(c.name, c.label, np.array([time]), regret, np.arange(1_000))
     return made
 
 

@@ -58,8 +58,8 @@ def _verdicts(nts=1.0, verify=0.9):
     for lead in LEADS:
         theirs = PRINTED[VERIFY].get(lead, 21_900)
         for name, mean in ((NTS, nts * PRINTED[NTS][lead] - FREE), (VERIFY, verify * theirs)):
-            regret = mean * (1 + 0.01 * rng.standard_normal((50, 1)))
-            made[where(lead), name] = Sample(name, name, np.array([1e5]), regret, np.arange(50))
+            regret = mean * (1 + 0.01 * rng.standard_normal((1_000, 1)))
+            made[where(lead), name] = Sample(name, name, np.array([1e5]), regret, np.arange(1_000))
     return [claim.verdict for claim in PAPER.measured(Finder(made))]
 
 

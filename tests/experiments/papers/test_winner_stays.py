@@ -48,8 +48,8 @@ def _verdicts(ours=100.0, grows=1.0):
         for policy in ("ws-w", "ws-s", *EXISTING):
             end = ours if policy.startswith("ws") else 1_000.0
             shape = np.array([1.0, end, end * (1.0 if policy == "ws-w" else grows)])
-            regret = shape * (1 + 0.01 * rng.standard_normal((50, 1)))
-            made[name, policy] = Sample(policy, policy, TIMES, regret, np.arange(50))
+            regret = shape * (1 + 0.01 * rng.standard_normal((1_000, 1)))
+            made[name, policy] = Sample(policy, policy, TIMES, regret, np.arange(1_000))
     return [claim.verdict for claim in PAPER.measured(Finder(made))]
 
 

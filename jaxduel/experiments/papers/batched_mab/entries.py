@@ -16,7 +16,7 @@ GRIDS = ("minimax", "geometric", "arithmetic")
 BATCHES = (2, 3, 4, 5, 6, 7)
 ARMS = (2, 3, 5, 8, 13, 20)
 NUM_BATCHES, NUM_ARMS = 3, 3
-UCB1 = Competitor("ucb1", "UCB1", "ucb1", {"index": "horizon"})
+UCB1 = Competitor("ucb1", "UCB1", "ucb1", {"index": "horizon"}, settles=False)
 """UCB1 of the authors' program, with log T in the index."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from jaxduel.experiments.claims import Claim, Judge, Measurement, over, under
-from jaxduel.experiments.estimates import mean_of
+from jaxduel.experiments.estimates import mean_final
 from jaxduel.experiments.findings import Finder, over_best
 
 STEADY = ("arxiv", "arithmetic")
@@ -29,7 +29,7 @@ def _in_roots(find: Finder, policies: Sequence[str], judge: Judge) -> Iterator[M
         sample = find.samples.get((TURNED, policy))
         if sample is not None:
             root = math.sqrt(NUM_ARMS * sample.checkpoints[-1])
-            number = mean_of(sample.final / root)
+            number = mean_final(sample).times(1 / root)
             words = f"R / sqrt(K T), {sample.label}"
             yield Measurement(TURNED, words, number, judge(number))
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from jaxduel.experiments.claims import Claim, Measurement, at_least, less, over, under
-from jaxduel.experiments.estimates import Number, apart, mean_of
+from jaxduel.experiments.estimates import Estimate, apart, mean_of
 from jaxduel.experiments.findings import over_best, over_other
 from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.plans import Samples
@@ -110,13 +110,12 @@ def _falling(samples: Samples, name: str) -> list[Measurement]:
     return [Measurement(FIVE, what, share, over(0.5)(share))]
 
 
-def _power(samples: Samples, name: str) -> Number | None:
+def _power(samples: Samples, name: str) -> Estimate | None:
     """The power of K with which a policy's regret grows from 10 to 30 arms; None if unknown."""
     few, some = samples.get((TEN, name)), samples.get((SOME, name))
     if few is None or some is None:
         return None
-    ratio, length = apart(some, few), math.log(NUM_SOME / NUM_TEN)
-    return Number(math.log(ratio.value) / length, ratio.log_error / length, ratio.groups)
+    return apart(some, few).log().times(1 / math.log(NUM_SOME / NUM_TEN))
 
 
 def _powers(samples: Samples, name: str) -> list[Measurement]:

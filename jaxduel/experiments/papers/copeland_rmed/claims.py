@@ -26,7 +26,7 @@ from jaxduel.experiments.claims import (
     similar,
     under,
 )
-from jaxduel.experiments.estimates import Exact, Number, Ratio, growth, mean_of
+from jaxduel.experiments.estimates import exact, growth, mean_of, ratio_of_seen
 from jaxduel.experiments.findings import Finder, over_best
 from jaxduel.experiments.papers.copeland_rmed.constants import (
     CCB,
@@ -39,7 +39,7 @@ from jaxduel.experiments.papers.copeland_rmed.constants import (
 )
 from jaxduel.experiments.papers.copeland_rmed.instances import MSLR64, MULTISOL, multisol_like
 from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
-from jaxduel.stats import standard_error
+from jaxduel.stats import moments_of
 from jaxduel.theory import copeland_optimum_is_unique
 
 MSLR16 = ("mslr16-condorcet", "mslr16-noncondorcet")
@@ -126,7 +126,7 @@ _REGRETS = (
 
 def _uniqueness() -> list[Measurement]:
     """Uniqueness (1 or 0) of the optimum of Theorem 2's program on the constructed instance."""
-    unique = Exact(float(copeland_optimum_is_unique(multisol_like())))
+    unique = exact(float(copeland_optimum_is_unique(multisol_like())))
     what = "the optimum is unique (1) or not (0)"
     return [Measurement(MULTISOL, what, unique, under(0.5)(unique))]
 
@@ -190,7 +190,7 @@ def _over_lower(find: Evidence, where: Sequence[str], judge: Judge) -> list[Meas
     found = []
     for data in where:
         if data in find.constants:
-            ratio = Exact(find.constants[data].efficient / find.constants[data].lower)
+            ratio = exact(find.constants[data].efficient / find.constants[data].lower)
             found.append(Measurement(data, f"{ECWB} / {LB}", ratio, judge(ratio)))
     return found
 
@@ -200,7 +200,7 @@ def _least(find: Evidence) -> list[Measurement]:
     columns = find.columns
     if not columns:
         return []
-    least = Exact(float(np.min(columns[ECWB] / columns[LB])))
+    least = exact(float(np.min(columns[ECWB] / columns[LB])))
     what = f"{ECWB} / {LB}, smallest of {len(columns[LB]):,}"
     return [Measurement(_TABLE, what, least, over(1 - ROUNDING)(least))]
 
@@ -209,16 +209,17 @@ def _printed(find: Evidence, label: str) -> list[Measurement]:
     """The mean of a column of Table 1, beside the printed one."""
     if label not in find.columns:
         return []
-    mean = mean_of(find.columns[label])
-    return [Measurement(_TABLE, label, mean, _agrees(mean, PRINTED[label]))]
+    column = find.columns[label]
+    return [Measurement(_TABLE, label, mean_of(column), _agrees(column, PRINTED[label]))]
 
 
-def _agrees(mean: Number, printed: float) -> Verdict:
+def _agrees(column: np.ndarray, printed: float) -> Verdict:
     """Verdict on "the mean agrees with the number printed with two digits"."""
+    found = moments_of(column)
     rounding = 0.05 * 10.0 ** math.floor(math.log10(printed))
-    if abs(mean.value - printed) > 4 * mean.error + rounding:
+    if abs(found.mean - printed) > 4 * found.sem + rounding:
         return "not confirmed"
-    return "confirmed" if mean.error < 0.05 * printed else "undecided"
+    return "confirmed" if found.sem < 0.05 * printed else "undecided"
 
 
 def _looser(find: Evidence) -> list[Measurement]:
@@ -227,9 +228,7 @@ def _looser(find: Evidence) -> list[Measurement]:
     if not columns:
         return []
     lower, ccb = columns[LB], columns[CCB]
-    parts = ccb / ccb.mean() - lower / lower.mean()
-    error = float(standard_error(parts, np.arange(len(parts))))
-    thousands = Ratio(float(ccb.mean() / lower.mean()) / 1_000, error, len(parts))
+    thousands = ratio_of_seen(ccb, lower).times(1e-3)
     what = f"{CCB} / {LB}, in thousands"
     return [Measurement(_TABLE, what, thousands, between(0.5, 2.0)(thousands))]
 
@@ -252,8 +251,7 @@ def _optimal(find: Evidence) -> Iterator[Measurement]:
     for data in WITH_CW:
         sample = find.samples.get((data, "cw-rmed"))
         if sample is not None and data in find.constants and sample.spans_a_decade:
-            late, lower = growth(sample), find.constants[data].lower
-            ratio = Number(late.value / lower, late.error / lower, late.groups)
+            ratio = growth(sample).times(1 / find.constants[data].lower)
             what = f"growth of R with log t / {LB}, CW-RMED, T = {sample.checkpoints[-1]:,}"
             yield Measurement(data, what, ratio, similar(ratio))
 

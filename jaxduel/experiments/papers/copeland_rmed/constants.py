@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxduel import plotting, theory
-from jaxduel.experiments.estimates import Number, mean_of
+from jaxduel.experiments.estimates import Estimate, mean_of
 from jaxduel.experiments.papers.copeland_rmed.instances import random_submatrices
 from jaxduel.experiments.plans import Entry, Samples, Setting
 from jaxduel.files import csv_text
 from jaxduel.problems import DuelingProblem
+from jaxduel.stats import moments_of
 
 LB, ECWB, CCB = "LB", "ECWB", "CCB"
 PRINTED = {LB: 6.7e2, ECWB: 7.3e2, CCB: 8.8e5}
@@ -67,9 +68,13 @@ class SubmatrixTable:
         """The n rows computed so far, by constant: (n,) float64 each; empty if there are none."""
         return dict(zip(PRINTED, np.array(self._rows).T, strict=False))
 
-    def means(self) -> dict[str, Number]:
-        """Means of the columns, with standard errors."""
+    def means(self) -> dict[str, Estimate]:
+        """Means of the columns."""
         return {label: mean_of(column) for label, column in self.columns.items()}
+
+    def sem(self, label: str) -> float:
+        """The standard error of a column's mean."""
+        return float(moments_of(self.columns[label]).sem)
 
 
 @cache
@@ -108,7 +113,7 @@ class TablePlan:
         """A line per constant."""
         header = ("constant", "mean", "sem", "lower95", "upper95", "printed", "num_submatrices")
         lines = [
-            (label, mean.value, mean.error, *mean.interval, PRINTED[label], mean.groups)
+            (label, mean.value, self.rows.sem(label), *mean.interval, PRINTED[label], mean.runs)
             for label, mean in self.rows.means().items()
         ]
         return csv_text(header, lines)
@@ -116,7 +121,7 @@ class TablePlan:
     def lines(self, samples: Samples) -> list[str]:
         """The means beside the printed ones."""
         means = ", ".join(
-            f"{label} {mean.value:.4g} ± {mean.error:.2g} (printed {PRINTED[label]:.2g})"
+            f"{label} {mean.value:.4g} ± {self.rows.sem(label):.2g} (printed {PRINTED[label]:.2g})"
             for label, mean in self.rows.means().items()
         )
         return [f"figure {self.name}, mean ± sem of {self.rows.number:,} submatrices: {means}."]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxduel.experiments.claims import under
-from jaxduel.experiments.estimates import Number, growth
+from jaxduel.experiments.estimates import Estimate, growth
 from jaxduel.experiments.papers.copeland_rmed.constants import LB
 from jaxduel.experiments.plans import PanelPlan, Samples
 from jaxduel.experiments.samples import Sample
@@ -25,7 +25,7 @@ MEETS = 1.25
 """Largest growth of regret per unit of log t that meets the lower bound, in units of LB."""
 
 
-def growth_by_decade(sample: Sample, constant: float) -> dict[int, Number]:
+def growth_by_decade(sample: Sample, constant: float) -> dict[int, Estimate]:
     """Growth of mean regret per unit of log t in each decade, in units of a bound's constant.
 
     Args:
@@ -33,18 +33,17 @@ def growth_by_decade(sample: Sample, constant: float) -> dict[int, Number]:
       constant: LB.
 
     Returns:
-      By the last time of a decade, its growth with standard error, earliest decade first.
+      By the last time of a decade, its growth, earliest decade first.
     """
     found = {}
     times, end = sample.checkpoints, int(sample.checkpoints[-1])
     while np.any(times == end) and np.any(times * 10 <= end):
-        number = growth(sample.until(end))
-        found[end] = Number(number.value / constant, number.error / constant, number.groups)
+        found[end] = growth(sample.until(end)).times(1 / constant)
         end //= 10
     return dict(reversed(found.items()))
 
 
-def meets_from(found: dict[int, Number]) -> int | None:
+def meets_from(found: dict[int, Estimate]) -> int | None:
     """First time of the final decades that all meet the bound; None if the last does not."""
     begin = None
     for end, number in reversed(found.items()):
@@ -81,10 +80,10 @@ class MeetingPlan(PanelPlan):
         return [
             *super().lines(samples),
             f"figure {self.name}: growth of regret per unit of log t in each decade, in units of "
-            f"LB, ± sem; it meets LB where its 95 % interval is below {MEETS}:",
+            f"LB, with its 95 % interval; it meets LB where that is below {MEETS}:",
             *aligned(header, rows),
         ]
 
 
-def _entry(number: Number | None) -> str:
-    return "" if number is None else f"{number.value:.3g} ± {number.error:.2g}"
+def _entry(number: Estimate | None) -> str:
+    return "" if number is None else str(number)

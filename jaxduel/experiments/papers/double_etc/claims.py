@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from jaxduel.experiments.claims import Claim, Measurement, at_least, between, similar
 from jaxduel.experiments.curves import Competitor
-from jaxduel.experiments.estimates import mean_of
+from jaxduel.experiments.estimates import mean_final
 from jaxduel.experiments.findings import Finder, over_best, over_other
 from jaxduel.experiments.papers.double_etc.entries import (
     COMMIT_PULLS,
@@ -56,10 +56,10 @@ def _scaled(find: Finder, competitors: Sequence[Competitor]) -> Iterator[Measure
     for c in competitors:
         sample = find.samples.get((WHERE, c.name))
         if sample is not None:
-            numbers = GAP * sample.final / math.log(sample.checkpoints[-1])
-            verdict = between(1 / FACTOR, FACTOR)(mean_of(numbers / PRINTED[c.policy]))
+            number = mean_final(sample).times(GAP / math.log(sample.checkpoints[-1]))
+            verdict = between(1 / FACTOR, FACTOR)(number.times(1 / PRINTED[c.policy]))
             words = f"D R / log T, {sample.label}"
-            yield Measurement(WHERE, words, mean_of(numbers), verdict)
+            yield Measurement(WHERE, words, number, verdict)
 
 
 def _printed(policy: str, label: str, competitors: Sequence[Competitor], source: str) -> Claim:

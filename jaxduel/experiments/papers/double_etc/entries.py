@@ -8,7 +8,7 @@ GAP = 0.2
 WHERE = f"two arms, gap {GAP:g}"
 """The name of the data set."""
 
-UCB1 = Competitor("ucb1", "UCB", "ucb1", {"index": "anytime"}, quick=True)
+UCB1 = Competitor("ucb1", "UCB", "ucb1", {"index": "anytime"}, quick=True, settles=False)
 UNKNOWN_GAP = Competitor("detc", "DETC-UG", "detc", {}, per_horizon=True)
 KNOWN_GAP = Competitor(
     "detc-known-gap", "DETC-KG", "detc-known-gap", {"gap": GAP}, quick=True, per_horizon=True

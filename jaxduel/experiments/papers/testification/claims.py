@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from jaxduel.experiments.claims import Claim, Measurement, between
-from jaxduel.experiments.estimates import mean_of
+from jaxduel.experiments.estimates import exact, mean_final
 from jaxduel.experiments.findings import Finder, over_other
 
 NUM_ARMS = 20
@@ -52,7 +52,7 @@ def _printed(find: Finder, policy: str, free: int, factor: float) -> Iterator[Me
     for lead, number in PRINTED[policy].items():
         sample = find.samples.get((where(lead), policy))
         if sample is not None:
-            share = mean_of((sample.final + free) / number)
+            share = (mean_final(sample) - exact(-free)).times(1 / number)
             duels = f"(duels + {free})" if free else "duels"
             words = f"{duels} / {number:,}, {sample.label}"
             yield Measurement(where(lead), words, share, between(1 / factor, factor)(share))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from jaxduel.experiments.claims import Claim, Measurement, at_least, over, under
-from jaxduel.experiments.estimates import mean_of
+from jaxduel.experiments.estimates import mean_final
 from jaxduel.experiments.findings import Finder, over_best
 
 ORDERED = {(10, 0.6): "order of 10, p = 0.6", (20, 0.8): "order of 20, p = 0.8"}
@@ -47,7 +47,7 @@ def _bounded(
         sample = find.samples.get((name + suffix, policy))
         if sample is not None:
             most = bound(num_arms, p, int(sample.checkpoints[-1]))
-            share = mean_of(sample.final / most)
+            share = mean_final(sample).times(1 / most)
             words = f"regret / bound, {sample.label}; bound {most:,.0f}"
             yield Measurement(name + suffix, words, share, under(1.0)(share))
 

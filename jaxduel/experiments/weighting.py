@@ -1,0 +1,123 @@
+"""Intervals of means and of their ratios that hold for rare runs, those that no sample has too.
+
+A 95 % interval from a standard error trusts the sample to have its share of every kind of run.
+Where one run in a hundred costs 300 times the others, and makes three quarters of the mean, 30 runs
+mostly have none of that kind, and the interval holds the mean in a quarter of all samples.
+
+The intervals here weigh runs at random: each of n independent groups of runs has an exponential
+weight, and so has one more, the *unseen* one, of the largest cost (for the upper end) or the least
+(for the lower end). The ends are quantiles of the weighted mean. For values with known limits this
+is the interval of N. Gaffke, Mathematical Methods of Statistics 14 (2005); no law is known for
+which it holds the mean less often than it says (E. Learned-Miller and P. Thomas, arXiv:1905.06208).
+For an event that n runs have never shown it allows a probability of 1 - 0.025^(1 / n), the exact
+limit of a binomial law. As n grows the unseen group's weight goes to 0, and the ends go to those
+of the normal law.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from jaxduel.stats import t95
+
+_SLIGHT = 1e-4
+"""Deviates nearer to 0 have the correction of 0."""
+_CLOSE, _FAR = 1e-5, 700.0
+"""Accuracy of the ends' logarithms, and the distance at which a factor leaves the floats."""
+
+
+def ratio95(
+    above: np.ndarray,
+    below: np.ndarray,
+    highest: tuple[float, float],
+    lowest: tuple[float, float],
+) -> tuple[float, float]:
+    """Lower and upper end of the 95 % interval of a ratio of means of the same groups.
+
+    Args:
+      above: (n,) float64 numbers of independent groups, at least 0: the numerator's.
+      below: (n,) those of the denominator; ones for the mean of `above` itself.
+      highest: `above` and `below` of the unseen group that makes the ratio as large as can be.
+      lowest: those that make it as small as can be.
+
+    Returns:
+      The ends; NaN where there is one group, or a mean is 0.
+    """
+    from scipy.optimize import brentq  # here: it takes as long to import as all of jaxduel
+
+    if len(above) < 2 or not above.mean() > 0 or not below.mean() > 0:
+        return math.nan, math.nan
+    centre, normal = float(above.mean() / below.mean()), t95(math.inf)
+    step = 2 * float(np.std(above / above.mean() - below / below.mean())) / math.sqrt(len(above))
+
+    def end(unseen: tuple[float, float], side: int) -> float:
+        numerator, denominator = np.append(above, unseen[0]), np.append(below, unseen[1])
+
+        def excess(log_ratio: float) -> float:
+            numbers = numerator - centre * math.exp(log_ratio) * denominator
+            return side * normal - deviate_of_more(numbers)
+
+        if excess(0.0) * side <= 0:  # no group differs, the unseen one neither
+            return centre
+        inner, outer = 0.0, side * (step + 1 / len(above))
+        while excess(outer) * side > 0:  # it falls as the ratio grows
+            if abs(outer) > _FAR:
+                return math.inf if side > 0 else 0.0
+            inner, outer = outer, 2 * outer
+        return centre * math.exp(brentq(excess, inner, outer, xtol=_CLOSE))  # type: ignore[arg-type]
+
+    return end(lowest, -1), end(highest, 1)
+
+
+def deviate_of_more(numbers: np.ndarray) -> float:
+    """Normal deviate z of the probability that the sum of numbers with independent exponential
+    weights is above 0: the probability is 1 - Phi(z).
+
+    By the saddle-point approximation of R. Lugannani and S. Rice, Advances in Applied Probability
+    12 (1980), as O. Barndorff-Nielsen writes it.
+
+    Args:
+      numbers: (n,) float64, of any signs.
+    """
+    least, most = numbers.min(), numbers.max()
+    if least >= 0 or most <= 0:
+        return -math.inf if most > 0 else math.inf
+    numbers = numbers / max(-least, most)
+    point = _saddle_point(numbers)
+    scaled = numbers / (1 - point * numbers)
+    spread = math.sqrt(scaled @ scaled)
+    depth = math.copysign(math.sqrt(2 * max(0.0, np.sum(np.log1p(-point * numbers)))), point)
+    if abs(depth) < _SLIGHT:
+        return depth + float(np.sum(scaled**3)) / spread**3 / 3
+    return depth + math.log(point * spread / depth) / depth
+
+
+def _saddle_point(numbers: np.ndarray) -> float:
+    """The s at which -sum(log(1 - s x)) over numbers x of both signs is least, by damped Newton
+    steps, which stay where it is finite since it is self-concordant."""
+    point, decrement = 0.0, math.inf
+    while decrement > 1e-9:
+        scaled = numbers / (1 - point * numbers)
+        first, second = float(np.sum(scaled)), float(scaled @ scaled)
+        decrement = abs(first) / math.sqrt(second)
+        point -= first / second / (1 + decrement)
+    return point
+
+
+def unseen_cost(largest: float, most: float, settles: bool) -> float:
+    """The cost, on average, of a run beyond the largest of a sample.
+
+    Of a policy that may settle on a wrong arm for good it is the largest cost there can be. Others
+    come back from a wrong arm in time; of policies with logarithmic regret the chance that a run
+    costs more than x falls like 1 / x (L. Fan and P. Glynn, Operations Research, 2024, "The
+    fragility of optimized bandit algorithms"). The mean beyond the largest is taken from that law,
+    which ends at the largest cost there can be.
+
+    Args:
+      largest: the largest cost in the sample, above 0.
+      most: the largest cost there can be, at least `largest`.
+      settles: whether the policy may settle on a wrong arm for good.
+    """
+    return most if settles or largest >= most else largest * (1 + math.log(most / largest))
