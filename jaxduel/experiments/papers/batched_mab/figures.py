@@ -10,7 +10,7 @@ Left open by the text, or different in the authors' released program:
 - The program has gamma = 0.5 and explores in all M batches, the text has gamma = 1 and commits in
   the last. With the program's BaSE, panel (a) is as the paper describes it (with the text's, the
   geometric grid is best at M = 3 to 6), so Figure 1 has that; figure "text1" has the text's.
-- Unit variances, 200 runs, M = 2..7, K = 2, 3, 5, 8, 13, 20 and T = 500..5e4, as in the program,
+- Unit variances, M = 2..7, K = 2, 3, 5, 8, 13, 20 and T = 500..5e4, as in the program,
   which has log T, not log t, in UCB1's index.
 - Pulls that a batch cannot share equally among the arms are left to the next batch, as in the
   program (`jaxduel.policies.BaSE`); those left at the end are played, unlike in the program.
@@ -50,7 +50,7 @@ from jaxduel.experiments.papers.paper import Order, Panel, Paper, Size, Sizes
 from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
 
 HORIZON = 50_000
-FIGURE_1 = Sizes(Size(HORIZON, 200), Size(HORIZON, 10_000))
+FIGURE_1 = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 10_000))
 STUDY = Sizes(Size(HORIZONS[-1], 1_000), Size(HORIZONS[-1], 1_000))
 WORST = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 1_000))
 

@@ -6,7 +6,7 @@ rankers and the eight arms of RUCB's paper; of the third, these eight arms, the 
 comparisons are of the order turned round. Policies that trust what they have seen might compare the
 former best arm with itself for long. Regret is the average one, against the best arm of the time.
 
-- T = 1e5 and 50 runs by default, with `full` 1e6 and 200.
+- 200 runs, T = 1e5 by default, with `full` 1e6.
 - Versatile-DB with two players, each with weights of its own, and reduced variance, its defaults;
   REX3 anytime.
 """
@@ -28,7 +28,7 @@ from jaxduel.experiments.plans import Setting
 from jaxduel.problems import PiecewiseProblem
 
 HORIZON = 100_000
-SIZES = Sizes(Size(HORIZON, 50), Size(1_000_000, 200))
+SIZES = Sizes(Size(HORIZON, 200), Size(1_000_000, 200))
 
 COMPETITORS = (
     Competitor(VERSATILE, "Versatile-DB", VERSATILE, {}),

@@ -14,7 +14,7 @@ Left open by the text, and chosen here:
   for DETC-KG.
 - Algorithms that know T run anew for each horizon: 30, 100, 300, ... At T = 10 the gap is too small
   for DETC-KG's formulas (T D^2 < 1).
-- By default 200 runs, with `full` 10,000.
+- By default 1,000 runs, with `full` 10,000.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.sweep_plans import Axis, SweepLine, SweepPlan, SweepPoint
 
 HORIZON = 1_000_000
-SIZES = Sizes(Size(HORIZON, 200), Size(HORIZON, 10_000))
+SIZES = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 10_000))
 
 PLACE = Place(WHERE, f"two arms, $D={GAP:g}$", SIZES, lambda: problems.gaussian([GAP, 0.0]))
 

@@ -8,7 +8,7 @@ RUCB's paper, and the six rankers.
 
 Chosen here:
 
-- T = 1e5 and 50 runs by default, with `full` 1e6 and 500.
+- T = 1e5 and 200 runs by default, with `full` 1e6 and 500.
 - The existing algorithms: RUCB, RMED1 and D-TS, and Beat the Winner, a later one for weak regret,
   which enters no claim.
 - beta = 1.1 of WS-S, at most p / (1 - p), the condition of Theorem 3, but on the six rankers. These
@@ -38,7 +38,7 @@ from jaxduel.experiments.plans import Setting
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
-SIZES = Sizes(Size(HORIZON, 50), Size(1_000_000, 500))
+SIZES = Sizes(Size(HORIZON, 200), Size(1_000_000, 500))
 
 WSW = Competitor("ws-w", "WS-W", "ws-w", {}, quick=True)
 WSS = Competitor("ws-s", f"WS-S, beta = {BETA:g}", "ws-s", {"beta": BETA}, quick=True)
