@@ -36,13 +36,14 @@ class Measurement:
     verdict: Verdict
     medians: float = math.nan
 
-    def __str__(self) -> str:
-        """The estimate, and what its number of runs may miss."""
+    @property
+    def sample(self) -> str:
+        """The number of runs in words, and what it can miss."""
         runs = self.estimate.runs
         if runs is None:
-            return f"{self.estimate}, computed"
+            return "computed"
         missed = math.floor(1 / unseen_chance(runs))
-        return f"{self.estimate}, {counted(runs, 'run')}, which can miss 1 in {missed:,}"
+        return f"{counted(runs, 'run')}, which can miss 1 in {missed:,}"
 
 
 def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
@@ -174,7 +175,7 @@ def lines(claims: Sequence[Claim]) -> list[str]:
         for m in claim.measurements:
             medians = "" if math.isnan(m.medians) else f" ({m.medians:.2g})"
             of = f"{m.where:<{where}}  {m.what:<{what}}"
-            text.append(f" {_MARKS[m.verdict]:<3} {of}  {m}{medians}")
+            text.append(f" {_MARKS[m.verdict]:<3} {of}  {m.estimate}{medians}, {m.sample}")
     if missing:
         text.append(
             f"Not measured here: {len(missing)} of {len(claims)} claims "

@@ -121,7 +121,8 @@ def claim_row(claim: Claim) -> ClaimRow:
         verdict=claim.verdict,
         why=_why(claim),
         measured=tuple(
-            Measured(m.where, plain(m.what), str(m), m.verdict) for m in claim.measurements
+            Measured(m.where, plain(m.what), f"{m.estimate}, {m.sample}", m.verdict)
+            for m in claim.measurements
         ),
     )
 
