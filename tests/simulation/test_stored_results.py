@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.simulation.invariants import require_sound
 from jaxduel.simulation.stored_results import sealed
+from tests.registered import PULLS, arms_for, needed
 from tests.test_damages import result_of
 
 
@@ -174,3 +176,18 @@ def test_a_result_that_would_be_refused_is_not_saved(tmp_path):
     with pytest.raises(jd.InputError, match=r"save: .* plays do not add up to the checkpoints"):
         result.save(tmp_path / "r.nc")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("quick_compilation")
+@pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning", "ignore:tables of")
+@pytest.mark.parametrize("name", jd.policies.names())
+def test_results_of_every_policy_are_sound(name):
+    arms = arms_for(name, 5)
+    pulled = jd.problems.gaussian([0.9, 0.8, 0.7, 0.6, 0.5][:arms])
+    problem = pulled if name in PULLS else jd.problems.load("mslr5-condorcet")
+    policy = jd.policies.make(name, num_arms=arms, horizon=90, **needed(name))
+    asked = {"num_seeds": 12, "checkpoints": [1, 7, 50, 80], "lanes": 8}
+    pairs = {} if name in PULLS else {"regret": "weak", "record_pairs": True}
+    require_sound(jd.simulate(policy, problem, 90, **asked, **pairs, record_outcomes=True))
+    require_sound(jd.simulate(policy, problem, 90, **asked, table_budget=3 * 300))

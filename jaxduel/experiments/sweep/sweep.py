@@ -190,7 +190,8 @@ def _opened(
     there = {name: value for name, value in kind.items() if name != "platform"}
     with suppress(InputError):  # a new folder, or one that is refused below
         begun = read_manifest(folder).environment
-        there["memory"] = begun.get("memory", there["memory"])
+        memory = begun.get("memory")
+        there["memory"] = memory if isinstance(memory, int) else there["memory"]
     groups = groups_of(grid, kind["platform"], there["memory"], progress)
     warn_of_assumptions(groups, progress)
     manifest = Manifest(
