@@ -62,8 +62,8 @@ EVERY_CELL = Cells()
 
 
 @dataclass(frozen=True)
-class HowRead:
-    """How a log of votes is read."""
+class Reading:
+    """Reading of a log of votes."""
 
     columns: Annotated[Settings, arg(name="column")] = ()
     """a column by its role, as in winner=vote, count=games or draw=tied; may be repeated."""
@@ -75,6 +75,6 @@ class HowRead:
     """keep arms of which each pair has this many decisive votes."""
 
 
-AS_IT_STANDS = HowRead()
-GROUPS = (Cells, HowRead)
+AS_IT_STANDS = Reading()
+GROUPS = (Cells, Reading)
 """Options that several commands have, as one parameter of each."""

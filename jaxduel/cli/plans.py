@@ -14,10 +14,10 @@ from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.cli.options import (
     AS_IT_STANDS,
-    HowRead,
     MaybeFile,
     MaybeFolder,
     Name,
+    Reading,
     Settings,
     one_of,
 )
@@ -42,7 +42,7 @@ def plan(
     draws: Count = 200,
     seeds: Count = 20,
     seed: Whole = 0,
-    reading: HowRead = AS_IT_STANDS,
+    reading: Reading = AS_IT_STANDS,
     out: MaybeFolder = None,
 ) -> int:
     """Plan further votes of a log: how many, and by which policy.
@@ -104,7 +104,7 @@ def next_votes(
     num: Count = 20,
     settings: Annotated[Settings, arg(name="set")] = (),
     seed: Whole = 0,
-    reading: HowRead = AS_IT_STANDS,
+    reading: Reading = AS_IT_STANDS,
     out: MaybeFile = None,
 ) -> int:
     """Name the pairs to vote on next, as CSV.

@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel.cli.lines import write
-from jaxduel.cli.options import AS_IT_STANDS, HowRead, MaybeFile
+from jaxduel.cli.options import AS_IT_STANDS, Reading, MaybeFile
 from jaxduel.errors import InputError, printable, shorten, unknown_name
 from jaxduel.files import require_writable_file, spreadsheet_text, write_whole
 
@@ -27,7 +27,7 @@ _ARENA = "arena"
 def fit(
     votes: Annotated[Positional[Path], arg(metavar="FILE")],
     model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
-    reading: HowRead = AS_IT_STANDS,
+    reading: Reading = AS_IT_STANDS,
     out: MaybeFile = None,
     matrix: MaybeFile = None,
 ) -> int:
@@ -62,7 +62,7 @@ def fit(
     return 0
 
 
-def votes_of(path: Path, reading: HowRead) -> Votes:
+def votes_of(path: Path, reading: Reading) -> Votes:
     """The votes of a file, or, where no such file is, of the arena; or their core."""
     if str(path) != _ARENA or path.exists():
         votes = jd.votes.read(

@@ -53,7 +53,7 @@ NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class ReadAs(NamedTuple):
-    """How the columns and rows of a file were read.
+    """Reading of the columns and rows of a file.
 
     Example:
       >>> from pathlib import Path
@@ -74,7 +74,7 @@ class ReadAs(NamedTuple):
     """Rows that were left out (`outcomes`), by what their winner is called."""
 
     def notes(self) -> list[str]:
-        """What a reader of results has to know: counts and draws, what is not used or left out."""
+        """Counts, draws, columns that are not used and rows that are left out, in half sentences."""
         used = [role for role in ("count", "draw") if role in self.columns]
         notes = [f"{role}s by the column {named(self.columns[role])}" for role in used]
         if self.ignored:

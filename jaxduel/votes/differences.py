@@ -1,4 +1,4 @@
-"""Differences of strengths: how much stronger an arm is than others, and how probably."""
+"""Differences between the strengths of arms, their intervals and probabilities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Z95 = NormalDist().inv_cdf(0.975)
 
 
 class Difference(NamedTuple):
-    """How much stronger one arm is than another.
+    """Difference between the strengths of two arms.
 
     Example:
       >>> import jaxduel as jd

@@ -190,7 +190,7 @@ class Fit:
         return np.stack([mode - half, mode + half], axis=1)
 
     def difference(self, first: int | str, second: int | str) -> Difference:
-        """How much stronger an arm is than another, with a 95 % interval, and how probably.
+        """Difference between the strengths of two arms, its 95 % interval and probability.
 
         The intervals of two strengths may overlap where that of their difference is clear of 0.
 

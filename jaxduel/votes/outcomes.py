@@ -63,7 +63,7 @@ def outcome_of(
 
 
 def _meaning(winner: str, left: str, right: str, arms: Collection[str]) -> Meaning:
-    """What a winner's name or a word for it means, where that was not given."""
+    """Meaning of a winner's name, or of a word for it that was given none."""
     if winner in (left, right):
         return "left" if winner == left else "right"
     word = winner.lower()
