@@ -74,7 +74,7 @@ class ReadAs(NamedTuple):
     """Rows that were left out (`outcomes`), by what their winner is called."""
 
     def notes(self) -> list[str]:
-        """Counts, draws, columns that are not used and rows that are left out, in half sentences."""
+        """Counts, draws, columns that are not used and rows left out, in half sentences."""
         used = [role for role in ("count", "draw") if role in self.columns]
         notes = [f"{role}s by the column {named(self.columns[role])}" for role in used]
         if self.ignored:
