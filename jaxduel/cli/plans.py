@@ -49,8 +49,8 @@ def plan(
 
     Args:
       votes: log of votes, as of `jaxduel fit`.
-      policies: names of policies (`jaxduel list policies`), parameters as in dts[alpha=0.6].
-      target: probabilities of naming the best arm to be reached.
+      policies: names of policies, with parameters as in dts[alpha=0.6].
+      target: probabilities of naming the best arm.
       max_votes: most further votes.
       model: of the fit that instances are drawn from, as of `jaxduel fit`.
       rule: which names the best arm; btl, or copeland with --model free, if left out.

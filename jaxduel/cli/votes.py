@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel.cli.lines import write
-from jaxduel.cli.options import AS_IT_STANDS, Reading, MaybeFile
+from jaxduel.cli.options import AS_IT_STANDS, MaybeFile, Reading
 from jaxduel.errors import InputError, printable, shorten, unknown_name
 from jaxduel.files import require_writable_file, spreadsheet_text, write_whole
 
