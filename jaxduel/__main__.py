@@ -11,8 +11,11 @@ def main() -> int:
     """Carries out the command in `sys.argv`; from here on, Ctrl-C prints one line and ends it."""
     interrupts.watch()
     from jaxduel.cli import main as carry_out
+    from jaxduel.cli.codes import INTERRUPTED
 
     code = carry_out()
+    if code == INTERRUPTED:
+        code = interrupts.exit_code()
     if any(not t.daemon for t in threading.enumerate() if t is not threading.main_thread()):
         sys.stdout.flush()  # do not wait for compilations of a stopped run
         os._exit(code)

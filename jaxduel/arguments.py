@@ -53,6 +53,15 @@ def switch(value: Any, what: str) -> bool:
     return bool(value)
 
 
+def require_text(value: Any, what: str) -> None:
+    """Raises InputError for anything but text that UTF-8 can hold; it cannot hold the surrogates
+    that os.fsdecode makes of other bytes."""
+    try:
+        str.encode(value)
+    except (TypeError, UnicodeEncodeError):
+        raise InputError(f"{what} must be text in UTF-8, not {shorten(ascii(value))}.") from None
+
+
 def require_known(kind: str, name: Any, known: Collection[str]) -> None:
     """Raises `unknown_name`, an InputError, for what is none of the known names of its `kind`."""
     if not isinstance(name, str) or name not in known:

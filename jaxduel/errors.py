@@ -65,7 +65,7 @@ def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 20]}... ({len(text):,} characters)"
 
 
-def text_of(value: object, how: Callable[[object], str] = str) -> str:
+def shown(value: object, how: Callable[[object], str] = str) -> str:
     """A value as text; an integer of more digits than Python writes is said to be one."""
     try:
         return how(value)
@@ -88,7 +88,7 @@ def unknown_name(
       The error, to be raised by the caller.
     """
     names = sorted(known)
-    text = text_of(name)
+    text = shown(name)
     near = [meant] if meant else difflib.get_close_matches(text.lower(), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
     listed = f"known are {', '.join(names)}" if names else "there is none"

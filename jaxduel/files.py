@@ -25,15 +25,29 @@ def as_path(path: Any, where: str) -> Path:
     """The path of a file or folder as a `Path`; `where` names what takes it.
 
     Raises:
-      InputError: for what is no path, or one with a NUL character.
+      InputError: for what is no path, or one with characters that no file's name has here.
     """
     try:
         text = os.fsdecode(path)
-    except TypeError:
+        os.fsencode(text)
+    except (TypeError, UnicodeEncodeError):
         text = "\0"
     if "\0" in text:
         raise InputError(f"{where} takes the path of a file or folder, not {shorten(repr(path))}.")
     return Path(text)
+
+
+def utf8_name(path: str | os.PathLike[str]) -> str:
+    """The text of a path, in any locale, for what is named after a file and written to others.
+
+    Raises:
+      InputError: if its bytes are not UTF-8.
+    """
+    try:
+        return os.fsencode(path).decode()
+    except UnicodeError:
+        said = shorten(os.fsdecode(path), 300)
+        raise InputError(f"the name of '{said}' is not UTF-8: rename the file.") from None
 
 
 def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
@@ -69,7 +83,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
 
     Args:
       path: the file, or a link to it.
-      content: its bytes, or its text, with escapes for lone surrogates.
+      content: its bytes, or its text, as `escaped`.
       label: begins the name of the temporary file, so that `remove_parts` finds what a killed
         writer left.
 
@@ -81,15 +95,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
         remains, and the earlier content of `path` is still there.
     """
     path = Path(path)
-    if isinstance(content, str):
-        content = content.encode(errors="backslashreplace")
     try:
         path = path.resolve() if path.is_symlink() else path
         with interrupts.whole():
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{label}-", suffix=TEMPORARY)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(content)
+                    file.write(content if isinstance(content, bytes) else escaped(content))
                     file.flush()
                     os.fsync(file.fileno())
                 os.chmod(name, 0o666 & ~_umask())
@@ -149,6 +161,11 @@ def require_writable_folder(folder: Path) -> None:
             return
     except OSError as error:
         raise InputError(f"the output folder '{folder}' cannot be written: {why(error)}.") from None
+
+
+def escaped(text: str) -> bytes:
+    """Text in UTF-8; bytes of paths that are no UTF-8, and other lone surrogates, as escapes."""
+    return text.encode(errors="backslashreplace")
 
 
 def csv_text(

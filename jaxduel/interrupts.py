@@ -3,7 +3,8 @@
 In a script, `stops` lets SIGINT set an event. The usual KeyboardInterrupt is raised wherever the
 main thread happens to be, and is swallowed if that is in a callback, e.g. of the garbage collector.
 The process of the command line (`watch`) blocks the signal and waits for it in a thread of its
-own, so that it answers while the main thread imports or compiles.
+own, so that it answers while the main thread imports or compiles. A terminal that closes (SIGHUP)
+ends it likewise, unless the process was started to ignore that, as by nohup.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from typing import NoReturn
 from jaxduel import screen
 from jaxduel.errors import printable
 
-EXIT_CODE = 130
 DEADLINE = 2.0
 """Seconds that a command is given to end by itself after a signal."""
 
@@ -30,6 +30,7 @@ LONGEST_WRITE = 30.0
 _scopes: list[tuple[threading.Event, bool]] = []
 _writing = threading.RLock()
 _is_watched = False
+_received = signal.SIGINT
 _message = "interrupted, nothing had finished"
 _keeping = _has_run = False
 _said = threading.Lock()
@@ -123,8 +124,14 @@ def say_once() -> None:
         os.write(2, ("\n" * screen.is_drawn() + printable(line) + "\n").encode())
 
 
+def exit_code() -> int:
+    """The exit code of a command that was interrupted: 130, or 129 if its terminal was closed."""
+    return 128 + _received
+
+
 def watch() -> None:
-    """Blocks SIGINT and answers it in a separate thread; for the process of the command line.
+    """Blocks SIGINT and SIGHUP and answers them in a separate thread; for the process of the
+    command line.
 
     SIGTERM is passed on as SIGINT. Call it in the main thread before starting others. It does
     nothing where threads cannot wait for signals (Windows).
@@ -133,19 +140,34 @@ def watch() -> None:
     if not hasattr(signal, "sigwait"):
         return
     _is_watched = True
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    awaited = {signal.SIGINT}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        awaited.add(signal.SIGHUP)
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    threading.Thread(target=_answer, name="interrupts", daemon=True).start()
+    terminals = [each for each in (0, 1, 2) if os.isatty(each)]
+    arguments = (awaited, terminals)
+    threading.Thread(target=_answer, args=arguments, name="interrupts", daemon=True).start()
 
 
-def _answer() -> None:
-    """Waits for a signal, sets the events of the open scopes, and ends the process."""
-    signal.sigwait({signal.SIGINT})
+def _answer(awaited: set[signal.Signals], terminals: list[int]) -> None:
+    """Waits for a signal, sets the events of the open scopes, and ends the process.
+
+    Args:
+      awaited: the signals.
+      terminals: descriptors that are those of a terminal. Where it is closed, what is written to it
+        goes nowhere: it would be an error in the middle of what is still to be kept.
+    """
+    global _received
+    _received = signal.Signals(signal.sigwait(awaited))
+    for each in terminals:
+        if not os.isatty(each):
+            os.dup2(os.open(os.devnull, os.O_RDWR), each)
     scopes = list(_scopes)
     for stop, _ in scopes:
         stop.set()
     if (_keeping and _has_run) or any(patient for _, patient in scopes):
-        signal.sigwait({signal.SIGINT})
+        signal.sigwait(awaited)
     elif scopes:
         time.sleep(DEADLINE)
     _writing.acquire(timeout=LONGEST_WRITE)
@@ -155,7 +177,7 @@ def _answer() -> None:
 def _exit() -> NoReturn:
     """Ends the process at once: a normal exit of the interpreter would wait for compilations."""
     say_once()
-    os._exit(EXIT_CODE)
+    os._exit(exit_code())
 
 
 class Workers:

@@ -40,7 +40,7 @@ def sweep_into(folder):
     return run_sweep(Grid(policies=policy, problems=problem, horizons=10), folder)
 
 
-@pytest.mark.parametrize("path", [None, 5, 0.5, ["a"], "a\0b"])
+@pytest.mark.parametrize("path", [None, 5, 0.5, ["a"], "a\0b", "\ud800"])
 @pytest.mark.parametrize(
     "take",
     [

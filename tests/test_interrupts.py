@@ -1,11 +1,13 @@
 """Ctrl-C at any moment: one line, code 130, within seconds, and nothing lost or left behind."""
 
+import fcntl
 import os
 import random
 import re
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 
@@ -152,6 +154,35 @@ def test_a_command_ends_in_one_line(tmp_path, seconds):
     *found, _ = interrupted(["-m", "jaxduel", *command], seconds)
     assert said_one_line(*found), found
     assert not list(tmp_path.iterdir())
+
+
+def test_a_terminal_that_closes_ends_its_command():
+    """By the kernel's SIGHUP; there is no place left for the line."""
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jaxduel", *COMMANDS["run"].format(os.devnull).split()[:-2]],
+        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(theirs)
+    assert os.read(ours, 1)  # of the line that says what it compiles
+    os.close(ours)
+    assert (process.communicate(timeout=120)[0], process.returncode) == ("", 129)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_hangup_is_one_line_unless_it_is_ignored_as_by_nohup(ignored):
+    handler = signal.SIG_IGN if ignored else signal.SIG_DFL
+    command = f"run --policy dts --problem arxiv --horizon 1e{4 if ignored else 8} --seeds 64"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jaxduel", *command.split()], stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, handler),
+    )  # fmt: skip
+    time.sleep(0.6)
+    process.send_signal(signal.SIGHUP)
+    errors = process.communicate(timeout=120)[1]
+    assert process.returncode == (0 if ignored else 129)
+    assert bool(LINE.search(errors)) != ignored
 
 
 @pytest.mark.slow

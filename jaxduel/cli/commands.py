@@ -7,6 +7,7 @@ import inspect
 import io
 import os
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -51,6 +52,8 @@ COMMANDS = {
 }
 for _command in COMMANDS.values():  # tyro would show an entry's continuation as a new line
     _command.__doc__ = re.sub(r"\n {4,}", " ", str(inspect.getdoc(_command)))
+_NARROWEST = 40
+"""Fewest columns that the help is laid out for: tyro needs ever more lines, and below 7 no end."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of the system where there is no room to write."""
 
@@ -64,11 +67,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
       0; 2 for bad input, a bound that could not be computed or output that could not be written,
       and 1 where memory does not suffice or a cluster's scheduler is lost, after one line on
-      standard error; 130 after Ctrl-C.
+      standard error; 130 after Ctrl-C or SIGTERM, 129 after SIGHUP.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if shutil.get_terminal_size().columns < _NARROWEST:
+        os.environ["COLUMNS"] = str(_NARROWEST)
     if NO_CACHE in arguments:  # an option of all commands
         arguments.remove(NO_CACHE)
         os.environ["JAXDUEL_CACHE"] = "off"

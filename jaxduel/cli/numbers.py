@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, time, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from tyro.constructors import PrimitiveConstructorSpec
 
@@ -37,12 +37,22 @@ def _count(words: Sequence[str]) -> int:
     return number
 
 
-def _shard(words: Sequence[str]) -> tuple[int, int]:
-    """A share of work, I/N with I from 1 to N."""
+class Share(NamedTuple):
+    """A share of work: the I-th of N."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+def _shard(words: Sequence[str]) -> Share:
+    """I/N with I from 1 to N."""
     number, of = map(whole_number, words[0].split("/"))
     if not 1 <= number <= of:
         raise ValueError(f"'{words[0]}' is no I/N with I from 1 to N")
-    return number, of
+    return Share(number, of)
 
 
 def _time(words: Sequence[str]) -> datetime:
@@ -72,7 +82,7 @@ def _spec(
 
 Whole = Annotated[int, _spec("INT", int, lambda words: whole_number(words[0]))]
 Count = Annotated[int, _spec("COUNT", int, _count)]
-Shard = Annotated[tuple[int, int], _spec("I/N", tuple, _shard)]
+Shard = Annotated[Share, _spec("I/N", Share, _shard)]
 Time = Annotated[datetime, _spec("HH:MM[:SS]", datetime, _time)]
 
 

@@ -55,7 +55,7 @@ def in_one_sentence(
 
 def _require_once(command: Callable[..., int], given: Sequence[str]) -> None:
     """Raises InputError for an option that is given twice, of which the first would be ignored."""
-    several = {_written(name, marks) for name, marks in _parameters(command) if APPENDED in marks}
+    several = {option_of(name, marks) for name, marks in _parameters(command) if APPENDED in marks}
     options = [_plain(token) for token in given if token.startswith("--")]
     for option in options:
         if options.count(option) > 1 and option not in several:
@@ -66,7 +66,7 @@ def _require_once(command: Callable[..., int], given: Sequence[str]) -> None:
 
 def _options(command: Callable[..., int]) -> list[str]:
     """The options of a command, as written on the command line."""
-    names = [_written(name, marks) for name, marks in _parameters(command)]
+    names = [option_of(name, marks) for name, marks in _parameters(command)]
     return ["--help", NO_CACHE, *names]
 
 
@@ -76,12 +76,17 @@ def _parameters(command: Callable[..., int]) -> Iterator[tuple[str, tuple[Any, .
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if isinstance(parameter.default, GROUPS):
             for each, kind in get_type_hints(parameter.annotation, include_extras=True).items():
-                yield each, getattr(kind, "__metadata__", ())
-        elif Positional not in (marks := getattr(parameter.annotation, "__metadata__", ())):
+                yield each, marks_of(kind)
+        elif Positional not in (marks := marks_of(parameter.annotation)):
             yield name, marks
 
 
-def _written(name: str, marks: Iterable[Any]) -> str:
+def marks_of(kind: Any) -> tuple[Any, ...]:
+    """What the type of a parameter of a command says to tyro."""
+    return getattr(kind, "__metadata__", ())
+
+
+def option_of(name: str, marks: Iterable[Any]) -> str:
     """The option of a parameter of a command."""
     own = (written for mark in marks if (written := getattr(mark, "name", None)))
     return f"--{next(own, name)}".replace("_", "-")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +14,7 @@ from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.lines import write
 from jaxduel.cli.numbers import Count, Whole, settings_of
 from jaxduel.cli.options import MaybeCount, MaybeFile, Name, Settings, Switch, one_of
+from jaxduel.cli.recorded import command_line
 from jaxduel.cli.start import start_jax
 from jaxduel.files import require_writable_file
 
@@ -34,6 +33,7 @@ def run(
     regret: Annotated[_Regret | None, one_of(_Regret)] = None,
     settings: Annotated[Settings, tyro.conf.arg(name="set")] = (),
     delay: Count = 1,
+    ties: Literal["coin", "drop", "tell"] = "coin",
     checkpoints: MaybeCount = None,
     shuffle: bool = True,
     prng: Literal["threefry2x32", "philox4x32"] = "threefry2x32",
@@ -52,6 +52,7 @@ def run(
       regret: definition; copeland, or pulls for arms with rewards, if left out.
       settings: a parameter of the policy; may be repeated.
       delay: outcomes reach the policy after every so many comparisons.
+      ties: reach the policy as fair coins, not at all, or as ties, if it learns from them.
       checkpoints: about how many times to record, evenly in log t; 50 if left out.
       shuffle: whether each run sees the arms in an order of its own.
       prng: random number generator.
@@ -59,6 +60,7 @@ def run(
       out: NetCDF file (.nc) for the results; nothing is written if left out.
       force: replace that file even if it is no result of this very command.
     """
+    called = dict(locals())
     from jaxduel.numerics import log_times
     from jaxduel.problems.piecewise import with_changes
 
@@ -77,6 +79,7 @@ def run(
         "regret": regret,
         "shuffle_arms": shuffle,
         "delay": delay,
+        "ties": ties,
         "lanes": lanes,
         "prng": prng,
     }
@@ -85,13 +88,7 @@ def run(
     result = jd.simulate(chosen, instance, horizon, progress=True, **how)
     write(*result.summary())
     if out is not None:
-        options = {
-            "policy": policy, "problem": problem, "horizon": horizon, "seeds": seeds, "seed": seed,
-            "regret": regret, "set": settings, "delay": delay, "checkpoints": checkpoints,
-            "prng": prng, "lanes": lanes, "out": out,
-        }  # fmt: skip
-        command = _command(options, () if shuffle else ("--no-shuffle",))
-        made = {**result.made_by, "command": command}
+        made = {**result.made_by, "command": command_line(run, called)}
         write(f"written: {replace(result, made_by=made).save(out, force=force)}")
     return 0 if result.num_seeds == seeds else INTERRUPTED
 
@@ -112,12 +109,3 @@ def _require_replaceable(
     asked = Settings(**how).checked()
     request = request_of(policy, problem, horizon_of(policy, horizon), asked)
     require_replaceable(out, request, force)
-
-
-def _command(options: dict[str, Any], flags: Sequence[str]) -> str:
-    """The command line that reproduces these numbers, with every option spelled out."""
-    words = ["jaxduel", "run"]
-    for name, value in options.items():
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [] if one is None else [f"--{name}", str(one)]
-    return shlex.join([*words, *flags])

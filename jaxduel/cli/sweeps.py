@@ -32,6 +32,7 @@ from jaxduel.cli.options import (
     Switch,
     Times,
 )
+from jaxduel.cli.recorded import command_line
 from jaxduel.cli.results import plot_results, show_result
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
@@ -87,7 +88,8 @@ def sweep(
       status: print how far the sweep in a folder is, whoever runs it; run nothing.
       schema: print the JSON schema of grid files, which editors read; run nothing.
     """
-    given = {name for name, value in locals().items() if value}
+    called = dict(locals())
+    given = {name for name, value in called.items() if value}
     from jaxduel.display import counted
     from jaxduel.experiments.sweep.describing import grid_file
     from jaxduel.experiments.sweep.listing import status_lines
@@ -121,11 +123,8 @@ def sweep(
         return _dry_run(described, chosen, time)
     if out is None:
         raise InputError("jaxduel sweep needs --out DIR, the folder for its results, or --dry-run.")
-    again = ["jaxduel", "sweep", str(grid), "--out", str(out)]
-    again += ["--extend-seeds"] if extend_seeds else []
-    again += ["--scheduler", scheduler] if scheduler else []
-    again += ["--shard", f"{shard[0]}/{shard[1]}"] if shard else []
-    with interrupts.says(f"stopped; stored blocks are kept, to go on: {shlex.join(again)}"):
+    again = command_line(sweep, {**called, "until": None})
+    with interrupts.says(f"stopped; stored blocks are kept, to go on: {again}"):
         outcome = run_sweep(
             described,
             out,
@@ -144,7 +143,7 @@ def sweep(
     else:
         write(
             f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}; to go on: "
-            f"{shlex.join(again)}"
+            f"{again}"
         )
     if profile:
         for part, seconds in outcome.seconds.items():

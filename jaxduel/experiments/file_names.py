@@ -6,6 +6,8 @@ import hashlib
 import re
 from collections.abc import Sequence
 
+from jaxduel.files import escaped
+
 _LONGEST = 100
 _PLAIN = re.compile(r"[^A-Za-z0-9.,+=_\[\]-]")
 
@@ -26,4 +28,4 @@ def named_after(stem: str, **chosen: Sequence[object]) -> str:
     name = _PLAIN.sub("_", whole)[:_LONGEST]
     if name == whole:
         return name
-    return f"{name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+    return f"{name}-{hashlib.sha256(escaped(whole)).hexdigest()[:8]}"

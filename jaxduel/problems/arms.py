@@ -12,7 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxduel.arguments import entries_of, real_number
+from jaxduel.arguments import entries_of, real_number, require_text
 from jaxduel.display import arms_text, array_text, html_table, is_known
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.problems.dueling import MAX_ARMS, frozen
@@ -314,6 +314,7 @@ def _checked_arms(family: str, num_arms: int, most: int = MAX_ARMS) -> int:
 
 
 def _means(means: Any, name: str) -> np.ndarray:
+    require_text(name, "the name of an instance")
     values = _numbers(means, name, "means")
     if values.ndim != 1 or len(values) < 2:
         raise InputError(

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxduel.arguments import require_text
 from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.pytrees import register_dataclass
@@ -263,10 +264,7 @@ def from_matrix(
       >>> jd.problems.from_matrix([[0.5, 0.7], [0.3, 0.5]], ties=[[0, 0.2], [0.2, 0]])
       DuelingProblem('matrix', K=2, Condorcet winner 0, smallest gap 0.2, ties up to 0.2)
     """
-    if not isinstance(name, str):
-        raise InputError(
-            f"the name of an instance is text, not {shorten(repr(name))}: ties are ties=..."
-        )
+    require_text(name, "the name of an instance (ties are ties=...)")
     matrix = _numbers(p, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxduel.errors import InputError, shorten, warn_caller
-from jaxduel.files import as_path, why
+from jaxduel.files import as_path, utf8_name, why
 from jaxduel.problems.dueling import MAX_ARMS, DuelingProblem, from_matrix
 
 SUFFIXES = (".npy", ".npz", ".csv", ".txt")
@@ -35,7 +35,8 @@ def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingPr
       key: the array of an .npz file to take; may be left out where there is only one.
 
     Raises:
-      InputError: the file cannot be read, or its content is no preference matrix (`from_matrix`).
+      InputError: the file cannot be read, its name is not UTF-8, or its content is no preference
+        matrix (`from_matrix`).
 
     Example:
       >>> import numpy as np
@@ -45,7 +46,7 @@ def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingPr
       DuelingProblem('rankers.csv', K=2, Condorcet winner 0, smallest gap 0.2)
     """
     path = as_path(path, "from_file")
-    return from_matrix(read_matrix(path, key), name=path.name)
+    return from_matrix(read_matrix(path, key), name=utf8_name(path.name))
 
 
 def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndarray:

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxduel.arguments import entries_of, items_of
+from jaxduel.arguments import entries_of, items_of, require_text
 from jaxduel.display import listed
 from jaxduel.errors import InputError
 from jaxduel.problems.arms import ArmsProblem
@@ -193,6 +193,7 @@ def piecewise(
       >>> bool((result.plays[:, -1].sum(axis=1) == 6_000).all())
       True
     """
+    require_text(name, "the name of an instance")
     given = items_of(problems, "piecewise: the instances")
     for one in given:
         if isinstance(one, ArmsProblem | PiecewiseProblem):

@@ -34,7 +34,7 @@ from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.instances import instance_of
-from jaxduel.simulation.keys import GENERATORS
+from jaxduel.simulation.keys import GENERATORS, require_root
 from jaxduel.simulation.lanes import WIDEST_LANES
 
 TIES = ("coin", "drop", "tell")
@@ -119,6 +119,7 @@ class Settings:
                 "record_outcomes must be False."
             )
         require_known("value of ties", self.ties, TIES)
+        require_root(self.seed, self.prng)
         if self.regret is not None:
             regret.needs_pairs(self.regret)
         if self.devices is not None and not _are_devices(self.devices):

@@ -41,9 +41,20 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
       prng: one of `GENERATORS`; ignored for a key.
 
     Raises:
-      InputError: for an unknown generator, a seed out of range, several keys, or one whose numbers
-        change under vmap.
+      InputError: as `require_root`.
     """
+    require_root(seed, prng)
+    if is_key(seed):
+        return seed
+    if prng == "threefry2x32":  # `jax.random.key`, without compiling
+        words: Any = np.array([0, seed], np.uint32)
+        return jax.random.wrap_key_data(words, impl=prng)
+    return jax.random.key(int(seed), impl=str(prng))  # of NumPy's strings, which JAX does not know
+
+
+def require_root(seed: Any, prng: str) -> None:
+    """Raises InputError for an unknown generator, a seed out of range, several keys, or one whose
+    numbers change under vmap."""
     if is_key(seed):
         if seed.ndim > 0:
             raise InputError(f"seed must be one key, not an array of the shape {seed.shape}.")
@@ -52,9 +63,8 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
                 f"seed must not be a key of {kind}, whose numbers change under vmap: give an "
                 f"integer, or a key of {' or '.join(GENERATORS)}."
             )
-        return seed
+        return
     require_known("random number generator", prng, GENERATORS)
-    prng = str(prng)  # of NumPy's strings, which JAX does not know
     try:
         exact = int(seed) == seed
     except (TypeError, ValueError, OverflowError):
@@ -63,10 +73,6 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
         raise InputError(f"seed must be a whole number or a typed JAX key, not {seed!r}.")
     if not 0 <= int(seed) < 2**32:
         raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
-    if prng == "threefry2x32":  # `jax.random.key`, without compiling
-        words: Any = np.array([0, seed], np.uint32)
-        return jax.random.wrap_key_data(words, impl=prng)
-    return jax.random.key(int(seed), impl=prng)
 
 
 def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax.Array], Any]:

@@ -31,6 +31,14 @@ def test_help_fits_a_screen_of_forty_lines(capsys, command, monkeypatch):
     assert command or all(f"\n  {name} " in text for name in COMMANDS)
 
 
+@pytest.mark.parametrize("columns", ["1", "2", "5", "39"])
+def test_help_is_laid_out_for_forty_columns_at_least(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", "40")
+    expected = outcome(capsys, "run", "--help")[1]
+    monkeypatch.setenv("COLUMNS", columns)
+    assert outcome(capsys, "run", "--help")[1] == expected
+
+
 def test_no_arguments_are_a_question_for_help(capsys):
     assert outcome(capsys) == outcome(capsys, "--help") == outcome(capsys, "-h")
 

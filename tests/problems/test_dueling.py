@@ -1,4 +1,5 @@
 import dataclasses
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jaxduel import problems
 from jaxduel.errors import InputError
 from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem, from_matrix
 from jaxduel.simulation.identity import problem_digest
@@ -208,8 +210,26 @@ def test_bad_submatrices(arms, message):
 
 
 def test_ties_in_the_place_of_the_name_are_refused():
-    with pytest.raises(InputError, match=r"is text, not .*: ties are ties="):
+    with pytest.raises(InputError, match=r"ties are ties=.* must be text in UTF-8, not \[\["):
         from_matrix([[0.5, 0.7], [0.3, 0.5]], [[0, 0.2], [0.2, 0]])
+
+
+@pytest.mark.parametrize("name", [5, None, b"x", "x\udcff"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(from_matrix, [[0.5, 0.7], [0.3, 0.5]]),
+        partial(problems.btl_from_weights, [1.0, 2.0]),
+        partial(problems.gaussian, [0.6, 0.5], 1.0),
+        partial(problems.bernoulli, [0.6, 0.5]),
+        partial(problems.piecewise, [[[0.5, 0.7], [0.3, 0.5]], [[0.5, 0.6], [0.4, 0.5]]], [10]),
+    ],
+    ids=lambda make: make.func.__name__,
+)
+def test_names_are_text_that_files_can_hold(make, name):
+    with pytest.raises(InputError, match=r"the name of an instance .*must be text in UTF-8, not"):
+        make(name)
+    assert make("数é").name == "数é"
 
 
 def test_equality_hash_and_repr():

@@ -90,6 +90,13 @@ def test_masks_of_policies_made_by_their_class_are_checked(mask):
         jd.simulate(policy, jd.problems.arithmetic(3), 9)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_seed_out_of_range_is_an_error_before_any_warning():
+    policy = jd.policies.make("scomp2", num_arms=6, horizon=9, num_batches=2)  # warns on arxiv
+    with pytest.raises(jd.InputError, match=r"seed must be from 0 to 2\^32 - 1"):
+        jd.simulate(policy, ARXIV, 9, seed=2**32)
+
+
 def test_numbers_of_seeds_may_be_whole_floats():
     assert (
         jd.simulate(RUCB, ARXIV, 9.0, 2.0, lanes=2).plays.sum(axis=-1)[:, -1].tolist() == [18] * 2

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from jaxduel.errors import InputError, shorten, text_of, unknown_name
+from jaxduel.errors import InputError, shorten, shown, unknown_name
 
 T = TypeVar("T")
 KEYS = {"num_seeds": "seeds", "delays": "delay"}
@@ -85,7 +85,7 @@ def told(whole: str, known: Collection[str], prefix: str = "") -> Iterator[None]
             said = f"{prefix}{key} is an empty list: it needs at least one value."
         else:
             must = context.get("error") or _MUST.get(kind, "something else").format(**context)
-            given = " ".join(text_of(one["input"], repr).split())
+            given = " ".join(shown(one["input"], repr).split())
             said = f"{prefix}{key} must be {must}, not {shorten(given)}."
     else:
         return
