@@ -12,6 +12,8 @@ import pytest
 
 from jaxduel.problems import downloads
 from jaxduel.simulation.memory_maps import forget_programs
+from tests.shares import pytest_addoption as pytest_addoption
+from tests.shares import pytest_collection_modifyitems as pytest_collection_modifyitems
 
 _DATA = (
     "MSLR_Informational_PMat.npz",

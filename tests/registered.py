@@ -29,6 +29,61 @@ LIKE_OTHERS = (
 """Policies that share most of their code with another of their family: what is long to check of
 every policy is checked of these by `-m slow`."""
 
+ESTABLISHED = (
+    "arena",
+    "base",
+    "beat-the-winner",
+    "borda-cb",
+    "btm",
+    "ccb",
+    "cw-rmed",
+    "d-exp3",
+    "detc",
+    "detc-anytime",
+    "detc-arms",
+    "detc-batched",
+    "detc-batched-known-gap",
+    "detc-known-gap",
+    "detc-minimax",
+    "dkwt",
+    "dts",
+    "dts+",
+    "ecw-rmed",
+    "etc",
+    "interleaved-filter",
+    "merge-dts",
+    "merge-rucb",
+    "multisbm",
+    "nts",
+    "pbr",
+    "pcomp",
+    "pocowista",
+    "pure-dts",
+    "rcs",
+    "rex3",
+    "rmed1",
+    "rmed2",
+    "rmed2fh",
+    "round-robin",
+    "rucb",
+    "savage",
+    "scb",
+    "scomp",
+    "scomp2",
+    "select-then-verify",
+    "self-sparring",
+    "sparring",
+    "successive-elimination",
+    "thompson-gaussian",
+    "ucb1",
+    "uniform",
+    "versatile-db",
+    "ws-s",
+    "ws-w",
+)
+"""Policies of which a few stand for the others in every run of the tests, and all are checked by
+`-m thorough`. One that is not listed, such as a new one, is checked in every run."""
+
 
 def needed(name: str, num_batches: int = 6) -> dict[str, Any]:
     """Values of the parameters without a default, the horizon aside."""

@@ -359,6 +359,8 @@ def _checked_gap(gap: float) -> float:
 
 def _checked_number(name: str, value: float) -> float:
     try:
+        if np.ndim(value) > 0:
+            raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} = {shorten(repr(value))}: a number is needed.") from None

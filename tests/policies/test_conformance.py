@@ -18,7 +18,7 @@ from jaxduel.policies.base import Batch, Duel, PullBatch
 from jaxduel.simulation.blocks import plan_kind
 from jaxduel.simulation.conformance import batches, late
 from jaxduel.simulation.conformance import suite as conformance
-from tests.registered import LIKE_OTHERS, arms_for, needed
+from tests.registered import ESTABLISHED, LIKE_OTHERS, arms_for, needed
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -27,6 +27,7 @@ NAMED_GRIDS = ("base", "etc")
 
 
 QUICK = ("base", "pcomp", "rucb")
+"""Those of the established policies that are checked in every run."""
 LONG_QUIET = ("ccb", "dts", "ecw-rmed", "merge-rucb", "rcs", "rex3", "rmed1", "rmed2")
 """Policies whose quiet runs are long to check, and are checked in tests of their own."""
 
@@ -38,7 +39,7 @@ def _cases():
         *product(LONG_QUIET, [conformance.keeps_its_word_when_quiet]),
     }
     for name, check in product(jd.policies.names(), conformance.CHECKS):
-        marks = [] if name in QUICK else [pytest.mark.thorough]
+        marks = [pytest.mark.thorough] if name in ESTABLISHED and name not in QUICK else []
         if (name, check) in slow or (marks and check is conformance.repeats_itself):
             marks = [pytest.mark.slow]
         yield pytest.param(name, check, marks=marks, id=f"{name}-{check.__name__}")
@@ -57,6 +58,10 @@ def test_registered_policy_says_what_it_plans(name):
         return policy.act(policy.init(key), key)
 
     assert plan_kind(policy) is type(jax.eval_shape(plan, jax.random.key(0)))
+
+
+def test_established_policies_are_registered():
+    assert set(ESTABLISHED) <= set(jd.policies.names())
 
 
 def test_needed_parameters_are_listed_for_every_registered_policy():

@@ -19,6 +19,7 @@ from tests.policies.histories import (
     random_histories,
     random_preferences,
 )
+from tests.registered import ESTABLISHED
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -34,11 +35,15 @@ NUM, STEPS = 200, 80
 """Histories and steps; half of the histories are judged where a policy is read in another way."""
 
 
+CASES = [(case, size) for case in REPLAYS for size in ((3, MOST) if "," in case else (2, MOST))]
+NEW = [case for case in CASES if case[0].partition(",")[0] not in ESTABLISHED]
+
+
 @pytest.mark.parametrize(
     ("case", "num_arms"),
     some(
-        [(case, size) for case in REPLAYS for size in ((3, MOST) if "," in case else (2, MOST))],
-        [("rucb", 2), ("rmed1", MOST), ("sparring", 2)],
+        CASES,
+        [("rucb", 2), ("rmed1", MOST), ("sparring", 2), *NEW],
         [
             ("merge-dts", 2),
             ("merge-dts, independent", 3),
