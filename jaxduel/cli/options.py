@@ -68,7 +68,7 @@ class Reading:
     columns: Annotated[Settings, arg(name="column")] = ()
     """a column by its role, as in winner=vote, count=games or draw=tied; may be repeated."""
     ignored: Ignored = ()
-    """a column that is not used, whatever its name; may be repeated."""
+    """a column to leave out, whatever its name; may be repeated."""
     outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
     """left, right, tie or skip for a word for the winner, as in unclear=skip; may be repeated."""
     core: MaybeCount = None

@@ -53,12 +53,12 @@ def plan(
       target: probabilities of naming the best arm.
       max_votes: most further votes.
       model: of the fit that instances are drawn from, as of `jaxduel fit`.
-      rule: which names the best arm; btl, or copeland with --model free, if left out.
+      rule: names the best arm; if left out btl, or copeland for free.
       draws: number of instances drawn.
       seeds: runs on each.
       seed: root of all randomness.
       reading: of the log.
-      out: folder for curves, tables, a figure and text; none if left out.
+      out: folder for curves, tables, a figure and text.
     """
     from jaxduel.experiments.output import OutputFolder
 

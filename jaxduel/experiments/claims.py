@@ -38,12 +38,12 @@ class Measurement:
 
     @property
     def sample(self) -> str:
-        """The number of runs in words, and what it can miss."""
+        """The number of runs, and the event that they miss with probability 2.5 %, as one in so
+        many."""
         runs = self.estimate.runs
         if runs is None:
             return "computed"
-        missed = math.floor(1 / unseen_chance(runs))
-        return f"{counted(runs, 'run')}, which can miss 1 in {missed:,}"
+        return f"{counted(runs, 'run')} (1 in {math.floor(1 / unseen_chance(runs)):,})"
 
 
 def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
@@ -155,8 +155,8 @@ def lines(claims: Sequence[Claim]) -> list[str]:
     the numbers of the claims without measurements."""
     text = [
         "Claims, by ratios of mean final regrets, [95 % intervals, allowing for an unseen run of "
-        "large regret], (ratios of medians); what so many runs can miss is missed with probability "
-        "2.5 %; ?: the limit is inside, or T is too short."
+        "large regret], (ratios of medians), runs (what they miss with probability 2.5 %); ?: the "
+        "limit is inside, or T is too short."
     ]
     measurements = [m for claim in claims for m in claim.measurements]
     where = max((len(m.where) for m in measurements), default=0)

@@ -126,7 +126,7 @@ def test_quantities_other_than_ratios_of_means_have_no_medians():
     record = Claim("it is linear", "section 5", "> 0.9", lambda found: found, 1)
     made = [record.measured([slope])]
     (text,) = [line for line in claims.lines(made) if "a slope" in line]
-    assert text.endswith("0.95 [0.93, 0.97], 50 runs, which can miss 1 in 14")
+    assert text.endswith("0.95 [0.93, 0.97], 50 runs (1 in 14)")
     (row,) = csv.DictReader(io.StringIO(claims.table(made)))
     assert (row["ratio_of_means"], row["ratio_of_medians"]) == ("", "")
     assert (float(row["value"]), int(row["num_runs"])) == (0.95, 50)
@@ -136,5 +136,5 @@ def test_each_measurement_says_what_its_runs_can_miss():
     for runs in (1, 10, 500):
         most = 1 / (1 - 0.025 ** (1 / runs))  # misses its event with probability 2.5 %
         measured = Measurement("toy", "a / b", replace(ratio(1.0), runs=runs), "undecided")
-        assert measured.sample == f"{runs} run{'s' * (runs > 1)}, which can miss 1 in {int(most)}"
+        assert measured.sample == f"{runs} run{'s' * (runs > 1)} (1 in {int(most)})"
     assert Measurement("toy", "a / b", exact(2.0), "confirmed").sample == "computed"
