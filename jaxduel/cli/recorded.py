@@ -37,4 +37,6 @@ def command_line(command: Callable[..., int], given: Mapping[str, Any]) -> str:
         elif value is not None:
             for one in map(str, value if APPENDED in marks else (value,)):
                 words += [f"{option}={one}"] if one.startswith("-") else [option, one]
-    return shlex.join(words)
+    # words hold bytes of the command line, which in any locale are to be those of UTF-8
+    raw = (word.encode(errors="surrogateescape") for word in words)
+    return shlex.join(word.decode(errors="backslashreplace") for word in raw)

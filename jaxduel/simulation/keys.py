@@ -46,10 +46,11 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
     require_root(seed, prng)
     if is_key(seed):
         return seed
+    prng = str(prng)  # of NumPy's strings, which JAX does not know
     if prng == "threefry2x32":  # `jax.random.key`, without compiling
         words: Any = np.array([0, seed], np.uint32)
         return jax.random.wrap_key_data(words, impl=prng)
-    return jax.random.key(int(seed), impl=str(prng))  # of NumPy's strings, which JAX does not know
+    return jax.random.key(int(seed), impl=prng)
 
 
 def require_root(seed: Any, prng: str) -> None:

@@ -172,7 +172,7 @@ def test_labels_of_panels_are_those_of_the_policies_that_play(panel):
 def test_horizons_of_panel_c_are_those_of_the_authors_program():
     plan = plan_of("1c")
     assert [point.at for point in plan.lines_of[0].points] == list(HORIZONS)
-    assert {data.num_runs for data, _ in plan.entries} == {200}
+    assert {data.num_runs for data, _ in plan.entries} == {1_000}
     assert {data.num_runs for data, _ in plan_of("text1c", full=True).entries} == {10_000}
 
 
