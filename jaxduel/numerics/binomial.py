@@ -6,33 +6,25 @@ slowest element is done. Here p is reflected into [0, 1/2] and each element take
 * mean below 10: inversion of the upper tail, by products that never cancel; no loop.
 * otherwise: Hormann's transformed rejection (BTRS), written relative to the mode. Displacements
   from the mode are below 2^24, hence exact in float32; the mode itself is an exact integer.
-  Everything is proposed once, then each column of eight retries one unfinished element at a time,
-  so that the stragglers cost an eighth of a pass.
 
-A way that no element takes is not executed, under `jax.vmap` too.
+Elements with n > 0 alone cost work: those of all lanes form one queue (`jaxduel.numerics.marked`).
 
 Sources: W. Hormann, "The generation of binomial random variates", Journal of Statistical
 Computation and Simulation 46 (1993); C. Loader, "Fast and accurate computation of binomial
 probabilities" (2000), for the deviance form of the acceptance ratio.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from jaxduel.numerics.lanes_last import lanes_last
+from jaxduel.numerics.marked import Across, draw_marked
 from jaxduel.numerics.stirling import stirling
-from jaxduel.numerics.threefry import bits, fold_in
-
-T = TypeVar("T")
+from jaxduel.numerics.threefry import words_of
 
 _SWITCH = 10.0  # mean from which rejection takes over; Hormann's constants need at least this
 _TERMS = 40  # the inversion's largest value: P(K > 40) < 2e-13 at mean 10
-_COLUMN = 8  # elements that share one retry per iteration
 _BLOCKED = 127 + 5  # biased exponent of 2^5: from twice that on, sigma is scaled into [32, 64)
 
 
@@ -67,89 +59,47 @@ def binomial(key: Array, n: ArrayLike, p: ArrayLike) -> Array:
         [0.0, 0.25, 1.0]
     """
     trials, chance = jnp.broadcast_arrays(jnp.asarray(n, jnp.int32), jnp.asarray(p, jnp.float32))
-    shape, size = trials.shape, trials.size
-    if size == 0:
+    shape = trials.shape
+    if trials.size == 0:
         return jnp.zeros(shape, jnp.int32)
-    rows = min(_COLUMN, size)
-    padding = (0, -size % rows)
-    trials = jnp.pad(trials.ravel(), padding).reshape(rows, -1)
-    chance = jnp.pad(chance.ravel(), padding).reshape(rows, -1)
-    mirrored = chance > 0.5
-    draws = _draw(key, trials, jnp.where(mirrored, 1.0 - chance, chance))
-    return jnp.where(mirrored, trials - draws, draws).ravel()[:size].reshape(shape)
+    trials, chance = jnp.atleast_1d(trials), jnp.atleast_1d(chance)
+    drawn = _drawn(key, trials, chance, trials > 0)
+    return drawn.reshape(shape)
 
 
-@lanes_last
-def _draw(key: Array, n: Array, p: Array) -> Array:
-    """Draws for p <= 1/2. n int32 (R, C), p float32 (R, C) -> int32 (R, C); lanes, if any, last."""
-    shape, lanes = n.shape[:2], jnp.broadcast_shapes(key.shape, n.shape[2:], p.shape[2:])
-    n, p = (jnp.broadcast_to(x, (*shape, *lanes)) for x in (n, p))
-    large = n.astype(jnp.float32) * p >= _SWITCH
-    bit = lax.shift_left(jnp.int32(1), lax.broadcasted_iota(jnp.int32, n.shape, 0))
+def wins_of_pairs(key: Array, n: Array, p: Array) -> Array:
+    """Wins of each side of pairs: `binomial` numbers, and at (j, i) what is left at (i, j).
 
-    def first_words(active: Array, _: Array) -> Array:
-        return _words(key, jnp.where(active, 0, -1), shape)
+    Args:
+        key: as for `binomial`.
+        n: (K, K) int32, numbers of trials at i < j; other entries are not read.
+        p: (K, K) float32, success probabilities there.
 
-    def invert(active: Array, draws: Array) -> Array:
-        small = ~large & active
-        value = _invert(words, jnp.where(small, n, 0), jnp.where(small, p, 0.0))
-        return jnp.where(small, value, draws)
-
-    def propose(active: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        here = large & active
-        value, accepted = _propose(words, jnp.where(here, n, 64), jnp.where(here, p, 0.5))
-        rejected = jnp.where(here & ~accepted, bit, 0)
-        return jnp.where(here, value, carry[0]), jnp.sum(rejected, axis=0, dtype=jnp.int32)
-
-    def retry(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        trial, draws, pending = carry
-        lowest = pending & -pending  # the first unfinished row of each column, as a bit
-        chosen = (lowest & bit) != 0
-        n_chosen = jnp.sum(jnp.where(chosen, n, 0), axis=0, dtype=jnp.int32)
-        p_chosen = jnp.sum(jnp.where(chosen, p, 0.0), axis=0)
-        busy = pending != 0
-        words = _words(key, trial, shape[1:])
-        value, accepted = _propose(
-            words, jnp.where(busy, n_chosen, 64), jnp.where(busy, p_chosen, 0.5)
-        )
-        draws = jnp.where(chosen & accepted, value, draws)
-        return trial + 1, draws, jnp.where(accepted, pending ^ lowest, pending)
-
-    words = jnp.zeros((2, *shape, *key.shape), jnp.uint32)
-    words = _if_needed(jnp.any(n > 0), first_words, words)
-    draws = jnp.zeros_like(n)
-    draws = _if_needed(jnp.any(~large & (n > 0)), invert, draws)
-    if shape == (1, 1):  # the loop is all that is needed: half as much to compile
-        trial, pending = jnp.zeros((), jnp.int32), large[0].astype(jnp.int32)
-    else:
-        trial, pending = jnp.ones((), jnp.int32), jnp.zeros(n.shape[1:], jnp.int32)
-        draws, pending = _if_needed(jnp.any(large), propose, (draws, pending))
-    start = (trial, draws, pending)
-    return lax.while_loop(lambda carry: jnp.any(carry[2] != 0), retry, start)[1]
-
-
-def _if_needed(needed: Array, step: Callable[[Array, T], T], value: T) -> T:
-    """step(True, value) if needed, else value: skipped under vmap, too, unlike `lax.cond`.
-
-    What `step` computes has to depend on its first argument, a traced True: XLA would move
-    everything else out of the loop and compute it in any case.
+    Returns:
+        (K, K) int32.
     """
-    return lax.while_loop(
-        lambda carry: carry[0],
-        lambda carry: (jnp.zeros_like(carry[0]), step(*carry)),
-        (needed, value),
-    )[1]
+    return _drawn(key, n, p, jnp.triu(n > 0, 1), across=_rest)
 
 
-def _words(key: Array, trial: Array, shape: tuple[int, ...]) -> Array:
-    """Two fresh words per element for the trial-th proposal, uint32 (2, *shape, *lanes)."""
+def _drawn(key: Array, n: Array, p: Array, marked: Array, across: Across | None = None) -> Array:
+    """Draws of (..., N) arrays where marked, else 0."""
+    return draw_marked(_draw, 0, words_of(key), marked, jnp.zeros_like(n), n, p, across=across)
 
-    def of(key: Array) -> Array:
-        return bits(fold_in(key, trial), (2, *shape))
 
-    for _ in range(key.ndim):
-        of = jax.vmap(of, in_axes=-1, out_axes=-1)
-    return of(key)
+def _rest(successes: Array, n: Array, *_: Array) -> Array:
+    """The failures."""
+    return n - successes
+
+
+def _draw(words: Array, n: Array, p: Array, *_: Array) -> tuple[Array, Array]:
+    """A proposal of either way, int32, and whether it is the draw, bool."""
+    mirrored = p > 0.5
+    p = jnp.where(mirrored, 1.0 - p, p)
+    large = n.astype(jnp.float32) * p >= _SWITCH
+    inverted = _invert(words, jnp.where(large, 0, n), jnp.where(large, 0.0, p))
+    proposed, accepted = _propose(words, jnp.where(large, n, 64), jnp.where(large, p, 0.5))
+    value = jnp.where(large, proposed, inverted)
+    return jnp.where(mirrored, n - value, value), accepted | ~large
 
 
 def _invert(words: Array, n: Array, p: Array) -> Array:

@@ -20,20 +20,21 @@ from jax.custom_batching import custom_vmap
 
 from jaxduel.numerics.choice import nth_bit, pack_bits
 from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.queues import owners
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import KeyWords, random_words
 
 _WORD = 32
 Proposing = Callable[..., tuple[jax.Array, jax.Array]]
+Across = Callable[..., jax.Array]
 
 _FEWEST_SLOTS, _MANY_SLOTS = 64, 128
-_MOST_PAIRS = 2**15
 _TRIES = 4
 """Proposals of a slot in a turn on an accelerator: 0.9997 of the entries need no further turn."""
 _MOST_ENTRIES = 2**30
 """Most entries of one queue: places in it, and slots beyond its end, are int32."""
-_GOES_ON = 0x7FC0600D
-"""In place of a number whose trials go on: a NaN that no arithmetic has."""
+_GOES_ON = {"float32": 0x7FC0600D, "int32": -(2**31)}
+"""In place of a number whose trials go on: a NaN that no arithmetic has; the least integer."""
 
 
 def draw_marked(
@@ -43,30 +44,67 @@ def draw_marked(
     marked: jax.Array,
     drawn: jax.Array,
     *parameters: jax.Array,
+    across: Across | None = None,
 ) -> jax.Array:
     """Numbers drawn, each in as many trials as it takes, where marked.
 
     Args:
       propose: an elementwise function of random words, uint32 (2, ...), and the parameters, to a
-        number, float32, and whether it ends the trials, bool. It must be the same object in every
-        call and close over no array.
+        number, float32 or int32, and whether it ends the trials, bool. It must be the same object
+        in every call and close over no array.
       stream: of the random words; this function uses all from `stream` on.
       seed: the step's seed; () each.
       marked: (..., N) bool, the entries to draw.
-      drawn: (..., N) float32, the numbers elsewhere.
+      drawn: (..., N), the numbers elsewhere, of the same dtype; none the least integer.
       *parameters: (..., N) each.
+      across: for arrays (N, N) of pairs, marked on one side of the diagonal: a function of a number
+        and its parameters to the number across the diagonal. Then `propose` and `across` have the
+        parameters' entries across the diagonal, too, behind the others. Like `propose` it is the
+        same object in every call.
 
     Returns:
-      (..., N) float32.
+      (..., N), like `drawn`.
     """
+    if across is not None and for_accelerator():
+        parameters = _both_ways(parameters)
     rows = (x.reshape(1, -1, x.shape[-1]) for x in (marked, drawn, *parameters))
     serve = _served_by_many if for_accelerator() else _served
-    served = _queue(serve, propose, stream)(seed.first[None], seed.second[None], *rows)
-    return served.reshape(marked.shape)
+    draws = _Draws(propose, stream, across)
+    served = _queue(serve, draws)(seed.first[None], seed.second[None], *rows)
+    served = served.reshape(marked.shape)
+    if across is not None and for_accelerator():
+        return _mirrored(across, marked, served, parameters)
+    return served
+
+
+class _Draws(NamedTuple):
+    """The static arguments of a queue."""
+
+    propose: Proposing
+    stream: int
+    across: Across | None
+
+
+def _both_ways(parameters: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    """The parameters of pairs, and behind them those across the diagonal."""
+    return *parameters, *(jnp.swapaxes(x, -1, -2) for x in parameters)
+
+
+def _mirrored(
+    across: Across, marked: jax.Array, numbers: jax.Array, parameters: tuple[jax.Array, ...]
+) -> jax.Array:
+    """The numbers of pairs, and where a pair is marked the number across the diagonal."""
+    other = jnp.where(marked, across(numbers, *parameters), 0)
+    there = jnp.swapaxes(marked, -1, -2)
+    return jnp.where(there, jnp.swapaxes(other, -1, -2), numbers)
 
 
 def where_marked(
-    work: Callable[..., jax.Array], marked: jax.Array, values: jax.Array, *parameters: jax.Array
+    work: Callable[..., jax.Array],
+    marked: jax.Array,
+    values: jax.Array,
+    *parameters: jax.Array,
+    across: Across | None = None,
 ) -> jax.Array:
     """`work(*parameters)` where marked, `values` elsewhere; only marked entries cost the work.
 
@@ -78,14 +116,17 @@ def where_marked(
       marked: (..., N) bool.
       values: (..., N) float32.
       *parameters: (..., N) each.
+      across: as for `draw_marked`.
 
     Returns:
       (..., N) float32.
     """
     if for_accelerator():
-        return jnp.where(marked, work(*parameters), values)
+        read = _both_ways(parameters) if across else parameters
+        numbers = jnp.where(marked, work(*read), values)
+        return _mirrored(across, marked, numbers, read) if across else numbers
     nobody = KeyWords(jnp.uint32(0), jnp.uint32(0))
-    return draw_marked(_at_once(work), 0, nobody, marked, values, *parameters)
+    return draw_marked(_at_once(work), 0, nobody, marked, values, *parameters, across=across)
 
 
 @cache
@@ -100,9 +141,9 @@ def _at_once(work: Callable[..., jax.Array]) -> Proposing:
 
 
 @cache
-def _queue(serve: Callable[..., jax.Array], propose: Proposing, stream: int) -> Any:
+def _queue(serve: Callable[..., jax.Array], draws: _Draws) -> Any:
     """`_served_in_parts` such that vmapping it adds lanes to the queue, not a loop in step."""
-    queue = custom_vmap(partial(_served_in_parts, serve, propose, stream))
+    queue = custom_vmap(partial(_served_in_parts, serve, draws))
 
     @queue.def_vmap
     def _(size: int, batched: list[bool], *lanes: jax.Array) -> tuple[jax.Array, bool]:
@@ -122,14 +163,13 @@ class _Lanes(NamedTuple):
     first: jax.Array  # (L,) uint32, of the seeds, like `second`
     second: jax.Array
     marked: jax.Array  # (L, R, N) bool; each row is packed by itself, which costs less
-    drawn: jax.Array  # (L, R, N) float32
+    drawn: jax.Array  # (L, R, N) float32 or int32
     parameters: tuple[jax.Array, ...]  # (L, R, N) each
 
 
 def _served_in_parts(
     serve: Callable[..., jax.Array],
-    propose: Proposing,
-    stream: int,
+    draws: _Draws,
     first: jax.Array,
     second: jax.Array,
     marked: jax.Array,
@@ -143,48 +183,98 @@ def _served_in_parts(
     parts = []
     for start in range(0, total, each):
         here = jax.tree.map(lambda x, start=start: x[start : start + each], lanes)
-        parts.append(serve(propose, stream, here))
+        parts.append(serve(draws, here))
     return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
 
-def _served(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
+def _served(draws: _Draws, lanes: _Lanes) -> jax.Array:
     """Serves the queue of the marked entries."""
+    propose, stream, across = draws
     first, second, marked, before, parameters = lanes
     total, rows, num = marked.shape
     words = jax.vmap(jax.vmap(pack_bits))(marked)  # (L, R, N / 32)
-    per_row = words.shape[2]
-    words = words.ravel()
-    counts = lax.population_count(words).astype(jnp.int32)
-    ends = jnp.cumsum(counts, dtype=jnp.int32)
+    per_row, width = words.shape[2], min(num, _WORD)
     slots = _slots(total, rows * num)
+    queue = _queue_of(words.ravel(), slots)
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        number, trial, following, drawn = carry  # number: the slots' places in the queue
-        waiting = number < ends[-1]
-        word = jnp.minimum(_first_beyond(ends, number), len(ends) - 1)
-        bit = nth_bit(words[word], number - (ends[word] - counts[word]))
+        at, trial, following, place, drawn = carry
+        free = at < 0
+        rank = jnp.cumsum(free, dtype=jnp.int32)
+        come, places = _next_entries(queue, following, place, slots, width)
+        at = jnp.where(free, come[jnp.maximum(rank - 1, 0)], at)
+        following = following + rank[-1]
+        place = places[jnp.minimum(rank[-1], slots - 1)]
+        waiting, entry = at >= 0, jnp.maximum(at, 0)
+        word, column = entry // width, entry % width
         lane, row = word // (rows * per_row), word // per_row % rows
-        column = word % per_row * _WORD + bit
+        column = word % per_row * _WORD + column
         position = row * num + column
         here = KeyWords(first[lane], second[lane])
         pair = random_words(here, position, stream + trial)
-        proposed = propose(jnp.stack(pair), *(x[lane, row, column] for x in parameters))
+        read = [x[lane, row, column] for x in parameters]
+        if across is not None:
+            read += [x[lane, column, row] for x in parameters]
+        proposed = propose(jnp.stack(pair), *read)
         y, ends_here = _computed_once(*proposed, trial[0] < 0)
         done = ends_here & waiting
-        place = jnp.where(done, lane * (rows * num) + position, marked.size)
-        drawn = drawn.at[place].set(y, mode="drop")
-        rank = jnp.cumsum(done, dtype=jnp.int32)
-        number = jnp.where(done, following + rank - 1, number)
-        return number, jnp.where(done, 0, trial + 1), following + rank[-1], drawn
+        start = jnp.where(done, lane * (rows * num), marked.size)
+        drawn = drawn.at[start + position].set(y, mode="drop")
+        if across is not None:
+            drawn = drawn.at[start + column * num + row].set(across(y, *read), mode="drop")
+        return jnp.where(done, -1, at), jnp.where(done, 0, trial + 1), following, place, drawn
 
-    start = (
-        lax.iota(jnp.int32, slots),
-        jnp.zeros(slots, jnp.int32),
-        jnp.int32(slots),
-        before.ravel(),
-    )
-    drawn = lax.while_loop(lambda carry: jnp.any(carry[0] < ends[-1]), turn, start)[3]
+    nobody = jnp.full(slots, -1, jnp.int32)
+    start = (nobody, jnp.zeros(slots, jnp.int32), jnp.int32(0), jnp.int32(0), before.ravel())
+    drawn = lax.while_loop(
+        lambda carry: (carry[2] < queue.size) | jnp.any(carry[0] >= 0), turn, start
+    )[4]
     return drawn.reshape(marked.shape)
+
+
+class _Queue(NamedTuple):
+    """The marked entries in order, as bits of words."""
+
+    words: jax.Array  # (W,) uint32
+    starts: jax.Array  # (W,) int32, marked entries before each word
+    filled: jax.Array  # (W + S + 1,) int32, numbers of the words that have any; W behind them
+    size: jax.Array  # () int32, of marked entries
+
+
+def _queue_of(words: jax.Array, slots: int) -> _Queue:
+    """The queue of the bits of (W,) words."""
+    counts, size = lax.population_count(words).astype(jnp.int32), len(words)
+    ends, is_filled = jnp.cumsum(counts, dtype=jnp.int32), counts > 0
+    place = jnp.where(is_filled, jnp.cumsum(is_filled, dtype=jnp.int32) - 1, 2 * size + slots)
+    filled = jnp.full(size + slots + 1, size, jnp.int32)
+    filled = filled.at[place].set(lax.iota(jnp.int32, size), mode="drop")
+    return _Queue(words, ends - counts, filled, ends[-1])
+
+
+def _next_entries(
+    queue: _Queue, following: jax.Array, place: jax.Array, slots: int, width: int
+) -> tuple[jax.Array, jax.Array]:
+    """The next entries of the queue.
+
+    Args:
+      queue: the queue.
+      following: () int32, the number of the first of them.
+      place: () int32, that of its word among those that are filled, or of the word before.
+      slots: S.
+      width: bits of a word.
+
+    Returns:
+      (S,) int32, the entries, word times width plus bit, -1 beyond the last; (S,) int32, the places
+      of their words.
+    """
+    here = lax.dynamic_slice(queue.filled, (place,), (slots + 1,))  # the first may be used up
+    there = here < len(queue.words)
+    starts = jnp.where(there, queue.starts.at[here].get(mode="clip"), jnp.iinfo(jnp.int32).max)
+    which = owners(starts, following, slots)
+    word = here[which]
+    number = following + lax.iota(jnp.int32, slots)
+    bit = nth_bit(queue.words.at[word].get(mode="clip"), number - starts[which])
+    return jnp.where(number < queue.size, word * width + bit, -1), place + which
 
 
 def _computed_once(
@@ -193,18 +283,20 @@ def _computed_once(
     """A proposal, kept in memory as one array: XLA would compute all of it for each of the two.
 
     Args:
-      number: float32, of any shape.
+      number: float32 or int32, of any shape.
       ends_here: bool, the same shape.
       never: as for `materialize`.
     """
-    word = jnp.where(ends_here, lax.bitcast_convert_type(number, jnp.int32), _GOES_ON)
+    goes_on = _GOES_ON[number.dtype.name]
+    word = jnp.where(ends_here, lax.bitcast_convert_type(number, jnp.int32), goes_on)
     word = materialize(word, never)
-    return lax.bitcast_convert_type(word, jnp.float32), word != _GOES_ON
+    return lax.bitcast_convert_type(word, number.dtype), word != goes_on
 
 
-def _served_by_many(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array:
+def _served_by_many(draws: _Draws, lanes: _Lanes) -> jax.Array:
     """`_served` with a slot for each lane, which takes every L-th entry and tries several times at
-    once."""
+    once; without `across`."""
+    propose, stream, _ = draws
     size, slots = lanes.marked.size, len(lanes.marked)
     num = size // slots
     first, second, marked, before, parameters = jax.tree.map(jnp.ravel, lanes)
@@ -235,16 +327,6 @@ def _served_by_many(propose: Proposing, stream: int, lanes: _Lanes) -> jax.Array
     )
     drawn = lax.while_loop(lambda carry: jnp.any(carry[0] < ends[-1]), turn, start)[2]
     return drawn.reshape(lanes.marked.shape)
-
-
-def _first_beyond(ends: jax.Array, numbers: jax.Array) -> jax.Array:
-    """The index of the first of ascending `ends` above each number, (S,) int32.
-
-    A few are compared with all, in one pass; more take a binary search, a loop of several passes.
-    """
-    if len(ends) * len(numbers) > _MOST_PAIRS:
-        return jnp.searchsorted(ends, numbers, side="right", method="scan").astype(jnp.int32)
-    return jnp.sum(ends[:, None] <= numbers, axis=0, dtype=jnp.int32)
 
 
 def _slots(lanes: int, entries: int) -> int:

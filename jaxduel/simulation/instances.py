@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.numerics import binomial, normal
+from jaxduel.numerics.binomial import wins_of_pairs
 from jaxduel.numerics.threefry import bits, fold_in, uniform23
 from jaxduel.policies.base import WITHHELD, Batch, Duel, Plan, Pull, PullBatch
 from jaxduel.policies.counts import add_result, duel_result
@@ -30,11 +31,13 @@ class Instance(Protocol):
         """The outcome of a plan for one comparison or pull, for an entry of what `noise` gave."""
         ...
 
-    def sample_batch(
-        self, key: jax.Array, arms: jax.Array, plan: Any, made: jax.Array
-    ) -> jax.Array:
+    def of_arms(self, arms: jax.Array) -> Any:
+        """The instance with the policy's arms for its own."""
+        ...
+
+    def sample_batch(self, key: jax.Array, plan: Any, made: jax.Array) -> jax.Array:
         """The outcome of a plan for a round, drawn as sums, with the number of comparisons or pulls
-        made before it: () int32."""
+        made before it, () int32; of the instance `of_arms`."""
         ...
 
     def no_outcomes(self) -> Any:
@@ -80,31 +83,29 @@ class Duels(NamedTuple):
         lost = jnp.where(luck < decisive, jnp.int32(-1), jnp.int32(WITHHELD))
         return jnp.where(luck < decisive * wins, jnp.int32(1), lost)
 
-    def sample_batch(
-        self, key: jax.Array, arms: jax.Array, plan: Batch, made: jax.Array
-    ) -> jax.Array:
+    def of_arms(self, arms: jax.Array) -> Duels:
+        """The preferences, and ties, of the policy's arms."""
+        pair = ..., arms[:, None], arms
+        ties = None if self.ties is None else self.ties[pair]
+        return self._replace(preferences=self.preferences[pair], ties=ties)
+
+    def sample_batch(self, key: jax.Array, plan: Batch, made: jax.Array) -> jax.Array:
         """(K, K) int32: wins of i over j. Comparisons are made pair by pair, (0, 0) first, (0, 1)
         next, which says in what stretch they are."""
-        upper = np.triu_indices(self.preferences.shape[-1], 1)
-        n, pair = plan.counts[upper], (arms[upper[0]], arms[upper[1]])
+        n = plan.counts
         if self.ties is not None:
             key, of_ties = fold_in(key, 0), fold_in(key, 1)
-            n = n - binomial(of_ties, n, self.ties[pair])
+            n = n - jnp.triu(wins_of_pairs(of_ties, n, self.ties), 1)
         if self.changes is None:
-            won = binomial(key, n, self.preferences[pair])
-        else:
-            rows = jnp.cumsum(plan.counts, axis=1, dtype=jnp.int32)
-            starts = jnp.cumsum(rows[:, -1], dtype=jnp.int32) - rows[:, -1]
-            last = (rows + starts[:, None])[upper]
-            before = jnp.clip((self.changes - made)[:, None] - (last - n), 0, n)
-            parts = jnp.diff(before, axis=0, prepend=0, append=n[None])
-            keys = jax.vmap(fold_in, in_axes=(None, 0))(
-                key, jnp.arange(len(parts), dtype=jnp.int32)
-            )
-            each = jax.vmap(binomial)(keys, parts, self.preferences[:, *pair])
-            won = jnp.sum(each, axis=0, dtype=jnp.int32)
-        table = jnp.concatenate([won, n - won, jnp.zeros(1, jnp.int32)])
-        return table.at[_places(upper)].get(mode="promise_in_bounds")
+            return wins_of_pairs(key, n, self.preferences)
+        rows = jnp.cumsum(plan.counts, axis=1, dtype=jnp.int32)
+        starts = jnp.cumsum(rows[:, -1], dtype=jnp.int32) - rows[:, -1]
+        last = rows + starts[:, None]
+        before = jnp.clip((self.changes - made)[:, None, None] - (last - n), 0, n)
+        parts = jnp.diff(before, axis=0, prepend=0, append=n[None])
+        keys = jax.vmap(fold_in, in_axes=(None, 0))(key, jnp.arange(len(parts), dtype=jnp.int32))
+        each = jax.vmap(wins_of_pairs)(keys, parts, self.preferences)
+        return jnp.sum(each, axis=0, dtype=jnp.int32)
 
     def no_outcomes(self) -> jax.Array:
         """(K, K) int32."""
@@ -134,13 +135,14 @@ class GaussianArms(NamedTuple):
         arm = arms[plan.arm]
         return self.means[arm] + self.std[arm] * noise
 
-    def sample_batch(
-        self, key: jax.Array, arms: jax.Array, plan: PullBatch, made: jax.Array
-    ) -> jax.Array:
+    def of_arms(self, arms: jax.Array) -> GaussianArms:
+        """The rewards of the policy's arms."""
+        return GaussianArms(self.means[arms], self.std[arms])
+
+    def sample_batch(self, key: jax.Array, plan: PullBatch, made: jax.Array) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
         n = plan.counts.astype(jnp.float32)
-        noise = self.std[arms] * jnp.sqrt(n) * normal(key, n.shape)
-        return n * self.means[arms] + noise
+        return n * self.means + self.std * jnp.sqrt(n) * normal(key, n.shape)
 
     def no_outcomes(self) -> jax.Array:
         """(K,) float32."""
@@ -176,11 +178,13 @@ class BernoulliArms(NamedTuple):
         """() float32: the reward."""
         return (noise < self.means[arms[plan.arm]]).astype(jnp.float32)
 
-    def sample_batch(
-        self, key: jax.Array, arms: jax.Array, plan: PullBatch, made: jax.Array
-    ) -> jax.Array:
+    def of_arms(self, arms: jax.Array) -> BernoulliArms:
+        """The rewards of the policy's arms."""
+        return BernoulliArms(self.means[arms])
+
+    def sample_batch(self, key: jax.Array, plan: PullBatch, made: jax.Array) -> jax.Array:
         """(K,) float32: the sum of each arm's rewards."""
-        return binomial(key, plan.counts, self.means[arms]).astype(jnp.float32)
+        return binomial(key, plan.counts, self.means).astype(jnp.float32)
 
     def no_outcomes(self) -> Rewards:
         """(K,) int32 each."""
@@ -252,26 +256,11 @@ def plays_of(plan: Plan, num_arms: int) -> jax.Array:
     if isinstance(plan, PullBatch):
         return plan.counts.astype(jnp.uint32)
     if isinstance(plan, Batch):
-        counts = plan.counts.astype(jnp.uint32)
-        along, across = (jnp.sum(counts, axis=axis, dtype=jnp.uint32) for axis in (0, 1))
-        return along + across
+        along, across = (jnp.sum(plan.counts, axis=axis, dtype=jnp.int32) for axis in (0, 1))
+        return along.astype(jnp.uint32) + across.astype(jnp.uint32)
     arms = jnp.arange(num_arms, dtype=jnp.int32)
     parts = [(arms == arm).astype(jnp.uint32) for arm in plan]
     return parts[0] + parts[1] if len(parts) == 2 else parts[0]
-
-
-def _places(upper: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Where (i, j) finds its wins in a list of wins of i over j for P pairs i < j, of wins of j
-    over i for these, and a zero for the diagonal: (K, K) int32.
-
-    An accelerator gathers them much faster than it scatters them.
-    """
-    pairs = len(upper[0])
-    num = upper[1].max(initial=0) + 1
-    places = np.full((num, num), 2 * pairs, np.int32)
-    places[upper] = np.arange(pairs)
-    places[upper[::-1]] = np.arange(pairs, 2 * pairs)
-    return places
 
 
 def _coins(keys: jax.Array) -> jax.Array:

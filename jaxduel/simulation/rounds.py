@@ -8,22 +8,24 @@ inside it follow from the plan.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.queues import owners
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Batch, PullBatch
 from jaxduel.simulation.ballots import Ballots, cast_batch, first_state, hear, is_full, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.instances import Instance
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import (
     Tallies,
     count,
-    enter,
     no_tallies,
     of_problem,
 )
@@ -67,7 +69,11 @@ def advance(
       of it, by committing to nothing.
     """
     unfinished = each_lane(_is_unfinished, program)
-    behind = each_lane(_is_behind, program)
+
+    def seeing(cell: Cell, setup: Setup, _: RoundLane) -> Seed:
+        return Seed(setup, cell.instance.of_arms(setup.arms))
+
+    seeds = each_lane(seeing, program)(cell, setups, lanes)
 
     def going(loop: tuple[jax.Array, RoundLane, jax.Array]) -> jax.Array:
         turn, lanes, stuck = loop
@@ -77,17 +83,9 @@ def advance(
         loop: tuple[jax.Array, RoundLane, jax.Array],
     ) -> tuple[jax.Array, RoundLane, jax.Array]:
         turn, lanes, _ = loop
-        lanes, plans, empty = each_lane(_play, program)(cell, setups, lanes)
+        lanes, plays, empty = each_lane(_play, program)(cell, seeds, lanes)
         stuck = jnp.any(empty & unfinished(cell, setups, lanes))
-
-        def record(loop: tuple[RoundLane, Any]) -> tuple[RoundLane, Any]:
-            lanes, plans = loop
-            return each_lane(_record, program)(cell, plans, lanes), plans
-
-        lanes, _ = lax.while_loop(
-            lambda loop: jnp.any(behind(cell, setups, loop[0])), record, (lanes, plans)
-        )
-        return turn + 1, lanes, stuck
+        return turn + 1, _recorded(cell, plays, lanes, program), stuck
 
     _, lanes, stuck = lax.while_loop(going, play, (jnp.int32(0), lanes, jnp.bool_(False)))
     return lanes, ~jnp.any(unfinished(cell, setups, lanes)), stuck
@@ -108,33 +106,47 @@ def _is_unfinished(cell: Cell, _: Setup, lane: RoundLane) -> jax.Array:
     return (lane.done < cell.checkpoints[-1]) & ~is_full(cell, lane.ballots)
 
 
+class Seed(NamedTuple):
+    """The part of a seed that does not change while it runs."""
+
+    setup: Setup
+    instance: Instance  # of the policy's arms
+
+
 class Played(NamedTuple):
     """A round that was played, for the checkpoints inside it."""
 
     plan: Batch | PullBatch
     totals: jax.Array  # (K,) int32: comparisons with each arm as the first, or its pulls
     starts: jax.Array  # (K,) int32: comparisons or pulls of the round before these
-    above: jax.Array | None  # (K, K) int32: of a `Batch`, sums of its counts over the rows before
+    above: jax.Array | None  # (K / R, K) int32: of a `Batch`, sums over the rows before every R-th
     began: jax.Array  # () int32: comparisons or pulls made before the round
     tallies: Tallies  # before the round
+    reached: jax.Array  # () int32: checkpoints up to its end
 
 
-def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played, jax.Array]:
+def _play(cell: Cell, seed: Seed, lane: RoundLane) -> tuple[RoundLane, Played, jax.Array]:
     """One round of one seed."""
-    policy, number = cell.policy, lane.round + 1
+    policy, setup, number = cell.policy, seed.setup, lane.round + 1
     key = fold_in(setup.policy, number)
     plan: Batch | PullBatch = policy.act(lane.state, key)
     noise = fold_in(setup.environment, number)
-    outcome = cell.instance.sample_batch(noise, setup.arms, plan, lane.done)
+    outcome = seed.instance.sample_batch(noise, plan, lane.done)
 
     counts, above = plan.counts, None
     totals = counts
     if isinstance(plan, Batch):
         totals = jnp.sum(counts, axis=1, dtype=jnp.int32)
-        above = jnp.cumsum(counts, axis=0, dtype=jnp.int32) - counts
+        parts = jnp.pad(counts, ((0, -len(counts) % _rows(counts)), (0, 0)))
+        parts = parts.reshape(-1, _rows(counts), len(counts))
+        sums = jnp.sum(parts, axis=1, dtype=jnp.int32)
+        above = jnp.cumsum(sums, axis=0, dtype=jnp.int32) - sums
     ends = jnp.cumsum(totals, dtype=jnp.int32)
     total = ends[-1]
-    played = Played(plan, totals, ends - totals, above, lane.done, lane.tallies)
+    done, times = lane.done + total, cell.checkpoints
+    counting = lax.iota(jnp.int32, len(times)) < cell.points
+    reached = jnp.sum((times <= done) & counting, dtype=jnp.int32)
+    played = Played(plan, totals, ends - totals, above, lane.done, lane.tallies, reached)
     ballots = lane.ballots
     if ballots is not None and isinstance(plan, Batch):
         ballots = cast_batch(cell, ballots, plan, outcome)
@@ -143,43 +155,76 @@ def _play(cell: Cell, setup: Setup, lane: RoundLane) -> tuple[RoundLane, Played,
         state=state,
         round=number,
         batches=lane.batches + (total > 0),
-        done=lane.done + total,
+        done=done,
         tallies=count(cell, setup.arms, lane.tallies, plan, outcome),
         ballots=hear(cell, ballots, state),
     )
     return lane, played, total == 0
 
 
-def _is_behind(cell: Cell, setup: Setup | None, lane: RoundLane) -> jax.Array:
-    """True if a lane has reached a checkpoint that is not recorded yet: () bool."""
-    times = cell.checkpoints
-    upcoming = times[jnp.minimum(lane.cursor, times.shape[0] - 1)]
-    return (lane.cursor < cell.points) & (upcoming <= lane.done)
+def _rows(counts: jax.Array) -> int:
+    """R of a `Played`: of so many rows a checkpoint adds up one by one."""
+    return math.isqrt(len(counts))
 
 
-def _record(cell: Cell, played: Played, lane: RoundLane) -> RoundLane:
-    """Records the next checkpoint, if it lies in the round just played."""
-    behind = _is_behind(cell, None, lane)
-    times = cell.checkpoints
-    at = jnp.minimum(lane.cursor, times.shape[0] - 1)
-    now = _tallied(played, times[at] - played.began)
-    return lane._replace(cursor=lane.cursor + behind, record=enter(lane.record, at, now, behind))
+def _recorded(cell: Cell, played: Played, lanes: RoundLane, program: Program) -> RoundLane:
+    """The lanes with the checkpoints in the round just played, of all lanes one after another, as
+    many at a time as there are lanes."""
+    axes = 2 if program.stacked else 1
+    shape = lanes.cursor.shape
+
+    def flat(x: jax.Array) -> jax.Array:
+        return x.reshape(-1, *x.shape[axes:])
+
+    of_lanes, size = jax.tree.map(flat, played), lanes.cursor.size
+    cursors = lanes.cursor.ravel()
+    number = jnp.maximum(of_lanes.reached - cursors, 0)
+    ends = jnp.cumsum(number, dtype=jnp.int32)
+    starts = ends - number
+
+    def turn(loop: tuple[jax.Array, Tallies]) -> tuple[jax.Array, Tallies]:
+        first, record = loop
+        entry = first + lax.iota(jnp.int32, size)
+        lane = owners(starts, first, size)
+        at = cursors[lane] + entry - starts[lane]
+        time = cell.checkpoints[(lane // shape[-1], at) if program.stacked else at]
+
+        def tallied(lane: jax.Array, time: jax.Array) -> Tallies:
+            return _tallied(of_lanes, lane, time)
+
+        now = jax.vmap(tallied)(lane, time)
+        home = jnp.where(entry < ends[-1], lane, size)
+        record = jax.tree.map(lambda x, new: x.at[home, at].set(new, mode="drop"), record, now)
+        return first + size, record
+
+    start = (jnp.int32(0), jax.tree.map(flat, lanes.record))
+    _, record = lax.while_loop(lambda loop: loop[0] < ends[-1], turn, start)
+    record = jax.tree.map(lambda x: x.reshape(*shape, *x.shape[1:]), record)
+    return lanes._replace(cursor=lanes.cursor + number.reshape(shape), record=record)
 
 
-def _tallied(played: Played, within: jax.Array) -> Tallies:
-    """The tallies after the first `within` comparisons or pulls of a round, outcomes left out.
+def _tallied(of_lanes: Played, lane: jax.Array, time: jax.Array) -> Tallies:
+    """The tallies of a lane at a time in the round that it has just played, outcomes left out.
 
-    Of a `Batch` these are whole rows and a part of one row: O(K), if pairs are not counted.
+    Of a `Batch` these are whole rows and a part of one row: O(K^1.5), if pairs are not counted.
     """
-    counts, pairs = played.plan.counts, played.tallies.pairs
-    plays = jnp.clip(within - played.starts, 0, played.totals).astype(jnp.uint32)
-    if played.above is not None:
-        row = jnp.maximum(jnp.sum(played.starts <= within, dtype=jnp.int32) - 1, 0)
-        here = counts[row]
-        before = played.starts[row] + jnp.cumsum(here, dtype=jnp.int32) - here
-        part = jnp.clip(within - before, 0, here)
-        plays += (played.above[row] + part).astype(jnp.uint32)
-        if pairs is not None:
-            rows = jnp.arange(len(counts), dtype=jnp.int32)[:, None]
-            pairs = pairs + jnp.where(rows < row, counts, jnp.where(rows == row, part, 0))
-    return played.tallies._replace(plays=played.tallies.plays + plays, pairs=pairs)
+    counts, above = of_lanes.plan.counts, of_lanes.above
+    starts, within = of_lanes.starts[lane], time - of_lanes.began[lane]
+    tallies = jax.tree.map(lambda x: x[lane], of_lanes.tallies)
+    plays = jnp.clip(within - starts, 0, of_lanes.totals[lane])
+    if above is None:
+        return tallies._replace(plays=tallies.plays + plays.astype(jnp.uint32))
+    row = jnp.maximum(jnp.sum(starts <= within, dtype=jnp.int32) - 1, 0)
+    here = counts[lane, row]
+    before = starts[row] + jnp.cumsum(here, dtype=jnp.int32) - here
+    part = jnp.clip(within - before, 0, here)
+    size = _rows(counts[0])
+    rows = row // size * size + lax.iota(jnp.int32, size)
+    last = counts.at[lane, rows].get(mode="clip")
+    plays += above[lane, row // size] + part
+    plays += jnp.sum(jnp.where(rows[:, None] < row, last, 0), axis=0, dtype=jnp.int32)
+    pairs = tallies.pairs
+    if pairs is not None:
+        rows = lax.iota(jnp.int32, len(pairs))[:, None]
+        pairs = pairs + jnp.where(rows < row, counts[lane], jnp.where(rows == row, part, 0))
+    return tallies._replace(plays=tallies.plays + plays.astype(jnp.uint32), pairs=pairs)

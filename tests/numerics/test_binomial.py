@@ -15,6 +15,7 @@ from jaxduel.numerics.binomial import (
     _mode,
     _weigh,
     binomial,
+    wins_of_pairs,
 )
 
 pytestmark = pytest.mark.thorough
@@ -260,3 +261,15 @@ def test_usable_inside_scan():
     _, draws = jax.lax.scan(step, start, jax.random.split(jax.random.key(7), 40))
     assert np.all(np.diff(np.asarray(draws, np.int64), axis=0) <= 0)
     assert np.all(draws[-1] == 0)
+
+
+def test_pairs_share_their_comparisons():
+    """The upper triangle holds the draws, the lower one what they leave; the rest is not read."""
+    n = jnp.arange(36, dtype=jnp.int32).reshape(6, 6) * 100
+    p = jnp.full((6, 6), 0.3)
+    keys = jax.random.split(jax.random.key(0), 50)
+    wins = np.asarray(jax.vmap(lambda key: wins_of_pairs(key, n, p))(keys))
+    upper = np.triu(np.asarray(n), 1)
+    np.testing.assert_array_equal(wins + wins.swapaxes(1, 2), upper + upper.T)
+    draws = np.asarray(jax.vmap(lambda key: binomial(key, n, p))(keys))
+    np.testing.assert_array_equal(np.triu(wins, 1), np.triu(draws, 1))

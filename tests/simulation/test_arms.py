@@ -30,7 +30,7 @@ def _sums(problem, counts):
 @jax.jit
 @partial(jax.vmap, in_axes=(0, None, None))
 def _drawn(key, instance, plan):
-    return instance.sample_batch(key, jnp.array([2, 1, 0]), plan, jnp.int32(0))
+    return instance.of_arms(jnp.array([2, 1, 0])).sample_batch(key, plan, jnp.int32(0))
 
 
 @pytest.mark.parametrize("problem", [GAUSSIAN, BERNOULLI], ids=["gaussian", "bernoulli"])

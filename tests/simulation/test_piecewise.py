@@ -57,7 +57,7 @@ def test_comparisons_of_a_round_are_of_their_stretch(selves):
     instance = jax.tree.map(jnp.asarray, instance_of(TURNED, 3))
     counts, arms = np.array([[0, 31, 1], [0, 0, 51], [0, 0, 0]]) + np.diag(selves), [1, 2, 0]
     plan, key = Batch(jnp.asarray(counts, jnp.int32)), jax.random.key(0)
-    draw = jax.jit(lambda made: instance.sample_batch(key, jnp.array(arms), plan, made))
+    draw = jax.jit(lambda made: instance.of_arms(jnp.array(arms)).sample_batch(key, plan, made))
     for made in (0, 3, 7, 20, 55, 60, 61):
         wins = draw(jnp.int32(made))
         np.testing.assert_array_equal(wins, _wins_in_turn(counts, arms, made))
@@ -81,7 +81,9 @@ def test_rounds_draw_each_stretch_by_its_law():
     problem = jd.problems.piecewise([soft, soft.T], [1_000])
     instance = jax.tree.map(jnp.asarray, instance_of(problem, 2))
     plan = Batch(jnp.array([[0, 4_000], [0, 0]], jnp.int32))
-    draw = jax.vmap(lambda key: instance.sample_batch(key, jnp.arange(2), plan, jnp.int32(0)))
+    draw = jax.vmap(
+        lambda key: instance.of_arms(jnp.arange(2)).sample_batch(key, plan, jnp.int32(0))
+    )
     wins = np.asarray(jax.jit(draw)(jax.random.split(jax.random.key(0), 400)))[:, 0, 1]
     mean, variance = 1_000 * 0.8 + 3_000 * 0.2, 4_000 * 0.16
     assert abs(wins.mean() - mean) < 4 * np.sqrt(variance / 400)

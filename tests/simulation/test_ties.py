@@ -40,7 +40,7 @@ def test_rounds_drop_ties_in_one_draw():
     counts = jnp.triu(jnp.full((3, 3), 1_000, jnp.int32), 1)
     keys = jax.random.split(jax.random.key(0), 100)
     arms, plan, made = jnp.arange(3), Batch(counts), jnp.int32(0)
-    draw = jax.jit(jax.vmap(lambda key: instance.sample_batch(key, arms, plan, made)))
+    draw = jax.jit(jax.vmap(lambda key: instance.of_arms(arms).sample_batch(key, plan, made)))
     wins = np.asarray(draw(keys))
     assert (np.diagonal(wins, axis1=1, axis2=2) == 0).all()
     _require_law(100 * np.asarray(counts + counts.T), wins.sum(axis=0))

@@ -11,15 +11,13 @@ from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched_dueling.rounds import (
     BatchedSettings,
     BatchedState,
-    Terms,
     account,
     all_pairs,
+    beaten_by_hoeffding,
     beaten_by_kl,
     commit,
     comparisons_per_pair,
     keep_survivors,
-    margin,
-    round_means,
     terms_of,
 )
 from jaxduel.policies.checks import require_whole
@@ -82,27 +80,14 @@ class PCOMP(BatchedSettings):
         wins = state.wins + outcome
         remaining, rounds = account(state.remaining, state.rounds, plan)
         terms = terms_of(self)
+        if self.elimination == "hoeffding":
+            beaten = beaten_by_hoeffding(self, state.active, state.batch, outcome, terms)
+        else:
+            beaten = beaten_by_kl(self, state.active, wins, terms)
         return BatchedState(
-            active=survivors_of_all_pairs(self, state.active, state.batch, wins, outcome, terms),
+            active=keep_survivors(state.active, beaten),
             wins=wins,
             batch=state.batch + 1,
             remaining=remaining,
             rounds=rounds,
         )
-
-
-def survivors_of_all_pairs(
-    settings: BatchedSettings,
-    active: jax.Array,
-    batch: jax.Array,
-    wins: jax.Array,
-    round_wins: jax.Array,
-    terms: Terms,
-) -> jax.Array:
-    """The arms that are left after a round of all pairs (lines 5 to 7): (K,) bool."""
-    if settings.elimination == "hoeffding":
-        gamma = margin(settings, comparisons_per_pair(settings, batch), terms)
-        beaten = jnp.any((round_means(round_wins) > 0.5 + gamma) & active[:, None], axis=0)
-    else:
-        beaten = beaten_by_kl(settings, active, wins, terms)
-    return keep_survivors(active, beaten)

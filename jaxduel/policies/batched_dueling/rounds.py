@@ -12,15 +12,21 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import count_true, evidence_against_half
+from jaxduel.numerics.choice import pack_bits
+from jaxduel.numerics.marked import where_marked
 from jaxduel.policies.base import Batch
 from jaxduel.policies.checks import require, require_horizon, require_whole
 
 _TIE = 1.0 + 1e-6
 """Evidence equal to the threshold does not eliminate: for K = 2^m, 2 m losses without a win weigh
 exactly 2 log K, and float32 rounding must not decide."""
+
+_FEW_ARMS = 16
+"""Up to so many arms the evidence of all pairs costs less than a choice among them."""
 
 ELIMINATIONS = ("kl", "kl-safe", "kl-log-horizon", "hoeffding")
 
@@ -145,12 +151,19 @@ def commit(pairs: jax.Array, active: jax.Array, per_pair: jax.Array, remaining: 
     Returns:
       The counts; their sum is at most `remaining`, and no intermediate number exceeds int32.
     """
-    num = active.shape[0]
     pairs = jnp.triu(pairs, 1)
-    rank = (jnp.cumsum(pairs.ravel(), dtype=jnp.int32) - pairs.ravel()).reshape(num, num)
+    in_rows = lax.population_count(jax.vmap(pack_bits)(pairs))
+    number = jnp.sum(in_rows.astype(jnp.int32), axis=1, dtype=jnp.int32)
     whole = remaining // per_pair
+    left = whole - (jnp.cumsum(number, dtype=jnp.int32) - number)  # of the whole pairs, by rows
+    is_cut = (left >= 0) & (left < number)
+    cut = pairs[lax.argmax(is_cut, 0, jnp.int32)]
+    rank = jnp.cumsum(cut, dtype=jnp.int32) - cut
     part = remaining - whole * per_pair
-    counts = jnp.where(rank < whole, per_pair, jnp.where(rank == whole, part, 0))
+    last = jnp.sum(jnp.where(is_cut, left, 0), dtype=jnp.int32)
+    in_cut = jnp.where(rank < last, per_pair, jnp.where(rank == last, part, 0))
+    in_row = jnp.where(left >= number, per_pair, 0)
+    counts = jnp.where(is_cut[:, None], in_cut, in_row[:, None])
     alone = count_true(active) == 1
     itself = jnp.diag(jnp.where(active & alone, remaining, 0))
     return Batch(jnp.where(pairs & ~alone, counts, 0) + itself)
@@ -161,10 +174,9 @@ def all_pairs(active: jax.Array) -> jax.Array:
     return active[:, None] & active[None, :]
 
 
-def round_means(wins: jax.Array) -> jax.Array:
-    """p_hat_ij of one round's (K, K) wins; 1/2 for a pair that was not compared, and on the
-    diagonal."""
-    n = wins + wins.T
+def round_means(wins: jax.Array, losses: jax.Array) -> jax.Array:
+    """p_hat of one round's counts, of any shape; 1/2 where nothing was compared."""
+    n = wins + losses
     return jnp.where(n > 0, wins / jnp.maximum(n, 1), 0.5)
 
 
@@ -181,17 +193,64 @@ def kl_threshold(settings: BatchedSettings, terms: Terms) -> jax.Array:
     return log_horizon
 
 
-def surely_loses(wins: jax.Array, threshold: jax.Array) -> jax.Array:
-    """True where i has lost to j with evidence above a threshold: (K, K) bool, of all rounds."""
-    return (wins < wins.T) & (evidence_against_half(wins, wins.T) > threshold * _TIE)
+def evidence_of_losses(wins: jax.Array, losses: jax.Array) -> jax.Array:
+    """Evidence that the side of `wins` is the weaker one of a pair, negative where the other side
+    has fewer wins: float32."""
+    return jnp.sign(losses - wins).astype(jnp.float32) * evidence_against_half(wins, losses)
+
+
+def _opposite(evidence: jax.Array, *_: jax.Array) -> jax.Array:
+    return -evidence
+
+
+def evidence_between(wins: jax.Array, pairs: jax.Array) -> jax.Array:
+    """Evidence that i loses to j, (K, K) float32, negative where j loses to i.
+
+    Args:
+      wins: (K, K) int32, of all rounds.
+      pairs: (K, K) bool, the pairs that are asked for, both ways; the others have 0.
+    """
+    if len(wins) <= _FEW_ARMS:
+        return jnp.where(pairs, evidence_of_losses(wins, wins.T), 0.0)
+    pairs, nothing = jnp.triu(pairs, 1), jnp.zeros(wins.shape, jnp.float32)
+    return where_marked(evidence_of_losses, pairs, nothing, wins, across=_opposite)
+
+
+def above(lead: jax.Array, threshold: jax.Array) -> jax.Array:
+    """True where evidence exceeds a threshold for sure."""
+    return lead > threshold * _TIE
+
+
+def losers(evidence: jax.Array, threshold: jax.Array) -> jax.Array:
+    """The arms that lose to another one with `evidence_between` above a threshold: (K,) bool."""
+    return jnp.any(above(evidence, threshold), axis=1)
 
 
 def beaten_by_kl(
     settings: BatchedSettings, active: jax.Array, wins: jax.Array, terms: Terms
 ) -> jax.Array:
     """The active arms that the KL criterion eliminates: (K,) bool."""
-    surely = surely_loses(wins, kl_threshold(settings, terms))
-    return active & jnp.any(surely & active[None, :], axis=1)
+    evidence = evidence_between(wins, all_pairs(active))
+    return losers(evidence, kl_threshold(settings, terms))
+
+
+def beaten_in_round(round_wins: jax.Array, by: jax.Array, bound: jax.Array) -> jax.Array:
+    """The arms whose rival among `by`, (K,) bool, had a mean above a bound in a round: (K,)
+    bool."""
+    return jnp.any((round_means(round_wins, round_wins.T) > bound) & by[:, None], axis=0)
+
+
+def beaten_by_hoeffding(
+    settings: BatchedSettings,
+    active: jax.Array,
+    batch: jax.Array,
+    round_wins: jax.Array,
+    terms: Terms,
+) -> jax.Array:
+    """The arms that lose to an active one in a round of all pairs (Algorithm 1, lines 5 to 7): (K,)
+    bool."""
+    gamma = margin(settings, comparisons_per_pair(settings, batch), terms)
+    return beaten_in_round(round_wins, active, 0.5 + gamma)
 
 
 def keep_survivors(active: jax.Array, beaten: jax.Array) -> jax.Array:
@@ -206,7 +265,8 @@ def keep_survivors(active: jax.Array, beaten: jax.Array) -> jax.Array:
 
 def account(remaining: jax.Array, rounds: jax.Array, plan: Batch) -> tuple[jax.Array, jax.Array]:
     """`remaining` and `rounds` after a batch was played."""
-    played = jnp.sum(plan.counts, dtype=jnp.int32)
+    # as the loop over rounds adds them up: a plain sum would be another pass over all pairs
+    played = jnp.cumsum(jnp.sum(plan.counts, axis=1, dtype=jnp.int32), dtype=jnp.int32)[-1]
     return remaining - played, rounds + (played > 0)
 
 

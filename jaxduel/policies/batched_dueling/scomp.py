@@ -9,20 +9,29 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.policies.base import Batch, Key
-from jaxduel.policies.batched_dueling.pcomp import survivors_of_all_pairs
 from jaxduel.policies.batched_dueling.rounds import (
     Terms,
     account,
     all_pairs,
-    beaten_by_kl,
+    beaten_by_hoeffding,
+    beaten_in_round,
     commit,
     comparisons_per_pair,
+    evidence_between,
     keep_survivors,
+    kl_threshold,
+    losers,
     margin,
     round_means,
     terms_of,
 )
-from jaxduel.policies.batched_dueling.seeds import SeededSettings, leads, sample_seeds, terms_after
+from jaxduel.policies.batched_dueling.seeds import (
+    SeededSettings,
+    leads,
+    sample_seeds,
+    switches_by_kl,
+    terms_after,
+)
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -37,6 +46,7 @@ class SCOMPState(NamedTuple):
     remaining: jax.Array  # () int32: comparisons left of T
     rounds: jax.Array  # () int32: batches used
     terms: Terms  # K and T: the run's, then those that PCOMP was called with
+    cyclic: jax.Array  # () bool: the last elimination would have left no arm
 
 
 PRINTED = (3.0, 1.0)
@@ -81,36 +91,39 @@ class SCOMP(SeededSettings):
             remaining=jnp.asarray(self.horizon, jnp.int32),
             rounds=jnp.int32(0),
             terms=terms_of(self),
+            cyclic=jnp.bool_(False),
         )
 
     def act(self, state: SCOMPState, key: Key) -> Batch:
         """Line 5, or line 4 of PCOMP."""
-        pairs = all_pairs(state.active)
-        seeded = state.seeds[:, None] | state.seeds[None, :]
-        pairs = jnp.where(jnp.any(state.seeds), pairs & seeded, pairs)
         size = comparisons_per_pair(self, state.batch)
-        return commit(pairs, state.active, size, state.remaining)
+        return commit(self._pairs(state), state.active, size, state.remaining)
 
     def update(self, state: SCOMPState, plan: Batch, outcome: jax.Array, key: Key) -> SCOMPState:
         """Lines 6 to 13, or lines 5 to 8 of PCOMP."""
         active, seeds = state.active, state.seeds
-        seeding = jnp.any(seeds)
-        wins = state.wins + outcome
+        seeding, wins = jnp.any(seeds), state.wins + outcome
         gamma = margin(self, comparisons_per_pair(self, state.batch), state.terms)
-        mean = round_means(outcome)
+        lead = round_means(outcome, outcome.T)
+        if self.elimination == "hoeffding":
+            by_seeds = beaten_in_round(outcome, seeds, 0.5 + PRINTED[0] * gamma)
+            by_all = beaten_by_hoeffding(self, active, state.batch, outcome, state.terms)
+            beaten = jnp.where(seeding, by_seeds, by_all)
+        else:
+            # other pairs are as in the round before, where their losers went
+            changed = self._pairs(state._replace(seeds=seeds & ~state.cyclic))
+            evidence = evidence_between(wins, changed)
+            beaten = losers(evidence, kl_threshold(self, state.terms))
+            if switches_by_kl(self):
+                lead = -evidence
 
         def over_all_seeds(ahead: jax.Array) -> jax.Array:
             return active & jnp.all(ahead | ~seeds[None, :], axis=1)
 
-        switching, joining = leads(self, state.terms, wins, mean, gamma, PRINTED)
+        switching, joining = leads(self, state.terms, lead, gamma, PRINTED)
         switch = seeding & jnp.any(over_all_seeds(switching))
-        if self.elimination == "hoeffding":
-            beaten = jnp.any(switching & seeds[:, None], axis=0)
-        else:
-            beaten = beaten_by_kl(self, active, wins, state.terms)
-        seeded = jnp.where(switch, over_all_seeds(joining), keep_survivors(active, beaten))
-        paired = survivors_of_all_pairs(self, active, state.batch, wins, outcome, state.terms)
-        active = jnp.where(seeding, seeded, paired)
+        left = keep_survivors(active, beaten)
+        active = jnp.where(switch, over_all_seeds(joining), left)
         seeds = seeds & active & ~switch
         remaining, rounds = account(state.remaining, state.rounds, plan)
         return SCOMPState(
@@ -121,4 +134,10 @@ class SCOMP(SeededSettings):
             remaining=remaining,
             rounds=rounds,
             terms=terms_after(state.terms, seeding, seeds, active, remaining),
+            cyclic=~jnp.any(state.active & ~beaten),
         )
+
+    def _pairs(self, state: SCOMPState) -> jax.Array:
+        """The pairs of a round: (K, K) bool."""
+        seeded = state.seeds[:, None] | state.seeds[None, :] | ~jnp.any(state.seeds)
+        return all_pairs(state.active) & seeded

@@ -14,20 +14,30 @@ from jaxduel.errors import unknown_name
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.threefry import bits, uniform23
 from jaxduel.policies.base import Batch, Key
-from jaxduel.policies.batched_dueling.pcomp import survivors_of_all_pairs
 from jaxduel.policies.batched_dueling.rounds import (
     Terms,
     account,
     all_pairs,
-    beaten_by_kl,
+    beaten_by_hoeffding,
+    beaten_in_round,
     commit,
     comparisons_per_pair,
+    evidence_between,
+    evidence_of_losses,
     keep_survivors,
+    kl_threshold,
+    losers,
     margin,
     round_means,
     terms_of,
 )
-from jaxduel.policies.batched_dueling.seeds import SeededSettings, leads, sample_seeds, terms_after
+from jaxduel.policies.batched_dueling.seeds import (
+    SeededSettings,
+    leads,
+    sample_seeds,
+    switches_by_kl,
+    terms_after,
+)
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -44,6 +54,7 @@ class SCOMP2State(NamedTuple):
     remaining: jax.Array  # () int32: comparisons left of T
     rounds: jax.Array  # () int32: batches used
     terms: Terms  # K and T: the run's, then those that PCOMP was called with
+    cyclic: jax.Array  # () bool: the last elimination would have left no arm
 
 
 CANDIDATES = ("kept", "redrawn")
@@ -109,16 +120,13 @@ class SCOMP2(SeededSettings):
             remaining=jnp.asarray(self.horizon, jnp.int32),
             rounds=jnp.int32(0),
             terms=terms_of(self),
+            cyclic=jnp.bool_(False),
         )
 
     def act(self, state: SCOMP2State, key: Key) -> Batch:
         """Line 5, line 7, or line 4 of PCOMP."""
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        chosen = arms == state.candidate
-        among_seeds = all_pairs(state.seeds)
-        with_candidate = chosen[:, None] | chosen[None, :]
+        with_candidate, among_seeds = self._pairs(state)
         pairs = jnp.where(state.candidate >= 0, with_candidate, among_seeds)
-        pairs = jnp.where(jnp.any(state.seeds), pairs, True) & all_pairs(state.active)
         size = comparisons_per_pair(self, state.batch)
         return commit(pairs, state.active, size, state.remaining)
 
@@ -127,19 +135,18 @@ class SCOMP2(SeededSettings):
         wins = state.wins + outcome
         remaining, rounds = account(state.remaining, state.rounds, plan)
         gamma = margin(self, comparisons_per_pair(self, state.batch), state.terms)
-        mean = round_means(outcome)
         choosing = jnp.any(state.seeds) & (state.candidate < 0)
 
         u = uniform23(bits(key, ()))
         seeds = state.seeds
-        defeated = jnp.any((mean > 0.5 + gamma) & seeds[:, None], axis=0)
-        undefeated = seeds & ~defeated
+        undefeated = seeds & ~beaten_in_round(outcome, seeds, 0.5 + gamma)
         candidate = masked_choice(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
         if self.candidate == "kept":
             keep = (state.previous >= 0) & undefeated[state.previous]
             candidate = jnp.where(keep, state.previous, candidate)
 
-        active, seeds, batch = self._judge(state, wins, outcome, mean, gamma)
+        beaten = self._beaten(state, wins, outcome, gamma)
+        active, seeds, batch = self._judged(state, wins, outcome, beaten, gamma)
         terms = terms_after(state.terms, jnp.any(state.seeds), seeds, active, remaining)
         return SCOMP2State(
             active=jnp.where(choosing, state.active, active),
@@ -151,28 +158,50 @@ class SCOMP2(SeededSettings):
             remaining=remaining,
             rounds=rounds,
             terms=jax.tree.map(partial(jnp.where, choosing), state.terms, terms),
+            cyclic=jnp.where(choosing, state.cyclic, ~jnp.any(state.active & ~beaten)),
         )
 
-    def _judge(
+    def _pairs(self, state: SCOMP2State) -> tuple[jax.Array, jax.Array]:
+        """The pairs of a round with a candidate, and of one without: (K, K) bool; where no seed is
+        left, all pairs are both."""
+        chosen = jnp.arange(self.num_arms, dtype=jnp.int32) == state.candidate
+        pairs, unseeded = all_pairs(state.active), ~jnp.any(state.seeds)
+        with_candidate = chosen[:, None] | chosen[None, :] | unseeded
+        return pairs & with_candidate, pairs & (all_pairs(state.seeds) | unseeded)
+
+    def _beaten(
+        self, state: SCOMP2State, wins: jax.Array, round_wins: jax.Array, gamma: jax.Array
+    ) -> jax.Array:
+        """The arms to eliminate after batch r(2) or after a batch of PCOMP, whatever is left: (K,)
+        bool."""
+        if self.elimination == "hoeffding":
+            arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+            bound = 0.5 + PRINTED[0] * gamma
+            by_candidate = beaten_in_round(round_wins, arms == state.candidate, bound)
+            by_all = beaten_by_hoeffding(self, state.active, state.batch, round_wins, state.terms)
+            return jnp.where(jnp.any(state.seeds), by_candidate, by_all)
+        # other pairs are as in the round before, where their losers went
+        with_candidate, among_seeds = self._pairs(state)
+        changed = with_candidate | among_seeds | (all_pairs(state.active) & state.cyclic)
+        return losers(evidence_between(wins, changed), kl_threshold(self, state.terms))
+
+    def _judged(
         self,
         state: SCOMP2State,
         wins: jax.Array,
         round_wins: jax.Array,
-        mean: jax.Array,
+        beaten: jax.Array,
         gamma: jax.Array,
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """A, S and r after batch r(2) or after a batch of PCOMP."""
-        active, seeding = state.active, jnp.any(state.seeds)
-        switching, joining = leads(self, state.terms, wins, mean, gamma, PRINTED)
-        switch = seeding & jnp.any(active & switching[:, state.candidate])
-        if self.elimination == "hoeffding":
-            beaten = switching[state.candidate]
+        if switches_by_kl(self):
+            lead = evidence_of_losses(wins[state.candidate], wins[:, state.candidate])
         else:
-            beaten = beaten_by_kl(self, active, wins, state.terms)
-        called = active & joining[:, state.candidate]
-        seeded = jnp.where(switch, called, keep_survivors(active, beaten))
-        paired = survivors_of_all_pairs(self, active, state.batch, wins, round_wins, state.terms)
-        active = jnp.where(seeding, seeded, paired)
+            lead = round_means(round_wins[:, state.candidate], round_wins[state.candidate])
+        switching, joining = leads(self, state.terms, lead, gamma, PRINTED)
+        switch = jnp.any(state.seeds) & jnp.any(state.active & switching)
+        left = keep_survivors(state.active, beaten)
+        active = jnp.where(switch, state.active & joining, left)
         seeds = state.seeds & active & ~switch
         return active, seeds, state.batch + jnp.where(switch, 0, 1)
 

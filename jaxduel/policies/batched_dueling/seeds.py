@@ -41,8 +41,8 @@ from jaxduel.policies.base import Key
 from jaxduel.policies.batched_dueling.rounds import (
     BatchedSettings,
     Terms,
+    above,
     kl_threshold,
-    surely_loses,
 )
 from jaxduel.policies.checks import require
 
@@ -108,8 +108,7 @@ def switches_by_kl(settings: SeededSettings) -> bool:
 def leads(
     settings: SeededSettings,
     terms: Terms,
-    wins: jax.Array,
-    mean: jax.Array,
+    lead: jax.Array,
     gamma: jax.Array,
     printed: tuple[float, float],
 ) -> tuple[jax.Array, jax.Array]:
@@ -118,21 +117,21 @@ def leads(
     Args:
       settings: of the policy.
       terms: K and T.
-      wins: (K, K) int32, all rounds.
-      mean: (K, K) float32, p_hat of the round.
+      lead: float32 of any shape, of some arms over others: evidence that these lose to them, or,
+        unless `switches_by_kl`, p_hat of the round.
       gamma: () float32, gamma_r.
       printed: the printed margins of the two, in gamma_r.
 
     Returns:
-      Two (K, K) bool: i leads against j.
+      Two bool of the shape of `lead`.
     """
     switching, joining = printed
     if switches_by_kl(settings):
         threshold = kl_threshold(settings, terms)
         share = joining / switching if settings.width is None else jnp.float32(settings.width)
-        return surely_loses(wins, threshold).T, surely_loses(wins, share**2 * threshold).T
+        return above(lead, threshold), above(lead, share**2 * threshold)
     joining = joining if settings.width is None else settings.width * switching
-    return mean > 0.5 + switching * gamma, mean > 0.5 + joining * gamma
+    return lead > 0.5 + switching * gamma, lead > 0.5 + joining * gamma
 
 
 def sample_seeds(settings: SeededSettings, key: Key) -> jax.Array:
