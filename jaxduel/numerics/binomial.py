@@ -93,6 +93,7 @@ def _rest(successes: Array, n: Array, *_: Array) -> Array:
 
 def _draw(words: Array, n: Array, p: Array, *_: Array) -> tuple[Array, Array]:
     """A proposal of either way, int32, and whether it is the draw, bool."""
+    n, p = (jnp.broadcast_to(x, words.shape[1:]) for x in (n, p))  # of several trials at once
     mirrored = p > 0.5
     p = jnp.where(mirrored, 1.0 - p, p)
     large = n.astype(jnp.float32) * p >= _SWITCH

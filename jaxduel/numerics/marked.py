@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_batching import custom_vmap
 
+from jaxduel.numerics import pairs
 from jaxduel.numerics.choice import nth_bit, pack_bits
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.queues import owners
@@ -87,16 +88,15 @@ class _Draws(NamedTuple):
 
 def _both_ways(parameters: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     """The parameters of pairs, and behind them those across the diagonal."""
-    return *parameters, *(jnp.swapaxes(x, -1, -2) for x in parameters)
+    return *parameters, *(pairs.across(x) for x in parameters)
 
 
 def _mirrored(
     across: Across, marked: jax.Array, numbers: jax.Array, parameters: tuple[jax.Array, ...]
 ) -> jax.Array:
     """The numbers of pairs, and where a pair is marked the number across the diagonal."""
-    other = jnp.where(marked, across(numbers, *parameters), 0)
-    there = jnp.swapaxes(marked, -1, -2)
-    return jnp.where(there, jnp.swapaxes(other, -1, -2), numbers)
+    other = across(numbers, *parameters)
+    return jnp.where(pairs.across(marked), pairs.across(other), numbers)
 
 
 def where_marked(

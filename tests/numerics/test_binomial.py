@@ -17,6 +17,7 @@ from jaxduel.numerics.binomial import (
     binomial,
     wins_of_pairs,
 )
+from jaxduel.numerics.target import tracing_for
 
 pytestmark = pytest.mark.thorough
 
@@ -263,13 +264,15 @@ def test_usable_inside_scan():
     assert np.all(draws[-1] == 0)
 
 
-def test_pairs_share_their_comparisons():
+@pytest.mark.parametrize("platform", ["cpu", "gpu"])
+def test_pairs_share_their_comparisons(platform):
     """The upper triangle holds the draws, the lower one what they leave; the rest is not read."""
     n = jnp.arange(36, dtype=jnp.int32).reshape(6, 6) * 100
     p = jnp.full((6, 6), 0.3)
     keys = jax.random.split(jax.random.key(0), 50)
-    wins = np.asarray(jax.vmap(lambda key: wins_of_pairs(key, n, p))(keys))
-    upper = np.triu(np.asarray(n), 1)
-    np.testing.assert_array_equal(wins + wins.swapaxes(1, 2), upper + upper.T)
     draws = np.asarray(jax.vmap(lambda key: binomial(key, n, p))(keys))
+    with tracing_for(platform):
+        wins = np.asarray(jax.jit(jax.vmap(lambda key: wins_of_pairs(key, n, p)))(keys))
+    upper = np.broadcast_to(np.triu(np.asarray(n), 1), wins.shape)
+    np.testing.assert_array_equal(wins + wins.swapaxes(1, 2), upper + upper.swapaxes(1, 2))
     np.testing.assert_array_equal(np.triu(wins, 1), np.triu(draws, 1))

@@ -18,6 +18,7 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.numerics.choice import pack_bits
 from jaxduel.numerics.marked import where_marked
+from jaxduel.numerics.pairs import across
 from jaxduel.policies.base import Batch
 from jaxduel.policies.checks import require, require_horizon, require_whole
 
@@ -211,7 +212,7 @@ def evidence_between(wins: jax.Array, pairs: jax.Array) -> jax.Array:
       pairs: (K, K) bool, the pairs that are asked for, both ways; the others have 0.
     """
     if len(wins) <= _FEW_ARMS:
-        return jnp.where(pairs, evidence_of_losses(wins, wins.T), 0.0)
+        return jnp.where(pairs, evidence_of_losses(wins, across(wins)), 0.0)
     pairs, nothing = jnp.triu(pairs, 1), jnp.zeros(wins.shape, jnp.float32)
     return where_marked(evidence_of_losses, pairs, nothing, wins, across=_opposite)
 
@@ -237,7 +238,7 @@ def beaten_by_kl(
 def beaten_in_round(round_wins: jax.Array, by: jax.Array, bound: jax.Array) -> jax.Array:
     """The arms whose rival among `by`, (K,) bool, had a mean above a bound in a round: (K,)
     bool."""
-    return jnp.any((round_means(round_wins, round_wins.T) > bound) & by[:, None], axis=0)
+    return jnp.any((round_means(round_wins, across(round_wins)) > bound) & by[:, None], axis=0)
 
 
 def beaten_by_hoeffding(
