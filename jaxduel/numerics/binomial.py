@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from jaxduel.numerics.marked import Across, draw_marked
+from jaxduel.numerics.marked import MANY_SLOTS, Across, draw_marked
 from jaxduel.numerics.stirling import stirling
 from jaxduel.numerics.threefry import words_of
 
@@ -83,7 +83,8 @@ def wins_of_pairs(key: Array, n: Array, p: Array) -> Array:
 
 def _drawn(key: Array, n: Array, p: Array, marked: Array, across: Across | None = None) -> Array:
     """Draws of (..., N) arrays where marked, else 0."""
-    return draw_marked(_draw, 0, words_of(key), marked, jnp.zeros_like(n), n, p, across=across)
+    seed, nothing, most = words_of(key), jnp.zeros_like(n), MANY_SLOTS
+    return draw_marked(_draw, 0, seed, marked, nothing, n, p, across=across, most_slots=most)
 
 
 def _rest(successes: Array, n: Array, *_: Array) -> Array:

@@ -29,7 +29,9 @@ _WORD = 32
 Proposing = Callable[..., tuple[jax.Array, jax.Array]]
 Across = Callable[..., jax.Array]
 
-_FEWEST_SLOTS, _MANY_SLOTS = 64, 128
+_FEWEST_SLOTS = 64
+FEW_SLOTS, MANY_SLOTS = 128, 512
+"""Slots on a CPU at most, about, where few entries are marked at a time, and where many are."""
 _TRIES = 4
 """Proposals of a slot in a turn on an accelerator: 0.9997 of the entries need no further turn."""
 _MOST_ENTRIES = 2**30
@@ -46,6 +48,7 @@ def draw_marked(
     drawn: jax.Array,
     *parameters: jax.Array,
     across: Across | None = None,
+    most_slots: int = FEW_SLOTS,
 ) -> jax.Array:
     """Numbers drawn, each in as many trials as it takes, where marked.
 
@@ -62,6 +65,8 @@ def draw_marked(
         and its parameters to the number across the diagonal. Then `propose` and `across` have the
         parameters' entries across the diagonal, too, behind the others. Like `propose` it is the
         same object in every call.
+      most_slots: most entries that are served side by side on a CPU, about: more where more are
+        marked at once.
 
     Returns:
       (..., N), like `drawn`.
@@ -70,7 +75,7 @@ def draw_marked(
         parameters = _both_ways(parameters)
     rows = (x.reshape(1, -1, x.shape[-1]) for x in (marked, drawn, *parameters))
     serve = _served_by_many if for_accelerator() else _served
-    draws = _Draws(propose, stream, across)
+    draws = _Draws(propose, stream, across, most_slots)
     served = _queue(serve, draws)(seed.first[None], seed.second[None], *rows)
     served = served.reshape(marked.shape)
     if across is not None and for_accelerator():
@@ -84,6 +89,7 @@ class _Draws(NamedTuple):
     propose: Proposing
     stream: int
     across: Across | None
+    most_slots: int
 
 
 def _both_ways(parameters: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
@@ -105,6 +111,7 @@ def where_marked(
     values: jax.Array,
     *parameters: jax.Array,
     across: Across | None = None,
+    most_slots: int = FEW_SLOTS,
 ) -> jax.Array:
     """`work(*parameters)` where marked, `values` elsewhere; only marked entries cost the work.
 
@@ -116,7 +123,7 @@ def where_marked(
       marked: (..., N) bool.
       values: (..., N) float32.
       *parameters: (..., N) each.
-      across: as for `draw_marked`.
+      across, most_slots: as for `draw_marked`.
 
     Returns:
       (..., N) float32.
@@ -126,7 +133,9 @@ def where_marked(
         numbers = jnp.where(marked, work(*read), values)
         return _mirrored(across, marked, numbers, read) if across else numbers
     nobody = KeyWords(jnp.uint32(0), jnp.uint32(0))
-    return draw_marked(_at_once(work), 0, nobody, marked, values, *parameters, across=across)
+    return draw_marked(
+        _at_once(work), 0, nobody, marked, values, *parameters, across=across, most_slots=most_slots
+    )
 
 
 @cache
@@ -189,12 +198,12 @@ def _served_in_parts(
 
 def _served(draws: _Draws, lanes: _Lanes) -> jax.Array:
     """Serves the queue of the marked entries."""
-    propose, stream, across = draws
+    propose, stream, across, most_slots = draws
     first, second, marked, before, parameters = lanes
     total, rows, num = marked.shape
     words = jax.vmap(jax.vmap(pack_bits))(marked)  # (L, R, N / 32)
     per_row, width = words.shape[2], min(num, _WORD)
-    slots = _slots(total, rows * num)
+    slots = _slots(total, rows * num, most_slots)
     queue = _queue_of(words.ravel(), slots)
 
     def turn(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
@@ -296,7 +305,7 @@ def _computed_once(
 def _served_by_many(draws: _Draws, lanes: _Lanes) -> jax.Array:
     """`_served` with a slot for each lane, which takes every L-th entry and tries several times at
     once; without `across`."""
-    propose, stream, _ = draws
+    propose, stream = draws.propose, draws.stream
     size, slots = lanes.marked.size, len(lanes.marked)
     num = size // slots
     first, second, marked, before, parameters = jax.tree.map(jnp.ravel, lanes)
@@ -329,7 +338,7 @@ def _served_by_many(draws: _Draws, lanes: _Lanes) -> jax.Array:
     return drawn.reshape(lanes.marked.shape)
 
 
-def _slots(lanes: int, entries: int) -> int:
+def _slots(lanes: int, entries: int, most_slots: int) -> int:
     """Number of slots that serve the queue: one per 32 entries, marked or not, within limits."""
-    most = max(_MANY_SLOTS, lanes // 4)
+    most = max(most_slots, lanes // 4)
     return min(max(lanes * entries // 32, _FEWEST_SLOTS), most, lanes * entries)

@@ -181,6 +181,11 @@ class CompiledOnce:
         brief._jitted = self._jitted
         return brief
 
+    @cached_property
+    def _traced(self) -> Any:
+        """The function under a trace, for shapes: JAX keeps what it has traced."""
+        return jax.jit(self._function, **self._options)
+
     def on(self, platform: str) -> Any:
         """The function for JAX, with the options of a platform."""
         settings = _settings(platform, self._lasting)
@@ -214,8 +219,8 @@ class CompiledOnce:
     def __call__(self, *args: Any, **static: Any) -> Any:
         """The function's value for these arguments; by a shared program within `shared`."""
         leaves, tree = jax.tree.flatten(args)
-        if any(isinstance(leaf, Tracer) for leaf in leaves):  # under a trace, for shapes
-            return self._function(*args, **static)
+        if any(isinstance(leaf, Tracer) for leaf in leaves):
+            return self._traced(*args, **static)
         device = _here.device
         if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             return self.on(_platform(leaves))(*args, **static)

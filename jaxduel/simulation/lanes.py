@@ -12,8 +12,9 @@ from jaxduel.errors import InputError
 from jaxduel.simulation import keys
 from jaxduel.simulation.devices import placed
 
-ARRAY_BYTES = 256 * 2**10
-"""On a CPU, blocks are fastest while each array of their state stays below this size."""
+ARRAY_BYTES, ROUND_BYTES = 256 * 2**10, 2**20
+"""On a CPU, blocks are fastest while each array of their state stays below this size; the second of
+policies that play in rounds, of which there are few, so that the start of a block counts."""
 FEWEST_LANES, MOST_LANES = 64, 512
 """Bounds on a CPU: fewer lanes share the cost of dispatch among too few, more do not lower it."""
 LARGE_ARRAY, FEWEST_LARGE = 16 * 2**10, 8
@@ -72,7 +73,12 @@ def set_up(
 
 
 def default_lanes(
-    lane: Any, points: int, platform: str, memory: int, num_seeds: float = math.inf
+    lane: Any,
+    points: int,
+    platform: str,
+    memory: int,
+    num_seeds: float = math.inf,
+    array_bytes: int = ARRAY_BYTES,
 ) -> int:
     """Default number of lanes of a block: one of few, so that few programs are compiled.
 
@@ -85,6 +91,7 @@ def default_lanes(
       platform: "cpu", "gpu", ...
       memory: most bytes for the state and the record of a block.
       num_seeds: number of seeds asked for; many, if left out.
+      array_bytes: most bytes of an array of the state of a block on a CPU, about.
 
     Raises:
       InputError: if one lane does not fit.
@@ -98,7 +105,7 @@ def default_lanes(
     fitting = memory // size
     if platform == "cpu":
         largest = max([1, *(x.size * x.dtype.itemsize for x in jax.tree.leaves(lane.state))])
-        fast = (ARRAY_BYTES - 1) // largest // 32 * 32
+        fast = (array_bytes - 1) // largest // 32 * 32
         width = FEWEST_LARGE if largest >= LARGE_ARRAY else FEWEST_LANES
         most = min(max(fast, FEWEST_LANES), MOST_LANES)
     else:

@@ -19,8 +19,8 @@ from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.simulation.result import Result, Totals
 from jaxduel.stats import merge, moments_of
 
-_SLICE_BYTES = 2**26
-"""Bytes of plays that are counted for statistics at once."""
+_SLICE_BYTES = 2**20
+"""Bytes of plays that are counted at once, few enough for a cache."""
 
 
 class Record:

@@ -30,7 +30,13 @@ from jaxduel.simulation.devices import (
 )
 from jaxduel.simulation.jobs import Job, Recorded
 from jaxduel.simulation.keys import root_key
-from jaxduel.simulation.lanes import NARROW_LANES, default_lanes, most_lanes
+from jaxduel.simulation.lanes import (
+    ARRAY_BYTES,
+    NARROW_LANES,
+    ROUND_BYTES,
+    default_lanes,
+    most_lanes,
+)
 from jaxduel.simulation.memory_maps import CompileCacheGuard
 from jaxduel.simulation.progress import Simulating
 from jaxduel.simulation.record import Record
@@ -81,7 +87,8 @@ def job_of(
         memory = settings.memory_budget or block_memory(devices)
         if platform != "cpu":
             share = -(-share // len(devices))
-        lanes = default_lanes(shapes, points, platform, memory, share)
+        array_bytes = ROUND_BYTES if runner is blocks.ROUNDS else ARRAY_BYTES
+        lanes = default_lanes(shapes, points, platform, memory, share, array_bytes)
     elif lanes > NARROW_LANES:
         _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
         if lanes > (most := most_lanes(shapes, points)):

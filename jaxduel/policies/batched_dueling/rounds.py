@@ -17,7 +17,7 @@ from jax import lax
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import count_true, evidence_against_half
 from jaxduel.numerics.choice import pack_bits
-from jaxduel.numerics.marked import where_marked
+from jaxduel.numerics.marked import MANY_SLOTS, where_marked
 from jaxduel.numerics.pairs import across
 from jaxduel.policies.base import Batch
 from jaxduel.policies.checks import require, require_horizon, require_whole
@@ -214,7 +214,9 @@ def evidence_between(wins: jax.Array, pairs: jax.Array) -> jax.Array:
     if len(wins) <= _FEW_ARMS:
         return jnp.where(pairs, evidence_of_losses(wins, across(wins)), 0.0)
     pairs, nothing = jnp.triu(pairs, 1), jnp.zeros(wins.shape, jnp.float32)
-    return where_marked(evidence_of_losses, pairs, nothing, wins, across=_opposite)
+    return where_marked(
+        evidence_of_losses, pairs, nothing, wins, across=_opposite, most_slots=MANY_SLOTS
+    )
 
 
 def above(lead: jax.Array, threshold: jax.Array) -> jax.Array:
