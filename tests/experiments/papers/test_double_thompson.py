@@ -145,16 +145,16 @@ def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
     ("panel", "full", "horizon", "runs"),
     [
         ("1a", False, 100_000, 200),
-        ("3a", False, 100_000, 200),
-        ("6a", False, 100_000, 50),
+        ("3a", False, 100_000, 100),
+        ("6a", False, 100_000, 20),
         ("3d", False, 100_000, 100),
-        ("3e", False, 100_000, 100),
-        ("3f", False, 20_000, 100),
-        ("4d", False, 10_000, 10),
+        ("3e", False, 100_000, 50),
+        ("3f", False, 20_000, 50),
+        ("4d", False, 10_000, 6),
         ("3a", True, 1_000_000, 500),
         ("6a", True, 1_000_000, 500),
         ("3f", True, 1_000_000, 100),
-        ("4d", True, 300_000, 10),
+        ("4d", True, 300_000, 6),
     ],
 )
 def test_horizons_and_runs(panel, full, horizon, runs):

@@ -9,8 +9,9 @@ program: SAVAGE is told whether there is a Condorcet winner; the horizons are 10
 Left open by the text, and chosen here:
 
 - The horizons of Figures 1, 3, 4, 5 and 7: 1e6 with `full`, 3e5 for the 500 arms (the text mentions
-  5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 1e4 for 500; and for K < 10 200 runs instead
-  of 500, 50 for each of fewer delays in Figure 6.
+  5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 1e4 for 500; and for K < 10 100 runs instead
+  of 500, 200 in Figures 1, 2, 7c and 7d, for more arms 50 instead of 100 but on Sushi, and 20 for
+  each of fewer delays in Figure 6.
 - The 500 arms of Figure 4d: the gaps are not known, here they are 0.4
   (`jaxduel.experiments.papers.five_hundred`). Runs differ by less than 1 %. Both sizes end while
   D-TS and SCB explore: D-TS has 0.52 times SCB's regret at t = 8e4, 0.67 times at 3e5. With
@@ -51,15 +52,17 @@ from jaxduel.experiments.sweep_plans import in_fixed_order
 DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 _USUAL_DELAYS = (1, 10, 100, 300, 1_000, 3_000)
 
-_FEW_ARMS = Sizes(Size(100_000, 200), Size(1_000_000, 500))
+_OFTEN = Sizes(Size(100_000, 200), Size(1_000_000, 500))
+"""The data sets of Figures 1 and 2, whose standard deviations take more runs."""
+_FEW_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 500))
 _SUSHI = Sizes(Size(100_000, 100), Size(1_000_000, 100))
-_16_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 100))
-_32_ARMS = Sizes(Size(20_000, 100), Size(1_000_000, 100))
-_500_ARMS = Sizes(Size(10_000, 10), Size(300_000, 10))
-_DELAYED = Sizes(Size(100_000, 50), Size(1_000_000, 500))
+_16_ARMS = Sizes(Size(100_000, 50), Size(1_000_000, 100))
+_32_ARMS = Sizes(Size(20_000, 50), Size(1_000_000, 100))
+_500_ARMS = Sizes(Size(10_000, 6), Size(300_000, 6))
+_DELAYED = Sizes(Size(100_000, 20), Size(1_000_000, 500))
 
-MSLR5 = Place("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _FEW_ARMS)
-MSLR5_OTHER = Place("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _FEW_ARMS)
+MSLR5 = Place("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _OFTEN)
+MSLR5_OTHER = Place("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _OFTEN)
 CYCLIC = Place("cyclic", "Cyclic, $K={}$", _FEW_ARMS)
 BORDA = Place("strong-borda", "StrongBorda, $K={}$", _FEW_ARMS)
 ARXIV = Place("arxiv", "ArXiv, $K={}$", _FEW_ARMS)

@@ -10,7 +10,7 @@ random subsets of the navigational rankers. There are 50 runs; here each has a s
 
 Chosen here:
 
-- Figure 1: T = 1e5 and 16 runs by default, 1e7 and 50 with `full`.
+- Figure 1: T = 1e5 and 10 runs by default, 1e7 and 50 with `full`.
 - REX3: anytime in figure 1, gamma recomputed with G_max = t / 2; for T in figure 2, G_max = T / 2,
   with the step of the text and with twice that, as in the authors' program.
 - Sparring has UCB players (REX3's paper: EXP3), SAVAGE is made for T.
@@ -40,8 +40,8 @@ from jaxduel.experiments.sweep_plans import Axis, SweepPlan, across
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
-_136_ARMS = Sizes(Size(HORIZON, 16), Size(LONG, 50))
-_SUBSETS = Sizes(Size(HORIZON, 16), Size(HORIZON, 50))
+_136_ARMS = Sizes(Size(HORIZON, 10), Size(LONG, 50))
+_SUBSETS = Sizes(Size(HORIZON, 10), Size(HORIZON, 50))
 
 TUNED = {"alpha": 0.8**6, "offset": 4e5}
 
