@@ -100,7 +100,7 @@ def damaged(path: Path, kind: str, draw: random.Random) -> Iterator[None]:
 
 
 def read_at_once(read: Callable[[], Any]) -> tuple[Any, list[str]]:
-    """What is read, None if that is an InputError of one line, and the texts of warnings."""
+    """The content as read, None for an InputError of one line, and the texts of warnings."""
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:
         with warnings.catch_warnings(record=True) as told:

@@ -82,7 +82,7 @@ def _parameters(command: Callable[..., int]) -> Iterator[tuple[str, tuple[Any, .
 
 
 def marks_of(kind: Any) -> tuple[Any, ...]:
-    """What the type of a parameter of a command says to tyro."""
+    """The marks for tyro in the type of a parameter of a command."""
     return getattr(kind, "__metadata__", ())
 
 

@@ -1,4 +1,4 @@
-"""Intervals of means and of their ratios that hold for rare runs, those that no sample has too.
+"""Intervals of means and of ratios of means that allow for rare runs, unseen ones included.
 
 A 95 % interval from a standard error trusts the sample to have its share of every kind of run.
 Where one run in a hundred costs 300 times the others, and makes three quarters of the mean, 30 runs
@@ -40,7 +40,7 @@ def ratio95(
       above: (n,) float64 numbers of independent groups, at least 0: the numerator's.
       below: (n,) those of the denominator; ones for the mean of `above` itself.
       highest: `above` and `below` of the unseen group that makes the ratio as large as can be.
-      lowest: those that make it as small as can be.
+      lowest: `above` and `below` of the unseen group that makes it as small as can be.
 
     Returns:
       The ends; NaN where there is one group, or a mean is 0.

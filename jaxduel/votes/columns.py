@@ -1,4 +1,4 @@
-"""Columns of a log: the role of each, by its name, and those that are not used."""
+"""Columns of a log: the role of each, by its name, and unused ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LAYOUTS = {
     ("left", "right", "left_wins", "right_wins"): ("ties",),
     ("winner", "loser"): ("count", "draw"),
 }
-"""Roles that a layout needs, and those that it has where there are such columns."""
+"""Roles that a layout needs, and further ones that it may have."""
 _SAY_HOW_MANY = {
     *_COUNTS,
     *("freqs", "weights", "sample_weight", "times", "total", "multiplicity", "repeats"),

@@ -63,9 +63,9 @@ def read(
 
     With a column count (counts, freq, frequency, n, weight, games, num) a row of the first two
     stands for so many votes, and with a column draw (drawn, tie, is_tie) it is a tie if that says
-    true, yes or 1, not if it says false, no or 0. `Votes.read_as` has the columns that were used,
-    and those that were not: one that says by its name that it changes what a row means, such as
-    valid or swapped, is refused unless it is ignored.
+    true, yes or 1, not if it says false, no or 0. An unused column whose name says that it changes
+    what a row means, such as valid or swapped, is refused unless it is ignored; `Votes.read_as` has
+    the used and the unused columns.
 
     Arms are sorted by name, by value if all names are whole numbers. A last line without an end
     may be half written: it is left out, with a warning. Files may be gzipped.

@@ -105,7 +105,7 @@ def _allowed(*scripts: str) -> str:
 
 
 def _seen(value: Any) -> Any:
-    """What the template shows, without characters that are not seen or turn its direction round."""
+    """A text of the template, without characters that are not seen or turn its direction round."""
     return printable(value) if type(value) is str else value
 
 

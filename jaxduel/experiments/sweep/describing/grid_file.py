@@ -39,7 +39,7 @@ _PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[^\s.=,\[\]{}#"']++)"""
 _LONG_KEY = re.compile(rf"(?<![^\s.=,\[\]{{}}#\"'])(?:{_PART}[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}")
 """The beginning of a key of more parts, for which `tomllib` takes quadratic time and memory."""
 _ENDS = re.compile(r"\]|\"\"\"|'''")
-"""What is in the last line of a statement of several lines."""
+"""Endings of statements of several lines."""
 _MOST_TRIED = 2**22
 """Most characters that `key_lines` parses, those of a statement of several lines again for each."""
 
