@@ -15,9 +15,10 @@ def show_result(path: Path) -> int:
     result = load_result(path)
     write(*result.summary())
     made = result.made_by
-    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
-    write(f"made by: {made['command'] or 'a script'}")
-    write(f"with {versions}; code {made['code']}, seed {result.seed}, {made['lanes']} lanes")
+    versions = ", ".join(f"{name} {found}" for name, found in made.get("versions", {}).items())
+    write(f"made by: {made.get('command') or 'a script'}")
+    code, lanes = (made.get(name, "unknown") for name in ("code", "lanes"))
+    write(f"with {versions or 'unknown versions'}; code {code}, seed {result.seed}, {lanes} lanes")
     return 0
 
 

@@ -37,13 +37,17 @@ class Measurement:
     medians: float = math.nan
 
     @property
-    def sample(self) -> str:
-        """The number of runs, and the event that they miss with probability 2.5 %, as one in so
-        many."""
+    def missed(self) -> int | None:
+        """The event that the runs miss with probability 2.5 %, as one in so many; None for a number
+        that was computed."""
         runs = self.estimate.runs
-        if runs is None:
-            return "computed"
-        return f"{counted(runs, 'run')} (1 in {math.floor(1 / unseen_chance(runs)):,})"
+        return None if runs is None else math.floor(1 / unseen_chance(runs))
+
+    @property
+    def sample(self) -> str:
+        """The number of runs, and what they miss."""
+        runs = self.estimate.runs
+        return "computed" if runs is None else f"{counted(runs, 'run')} (1 in {self.missed:,})"
 
 
 def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
@@ -188,12 +192,13 @@ def table(claims: Sequence[Claim]) -> str:
     """The claims as CSV: a line per measurement, or one line for a claim without any."""
     header = (
         "claim", "source", "criterion", "claim_verdict", "data_set", "quantity", "ratio_of_means",
-        "value", "lower95", "upper95", "num_runs", "ratio_of_medians", "verdict", "remark",
+        "value", "lower95", "upper95", "num_runs", "missed_one_in", "ratio_of_medians", "verdict",
+        "remark",
     )  # fmt: skip
     rows = []
     for claim in claims:
         shared = (claim.quote, claim.source, claim.criterion, claim.verdict)
-        entries = [_entries(m) for m in claim.measurements] or [("",) * 9]
+        entries = [_entries(m) for m in claim.measurements] or [("",) * 10]
         rows += [(*shared, *entry, claim.remark) for entry in entries]
     return csv_text(header, rows)
 
@@ -201,13 +206,14 @@ def table(claims: Sequence[Claim]) -> str:
 def _entries(measurement: Measurement) -> tuple[str | float, ...]:
     """A measurement's table entries; columns for ratios of means are empty for other numbers."""
     value, of_means = measurement.estimate.value, not math.isnan(measurement.medians)
+    runs = measurement.estimate.runs
     return (
         measurement.where,
         measurement.what,
         value if of_means else "",
         value,
         *measurement.estimate.interval,
-        "" if measurement.estimate.runs is None else measurement.estimate.runs,
+        *(("", "") if measurement.missed is None else (runs or "", measurement.missed)),
         measurement.medians if of_means else "",
         measurement.verdict,
     )

@@ -45,7 +45,7 @@ class ProgramFolder:
     def read(self, name: str) -> bytes | None:
         """A program by its name; None if there is none."""
         path = self._folder / f"{name}{SUFFIX}"
-        if not self._is_own():
+        if not self._is_own() or _fault_of(path):
             return None
         try:
             content = read_whole(path, self._most_bytes)
@@ -87,12 +87,8 @@ class ProgramFolder:
     def _is_own(self) -> bool:
         """True unless a file could not be written, or somebody else may have put programs there."""
         for folder in (self.root, self._folder):
-            with suppress(OSError):  # there is none yet
-                status = os.stat(folder)
-                if status.st_uid != os.geteuid():
-                    self.failure = OSError(errno.EPERM, "it belongs to another user")
-                elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                    self.failure = OSError(errno.EPERM, "others may write to it: chmod go-w")
+            if fault := _fault_of(folder):
+                self.failure = OSError(errno.EPERM, fault)
         return self.failure is None
 
     def _make_room(self, size: int) -> None:
@@ -116,6 +112,19 @@ class ProgramFolder:
             if path.suffix == SUFFIX:
                 path.unlink(missing_ok=True)
                 total -= own
+
+
+def _fault_of(path: Path) -> str:
+    """The way in which somebody else may have written a file or folder; "" if there is none, or no
+    such file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ""
+    if status.st_uid != os.geteuid():
+        return "it belongs to another user"
+    written = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return "others may write to it: chmod go-w" if written else ""
 
 
 def _head_of(name: str, content: bytes) -> bytes:

@@ -54,6 +54,9 @@ class MadeBy(BaseModel):
     checkpoints: list[Count] | None = None
     regret: str | None = None
     delay: Count = 1
+    lanes: Count | None = None
+    code: str | None = None
+    versions: dict[str, str] = {}
     command: str | None = None
 
 

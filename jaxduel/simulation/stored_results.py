@@ -56,10 +56,10 @@ def decode(content: bytes) -> tuple[Result, bool]:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
-    if seal is None and found.format >= FORMAT:
-        raise ValueError("its digest is missing, it is not as it was written")
     if found.format > FORMAT:
         raise ValueError(f"it is of format {found.format}, this jaxduel reads up to {FORMAT}")
+    if seal is None and found.format == FORMAT:
+        raise ValueError("its digest is missing, it is not as it was written")
     result = Result(
         policy=found.policy,
         problem=found.problem,

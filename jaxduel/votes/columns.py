@@ -12,7 +12,7 @@ from jaxduel.errors import InputError, shorten
 
 SIDES = (("left", "model_a", "a"), ("right", "model_b", "b"))
 """Names of the columns of the two arms, and words for them in the column `winner`."""
-_COUNTS = ("count", "counts", "freq", "frequency", "n", "weight", "games", "num")
+_COUNTS = ("count", "counts", "cnt", "freq", "frequency", "n", "num", "number", "weight", "games")
 _DRAWS = ("draw", "drawn", "tie", "is_tie")
 ROLES: Mapping[str, tuple[str, ...]] = {
     "left": SIDES[0],
@@ -31,11 +31,25 @@ _LAYOUTS = {
 """Roles that a layout needs, and further ones that it may have."""
 _SAY_HOW_MANY = {
     *_COUNTS,
-    *("freqs", "weights", "sample_weight", "times", "total", "multiplicity", "repeats"),
+    *(
+        "freqs",
+        "weights",
+        "wt",
+        "wts",
+        "sample_weight",
+        "times",
+        "total",
+        "multiplicity",
+        "repeats",
+    ),
+    *("reps", "occurrences", "quantity", "qty"),
     *("repetitions", "votes", "num_votes", "n_votes", "vote_count"),
     *("num_games", "n_games", "game_count"),
 }
-_SAY_TIED = {*_DRAWS, *ROLES["ties"], "tied", "is_tied", "is_draw", "is_drawn"}
+_SAY_TIED = {
+    *_DRAWS, *ROLES["ties"], "tied", "is_tied", "is_draw", "is_drawn", "equal", "is_equal",
+    "both_bad", "bothbad", "no_preference", "stalemate", "undecided", "unclear",
+}  # fmt: skip
 _SAY_OUTCOME = {"result", "outcome"}
 _SAY_OTHERWISE = {
     *("valid", "invalid", "anony", "anonymous", "exclude", "excluded", "included", "duplicate"),

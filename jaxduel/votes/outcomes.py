@@ -90,7 +90,7 @@ def _meaning(winner: str, left: str, right: str, arms: Collection[str]) -> Meani
 
 def _count(text: str) -> int:
     try:
-        number = float(text)
+        number = -1.0 if "_" in text else float(text)  # Python's digits may have underscores
     except ValueError:
         number = -1.0
     if not (number.is_integer() and 0 <= number <= MOST_VOTES):

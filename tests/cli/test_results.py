@@ -95,3 +95,15 @@ def test_names_of_files_tell_choices_apart():
 def test_a_folder_is_no_result(tmp_path):
     with pytest.raises(jd.InputError, match=r"is a folder; .* by jaxduel\.open_sweep"):
         jd.load_result(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*has no digest")
+def test_a_file_whose_provenance_is_empty_is_shown(capsys, tmp_path):
+    policy, problem = jd.policies.make("rmed1", num_arms=6), jd.problems.load("arxiv")
+    data = jd.simulate(policy, problem, 100, 2).to_xarray()
+    data.assign_attrs(made_by="{}").to_netcdf(tmp_path / "r.nc", engine="h5netcdf")
+    code, text, _ = outcome(capsys, "show", tmp_path / "r.nc")
+    assert code == 0
+    assert text.endswith(
+        "made by: a script\nwith unknown versions; code unknown, seed 0, unknown lanes\n"
+    )

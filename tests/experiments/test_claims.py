@@ -129,7 +129,8 @@ def test_quantities_other_than_ratios_of_means_have_no_medians():
     assert text.endswith("0.95 [0.93, 0.97], 50 runs (1 in 14)")
     (row,) = csv.DictReader(io.StringIO(claims.table(made)))
     assert (row["ratio_of_means"], row["ratio_of_medians"]) == ("", "")
-    assert (float(row["value"]), int(row["num_runs"])) == (0.95, 50)
+    numbers = float(row["value"]), int(row["num_runs"]), int(row["missed_one_in"])
+    assert numbers == (0.95, 50, 14)
 
 
 def test_each_measurement_says_what_its_runs_can_miss():

@@ -72,6 +72,15 @@ def test_a_program_under_the_name_of_another_is_not_read(tmp_path):
     assert folder.failure is None
 
 
+def test_a_program_that_others_may_write_is_not_read(tmp_path):
+    folder = ProgramFolder(tmp_path, "one", 3_500)
+    folder.write("a", b"content")
+    (tmp_path / "one" / "a.program").chmod(0o666)
+    assert folder.read("a") is None
+    folder.write("a", b"content")  # anew, for this user alone
+    assert folder.read("a") == b"content"
+
+
 @pytest.mark.parametrize("place", ["pipe", "zero", "folder"])
 def test_what_is_no_file_is_no_program(tmp_path, place):
     folder, path = ProgramFolder(tmp_path, "one", 3_500), tmp_path / "one" / "a.program"

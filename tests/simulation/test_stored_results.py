@@ -89,6 +89,8 @@ EDITS = {
     "made_by a list": (set_to("made_by", "[]"), "made_by: Input should be"),
     "made_by deep": (set_to("made_by", "[" * 60_000), "made_by: Invalid JSON"),
     "made_by half": (made(policy={"name": "rucb"}), "made_by.policy.num_arms: Field required"),
+    "versions a list": (made(versions=[1]), "made_by.versions: Input should be"),
+    "code a list": (made(code=[1]), "made_by.code: Input should be"),
     "changes without values": (
         made(policy={"name": "rucb", "num_arms": 6, "parameters": {}, "changed": ["alpha"]}),
         "parameters are missing",

@@ -109,6 +109,7 @@ def test_draws_of_counts_are_ties(tmp_path):
 MEANT = (
     *("valid", "Valid", "IS_VALID", "isValid", "anony", "Excluded", "duplicate", "is_duplicate"),
     *("flipped", "Swapped", "position_swapped", "votes", "Total", "tied", "is_draw", "Result"),
+    *("wt", "reps", "Quantity", "no_preference", "bothBad", "unclear", "isEqual"),
 )
 
 
@@ -189,6 +190,7 @@ def test_names_in_notes_are_on_one_line(tmp_path):
         (GAMES.replace("7", "1.5"), {}, "line 2: '1.5' is no count: a whole number"),
         (GAMES.replace("7", "-1"), {}, "line 2: '-1' is no count"),
         (GAMES.replace("7", ""), {}, "line 2: '' is no count"),
+        (GAMES.replace("7", "1_0"), {}, "line 2: '1_0' is no count"),
         (GAMES.replace("7", "2147483648"), {}, "line 2: '2147483648' is no count"),
         (GAMES.replace("7", "2e9").replace("ada,bob", "ada,bob,2e9\nada,bob"), {}, "4,000,000,000"),
         ("winner,loser,n\nada,bob,0\n", {}, "hold no votes"),

@@ -23,6 +23,8 @@ FORMAT = 4
 FILE = "manifest.json"
 MOST_BYTES = 2**28
 """Largest size of the file."""
+_MOST_CELLS, _MOST_ARMS = 2**22, 2**16
+"""Most cells that all groups have room for, and most arms of one: readers make tables of them."""
 BOUND = ("policy", "problem", "horizon", "checkpoints", "delay")
 """Names of what determines a cell's results and is among its labels."""
 _SEALED = re.compile(rb'(\{.*), "sha256": "([0-9a-f]{64})"\}\n', re.DOTALL)
@@ -66,6 +68,8 @@ class CellRecord:
         if any(one >= next for one, next in pairwise(times)) or times[-1] != self.horizon:
             raise InputError(f"checkpoints of {self.policy} do not increase to {self.horizon}.")
         _require_counts(self, "horizon", "delay", "num_arms")
+        if self.num_arms > _MOST_ARMS:
+            raise InputError(f"{self.policy} has num_arms = {self.num_arms}.")
         made_with = self.others.get("parameters", {})
         for name, value in self.parameters.items():
             if made_with.get(name, value) != value:
@@ -151,7 +155,8 @@ class Manifest:
       format: number of the layout.
 
     Raises:
-      InputError: when built, if there are no groups, or two cells have the same labels.
+      InputError: when built, if there are no groups, two cells have the same labels, or groups are
+        too large.
     """
 
     grid: dict[str, Any]
@@ -172,6 +177,8 @@ class Manifest:
                     f"{parameters} twice: name each once."
                 )
             seen.add(cell.labels)
+        if sum(max(group.size, len(group.cells)) for group in self.groups) > _MOST_CELLS:
+            raise InputError(f"its groups have room for more than {_MOST_CELLS:,} cells.")
 
     @property
     def seeds(self) -> int:

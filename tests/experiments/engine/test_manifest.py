@@ -153,3 +153,13 @@ def test_environments_name_versions_device_and_revision(tmp_path):
     assert re.fullmatch("[0-9a-f]{40}", git_revision(tmp_path) or "")
     (tmp_path / "__init__.py").write_text("changed")
     assert (git_revision(tmp_path) or "").endswith("-dirty")
+
+
+def test_groups_of_more_cells_or_arms_than_any_sweep_has_are_refused(store):
+    """Readers make tables of them."""
+    wanted = stored.manifest()
+    group = wanted.groups[0]
+    with pytest.raises(InputError, match="have room for more than"):
+        replace(wanted, groups=(replace(group, size=10**9), *wanted.groups[1:]))
+    with pytest.raises(InputError, match="num_arms = 1000000000"):
+        replace(group.cells[0], num_arms=10**9)
