@@ -109,15 +109,16 @@ def _saddle_point(numbers: np.ndarray) -> float:
 def unseen_cost(largest: float, most: float, settles: bool) -> float:
     """The cost, on average, of a run beyond the largest of a sample.
 
-    Of a policy that may settle on a wrong arm for good it is the largest cost there can be. Others
-    come back from a wrong arm in time; of policies with logarithmic regret the chance that a run
-    costs more than x falls like 1 / x (L. Fan and P. Glynn, Operations Research, 2024, "The
-    fragility of optimized bandit algorithms"). The mean beyond the largest is taken from that law,
-    which ends at the largest cost there can be.
+    Of a policy that may settle on a wrong arm for good it is the largest cost there can be. Other
+    policies come back from a wrong arm in time: the chance that a run costs more than x falls. It
+    is taken to fall like 1 / x^2, as it does in 20,000 runs of D-TS on five rankers up to 50 times
+    the mean (of ECW-RMED, RMED1 and RUCB it falls faster), so that the mean beyond the largest run
+    is twice that. In the limit of long runs it may fall as slowly as 1 / x (L. Fan and P. Glynn,
+    "The fragility of optimized bandit algorithms", Operations Research, 2024).
 
     Args:
       largest: the largest cost in the sample, above 0.
       most: the largest cost there can be, at least `largest`.
       settles: whether the policy may settle on a wrong arm for good.
     """
-    return most if settles or largest >= most else largest * (1 + math.log(most / largest))
+    return most if settles else min(2 * largest, most)

@@ -76,9 +76,10 @@ def test_unseen_run_of_a_policy_that_settles_costs_the_most_there_can_be():
     assert unseen_cost(20.0, 20.0, settles=False) == 20
 
 
-def test_unseen_run_of_other_policies_is_the_mean_beyond_the_largest_of_a_tail_of_1_over_x():
-    draws = np.minimum(20 / (np.arange(10**6) + 0.5) * 10**6, 5_000.0)  # its quantiles
-    assert unseen_cost(20.0, 5_000.0, settles=False) == pytest.approx(draws.mean(), rel=1e-4)
+def test_unseen_run_of_other_policies_is_the_mean_beyond_the_largest_of_a_tail_of_1_over_x2():
+    draws = 20 / np.sqrt((np.arange(10**7) + 0.5) / 10**7)  # its quantiles
+    assert unseen_cost(20.0, 5_000.0, settles=False) == pytest.approx(draws.mean(), rel=1e-3)
+    assert unseen_cost(20.0, 30.0, settles=False) == 30
 
 
 def missed(law: Callable[..., np.ndarray], mean: float, runs: int, most: float, settles: bool):
@@ -107,20 +108,20 @@ def lognormal(rng, size):
 
 
 def tail(rng, size):
-    """A fifth of the runs cost more than 1, with a chance of 1 / x to cost more than x."""
-    return 1 + np.where(rng.random(size) < 0.2, np.minimum(1 / rng.random(size), 1e3), 0.0)
+    """A fifth of the runs cost more than 1, with a chance of 1 / x^2 to cost more than x."""
+    return 1 + np.where(rng.random(size) < 0.2, rng.random(size) ** -0.5, 0.0)
 
 
 LAWS = {
     "one of a hundred": (one_of_a_hundred, 0.99 + 0.01 * 300, 300.0, True),
     "exponential": (exponential, 1.0, 1e3, False),
     "lognormal": (lognormal, math.exp(0.5), 1e4, False),
-    "tail of 1 / x": (tail, 1 + 0.2 * (1 + math.log(1e3)), 1 + 1e3, False),
+    "tail of 1 / x^2": (tail, 1 + 0.2 * 2, math.inf, False),
 }
 """Law, mean, largest value, and whether it is of a policy that settles."""
 
 
-@pytest.mark.parametrize("runs", [10, 30, 100])
+@pytest.mark.parametrize("runs", [30, 100])
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_hold_the_mean_as_often_as_they_say(name, runs):
     law, mean, most, settles = LAWS[name]
