@@ -98,7 +98,7 @@ def test_places_in_queues_fit_32_bits(lanes, platform):
     queues = _drawn_of_queues(jaxpr.jaxpr)
     assert sum(queues) == lanes * entries
     for size in queues:
-        slots = marked_queue._slots(size // entries, entries)
+        slots = marked_queue._slots(size // entries, entries, marked_queue.MANY_SLOTS)
         assert size + (slots if platform == "cpu" else size // entries) < 2**31
 
 
