@@ -203,17 +203,18 @@ def table(claims: Sequence[Claim]) -> str:
     return csv_text(header, rows)
 
 
-def _entries(measurement: Measurement) -> tuple[str | float, ...]:
-    """A measurement's table entries; columns for ratios of means are empty for other numbers."""
+def _entries(measurement: Measurement) -> tuple[str | float | None, ...]:
+    """A measurement's table entries; columns for ratios of means are empty for other numbers, and
+    those about runs for numbers that were computed."""
     value, of_means = measurement.estimate.value, not math.isnan(measurement.medians)
-    runs = measurement.estimate.runs
     return (
         measurement.where,
         measurement.what,
         value if of_means else "",
         value,
         *measurement.estimate.interval,
-        *(("", "") if measurement.missed is None else (runs or "", measurement.missed)),
+        measurement.estimate.runs,
+        measurement.missed,
         measurement.medians if of_means else "",
         measurement.verdict,
     )

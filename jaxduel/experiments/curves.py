@@ -17,7 +17,7 @@ from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.planning import family_of, plan
 from jaxduel.experiments.samples import Sample
 from jaxduel.policies import registry
-from jaxduel.policies.base import Batch, PullBatch
+from jaxduel.policies.base import Batch, PullBatch, SupportsAnswer
 from jaxduel.problems import Problem
 from jaxduel.problems.piecewise import with_changes
 from jaxduel.simulation.checking import WINNERS
@@ -43,8 +43,8 @@ class Competitor:
       per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
         10, 30, 100, 300, ... and T, from the first checkpoint on.
       record_pairs: whether to record comparisons of arms with themselves (`Sample.selves`).
-      settles: whether a run may settle on a wrong arm for good; None: as batched policies and those
-        with a horizon may.
+      settles: whether a run may settle on a wrong arm for good; None: as batched policies, those
+        with a horizon and those that name an arm may.
     """
 
     name: str
@@ -172,7 +172,9 @@ class Curve:
         """True if a run may settle on a wrong arm for good."""
         if self.competitor.settles is not None:
             return self.competitor.settles
-        return self.batched or HORIZON in registry.parameters(self.competitor.policy)
+        name = self.competitor.policy
+        names_an_arm = issubclass(registry.policy_class(name), SupportsAnswer)
+        return self.batched or names_an_arm or HORIZON in registry.parameters(name)
 
     @property
     def most(self) -> np.ndarray:

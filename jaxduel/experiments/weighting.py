@@ -24,7 +24,7 @@ from jaxduel.stats import t95
 
 _SLIGHT = 1e-4
 """Deviates nearer to 0 have the correction of 0."""
-_CLOSE, _FAR = 1e-5, 700.0
+_CLOSE, _FAR = 1e-12, 700.0
 """Accuracy of the ends' logarithms, and the distance at which a factor leaves the floats."""
 
 
@@ -54,13 +54,13 @@ def ratio95(
 
     def end(unseen: tuple[float, float], side: int) -> float:
         numerator, denominator = np.append(above, unseen[0]), np.append(below, unseen[1])
+        if np.all(side * (numerator - centre * denominator) <= _CLOSE * numerator):
+            return centre  # no group is beyond, the unseen one neither
 
         def excess(log_ratio: float) -> float:
             numbers = numerator - centre * math.exp(log_ratio) * denominator
             return side * normal - deviate_of_more(numbers)
 
-        if excess(0.0) * side <= 0:  # no group differs, the unseen one neither
-            return centre
         inner, outer = 0.0, side * (step + 1 / len(above))
         while excess(outer) * side > 0:  # it falls as the ratio grows
             if abs(outer) > _FAR:
@@ -109,12 +109,25 @@ def _saddle_point(numbers: np.ndarray) -> float:
 def unseen_cost(largest: float, most: float, settles: bool) -> float:
     """The cost, on average, of a run beyond the largest of a sample.
 
-    Of a policy that may settle on a wrong arm for good it is the largest cost there can be. Other
-    policies come back from a wrong arm in time: the chance that a run costs more than x falls. It
-    is taken to fall like 1 / x^2, as it does in 20,000 runs of D-TS on five rankers up to 50 times
-    the mean (of ECW-RMED, RMED1 and RUCB it falls faster), so that the mean beyond the largest run
-    is twice that. In the limit of long runs it may fall as slowly as 1 / x (L. Fan and P. Glynn,
-    "The fragility of optimized bandit algorithms", Operations Research, 2024).
+    Of a policy that may settle on a wrong arm for good it is the largest cost there can be. That
+    was confirmed on Double ETC to T = 1e6, where 11 of 3,000 runs make 74 % of the mean: of samples
+    of 10 to 200 runs, no interval was below the mean and at most 1.4 % were above it, and of its
+    ratio to the batched variant 1.1 %.
+
+    Other policies come back from a wrong arm in time: the chance that a run costs more than x is
+    taken to fall like 1 / x^2, so that the mean beyond the largest run is twice that. The law was
+    made from D-TS and ECW-RMED on five rankers and from RMED1 and RUCB on six: D-TS has such a tail
+    up to 50 times the mean, the others' fall faster. It was confirmed on 18 pairs of policies and
+    instances that had no part in that, of 2,500 to 8,000 runs to T = 1e4 to 1e5, among them RCS,
+    RMED1, RUCB, D-TS, CW-RMED, CCB, SCB, Self-Sparring, WS-S, UCB1 and Thompson sampling. Of
+    samples of 30 runs at most 0.4 % had an interval below the mean and 1.1 % one above it, of 100
+    runs 1.1 % and 2.1 %, where 2.5 % are meant.
+
+    It is least safe for many runs of a policy that comes back late: one of 1,600 runs of D-TS on
+    `strong-borda` loses half of T = 1e5 or more, and 3 % of the intervals from 300 such runs are
+    below the mean, 4.4 % of those from 1,000. In the limit of long runs the tail may fall as slowly
+    as 1 / x (L. Fan and P. Glynn, "The fragility of optimized bandit algorithms", Operations
+    Research, 2024).
 
     Args:
       largest: the largest cost in the sample, above 0.

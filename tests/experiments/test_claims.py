@@ -138,4 +138,8 @@ def test_each_measurement_says_what_its_runs_can_miss():
         most = 1 / (1 - 0.025 ** (1 / runs))  # misses its event with probability 2.5 %
         measured = Measurement("toy", "a / b", replace(ratio(1.0), runs=runs), "undecided")
         assert measured.sample == f"{runs} run{'s' * (runs > 1)} (1 in {int(most)})"
-    assert Measurement("toy", "a / b", exact(2.0), "confirmed").sample == "computed"
+    computed = Measurement("toy", "a / b", exact(2.0), "confirmed")
+    assert computed.sample == "computed"
+    record = Claim("it wins", "section 5", "a < b", lambda found: found, 1).measured([computed])
+    (row,) = csv.DictReader(io.StringIO(claims.table([record])))
+    assert (row["num_runs"], row["missed_one_in"]) == ("", "")

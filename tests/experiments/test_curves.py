@@ -56,6 +56,19 @@ def alone(curve: Curve, draw: Draw, **settings):
     return jd.simulate(policy, draw.problem, 50, draw.num_runs, draw.key, **settings)
 
 
+@pytest.mark.parametrize(
+    ("policy", "settles"),
+    [("pcomp", True), ("detc-batched", True), ("btm", True), ("nts", True), ("rmed1", False)],
+)
+def test_policies_in_batches_to_a_horizon_or_that_name_an_arm_may_settle(policy, settles):
+    parameters = {"num_batches": 4} if policy == "pcomp" else {}
+    made = curve(Competitor("a", "A", policy, parameters))
+    assert made.settles == settles
+    assert (
+        replace(made, competitor=replace(made.competitor, settles=not settles)).settles != settles
+    )
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rmed1", "pcomp"])
 def test_instances_are_stacked_while_they_have_as_many_runs_and_fit_a_block(name, monkeypatch, ran):

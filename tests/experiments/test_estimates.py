@@ -138,6 +138,13 @@ def test_slope_begins_at_most_a_tenth_before_the_end():
         slope(sample([[1.0, 2.0]], (5, 10)))
 
 
+def test_the_slope_of_regret_that_no_run_adds_to_is_0_at_its_lower_end():
+    regret = np.random.default_rng(5).gamma(4.0, size=30)
+    found = slope(sample(np.stack([regret, regret], axis=1), (100, 1_000)))
+    assert (found.value, found.lower) == (0.0, 0.0)
+    assert found.upper > 0
+
+
 def test_the_slope_of_a_policy_that_settles_may_be_1():
     """An unseen run may begin to lose in the last decade: its regret is 0 before, and large."""
     regret = np.tile([10.0, 11.0], (20, 1))

@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 
 import jaxduel as jd
 from jaxduel.experiments.weighting import deviate_of_more, ratio95, unseen_cost
+from jaxduel.simulation.regret import largest_regret
 from tests.choice import some
 
 MEANT = 0.025
@@ -71,6 +72,15 @@ def test_where_nothing_can_be_said_the_ends_are_nan():
         assert np.isnan(ratio95(above, below, (1.0, 0.0), (0.0, 1.0))).all()
 
 
+@pytest.mark.parametrize("above", [[0.1] * 7, [1.0, 2.0, 4.0, 1e-3]])
+def test_ends_are_exact_where_no_group_differs_and_the_unseen_one_neither(above):
+    above = np.array(above)
+    most = above.max()
+    assert ratio95(above, above, (most, most), (most, most)) == (1.0, 1.0)
+    lower, upper = ratio95(above, above, (most, 0.0), (most, most))  # an unseen one may be larger
+    assert lower == 1.0 < upper
+
+
 def test_unseen_run_of_a_policy_that_settles_costs_the_most_there_can_be():
     assert unseen_cost(20.0, 5_000.0, settles=True) == 5_000
     assert unseen_cost(20.0, 20.0, settles=False) == 20
@@ -129,38 +139,103 @@ def test_intervals_hold_the_mean_as_often_as_they_say(name, runs):
         assert share <= MEANT + 2 * ERROR
 
 
+PARAMETERS = {
+    "scomp2": {"num_batches": 16, "elimination": "kl"},
+    "ucb1": {"index": "anytime"},
+}
+
+
 @cache
-def population(policy: str, number: int) -> tuple[np.ndarray, float]:
-    """Final average regret of many runs on six rankers, and the largest that there can be."""
-    problem = jd.problems.load("arxiv")
-    batched = {"num_batches": 16, "elimination": "kl"} if policy == "scomp2" else {}
-    made = jd.policies.make(policy, num_arms=6, horizon=HORIZON, **batched)
-    result = jd.simulate(made, problem, HORIZON, number, checkpoints=[HORIZON], regret="average")
-    return result.regret[:, 0], HORIZON * float(problem.gaps("average").max())
+def population(
+    policy: str, number: int, instance: str = "arxiv", regret: str = "average", horizon: int = 10**5
+) -> tuple[np.ndarray, float]:
+    """Final regret of many runs, and the largest that there can be."""
+    problem = jd.problems.load(instance)
+    parameters = PARAMETERS.get(policy, {})
+    made = jd.policies.make(policy, num_arms=problem.num_arms, horizon=horizon, **parameters)
+    result = jd.simulate(made, problem, horizon, number, checkpoints=[horizon], regret=regret)
+    return result.regret[:, 0], float(largest_regret(problem, regret, np.array(horizon)))
 
 
-HORIZON = 100_000
+def check_coverage(regret: np.ndarray, most: float, settles: bool) -> None:
+    """Samples of 30 and 100 runs miss the mean no more often than they may."""
+    for runs in (30, 100):
+        draws = lambda rng, size: rng.choice(regret, size)  # noqa: E731
+        for share in missed(draws, float(regret.mean()), runs, most, settles):
+            assert share <= MEANT + 2 * ERROR
 
 
 @pytest.mark.parametrize("policy", some(("scomp2", "rmed1", "rucb"), quick=["scomp2"]))
 def test_intervals_hold_the_mean_of_runs_of_policies(policy):
-    regret, most = population(policy, 3_000)
-    for runs in (30, 100):
-        draws = lambda rng, size: rng.choice(regret, size)  # noqa: E731
-        for share in missed(draws, float(regret.mean()), runs, most, policy == "scomp2"):
-            assert share <= MEANT + 2 * ERROR
+    check_coverage(*population(policy, 3_000), policy == "scomp2")
+
+
+HELD_OUT = (
+    ("rmed1", "cyclic", "average", 10**5),
+    ("rucb", "cyclic", "average", 10**5),
+    ("ws-s", "arxiv", "average", 10**5),
+    ("scb", "mslr5-noncondorcet", "copeland", 30_000),
+    ("dts", "strong-borda", "average", 10_000),
+    ("self-sparring", "cyclic", "average", 10_000),
+    ("ucb1", "gaussian[0.5,0.0]", "pulls", 10**5),
+    ("thompson-gaussian", "gaussian[0.2,0.0]", "pulls", 30_000),
+)
+"""Policies that come back, and instances that the law of their unseen runs was not made from."""
+
+
+@pytest.mark.parametrize(
+    ("policy", "instance", "regret", "horizon"), some(HELD_OUT, quick=HELD_OUT[:1])
+)
+def test_intervals_hold_the_mean_of_populations_that_had_no_part_in_the_law(
+    policy, instance, regret, horizon
+):
+    check_coverage(*population(policy, 3_000, instance, regret, horizon), settles=False)
+
+
+def test_runs_of_a_policy_that_names_an_arm_may_cost_all_there_is():
+    """NTS names a wrong arm in one run of sixty: twice the largest of 30 runs is too little."""
+    regret, most = population("nts", 3_000)
+    check_coverage(regret, most, settles=True)
+    draws = lambda rng, size: rng.choice(regret, size)  # noqa: E731
+    below, _ = missed(draws, float(regret.mean()), 30, most, settles=False)
+    assert below > 0.4
+
+
+def missed_ratio(
+    above: tuple[np.ndarray, float], below: tuple[np.ndarray, float], ratio: float, runs: int
+):
+    """Shares of samples of two policies that settle whose interval of the ratio of means lies below
+    a number, and above it."""
+    (first, most), (second, most_below) = above, below
+    rng = np.random.default_rng(runs)
+    lower = higher = 0
+    for _ in range(SAMPLES):
+        numbers = rng.choice(first, runs) - ratio * rng.choice(second, runs)
+        lower += deviate_of_more(np.append(numbers, most)) > LIMIT
+        higher += deviate_of_more(np.append(numbers, -ratio * most_below)) < -LIMIT
+    return lower / SAMPLES, higher / SAMPLES
 
 
 @pytest.mark.parametrize("runs", [10, 30, 100])
 def test_a_false_claim_is_seldom_confirmed(runs):
     """SCOMP2 has four times RMED1's regret on six rankers: "below 2" must not be confirmed, though
     ten runs often have none that gives up the best arm."""
-    first, most = population("scomp2", 3_000)
-    second, _ = population("rmed1", 512)
-    assert first.mean() > 3 * second.mean()
-    rng, wrong = np.random.default_rng(runs), 0
-    for _ in range(SAMPLES):
-        own, other = rng.choice(first, runs), rng.choice(second, runs)
-        numbers = np.append(own - 2.0 * other, most)
-        wrong += deviate_of_more(numbers) > LIMIT  # the interval's upper end is below 2
-    assert wrong / SAMPLES <= MEANT + 2 * ERROR
+    first, second = population("scomp2", 3_000), population("rmed1", 512)
+    assert first[0].mean() > 3 * second[0].mean()
+    wrong, _ = missed_ratio(first, second, 2.0, runs)
+    assert wrong <= MEANT + 2 * ERROR
+
+
+TWO_ARMS = ("gaussian[0.2,0.0]", "pulls")
+
+
+@pytest.mark.thorough
+def test_intervals_hold_the_mean_of_double_etc_and_its_ratio_to_the_batched_one():
+    """A run of a thousand commits to the wrong arm, and makes most of the mean."""
+    one, other = (population(name, 3_000, *TWO_ARMS) for name in ("detc", "detc-batched"))
+    assert one[0].mean() > 1.5 * np.median(one[0])
+    check_coverage(*one, settles=True)
+    ratio = float(one[0].mean() / other[0].mean())
+    for runs in (30, 100, 200):
+        for share in missed_ratio(one, other, ratio, runs):
+            assert share <= MEANT + 2 * ERROR
