@@ -63,7 +63,7 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
         problem = _validated(instance_fn(wide))
         try:
             slopes = np.asarray(jax.jacrev(lambda x: _values(instance_fn(unravel(x))))(flat))
-        except ASKS_FOR_VALUES:
+        except (*ASKS_FOR_VALUES, InputError):  # numbers alone were accepted above
             raise InputError(
                 "instance_fn must be a function of JAX, which can be differentiated, but asks for "
                 "the values of its parameters, as NumPy and the generators of jaxduel.problems do: "

@@ -92,7 +92,7 @@ SLOWLY = [
 
 @pytest.mark.parametrize(
     ("name", "settings", "regret", "horizon", "num_seeds"),
-    [(*case, 8_000) for case in PLAYED]
+    [(*case, 12_000) for case in PLAYED]
     + [pytest.param(*case, 10**6, marks=SLOW) for case in PLAYED + SLOWLY],
 )
 def test_finite_differences(name, settings, regret, horizon, num_seeds):

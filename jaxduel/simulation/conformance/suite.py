@@ -129,7 +129,12 @@ def keeps_shapes_and_dtypes(make: Make) -> None:
             ("answer", (before,)),
         ):
             if isinstance(plan, Duel) and hasattr(policy, method):
-                _shapes(policy, method, *arguments)
+                try:
+                    _shapes(policy, method, *arguments)
+                except ConformanceError as error:
+                    refuses = method == "from_wins" and isinstance(error.__cause__, InputError)
+                    if not refuses:  # as `arena` does with variances that counts do not tell
+                        raise
 
 
 def is_pure_and_compiles_once(make: Make) -> None:
