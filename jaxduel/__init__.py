@@ -26,14 +26,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxduel import gradients as gradients
+    from jaxduel import plotting as plotting
     from jaxduel import policies as policies
     from jaxduel import problems as problems
+    from jaxduel import stats as stats
     from jaxduel import theory as theory
     from jaxduel import votes as votes
     from jaxduel.errors import AssumptionWarning as AssumptionWarning
     from jaxduel.errors import InputError as InputError
     from jaxduel.errors import SolverError as SolverError
+    from jaxduel.experiments.papers import reproduce as reproduce
+    from jaxduel.experiments.sweep import Grid as Grid
     from jaxduel.experiments.sweep import open_sweep as open_sweep
+    from jaxduel.experiments.sweep import run_sweep as run_sweep
     from jaxduel.simulation import Result as Result
     from jaxduel.simulation import join as join
     from jaxduel.simulation import load_result as load_result
@@ -52,9 +57,10 @@ if TYPE_CHECKING:
 IMPORTED_AT = time.time()
 """Seconds since 1970: what was changed later may not be what runs."""
 
-_ROOMS = ("gradients", "policies", "problems", "theory", "votes")
+_ROOMS = ("gradients", "plotting", "policies", "problems", "stats", "theory", "votes")
 _NAMES = {
     "AssumptionWarning": "errors",
+    "Grid": "experiments.sweep",
     "InputError": "errors",
     "Result": "simulation",
     "SolverError": "errors",
@@ -64,6 +70,8 @@ _NAMES = {
     "join": "simulation",
     "load_result": "simulation",
     "open_sweep": "experiments.sweep",
+    "reproduce": "experiments.papers",
+    "run_sweep": "experiments.sweep",
     "simulate": "simulation",
     "simulate_many": "simulation",
     "use_all_cores": "simulation.devices",

@@ -312,6 +312,45 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
     )
 
 
+def independent(a: np.ndarray, b: np.ndarray) -> Paired:
+    """Compares the regret of two independent samples, by Welch's interval.
+
+    Args:
+      a, b: (S,) and (S',) float64, of any sizes of at least one.
+
+    Returns:
+      The comparison; `seeds` is the smaller size, and both standard errors are the same.
+
+    Raises:
+      InputError: for arrays of other shapes.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.stats import independent
+      >>> comparison = independent(np.array([1.0, 2.0, 3.0]), np.array([11.0, 12.0]))
+      >>> comparison.difference, comparison.verdict
+      (-9.5, 'better')
+    """
+    of_a, of_b = moments_of(a), moments_of(b)
+    if np.ndim(of_a.mean) or np.ndim(of_b.mean):
+        raise InputError("samples need one number for each seed, (S,).")
+    squares = np.array([of_a.sem, of_b.sem]) ** 2
+    with np.errstate(all="ignore"):
+        freedom = squares.sum() ** 2 / (squares**2 / [of_a.seeds - 1, of_b.seeds - 1]).sum()
+    sem, apart = float(np.sqrt(squares.sum())), float(of_a.mean - of_b.mean)
+    half = t95(freedom + 1) * sem if sem > 0 else sem
+    return Paired(
+        seeds=min(of_a.seeds, of_b.seeds),
+        mean_a=float(of_a.mean),
+        mean_b=float(of_b.mean),
+        difference=apart,
+        lower95=apart - half,
+        upper95=apart + half,
+        sem=sem,
+        unpaired_sem=sem,
+    )
+
+
 def paired_shares(a: np.ndarray, b: np.ndarray) -> Paired | None:
     """Compares shares of seeds, such as of those for which the wrong arm was named.
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from jaxduel.errors import InputError
-from jaxduel.stats import paired, paired_shares, standard_error, wilson95
+from jaxduel.stats import independent, paired, paired_shares, standard_error, wilson95
 from tests.oracles.recommending import wilson
 
 
@@ -79,3 +79,22 @@ def test_groups_may_have_any_labels():
         assert standard_error(values, np.array(labels)) == 1
     with pytest.raises(InputError, match="4 runs need as many groups"):
         standard_error(values, np.array([0, 1]))
+
+
+@pytest.mark.parametrize("sizes", [(5, 40), (30, 2)])
+def test_independent_samples_are_compared_by_welchs_interval(sizes):
+    rng = np.random.default_rng(sum(sizes))
+    a, b = rng.normal(3, 2, sizes[0]), rng.normal(2, 0.5, sizes[1])
+    found, wanted = independent(a, b), stats.ttest_ind(a, b, equal_var=False)
+    assert found.difference == pytest.approx(a.mean() - b.mean())
+    assert (found.lower95, found.upper95) == pytest.approx(tuple(wanted.confidence_interval()))
+    assert found.sem == found.unpaired_sem == pytest.approx(found.difference / wanted.statistic)
+    assert found.seeds == min(sizes)
+
+
+def test_samples_without_spread_have_no_interval_but_a_point():
+    found = independent(np.full(4, 2.0), np.full(3, 1.0))
+    assert (found.lower95, found.upper95, found.verdict) == (1, 1, "worse")
+    assert np.isnan(independent(np.ones(1), np.zeros(3)).lower95)
+    with pytest.raises(InputError, match="one number for each seed"):
+        independent(np.ones((2, 2)), np.ones(3))

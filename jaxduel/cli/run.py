@@ -61,21 +61,15 @@ def run(
       force: replace that file even if it is no result of this very command.
     """
     called = dict(locals())
-    from jaxduel.numerics import log_times
-    from jaxduel.problems.piecewise import with_changes
-
     start_jax()
     instance = jd.problems.load(problem)
     chosen = jd.policies.make(
         policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)
     )
-    times = None
-    if checkpoints is not None:
-        times = with_changes(log_times(horizon, checkpoints), instance)
     how: dict[str, Any] = {
         "num_seeds": seeds,
         "seed": seed,
-        "checkpoints": times,
+        "checkpoints": checkpoints,
         "regret": regret,
         "shuffle_arms": shuffle,
         "delay": delay,

@@ -16,7 +16,7 @@ from jaxduel.policies.base import Policy
 from jaxduel.problems import DuelingProblem, Problem, from_matrix
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import run_cells
+from jaxduel.simulation.run import run_cell
 from jaxduel.stats import moments_of
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
@@ -89,7 +89,7 @@ class Objective:
         self, policy: Policy, problem: DuelingProblem, num_seeds: int, key: jax.Array
     ) -> np.ndarray:
         settings = self._settings(num_seeds, key)
-        (result,) = run_cells([policy], [problem], [self.horizon], settings, stacked=False)
+        result = run_cell(policy, problem, self.horizon, settings)
         return result.regret[:, 0]
 
     def _settings(self, num_seeds: int, key: int | jax.Array) -> Settings:

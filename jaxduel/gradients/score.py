@@ -26,7 +26,7 @@ from jaxduel.problems import ArmsProblem
 from jaxduel.simulation import regret as regrets
 from jaxduel.simulation.checking import Settings, horizon_of
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.run import run_cells
+from jaxduel.simulation.run import run_cell
 from jaxduel.stats import moments_of
 
 POINTS = 16
@@ -191,7 +191,7 @@ def regret_gradient(
         devices=devices,
         progress=progress,
     )
-    (result,) = run_cells([policy], [at.problem], [last], settings, stacked=False)
+    result = run_cell(policy, at.problem, last, settings)
     if result.num_seeds < num_seeds:
         raise KeyboardInterrupt
     value, scores = result.regret, result.outcomes

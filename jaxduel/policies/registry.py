@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import numpy as np
 from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.policies import arguments, display
 from jaxduel.policies.base import Policy
+from jaxduel.problems.catalogue import as_problem
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -23,7 +25,7 @@ _MEANT = {"K": "num_arms", "arms": "num_arms", "T": "horizon", "B": "num_batches
 
 def register(name: str, label: str | None = None) -> Callable[[_Class], _Class]:
     """Class decorator: adds a policy to the registry of this process, so that `make` and grids of
-    sweeps know it by name.
+    sweeps know it by name, and lets its constructor do without `active_arms`.
 
     The class is a frozen dataclass, registered with `jax.tree_util.register_dataclass`, with the
     methods of `Policy`, and keyword fields `num_arms` and `active_arms`. One that is defined anew
@@ -71,11 +73,25 @@ def register(name: str, label: str | None = None) -> Callable[[_Class], _Class]:
         if _full_name(there) != _full_name(policy_class):
             raise InputError(f"the policy name '{name}' is taken by {there.__qualname__}.")
         display.install(policy_class)
+        _install_mask(policy_class)
         _REGISTRY[name] = policy_class
         _LABELS[name] = label or name.upper()
         return policy_class
 
     return add
+
+
+def _install_mask(policy_class: type) -> None:
+    """Lets the constructor of a policy class do without `active_arms`: all arms are active."""
+    construct = policy_class.__init__  # type: ignore[misc]
+
+    @functools.wraps(construct)
+    def with_mask(self: Any, *args: Any, **values: Any) -> None:
+        if "active_arms" not in values and "num_arms" in values:
+            values["active_arms"] = np.ones(values["num_arms"], bool)
+        construct(self, *args, **values)
+
+    policy_class.__init__ = with_mask  # type: ignore[misc]
 
 
 def _full_name(policy_class: type) -> tuple[str, str]:
@@ -153,6 +169,7 @@ def make(
     name: str,
     *misplaced: object,
     num_arms: int | None = None,
+    problem: Any = None,
     horizon: int | None = None,
     active_arms: Any = None,
     **values: Any,
@@ -162,7 +179,8 @@ def make(
     Args:
       name: one of `names()`.
       *misplaced: none; all that follows is given by name.
-      num_arms: K, at least 2; must be given.
+      num_arms: K, at least 2.
+      problem: in its place the instance, or its name (`jaxduel.problems.load`), which has K arms.
       horizon: T; policies that do not depend on it ignore it.
       active_arms: (K,) bool, the arms that exist; all by default. Arms that do not must be a
         suffix.
@@ -180,6 +198,8 @@ def make(
       DTS(num_arms=6, alpha=0.6)
       >>> jd.policies.make("pcomp", num_arms=6, horizon=10_000, num_batches=4)
       PCOMP(num_arms=6, horizon=10000, num_batches=4)
+      >>> jd.policies.make("rucb", problem="arxiv")
+      RUCB(num_arms=6)
     """
     chosen = policy_class(name)
     known = parameters(name)
@@ -189,13 +209,15 @@ def make(
         )
     for key in values:
         if key not in known:
-            accepted = {"num_arms", "active_arms", "horizon", *known}
+            accepted = {"num_arms", "problem", "active_arms", "horizon", *known}
             meant = _MEANT.get(key)
             raise unknown_name(
                 f"parameter of {name}", key, accepted, meant if meant in accepted else None
             )
-    if num_arms is None:
-        raise InputError(f"{name} needs the parameter 'num_arms'.")
+    if (num_arms is None) == (problem is None):
+        raise InputError(f"{name} needs either the parameter 'num_arms' or a problem.")
+    if problem is not None:
+        num_arms = as_problem(problem, name).num_arms
     num_arms = arguments.require_num_arms(num_arms, name)
     if "horizon" in known and horizon is not None:
         values["horizon"] = horizon
@@ -209,6 +231,12 @@ def make(
     policy = chosen(num_arms=num_arms, active_arms=_mask(active_arms, num_arms, name), **values)
     validate(policy)
     return to_32_bits(policy)
+
+
+def as_policy(policy: Any, problem: Any, horizon: Any) -> Any:
+    """A policy, returned unchanged, or the one that `make` returns for a name, an instance and a
+    horizon (None where there is none)."""
+    return make(policy, problem=problem, horizon=horizon) if isinstance(policy, str) else policy
 
 
 def _mask(active_arms: Any, num_arms: int, name: str) -> np.ndarray:

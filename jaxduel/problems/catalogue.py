@@ -23,7 +23,7 @@ from jaxduel.problems.arms import ArmsProblem, bernoulli, gaussian
 from jaxduel.problems.downloads import mslr_matrix, sushi_matrix
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.files import SUFFIXES, from_file
-from jaxduel.problems.piecewise import PiecewiseProblem, piecewise
+from jaxduel.problems.piecewise import PiecewiseProblem, piecewise, require_problem
 
 _SUBMATRIX = re.compile(r"(.+)\[([^\[\]]*)\]")
 _LAWS = {"gaussian": gaussian, "bernoulli": bernoulli}
@@ -248,6 +248,18 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
     if not is_file and (submatrix := _SUBMATRIX.fullmatch(text)):
         return _submatrix(text, key, *submatrix.groups())
     return from_file(path, key)
+
+
+def as_problem(problem: Any, where: str) -> Any:
+    """An instance, returned unchanged, or the one that `load` returns for a name or path.
+
+    Raises:
+      InputError: as `load`; for anything else, such as a matrix, with `where` in front.
+    """
+    if isinstance(problem, str | os.PathLike):
+        return load(problem)
+    require_problem(problem, where)
+    return problem
 
 
 def pieces_of(text: str) -> tuple[list[str], list[int]] | None:

@@ -29,7 +29,7 @@ from jaxduel.problems import (
     Problem,
     broken_assumptions,
 )
-from jaxduel.problems.piecewise import require_problem, with_changes
+from jaxduel.problems.piecewise import require_problem
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
@@ -167,9 +167,7 @@ class CheckedCell:
         self.problem = problem
         self._require_matching_problem(policy, settings)
         self.horizon = horizon_of(policy, horizon)
-        self.grid = checkpoints.resolve(times, self.horizon)
-        if times is None:
-            self.grid = with_changes(self.grid, problem)
+        self.grid = checkpoints.resolve(times, self.horizon, problem)
         if isinstance(problem, PiecewiseProblem):
             problem.require_among(self.grid)
         active = int(np.sum(policy.active_arms))

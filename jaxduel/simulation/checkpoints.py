@@ -10,20 +10,27 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.numerics import log_times
 from jaxduel.numerics.times import MAX_TIMES
+from jaxduel.policies.checks import whole_number
+from jaxduel.problems.piecewise import with_changes
 
 
-def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
+def resolve(checkpoints: Any, horizon: int, problem: Any = None) -> np.ndarray:
     """The checkpoints of a run: (M,) int64, strictly increasing, within 1 .. horizon.
 
     Args:
-      checkpoints: times (numbers of comparisons made), or None for a log grid of about 50.
+      checkpoints: times (numbers of comparisons made); or their number, for a log grid of about as
+        many; or None for one of about 50.
       horizon: T.
+      problem: the instance; where the times are not given, its changes are among them.
 
     Raises:
       InputError: if they are not increasing integers within the horizon, or too many.
     """
     if checkpoints is None:
-        return log_times(horizon)
+        return with_changes(log_times(horizon), problem)
+    if np.isscalar(checkpoints) and not isinstance(checkpoints, bool | str | bytes):
+        number = whole_number(checkpoints, 1, "the number of checkpoints")
+        return with_changes(log_times(horizon, number), problem)
     if _length(checkpoints) > MAX_TIMES:  # before a range, say, is expanded
         raise InputError(
             f"checkpoints: {_length(checkpoints):,} are too many, at most {MAX_TIMES:,} times can "
@@ -33,10 +40,6 @@ def resolve(checkpoints: Any, horizon: int) -> np.ndarray:
         times = np.asarray(checkpoints)
     except (TypeError, ValueError):  # rows of different lengths, traced values
         times = np.empty(0)
-    if times.ndim == 0 and times.dtype.kind in "iuf":
-        raise InputError(
-            f"checkpoints must be a list of times, such as [{checkpoints}], not {checkpoints!r}."
-        )
     whole = times.dtype.kind in "iuf" and (times == np.floor(times)).all()
     if times.ndim != 1 or times.size == 0 or not whole:
         raise InputError("checkpoints must be a non-empty list of whole numbers.")

@@ -48,7 +48,7 @@ def request_of(
         "num_seeds": int(settings.num_seeds),
         "seed": _seed(settings.seed),
         "first_seed": int(settings.first_seed),
-        "checkpoints": checkpoints.resolve(times, horizon).tolist(),
+        "checkpoints": checkpoints.resolve(times, horizon, problem).tolist(),
         "regret": settings.regret or regret.default_of(problem),
         "shuffle_arms": bool(settings.shuffle_arms),
         "delay": int(settings.delay),

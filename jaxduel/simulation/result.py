@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jaxduel.display import counted, html_table
+from jaxduel.errors import InputError
 from jaxduel.files import as_path
 from jaxduel.policies.checks import require_numbers
-from jaxduel.simulation.provenance import changed_settings, policy_text
-from jaxduel.stats import Moments, interval95, moments_of
+from jaxduel.simulation.provenance import changed_settings, policy_text, seed_numbers
+from jaxduel.stats import Moments, Paired, independent, interval95, moments_of, paired
 
 if TYPE_CHECKING:
     import pandas
@@ -133,6 +134,63 @@ class Result:
         """Standard error of the mean: (M,) float64."""
         return self._moments.sem
 
+    @property
+    def final(self) -> np.ndarray:
+        """Regret of each seed that has a row, at the last checkpoint: (num_kept,) float64."""
+        return self.regret[:, -1]
+
+    @property
+    def interval(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of the 95 % interval of the mean (`jaxduel.stats.interval95`): (M,)
+        float64 each, NaN for one seed."""
+        return interval95(self.mean, self.sem, self.num_seeds)
+
+    def compare(self, other: Result) -> Paired:
+        """The final regret of this result minus that of another one on the same instance.
+
+        Seeds with the same number and root are pairs: they see the arms in the same order, and the
+        same random numbers decide. Only those that have rows in both results count then. Results
+        without a common seed, or of different roots, are compared as independent samples.
+
+        Raises:
+          InputError: for results on different instances, of different definitions of the regret, or
+            that end at different times.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> rucb, dts = (jd.simulate(name, "arxiv", 10_000) for name in ("rucb", "dts"))
+          >>> comparison = dts.compare(rucb)
+          >>> comparison.verdict, comparison.seeds
+          ('better', 100)
+        """
+        own, others = self._setting, other._setting
+        for name, one in own.items():
+            if one != others[name]:
+                raise InputError(
+                    f"compare: the results must have the same {name}, not {one} and {others[name]}."
+                )
+        roots = [
+            {name: result.made_by.get(name) for name in ("seed", "prng", "shuffle_arms")}
+            for result in (self, other)
+        ]
+        if roots[0] == roots[1]:
+            mine, theirs = (seed_numbers(r.made_by, r.num_kept) for r in (self, other))
+            _, of_self, of_other = np.intersect1d(mine, theirs, return_indices=True)
+            found = paired(self.final[of_self], other.final[of_other])
+            if found is not None:
+                return found
+        return independent(self.final, other.final)
+
+    @property
+    def _setting(self) -> dict[str, Any]:
+        """All that two results must share to be compared, by words."""
+        return {
+            "instance": self.problem,
+            "digest of the instance": self.made_by.get("problem", {}).get("digest"),
+            "definition of regret": self.definition,
+            "last checkpoint": int(self.checkpoints[-1]),
+        }
+
     def quantile(self, q: float | np.ndarray) -> np.ndarray:
         """Quantiles of regret over the seeds that have rows: (M,), or (len(q), M), float64.
 
@@ -203,10 +261,10 @@ class Result:
     @property
     def _last_regret(self) -> str:
         """Mean regret at the last checkpoint, with its 95 % interval, which one seed has not."""
-        mean, sem = self.mean[-1], self.sem[-1]
+        mean = self.mean[-1]
         if self.num_seeds == 1:
             return f"{mean:.6g}"
-        low, high = interval95(mean, sem, self.num_seeds)
+        low, high = (ends[-1] for ends in self.interval)
         return f"{mean:.6g}, 95 % interval [{low:.6g}, {high:.6g}]"
 
     def plot(self) -> Figure:

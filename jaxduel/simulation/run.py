@@ -141,18 +141,30 @@ def prepare(
       InputError: for arguments out of range, or cells that cannot be stacked.
     """
     settings = settings.checked()
+    checked = _checked(policies, problems, horizons, settings, times, delays)
+    job = job_of(checked, settings, stacked=stacked, roots=roots, points=points)
+    return Prepared(checked, job, settings)
+
+
+def _checked(
+    policies: Sequence[Any],
+    problems: Sequence[Problem],
+    horizons: Sequence[int | None],
+    settings: Settings,
+    times: Sequence[Any] | None = None,
+    delays: Sequence[int] | None = None,
+) -> tuple[CheckedCell, ...]:
+    """Checked cells, by arguments as of `prepare`."""
     if times is None:
         times = [settings.checkpoints] * len(policies)
     if delays is None:
         delays = [settings.delay] * len(policies)
-    checked = tuple(
+    return tuple(
         CheckedCell(policy, problem, horizon, some, replace(settings, delay=delay))
         for policy, problem, horizon, some, delay in zip(
             policies, problems, horizons, times, delays, strict=True
         )
     )
-    job = job_of(checked, settings, stacked=stacked, roots=roots, points=points)
-    return Prepared(checked, job, settings)
 
 
 def run_prepared(
@@ -218,21 +230,53 @@ class Collector(Protocol):
         ...
 
 
+def run_cell(policy: Any, problem: Problem, horizon: int | None, settings: Settings) -> Result:
+    """Simulates a cell; arguments as in `prepare`.
+
+    Raises:
+      InputError, KeyboardInterrupt: as `run_collecting`.
+    """
+    prepared = prepare([policy], [problem], [horizon], settings, stacked=False)
+    return run_collecting(prepared, _records)[0]
+
+
 def run_cells(
     policies: Sequence[Any],
     problems: Sequence[Problem],
     horizons: Sequence[int | None],
     settings: Settings,
-    *,
-    stacked: bool,
 ) -> list[Result]:
-    """Simulates cells: one, or several stacked into one program; arguments as in `prepare`.
+    """Simulates cells, those stacked that can share a program; arguments as in `prepare`.
 
     Raises:
-      InputError, KeyboardInterrupt: as `run_collecting`.
+      InputError: as `run_collecting`.
+      KeyboardInterrupt: likewise; or after Ctrl-C where there are several programs.
     """
-    prepared = prepare(policies, problems, horizons, settings, stacked=stacked)
-    return run_collecting(prepared, _records)
+    settings = settings.checked()
+    checked = _checked(policies, problems, horizons, settings)
+    programs: dict[Any, list[int]] = {}
+    for number, cell in enumerate(checked):
+        programs.setdefault(_program_of(cell), []).append(number)
+    todo: list[tuple[list[int], Prepared]] = []
+    for numbers in programs.values():
+        cells = tuple(checked[number] for number in numbers)
+        budget = settings.table_budget and settings.table_budget * len(cells) // len(checked)
+        own = replace(settings, table_budget=budget)
+        todo.append((numbers, Prepared(cells, job_of(cells, own, stacked=True), own)))
+        _tables(todo[-1][1])  # refused, if they are, before anything is computed
+    results: dict[int, Result] = {}
+    for numbers, prepared in todo:
+        results |= zip(numbers, run_collecting(prepared, _records), strict=True)
+        if len(todo) > 1 and results[numbers[0]].num_seeds < settings.num_seeds:
+            raise KeyboardInterrupt
+    return [results[number] for number in range(len(checked))]
+
+
+def _program_of(checked: CheckedCell) -> tuple[Any, ...]:
+    """Equal for cells that can be stacked."""
+    cell = checked.to_cell(len(checked.grid), among=False, with_ties=False, delayed=False)
+    rounds = blocks.runner_for(checked.kind) is blocks.ROUNDS
+    return *_kind_of(cell._replace(checkpoints=None)), None if rounds else checked.grid.tobytes()
 
 
 def run_collecting(
@@ -289,11 +333,8 @@ def _run_whole(prepared: Prepared, collectors: Sequence[Collector]) -> list[Any]
 
 
 def _records(prepared: Prepared) -> list[Record]:
-    """Collectors of regret and plays."""
-    checked, settings = prepared.checked, prepared.settings
-    batched = blocks.runner_for(checked[0].kind) is blocks.ROUNDS
-    budget = settings.table_budget and settings.table_budget // len(checked)
-    records = [Record(cell, settings, batched, budget) for cell in checked]
+    """Collectors of regret and plays; warns where not all seeds have rows."""
+    records, settings = _tables(prepared), prepared.settings
     fewest = min(record.rows for record in records)
     if fewest < settings.num_seeds:
         warn_caller(
@@ -301,6 +342,18 @@ def _records(prepared: Prepared) -> list[Record]:
             f"are kept of the first {fewest:,}, mean, std and sem are of all."
         )
     return records
+
+
+def _tables(prepared: Prepared) -> list[Record]:
+    """Collectors of regret and plays.
+
+    Raises:
+      InputError: if a single seed's rows exceed the budget.
+    """
+    checked, settings = prepared.checked, prepared.settings
+    batched = blocks.runner_for(checked[0].kind) is blocks.ROUNDS
+    budget = settings.table_budget and settings.table_budget // len(checked)
+    return [Record(cell, settings, batched, budget) for cell in checked]
 
 
 def _progress(checked: Sequence[CheckedCell], settings: Settings) -> Simulating:
@@ -316,20 +369,20 @@ def _progress(checked: Sequence[CheckedCell], settings: Settings) -> Simulating:
 
 def _stack(cells: Sequence[Cell], runner: blocks.Runner) -> Cell:
     """Stacks cells of one kind into one, with an axis for cells in front."""
-    kinds = {
-        (type(c.policy), jax.tree.structure(c), tuple(x.shape for x in jax.tree.leaves(c)))
-        for c in cells
-    }
-    if len(kinds) > 1:
+    if len({_kind_of(cell) for cell in cells}) > 1:
         raise InputError(
-            "simulate_many: the policies must be of one class, with the same number of arms, the "
-            "same switches and the same parameters given, and the problems of one kind, with as "
-            "many changes, if any."
+            "identify_many: the policies must be of one class, with the same number of arms, the "
+            "same switches and the same parameters given."
         )
     grids = np.stack([c.checkpoints for c in cells])
     if runner is not blocks.ROUNDS and (grids != grids[0]).any():
         raise InputError(
-            "simulate_many: policies that make one comparison at a time must share the horizon and "
-            "the checkpoints, to which the changes of an instance belong."
+            "identify_many: policies that make one comparison at a time must share the horizon."
         )
     return jax.tree.map(lambda *leaves: np.stack(leaves), *cells)
+
+
+def _kind_of(cell: Cell) -> tuple[Any, ...]:
+    """Class of the policy, structure and shapes of a cell."""
+    leaves, structure = jax.tree.flatten(cell)
+    return type(cell.policy), structure, tuple(leaf.shape for leaf in leaves)

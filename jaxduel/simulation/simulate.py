@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -12,20 +13,22 @@ import numpy as np
 from jaxduel.arguments import items_of
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
-from jaxduel.problems import ArmsProblem, DuelingProblem, PiecewiseProblem, Problem
+from jaxduel.policies.registry import as_policy
+from jaxduel.problems import Problem
+from jaxduel.problems.catalogue import as_problem
 from jaxduel.simulation.checking import TIES, Settings
 from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS
 from jaxduel.simulation.result import Result
-from jaxduel.simulation.run import run_cells
+from jaxduel.simulation.run import run_cell, run_cells
 
 TABLE_BYTES = 2 * 2**30
 """Most bytes for the tables of a run by default."""
 
 
 def simulate(
-    policy: Policy,
-    problem: Problem,
+    policy: Policy | str,
+    problem: Problem | str | os.PathLike[str],
     horizon: int | None = None,
     num_seeds: int = 100,
     seed: int | jax.Array = 0,
@@ -54,13 +57,16 @@ def simulate(
     with `skip_quiet` also on `lanes`.
 
     Args:
-      policy: the policy (`jaxduel.policies.make`, or one of your own).
-      problem: the instance. Its arms are the policy's active arms.
+      policy: the policy (`jaxduel.policies.make`, or one of your own); or its name, with all
+        parameters at their defaults.
+      problem: the instance, or its name or path (`jaxduel.problems.load`). Its arms are the
+        policy's active arms.
       horizon: T, comparisons (or pulls) per seed, at most 2^31 - 1; the policy's own if None.
       num_seeds: number of independent runs.
       seed: root of all randomness, an integer or a typed JAX key.
-      checkpoints: times to record, increasing, within 1 .. T; about 50 evenly in log t if None. Of
-        an instance that changes they must include its changes, and do if None.
+      checkpoints: times to record, increasing, within 1 .. T; or about how many, evenly in log t;
+        50 if None. Of an instance that changes they must include its changes, and do if they are
+        not given.
       regret: "copeland" (normalised, with the 1/2), "average" (to the Condorcet winner, (e_i + e_j)
         / 2), "weak" (min(e_i, e_j)), "binary weak" (1 unless the Condorcet winner is one of the
         two), "binary strong" (1 unless it is both), "borda" or "votes" (1 if the two are different)
@@ -117,9 +123,7 @@ def simulate(
 
     Example:
       >>> import jaxduel as jd
-      >>> problem = jd.problems.load("cyclic")
-      >>> policy = jd.policies.make("rucb", num_arms=4)
-      >>> result = jd.simulate(policy, problem, 1000, num_seeds=4, checkpoints=[100, 1000])
+      >>> result = jd.simulate("rucb", "cyclic", 1000, num_seeds=4, checkpoints=[100, 1000])
       >>> result.regret.shape  # seeds x checkpoints
       (4, 2)
       >>> result.plays[:, -1].sum(axis=-1).tolist()  # two arms in each of 1,000 comparisons
@@ -145,26 +149,28 @@ def simulate(
         prng=prng,
         progress=progress,
     )
-    return run_cells([policy], [problem], [horizon], settings, stacked=False)[0]
+    instance = as_problem(problem, "simulate")
+    return run_cell(as_policy(policy, instance, horizon), instance, horizon, settings)
 
 
 def simulate_many(
-    policies: Sequence[Policy],
-    problems: Sequence[Problem] | Problem,
+    policies: Sequence[Policy | str],
+    problems: Sequence[Problem | str] | Problem | str,
     horizons: Sequence[int] | int | None = None,
     **settings: Any,
 ) -> list[Result]:
-    """Simulates policies of one kind on instances of one size as a single vmapped program.
+    """Simulates many policies on many instances, those of one kind as a single vmapped program.
 
-    Policies may differ in their leaves (alpha, gamma, B, T, ...), instances in their probabilities.
+    Cells share a program if their policies are of one class, with the same switches and the same
+    parameters left at None, and differ in numbers alone (alpha, gamma, B, T, ...), and their
+    instances have as many arms, rewards of one kind, and as many changes; policies that make one
+    comparison at a time also have the same horizon. Each other kind is compiled and run by itself.
     Seed i is the same for all cells: common random numbers, for paired comparisons.
 
     Args:
-      policies: C policies of one class, with the same switches and the same parameters left at
-        None.
-      problems: one instance per policy, or one for all; all with the same number of arms.
-      horizons: T of each cell, or one for all; each policy's own if None. Policies that make one
-        comparison at a time must share it.
+      policies: C policies, or names, as of `simulate`.
+      problems: one instance or name per policy, or one for all.
+      horizons: T of each cell, or one for all; each policy's own if None.
       **settings: the keyword arguments of `simulate`. By default, checkpoints are a log grid of
         each cell's own. `lanes` counts the seeds of each cell in a block.
 
@@ -172,7 +178,9 @@ def simulate_many(
       C results, in order.
 
     Raises:
-      InputError: for arguments out of range, or cells that cannot share a program.
+      InputError: for arguments out of range, before anything is computed.
+      KeyboardInterrupt: after Ctrl-C, if no seed had finished or there are several programs; sweeps
+        (`jaxduel.run_sweep`) keep what had finished.
 
     Example:
       >>> import jaxduel as jd
@@ -182,20 +190,17 @@ def simulate_many(
       ...     print(result.variant, "on", result.problem, result.num_seeds)
       rucb[alpha=0.6] on cyclic 4
       rucb[alpha=1] on cyclic 4
+      >>> several = jd.simulate_many(["rucb", "dts"], ["cyclic", "arithmetic"], 1000)
+      >>> [f"{result.policy} on {result.problem}" for result in several]
+      ['rucb on cyclic', 'dts on arithmetic']
     """
     policies = items_of(policies, "simulate_many: the policies")
     if not policies:
         raise InputError("simulate_many needs at least one policy.")
-    instances: list[Problem]
-    if isinstance(problems, DuelingProblem | ArmsProblem | PiecewiseProblem):
-        instances = [problems] * len(policies)
-    elif isinstance(problems, Sequence) and not isinstance(problems, str):
-        instances = list(problems)
+    if isinstance(problems, Sequence) and not isinstance(problems, str):
+        instances = [as_problem(problem, "simulate_many") for problem in problems]
     else:
-        raise InputError(
-            "simulate_many needs a problem or a list of problems, not one of type "
-            f"{type(problems).__name__}."
-        )
+        instances = [as_problem(problems, "simulate_many")] * len(policies)
     given: Any = horizons
     ends: list[int | None]
     ends = [given] * len(policies) if np.ndim(given) == 0 else list(given)
@@ -210,7 +215,8 @@ def simulate_many(
     if settings.get("table_budget") is None:
         settings["table_budget"] = TABLE_BYTES
     settings.setdefault("progress", None)
-    return run_cells(policies, instances, ends, Settings(**settings), stacked=True)
+    made = [as_policy(*cell) for cell in zip(policies, instances, ends, strict=True)]
+    return run_cells(made, instances, ends, Settings(**settings))
 
 
 _MEANT = {"T": "horizon", "seeds": "num_seeds", "runs": "num_seeds", "shuffle": "shuffle_arms"}

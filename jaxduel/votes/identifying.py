@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -20,9 +21,10 @@ from jaxduel.policies.checks import (
     require_probability,
     whole_number,
 )
-from jaxduel.policies.registry import name_of
+from jaxduel.policies.registry import as_policy, name_of
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.problems import DuelingProblem
+from jaxduel.problems.catalogue import as_problem
 from jaxduel.problems.dueling import require_dueling
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.simulation import checkpoints as times
@@ -43,8 +45,8 @@ _MANY_SEEDS = 2**20
 
 
 def identify(
-    policy: Policy,
-    problem: DuelingProblem,
+    policy: Policy | str,
+    problem: DuelingProblem | str | os.PathLike[str],
     votes: int = 10_000,
     num_seeds: int = 1000,
     seed: int | jax.Array = 0,
@@ -76,14 +78,15 @@ def identify(
     clock goes on. At each checkpoint, a number of votes, rules order the arms by the wins so far.
 
     Args:
-      policy: a policy that compares arms (`jaxduel.policies.make`, or one of your own).
-      problem: the instance.
+      policy: a policy that compares arms (`jaxduel.policies.make`, or one of your own), or its
+        name.
+      problem: the instance, or its name or path.
       votes: votes per seed.
       num_seeds: number of independent runs.
       seed: root of all randomness, an integer or a typed JAX key. What is played at comparison t is
         what `jaxduel.simulate` plays with the same seed (but for `start`).
-      checkpoints: numbers of votes, increasing, within 1 .. `votes`; about 50 evenly in their log
-        if None.
+      checkpoints: numbers of votes, increasing, within 1 .. `votes`; or about how many, evenly in
+        their log; 50 if None.
       recommend: names of rules: "copeland" (number of arms led in wins), "borda" (mean share of
         wins), "btl" (mode of a Bradley-Terry model with prior N(0, 2^2));
         `jaxduel.votes.recommending` says how ties are broken.
@@ -121,8 +124,7 @@ def identify(
 
     Example:
       >>> import jaxduel as jd
-      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("rucb", num_arms=4)
-      >>> found = jd.identify(policy, problem, votes=200, num_seeds=50, checkpoints=[100, 200])
+      >>> found = jd.identify("rucb", "cyclic", votes=200, num_seeds=50, checkpoints=[100, 200])
       >>> found.correct["copeland"].shape  # seeds x checkpoints
       (50, 2)
       >>> share, low, high = found.probability("copeland")
@@ -136,15 +138,16 @@ def identify(
 
 
 def identify_many(
-    policies: Sequence[Policy],
-    problems: Sequence[DuelingProblem] | DuelingProblem,
+    policies: Sequence[Policy | str],
+    problems: Sequence[DuelingProblem | str] | DuelingProblem | str,
     **settings: Any,
 ) -> list[Found]:
     """`identify` for policies of one kind on instances of one size, as a single vmapped program.
 
     Args:
-      policies: C policies of one class, as in `jaxduel.simulate_many`.
-      problems: one instance per policy, or one for all.
+      policies: C policies of one class, with the same switches and the same parameters left at
+        None; or names.
+      problems: one instance or name per policy, or one for all, all with as many arms.
       **settings: the other arguments of `identify`. Seed i is the same in all cells.
 
     Returns:
@@ -161,7 +164,7 @@ def identify_many(
       ['rucb[alpha=0.6]', 'rucb[alpha=1]']
     """
     policies = items_of(policies, "identify_many: the policies")
-    alone = isinstance(problems, DuelingProblem)
+    alone = isinstance(problems, DuelingProblem | str)
     instances = (
         [problems] * len(policies) if alone else items_of(problems, "identify_many: the problems")
     )
@@ -235,6 +238,11 @@ def _prepared(
     rules = asked["recommend"]
     several = isinstance(rules, Iterable) and not isinstance(rules, str)
     rules = items_of(rules, "recommend") if several else [rules]
+    problems = [as_problem(problem, "identify") for problem in problems]
+    policies = [
+        as_policy(policy, problem, asked["horizon"])
+        for policy, problem in zip(policies, problems, strict=True)
+    ]
     for policy, problem in zip(policies, problems, strict=True):
         require_policy(policy, "identify")
         require_constant(problem, "identify")

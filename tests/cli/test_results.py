@@ -107,3 +107,12 @@ def test_a_file_whose_provenance_is_empty_is_shown(capsys, tmp_path):
     assert text.endswith(
         "made by: a script\nwith unknown versions; code unknown, seed 0, unknown lanes\n"
     )
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_run_on_an_instance_that_changes_replaces_its_own_file(capsys, tmp_path):
+    arguments = ["run", "--policy", "rucb", "--problem", "piecewise[cyclic,50,cyclic]"]
+    arguments += ["--horizon", "100", "--seeds", "2", "--out", tmp_path / "r.nc"]
+    for more in ([], [], ["--checkpoints", "3", "--force"], ["--checkpoints", "3"]):
+        assert outcome(capsys, *arguments, *more)[0] == 0
+    assert jd.load_result(tmp_path / "r.nc").checkpoints.tolist() == [1, 10, 50, 100]

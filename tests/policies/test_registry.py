@@ -48,6 +48,28 @@ def test_numbers_of_arms_that_are_none_are_refused(num_arms):
         make("dts", num_arms=num_arms)
 
 
+def test_an_instance_gives_the_number_of_arms():
+    arxiv = jd.problems.load("arxiv")
+    for problem in (arxiv, "arxiv"):
+        assert make("rucb", problem=problem).num_arms == 6
+    assert make("thompson-gaussian", problem="gaussian[0.5,0.2,0.1]").num_arms == 3
+    for settings in ({}, {"problem": arxiv, "num_arms": 6}):
+        with pytest.raises(jd.InputError, match=r"rucb needs either .*'num_arms' or a problem"):
+            make("rucb", **settings)
+    with pytest.raises(jd.InputError, match="rucb: the problem must be one that"):
+        make("rucb", problem=np.full((6, 6), 0.5))
+
+
+def test_all_arms_are_active_by_default():
+    policy = jd.policies.RUCB(num_arms=4)
+    assert policy.active_arms.tolist() == [True] * 4
+    assert repr(policy) == repr(make("rucb", num_arms=4))
+    few = jd.policies.RUCB(num_arms=3, active_arms=np.array([True, True, False]))
+    assert dataclasses.replace(few, alpha=0.6).active_arms.tolist() == [True, True, False]
+    with pytest.raises(TypeError, match="num_arms"):
+        jd.policies.RUCB()
+
+
 def test_what_follows_the_name_is_given_by_name():
     with pytest.raises(jd.InputError, match="by name, such as num_arms=6"):
         make("dts", 6)

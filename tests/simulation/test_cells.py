@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.simulation import run
 from jaxduel.simulation.cells import Program
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.run import prepare, run_prepared
@@ -51,3 +52,41 @@ def test_a_cell_has_the_same_seeds_alone_and_among_others(prng):
     both = jd.simulate_many(policies, problem, 200, **settings)
     alone = jd.simulate(policies[1], problem, 200, **settings)
     np.testing.assert_array_equal(both[1].plays, alone.plays)
+
+
+def test_cells_of_any_kind_are_those_that_run_alone():
+    arms = jd.problems.gaussian([0.5, 0.0])
+    cells = [
+        ("rucb", "arxiv", 200),
+        ("rmed1", "arxiv", 200),
+        ("ucb1", arms, 300),
+        ("rucb", "cyclic", 200),
+        ("rucb", "arxiv", 300),
+        ("rucb", "arxiv", 200),
+    ]
+    results = jd.simulate_many(*zip(*cells, strict=True), num_seeds=5, checkpoints=4)
+    for result, cell in zip(results, cells, strict=True):
+        alone = jd.simulate(*cell, num_seeds=5, checkpoints=4)
+        assert result.made_by == alone.made_by
+        np.testing.assert_array_equal(result.plays, alone.plays)
+
+
+def test_programs_share_the_budget():
+    row = 8 * (1 + 6) + 8  # of a checkpoint, K = 6, and of the seed
+    names, settings = ["rucb", "rmed1"], {"num_seeds": 8, "checkpoints": [50], "lanes": 4}
+    with pytest.warns(UserWarning, match="would exceed table_budget"):
+        results = jd.simulate_many(names, "arxiv", 50, table_budget=2 * 4 * row, **settings)
+    assert [result.num_kept for result in results] == [4, 4]
+
+
+def test_after_an_interrupt_no_further_program_runs(monkeypatch):
+    ran, fewer = [], jd.simulate("rucb", "arxiv", 20, num_seeds=2)
+
+    def interrupted(prepared, collectors):
+        ran.append(prepared.checked)
+        return [fewer] * len(prepared.checked)
+
+    monkeypatch.setattr(run, "run_collecting", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        jd.simulate_many(["rucb", "rmed1"], "arxiv", 20, num_seeds=4)
+    assert len(ran) == 1

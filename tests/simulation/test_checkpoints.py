@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.simulation.checkpoints import resolve
 
@@ -20,10 +21,19 @@ WHOLE = "non-empty list of whole numbers"
         (jnp.array([3, 4]), [3, 4]),
     ],
 )
-def test_what_is_accepted(given, expected):
+def test_times_that_are_accepted(given, expected):
     times = resolve(given, 9)
     assert times.dtype == np.int64
     assert times.tolist() == expected
+
+
+@pytest.mark.parametrize("number", [4, 4.0, np.int64(4)])
+def test_a_number_is_of_so_many_times_and_the_changes(number):
+    assert resolve(number, 1000).tolist() == [1, 10, 100, 1000]
+    gap = jd.problems.load("gap")
+    changing = jd.problems.piecewise([gap, gap], [50])
+    assert resolve(number, 1000, changing).tolist() == [1, 10, 50, 100, 1000]
+    assert resolve([1000], 1000, changing).tolist() == [1000]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +50,9 @@ def test_what_is_accepted(given, expected):
         ([[1, 2], [3]], WHOLE),
         (["1", "2"], WHOLE),
         ("many", WHOLE),
-        (7, r"a list of times, such as \[7\], not 7"),
+        (0, "the number of checkpoints must be a whole number of at least 1, not 0"),
+        (2.5, "the number of checkpoints must be a whole number"),
+        (True, WHOLE),
         ([1, None], WHOLE),
         ([1, 10**30], WHOLE),
         ([1 + 0j], WHOLE),

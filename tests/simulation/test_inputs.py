@@ -103,21 +103,36 @@ def test_numbers_of_seeds_may_be_whole_floats():
     )
 
 
-def test_policy_and_problem_must_be_objects():
-    for policy in ("rucb", jd.policies.RUCB, None):
+def test_names_stand_for_policies_and_problems():
+    wanted = jd.simulate(RUCB, ARXIV, 50, 2, checkpoints=[50])
+    for policy, problem in (("rucb", "arxiv"), (RUCB, "arxiv"), ("rucb", ARXIV)):
+        found = jd.simulate(policy, problem, 50.0, 2, checkpoints=[50])
+        assert found.made_by == wanted.made_by
+        np.testing.assert_array_equal(found.regret, wanted.regret)
+    several = jd.simulate_many(["rucb", RUCB], "arxiv", 50, num_seeds=2, checkpoints=[50])
+    assert [result.regret.tolist() for result in several] == [wanted.regret.tolist()] * 2
+    made = jd.simulate("savage", "arxiv", 50, 2).made_by["policy"]
+    assert made["parameters"]["horizon"] == 50
+
+
+def test_policy_and_problem_must_be_objects_or_names():
+    for policy in (jd.policies.RUCB, None, 7):
         with pytest.raises(jd.InputError, match=r"the policy must be an object .* not .*"):
             jd.simulate(policy, ARXIV, 10)
-    for problem in ("arxiv", np.full((6, 6), 0.5)):
+    for problem in (np.full((6, 6), 0.5), None):
         with pytest.raises(jd.InputError, match=r"the problem must be one that .* returns, not"):
             jd.simulate(RUCB, problem, 10)
-    with pytest.raises(jd.InputError, match=r"the policy must be an object .* not 'rucb'"):
-        jd.simulate_many(["rucb"], ARXIV, 10)
+    with pytest.raises(jd.InputError, match=r"unknown policy 'rucbb'.*did you mean 'rucb'"):
+        jd.simulate("rucbb", ARXIV, 10)
+    with pytest.raises(jd.InputError, match=r"unknown problem 'arxive'.*did you mean 'arxiv'"):
+        jd.simulate(RUCB, "arxive", 10)
+    with pytest.raises(jd.InputError, match=r"the policy must be an object .* not 7"):
+        jd.simulate_many([7], ARXIV, 10)
     for policies in ("rucb", RUCB):
         with pytest.raises(jd.InputError, match="simulate_many: the policies must be a list, not"):
             jd.simulate_many(policies, ARXIV, 10)
-    for problems in ("arxiv", np.full((6, 6), 0.5)):
-        with pytest.raises(jd.InputError, match="needs a problem or a list of problems, not one"):
-            jd.simulate_many([RUCB], problems, 10)
+    with pytest.raises(jd.InputError, match=r"simulate_many: the problem must be one that"):
+        jd.simulate_many([RUCB], np.full((6, 6), 0.5), 10)
     with pytest.raises(jd.InputError, match="worst_case: the policy must be an object"):
         jd.gradients.worst_case("rucb", jd.gradients.space("btl", 4))
     for space in ("btl", jd.gradients.families.btl):
@@ -232,24 +247,18 @@ def test_arguments_of_make(name, arguments, message):
         jd.policies.make(name, **{"num_arms": 3, **arguments})
 
 
-def test_cells_must_be_of_one_kind():
+def test_cells_of_one_program_must_be_of_one_kind():
     four = jd.problems.arithmetic(4)
     with pytest.raises(jd.InputError, match="at least one policy"):
         jd.simulate_many([], ARXIV)
     with pytest.raises(jd.InputError, match=r"as many problems \(1\) and horizons \(2\)"):
         jd.simulate_many([RUCB, RUCB], [ARXIV], 10)
-    other = jd.policies.make("rmed1", num_arms=6)
-    with pytest.raises(jd.InputError, match="of one class"):
-        jd.simulate_many([RUCB, other], ARXIV, 10)
-    with pytest.raises(jd.InputError, match="of one class"):
-        jd.simulate_many([RUCB, jd.policies.make("rucb", num_arms=4)], [ARXIV, four], 10)
+    for policies, problems in ((["rucb", "rmed1"], ARXIV), (["rucb", "rucb"], [ARXIV, four])):
+        with pytest.raises(jd.InputError, match="of one class, with the same number of arms"):
+            jd.identify_many(policies, problems, votes=10)
+    short, long = (jd.policies.make("rmed2fh", problem=ARXIV, horizon=t) for t in (100, 200))
     with pytest.raises(jd.InputError, match="must share the horizon"):
-        jd.simulate_many([RUCB, RUCB], ARXIV, [10, 20])
-    early, late = (jd.problems.piecewise([ARXIV, ARXIV], [t]) for t in (501, 503))
-    with pytest.raises(jd.InputError, match="and the problems of one kind, with as many changes"):
-        jd.simulate_many([RUCB, RUCB], [ARXIV, early], 1000)
-    with pytest.raises(jd.InputError, match="to which the changes of an instance belong"):
-        jd.simulate_many([RUCB, RUCB], [early, late], 1000)
+        jd.identify_many([short, long], ARXIV, votes=10)
 
 
 def test_a_policy_that_stops_short_is_named():

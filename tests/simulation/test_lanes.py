@@ -240,4 +240,4 @@ def test_failures_outside_the_loops_are_raised():
     policy = jd.policies.make("rucb", num_arms=6)
     settings = run.Settings(num_seeds=8, lanes=4, record_outcomes=True, of_outcomes=fail)
     with pytest.raises(RuntimeError, match="broken"):
-        run.run_cells([policy], [ARXIV], [20], settings, stacked=False)
+        run.run_cell(policy, ARXIV, 20, settings)

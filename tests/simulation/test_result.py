@@ -314,3 +314,34 @@ def test_its_table_has_a_row_per_checkpoint_or_per_seed():
     assert set(some.to_frame()["num_seeds"]) == {SEEDS}
     assert some.to_frame()["batches_mean"][0] == some.totals.batches / SEEDS
     assert len(some.to_frame(seeds=True)) == some.regret.size
+
+
+def test_its_final_regret_and_interval_are_of_the_last_checkpoint_and_of_all():
+    result = simulated("rucb")
+    np.testing.assert_array_equal(result.final, result.regret[:, -1])
+    half = stdtrit(SEEDS - 1, 0.975) * result.regret.std(axis=0, ddof=1) / np.sqrt(SEEDS)
+    np.testing.assert_allclose(result.interval, [result.mean - half, result.mean + half])
+
+
+def test_results_are_compared_by_the_seeds_that_they_share():
+    one, other = simulated("rucb"), simulated("rmed1", num_seeds=24, first_seed=8)
+    found = one.compare(other)
+    apart = one.final[8:32] - other.final
+    assert (found.seeds, found.difference) == (24, pytest.approx(apart.mean()))
+    assert found.sem == pytest.approx(apart.std(ddof=1) / np.sqrt(24))
+    for unlike in ({"first_seed": SEEDS}, {"shuffle_arms": False}, {"prng": "philox4x32"}):
+        independent = one.compare(simulated("rmed1", **unlike))
+        assert independent.sem == independent.unpaired_sem
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"problem": "arithmetic"}, "the same instance, not arxiv and arithmetic"),
+        ({"regret": "weak"}, "the same definition of regret, not copeland and weak"),
+        ({"checkpoints": [20, 100]}, "the same last checkpoint, not 300 and 100"),
+    ],
+)
+def test_results_that_cannot_be_compared_are_refused(settings, sentence):
+    with pytest.raises(jd.InputError, match=sentence):
+        simulated("rucb").compare(simulated("rucb", **settings))

@@ -4,12 +4,13 @@ says of them."""
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jaxduel.errors import unknown_name
 
 if TYPE_CHECKING:
     from jaxduel.experiments.papers.paper import Paper
+    from jaxduel.experiments.reproduction import Report
 
 TITLES = {
     "batched-dueling": "Batched Dueling Bandits (Agarwal, Ghuge and Nagarajan, ICML 2022)",
@@ -56,3 +57,26 @@ def load(name: str) -> Paper:
         raise unknown_name("paper", name, TITLES)
     module = f"jaxduel.experiments.papers.{name.replace('-', '_')}.figures"
     return importlib.import_module(module).PAPER
+
+
+def reproduce(paper: str, **order: Any) -> Report:
+    """Makes the figures of a paper and measures its claims.
+
+    Args:
+      paper: one of `names()`.
+      **order: the arguments of `Paper.reproduce`, such as `figure`, `full`, `runs` and `out`.
+
+    Returns:
+      The report: the files written, the claims with their verdicts, and the numbers as text.
+
+    Raises:
+      InputError: for an unknown paper, or as `Paper.reproduce`.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.reproduce("batched-duelling")
+      Traceback (most recent call last):
+        ...
+      jaxduel.errors.InputError: unknown paper 'batched-duelling': known are batched-dueling, ...
+    """
+    return load(paper).reproduce(**order)
