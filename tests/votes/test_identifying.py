@@ -300,7 +300,7 @@ def test_measures_are_those_of_the_arms_named():
 
 
 BAD = {
-    "a problem's name": (("rucb", "cyclic"), {}, "the problem must be one that"),
+    "a matrix": ((), {}, "identify: the problem must be one that"),
     "no votes": ((), {"votes": 0}, "votes must be a whole number of at least 1, not 0"),
     "too many votes": ((), {"votes": 2**31}, "votes must be at most"),
     "an unknown rule": ((), {"recommend": ["elo"]}, "rule to recommend by 'elo'"),
@@ -328,8 +328,8 @@ def test_bad_input_is_refused(case):
     _, settings, message = BAD[case]
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make("dts", num_arms=4)
-    if case == "a problem's name":
-        problem = "cyclic"
+    if case == "a matrix":
+        problem = problem.preferences
     with pytest.raises(InputError, match=message):
         jd.identify(policy, problem, **{"votes": 100, "num_seeds": 2, **settings})
 
