@@ -44,7 +44,7 @@ class Competitor:
         10, 30, 100, 300, ... and T, from the first checkpoint on.
       record_pairs: whether to record comparisons of arms with themselves (`Sample.selves`).
       settles: whether a run may settle on a wrong arm for good; None: as batched policies, those
-        with a horizon and those that name an arm may.
+        with a horizon and those that name an arm may, the latter but for duels until the answer.
     """
 
     name: str
@@ -169,12 +169,14 @@ class Curve:
 
     @property
     def settles(self) -> bool:
-        """True if a run may settle on a wrong arm for good."""
+        """True if a run may settle on a wrong arm for good, at a cost: once a policy has named an
+        arm, it makes no duels of two arms ("votes")."""
         if self.competitor.settles is not None:
             return self.competitor.settles
         name = self.competitor.policy
-        names_an_arm = issubclass(registry.policy_class(name), SupportsAnswer)
-        return self.batched or names_an_arm or HORIZON in registry.parameters(name)
+        if issubclass(registry.policy_class(name), SupportsAnswer):
+            return self.regret != "votes"
+        return self.batched or HORIZON in registry.parameters(name)
 
     @property
     def most(self) -> np.ndarray:

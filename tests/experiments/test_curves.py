@@ -67,6 +67,7 @@ def test_policies_in_batches_to_a_horizon_or_that_name_an_arm_may_settle(policy,
     assert (
         replace(made, competitor=replace(made.competitor, settles=not settles)).settles != settles
     )
+    assert not replace(curve(Competitor("a", "A", "nts", {})), regret="votes").settles
 
 
 @pytest.mark.thorough

@@ -179,6 +179,8 @@ HELD_OUT = (
     ("self-sparring", "cyclic", "average", 10_000),
     ("ucb1", "gaussian[0.5,0.0]", "pulls", 10**5),
     ("thompson-gaussian", "gaussian[0.2,0.0]", "pulls", 30_000),
+    ("nts", "arxiv", "votes", 10**5),
+    ("pocowista", "arithmetic", "votes", 10**5),
 )
 """Policies that come back, and instances that the law of their unseen runs was not made from."""
 
