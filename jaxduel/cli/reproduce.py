@@ -51,7 +51,7 @@ def reproduce(
             interrupts.say_once()
     say(outcome.lines)
     names = ", ".join(file.name for file in outcome.files)
-    say([f"written to {outcome.files[0].parent}: {names}"])
+    say([f"written to {outcome.files[0].parent}: {names}", *outcome.missing])
     return INTERRUPTED if outcome.interrupted else 0
 
 

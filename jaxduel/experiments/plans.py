@@ -103,16 +103,18 @@ class Plan(Protocol):
 
 @dataclass(frozen=True)
 class MissingPlan:
-    """A panel that cannot be made: in the figure of its siblings a frame says why.
+    """A panel that cannot be made: in the figure of its siblings there is an empty frame.
 
     Attributes:
       name: the panel's name.
       title: what it would show.
+      where: the instances that it would be of.
       why: the reason, a sentence.
     """
 
     name: str
     title: str
+    where: str
     why: str
 
     @property
@@ -122,7 +124,24 @@ class MissingPlan:
 
     def panel(self) -> plotting.Missing:
         """The frame."""
-        return plotting.Missing(title_of(self.name, self.title), self.why)
+        return plotting.Missing(
+            title_of(self.name, self.title), f"no data of {self.where}: see claims.txt"
+        )
+
+
+def reasons(missing: Sequence[MissingPlan]) -> list[str]:
+    """A sentence for each reason, with the names of the panels that are missing for it."""
+    by_reason: dict[str, list[str]] = {}
+    for panel in missing:
+        by_reason.setdefault(panel.why, []).append(panel.name)
+    return [f"{missing_words(names)}: {why}" for why, names in by_reason.items()]
+
+
+def missing_words(names: Sequence[str]) -> str:
+    """That panels are missing, by their names; empty if none is."""
+    if len(names) < 2:
+        return f"panel {names[0]} is missing" if names else ""
+    return f"panels {', '.join(names)} are missing"
 
 
 def figure_of(name: str) -> str:

@@ -24,6 +24,7 @@ from jaxduel.experiments.plans import (
     Setting,
     all_entries,
     figure_of,
+    reasons,
 )
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.stored_curves import StoredCurves
@@ -61,6 +62,7 @@ class Report:
       seconds: seconds that this call took.
       blocks: number of wanted blocks that were stored before this call, and after it.
       made_by: versions, code and machine of the runs; empty if there are none.
+      missing: the panels that could not be made, and why: a sentence for each reason.
     """
 
     files: list[Path]
@@ -72,6 +74,7 @@ class Report:
     seconds: float = 0.0
     blocks: tuple[int, int] = (0, 0)
     made_by: dict[str, Any] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
 
 
 def chosen_panels(asked: str | None, known: Sequence[str]) -> list[str]:
@@ -109,7 +112,7 @@ def carry_out(
       heading: first line of the text.
       notes: further lines of the text, such as why a panel is missing.
       progress: as in `jaxduel.simulate`.
-      missing: panels that cannot be made, to be shown as such beside others of their figures.
+      missing: panels that cannot be made; the only one of a figure is shown as such in it.
 
     Raises:
       InputError: if the subfolder cannot be made, before anything is simulated; or a file cannot be
@@ -118,7 +121,7 @@ def carry_out(
     begun = time.monotonic()
     every = _curves(panels, setting)
     curves = _in_order(every)
-    report = Report(folder.files)
+    report = Report(folder.files, missing=reasons(missing))
     todo = list(panels)
     runs = StoredCurves(folder.path / "runs", curves) if curves else None
     stored = runs.stored() if runs else {}
@@ -205,9 +208,10 @@ def _write_panel(
     (content,) = _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
     todo.remove(panel)
     figure = figure_of(panel.name)
-    siblings = sorted(
-        (p for p in panels if figure_of(p.name) == figure), key=lambda sibling: sibling.name
-    )
+    siblings = [p for p in panels if figure_of(p.name) == figure]
+    if sum(isinstance(p, MissingPlan) for p in siblings) > 1:
+        siblings = [p for p in siblings if not isinstance(p, MissingPlan)]
+    siblings.sort(key=lambda sibling: sibling.name)
     if len(siblings) > 1 and not any(figure_of(p.name) == figure for p in todo):
         _write_figure(f"figure-{figure}", siblings, setting, samples, folder)
     return content

@@ -19,8 +19,11 @@ place.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -48,6 +51,13 @@ _MSLR_SHA256 = {
 }
 _ARENA_SHA256 = "25dfb900a5f61ad87c3b4bc29d1cf9d8b1bd80fb3fe0463c68943246f21d532d"
 _SUSHI_CONTENT_SHA256 = "3ec3cae4e398981aae737abe9cc14a4b153a8e776795bd511a89718ed124f2c7"
+
+
+_CONNECT_SECONDS, _READ_SECONDS = 1.5, 30.0
+"""How long to wait for an address of a host, of which it may have two, and for its next bytes."""
+_AGAIN_SECONDS = 60.0
+"""How long a host that could not be reached is not tried again."""
+_unreached: dict[str, float] = {}
 
 
 def mslr_matrix(click_model: str) -> np.ndarray:
@@ -129,7 +139,9 @@ def _in_folder(file: str) -> Path | None:
 
 def _downloaded(file: str, url: str, sha256: str | None) -> Path:
     import pooch  # here: in a notebook without widgets its progress bar warns when it is imported
+    from requests.exceptions import ConnectionError as Unreached
 
+    host = urlsplit(url).netloc
     cache = pooch.create(
         path=pooch.os_cache("jaxduel"),
         base_url="",
@@ -137,8 +149,13 @@ def _downloaded(file: str, url: str, sha256: str | None) -> Path:
         urls={file: url},
     )
     try:
-        return Path(cache.fetch(file))
+        if time.monotonic() - _unreached.get(host, -math.inf) < _AGAIN_SECONDS:
+            raise Unreached
+        waits = _CONNECT_SECONDS, _READ_SECONDS
+        return Path(cache.fetch(file, downloader=pooch.HTTPDownloader(timeout=waits)))
     except OSError as error:  # the network's errors and the disk's
+        if isinstance(error, Unreached):
+            _unreached[host] = time.monotonic()
         raise InputError(
             f"{file} is not on this machine and cannot be downloaded from {url} "
             f"({type(error).__name__}): connect to the network, or set {DATA_VARIABLE} to a folder "

@@ -150,23 +150,27 @@ def test_a_folder_that_cannot_be_made_is_found_before_anything_is_simulated(tmp_
         )
 
 
-def test_a_missing_panel_is_a_frame_beside_others_of_its_figure(tmp_path, monkeypatch):
+@pytest.mark.parametrize("missing", [("1a", "2"), ("1a", "1c")])
+def test_a_single_missing_panel_is_a_frame_beside_others_of_its_figure(
+    missing, tmp_path, monkeypatch
+):
     drawn, png = [], plotting.png
     monkeypatch.setattr(plotting, "png", lambda figure: drawn.append(figure) or png(figure, dpi=30))
-    reproduction.carry_out(
-        [PanelPlan("1b", DATA, (RMED1,))],
+    report = reproduction.carry_out(
+        [PanelPlan("1b", DATA, (RMED1,)), PanelPlan("1d", DATA, (RMED1,))],
         Setting(200, "copeland"),
         OutputFolder(tmp_path),
         lambda _: [],
         "heading",
-        missing=[MissingPlan("1a", "sushi", "no data"), MissingPlan("2", "sushi", "no data")],
+        missing=[MissingPlan(name, "regret on sushi", "sushi", "Not here.") for name in missing],
     )
-    assert {path.name for path in tmp_path.glob("*.png")} == {"figure-1.png", "figure-1b.png"}
-    first, second = drawn[-1].axes
-    assert (first.get_title(), [text.get_text() for text in first.texts]) == (
-        "(a) sushi", ["no data"],
-    )  # fmt: skip
-    assert second.get_title().startswith("(b)")
+    assert report.missing == [f"panels {', '.join(missing)} are missing: Not here."]
+    assert {path.stem for path in tmp_path.glob("*.png")} == {"figure-1", "figure-1b", "figure-1d"}
+    *frame, first, second = drawn[-1].axes
+    assert [axes.get_title()[:3] for axes in (first, second)] == ["(b)", "(d)"]
+    words = [(axes.get_title(), axes.texts[0].get_text()) for axes in frame]
+    there = [("(a) regret on sushi", "no data of sushi: see\nclaims.txt")]
+    assert words == (there if missing == ("1a", "2") else [])
 
 
 def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):

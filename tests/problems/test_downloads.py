@@ -21,6 +21,7 @@ def cache(tmp_path, monkeypatch):
     """An empty cache, no folder, and no network."""
     folder = tmp_path / "cache"
     monkeypatch.setattr(pooch, "os_cache", lambda project: folder)
+    monkeypatch.setattr(downloads, "_unreached", {})
     monkeypatch.delenv("JAXDUEL_DATA", raising=False)
     for variable in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(variable, "http://127.0.0.1:9")
@@ -62,6 +63,25 @@ def test_without_network_one_sentence_says_what_to_do():
             load()
         assert file in str(err.value)
         assert "\n" not in str(err.value)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_host_that_could_not_be_reached_is_not_tried_again_at_once(monkeypatch):
+    tried = []
+    fetch = pooch.Pooch.fetch
+    monkeypatch.setattr(
+        pooch.Pooch, "fetch", lambda *given, **more: tried.append(1) or fetch(*given, **more)
+    )
+    for _ in range(2):
+        with pytest.raises(InputError, match="connect to the network"):
+            sushi_matrix()
+        with pytest.raises(InputError, match="connect to the network"):
+            mslr_matrix("Perfect")
+    assert len(tried) == 1
+    monkeypatch.setattr(downloads, "_AGAIN_SECONDS", 0.0)
+    with pytest.raises(InputError, match="connect to the network"):
+        sushi_matrix()
+    assert len(tried) == 2
 
 
 def test_the_folder_comes_first(data_folder, cache, monkeypatch):

@@ -19,7 +19,7 @@ from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers import TITLES
-from jaxduel.experiments.plans import MissingPlan, PanelPlan, Plan, Samples, Setting
+from jaxduel.experiments.plans import MissingPlan, PanelPlan, Plan, Samples, Setting, reasons
 from jaxduel.experiments.report.papers import paper_section
 from jaxduel.experiments.report.records import FILE, earlier_section, encoded
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
@@ -280,8 +280,8 @@ class Paper:
           num_arms: K of random instances, instead of the paper's.
 
         Returns:
-          The report. A panel whose data are not available is missing, with a warning; an empty
-          frame is in its place beside others of its figure.
+          The report. A panel whose data are not available is missing, with a warning; if it is
+          the only one of its figure, an empty frame is in its place.
 
         Raises:
           InputError: before anything is computed; also if the data of no panel are available.
@@ -305,7 +305,7 @@ class Paper:
                 folder,
                 lambda samples: self.measured(self.evidence(samples, plans, setting)),
                 f"{self.TITLE}: seed {seed}.",
-                [*notes, *gaps.values()],
+                [*notes, *reasons(missing)],
                 progress,
                 missing,
             )
@@ -345,7 +345,7 @@ def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], li
     """Plans of the panels whose data are available.
 
     Returns:
-      The plans, and the missing panels, of each of which there is a warning.
+      The plans, and the missing panels; there is a warning for each reason.
 
     Raises:
       InputError: if none of the plans can be made.
@@ -357,12 +357,13 @@ def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], li
         try:
             plans.append(panel.picture(panel, order))
         except InputError as error:
-            missing.append(MissingPlan(panel.name, panel.title, str(error)))
+            where = " and ".join(panel.instances)
+            missing.append(MissingPlan(panel.name, panel.title, where, str(error)))
             failures.append(error)
     if not plans:
         raise failures[0]
-    for one in missing:
-        warn_caller(one.note)
+    for sentence in reasons(missing):
+        warn_caller(sentence)
     return plans, missing
 
 

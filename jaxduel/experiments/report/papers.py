@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxduel.experiments.claims import Claim
+from jaxduel.experiments.plans import missing_words
 from jaxduel.experiments.report.charts import Seen, seen
 from jaxduel.experiments.report.records import ClaimRow, Figure, Measured, Section
 from jaxduel.experiments.report.words import capital, plain
@@ -83,14 +84,8 @@ def paper_section(
         seconds=seconds,
         seconds_known=known,
         blocks=after,
-        missing=_missing(lacking),
+        missing=missing_words(lacking),
     )
-
-
-def _missing(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return f"panel {names[0]} is missing" if names else ""
-    return f"panels {', '.join(names)} are missing"
 
 
 def _time(seconds: float, known: bool) -> str:

@@ -24,7 +24,7 @@ HORIZON = 300
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """Figure 2 of 3 runs to a small horizon, on a machine that cannot have the sushi data."""
-    out, missing = tmp_path_factory.mktemp("figures"), "panel 2b, .* on sushi, is missing: sushi"
+    out, missing = tmp_path_factory.mktemp("figures"), "panel 2b is missing: sushi"
     with machine("sushi"), pytest.warns(UserWarning, match=missing):
         return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
 

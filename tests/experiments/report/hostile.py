@@ -16,7 +16,7 @@ from jaxduel.experiments.report.records import (
 )
 
 ACT = "window.ran = 1"
-"""What none of them may make a browser do."""
+"""A statement that no page may make a browser run."""
 MARKUP = f'</script><script>{ACT}</script><!--<script>"\'><img src=x onerror="{ACT}">'
 LINK = f'<a href="javascript:{ACT}">press</a> <b style="background:url(//e.example)">b</b>'
 
