@@ -14,7 +14,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.cli.numbers import _shard, _time
-from jaxduel.experiments.engine import claims, executor
+from jaxduel.experiments.engine import executor, locks
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import read_grid, run_sweep
 from tests.cli.command_line import outcome
@@ -50,7 +50,7 @@ def test_shares_run_without_locks_to_the_same_bits(capsys, tmp_path, grid, monke
         raise OSError(37, "No locks available")
 
     with monkeypatch.context() as patch:
-        patch.setattr(claims.fcntl, "flock", no_locks)
+        patch.setattr(locks.fcntl, "flock", no_locks)
         code, _, errors = outcome(capsys, "sweep", grid, "--out", tmp_path / "shares")
         assert code == 2
         assert "No locks available" in errors
@@ -135,7 +135,7 @@ def test_the_status_counts_blocks_and_cells(capsys, tmp_path, grid):
         "  rucb: 2 of 4 blocks, 0 of 1 cells whole",
         "  rmed1: 2 of 4 blocks, 0 of 1 cells whole",
     ]
-    held = claims.try_claim(out / "claims" / "0123456789abcdef")
+    held = locks.try_claim(out / "claims" / "0123456789abcdef")
     with held:
         _, text, _ = outcome(capsys, "sweep", "--status", out)
     assert "1 block runs now" in text

@@ -12,7 +12,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.engine import work
-from jaxduel.experiments.engine.seconds import PARTS
+from jaxduel.experiments.engine.profile import PARTS
 from jaxduel.simulation import rounds, steps
 from tests.cli.command_line import outcome
 from tests.experiments.report.pages import Elements

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.digests import digest_of_json
-from jaxduel.experiments.engine.questions import Question
+from jaxduel.experiments.engine.identify_settings import Question
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
 from jaxduel.problems import Problem

@@ -15,7 +15,7 @@ import jax
 
 from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.groups import Task
-from jaxduel.experiments.engine.seconds import Seconds
+from jaxduel.experiments.engine.profile import Seconds
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.engine.work import Stopped, compile_task, simulated
 from jaxduel.interrupts import Workers

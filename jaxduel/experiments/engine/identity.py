@@ -13,8 +13,8 @@ import jax
 
 import jaxduel
 from jaxduel.experiments.engine import work
+from jaxduel.experiments.engine.compatibility import ROUNDING
 from jaxduel.experiments.engine.digests import digest_of_json
-from jaxduel.experiments.engine.same import ROUNDING
 from jaxduel.simulation.identity import code_digest, versions
 from jaxduel.votes import collecting, found, identifying, recommending, stopping
 

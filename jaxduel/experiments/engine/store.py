@@ -21,10 +21,14 @@ from jaxduel.experiments.engine.block_folder import (
     read_block,
 )
 from jaxduel.experiments.engine.blocks import Block, encode_block, require_place
-from jaxduel.experiments.engine.claims import is_free, is_in_use, try_claim, use, wait_for_claim
+from jaxduel.experiments.engine.compatibility import (
+    require_same,
+    require_same_code,
+    warn_of_environment,
+)
+from jaxduel.experiments.engine.locks import is_free, is_in_use, try_claim, use, wait_for_claim
 from jaxduel.experiments.engine.manifest import FILE, Manifest, decode_manifest, read_manifest
-from jaxduel.experiments.engine.same import require_same, require_same_code, warn_of_environment
-from jaxduel.experiments.engine.seconds import Seconds
+from jaxduel.experiments.engine.profile import Seconds
 from jaxduel.files import TEMPORARY, remove_parts, why, write_whole
 
 CLAIMS = "claims"

@@ -24,8 +24,8 @@ from typing import Any
 
 import jaxduel
 from jaxduel.errors import InputError, shorten, warn_caller
+from jaxduel.experiments.engine.compatibility import warn_of_environment
 from jaxduel.experiments.engine.groups import Task
-from jaxduel.experiments.engine.same import warn_of_environment
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster_worker
 

@@ -15,10 +15,10 @@ from typing import Any
 import jax
 
 from jaxduel.errors import InputError
+from jaxduel.experiments.engine.compatibility import ROUNDING
 from jaxduel.experiments.engine.groups import Task
 from jaxduel.experiments.engine.identity import blocks_code, environment
 from jaxduel.experiments.engine.manifest import Manifest
-from jaxduel.experiments.engine.same import ROUNDING
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.engine.work import carry_out
 from jaxduel.simulation.compilation_cache import use_compilation_cache

@@ -24,8 +24,8 @@ from jaxduel.experiments.engine.groups import Group, Task, tasks_of
 from jaxduel.experiments.engine.identity import environment
 from jaxduel.experiments.engine.manifest import Manifest, read_manifest
 from jaxduel.experiments.engine.planning import plan
+from jaxduel.experiments.engine.profile import Seconds
 from jaxduel.experiments.engine.progress import StudyProgress
-from jaxduel.experiments.engine.seconds import Seconds
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep import cluster
 from jaxduel.experiments.sweep.describing.cells import expand
@@ -48,7 +48,7 @@ class Outcome:
       blocks: number of blocks of the whole sweep.
       interrupted: whether a signal ended it.
       seconds: seconds that each part of the work took in this process, added up over its threads
-        (`jaxduel.experiments.engine.seconds.PARTS`).
+        (`jaxduel.experiments.engine.profile.PARTS`).
 
     Example:
       >>> from pathlib import Path

@@ -11,7 +11,7 @@ from typing import Any
 from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import Parameters, StudyCell, plan_kind_of, policy_of
 from jaxduel.experiments.engine.groups import BATCHES
-from jaxduel.experiments.engine.questions import Question
+from jaxduel.experiments.engine.identify_settings import Question
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry
 from jaxduel.experiments.sweep.describing.fields import GridError
 from jaxduel.experiments.sweep.describing.grid import Grid

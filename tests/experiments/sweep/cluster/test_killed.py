@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from jaxduel.experiments.engine.blocks import decode_block
-from jaxduel.experiments.engine.claims import is_free
+from jaxduel.experiments.engine.locks import is_free
 from jaxduel.experiments.sweep.cluster import connect
 from tests.experiments.engine import stored
 from tests.experiments.sweep.cluster.sweeps import run, undisturbed

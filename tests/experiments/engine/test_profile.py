@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import jax
 import pytest
 
-from jaxduel.experiments.engine import seconds as module
-from jaxduel.experiments.engine.seconds import COMPILE, PARTS, Seconds
+from jaxduel.experiments.engine import profile as module
+from jaxduel.experiments.engine.profile import COMPILE, PARTS, Seconds
 from jaxduel.interrupts import Workers
 
 

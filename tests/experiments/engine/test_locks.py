@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.engine.claims import try_claim
+from jaxduel.experiments.engine.locks import try_claim
 from jaxduel.experiments.engine.manifest import read_manifest
 from jaxduel.experiments.engine.store import Store
 from tests.experiments.engine import stored
