@@ -9,7 +9,6 @@ import jaxduel as jd
 from benchmarks.clocks import work_seconds
 from jaxduel.policies import Pull, PullBatch
 from jaxduel.simulation import blocks, events, rounds, run, steps
-from jaxduel.simulation.devices import placed
 
 HORIZON = 100_000
 """Of the step and event loops."""
@@ -76,16 +75,17 @@ class Stepper:
 
 
 class Turner:
-    """The event loop with a slot for each lane of a `Stepper` (with `skips`), which it uses up."""
+    """The event loop for lanes of a `Stepper` (with `skips`), which it uses up: for the first ones
+    if there are fewer slots than lanes."""
 
-    def __init__(self, stepper):
+    def __init__(self, stepper, slots=None):
         self.job = stepper.job
         at = np.int32(stepper.t), np.int32(0), np.bool_(False)
         block = events.begin(
             self.job.cell, stepper.setups, stepper.state, *at, program=self.job.program
         )
-        seeds = placed(np.arange(stepper.lanes, dtype=np.int32), self.job.root)
-        self.slots = events.Slots(seeds, block)
+        number, program = slots or stepper.lanes, self.job.program
+        self.slots = events.occupy(block, np.int32(0), number=number, program=program)
 
     def timed(self, number):
         """Seconds for `number` turns, as `work_seconds` counts them."""

@@ -7,13 +7,18 @@ processor time on a CPU, beside the plain loop in the same test; a study of D-TS
 by the clock. Pin the others to a core (`taskset -c 1`): JAX would use more for one device.
 """
 
+import itertools
+
 import jax
 import numpy as np
 import pytest
 
 import jaxduel as jd
 from benchmarks.clocks import work_seconds
-from jaxduel.simulation import events, skip_heuristic
+from jaxduel.policies import SupportsSkip
+from jaxduel.policies.registry import policy_class
+from jaxduel.simulation import blocks, events, skip_heuristic
+from jaxduel.simulation.turn_costs import is_drawn
 
 pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")  # ties of arxiv
 
@@ -25,6 +30,7 @@ LONG = [
 RANDOM = ("dts", "ccb")
 """Their runs have random lengths: with and without skipping they agree in law only."""
 WIDE = ("dts", "rmed1", "ecw-rmed", "rucb", "ccb")
+NAMES = [name for name in jd.policies.names() if issubclass(policy_class(name), SupportsSkip)]
 HARD = {
     "btl, K = 16": lambda: jd.problems.btl(jax.random.key(1), 16),
     "random_condorcet, K = 8": lambda: jd.problems.random_condorcet(jax.random.key(0), 8),
@@ -123,6 +129,43 @@ def test_short_runs_on_hard_instances(benchmark, size, name, problem):
     benchmark.extra_info["ratio"] = skipping / plain
 
 
+@pytest.mark.smallest("rucb")
+@pytest.mark.parametrize("name", NAMES)
+def test_no_run_is_slower(benchmark, monkeypatch, size, name):
+    """The worst ratio to the plain loop, where it is, and how far the cost ever falls with T.
+
+    Both loops are at hand, as are those of fewer slots. Instances of few arms; `-k` chooses.
+    """
+    problems = [jd.problems.load(p) for p in size(("mslr5-condorcet", "arxiv"), ("arxiv",))]
+    horizons, seeds = size((10**4, 3 * 10**4, 10**5), (2_000,)), size(100, 4)
+    monkeypatch.setattr(blocks, "TAIL_SECONDS", 0.0)
+    monkeypatch.setattr(blocks, "BRIEF_SECONDS", 0.0)
+    if not is_drawn(policy_class(name)):
+        monkeypatch.setattr(skip_heuristic, "WORTH", 0)
+
+    def all_costs():
+        costs = {}
+        for problem in problems:
+            for horizon in horizons:
+                ways = [
+                    spent(name, problem, horizon, seeds, skip_quiet=skip)[0]
+                    for skip in (True, False)
+                ]
+                costs[problem.name, horizon] = ways
+        return costs
+
+    costs = benchmark.pedantic(all_costs, rounds=1, iterations=1)
+    ratios = {where: skipping / plain for where, (skipping, plain) in costs.items()}
+    worst = max(ratios, key=ratios.get)
+    benchmark.extra_info["worst ratio"], benchmark.extra_info["where"] = ratios[worst], worst
+    falls = [
+        costs[problem.name, short][0] / costs[problem.name, long][0]
+        for problem in problems
+        for short, long in itertools.combinations(horizons, 2)
+    ]
+    benchmark.extra_info["largest fall with T"] = max(falls, default=1.0)
+
+
 @pytest.mark.smallest("rucb-mslr5-condorcet")
 @pytest.mark.parametrize(("name", "problem"), LONG[4:])
 def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
@@ -143,6 +186,7 @@ def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
             begun.append(int(t))
         return begin(cell, setups, steps, t, recorded, trial, **settings)
 
+    counted.is_at_hand, seen.is_at_hand = advance.is_at_hand, begin.is_at_hand
     monkeypatch.setattr(events, "advance", counted)
     monkeypatch.setattr(events, "begin", seen)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)

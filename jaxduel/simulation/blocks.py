@@ -39,9 +39,10 @@ _brief_seconds: defaultdict[Program, float] = defaultdict(float)
 ROUNDS_PER_CALL = 64
 TURNS_PER_CALL = 64
 TAIL_SECONDS = 4.0
-"""Time that the last few seeds of a block run on before they move to fewer slots: compiling the
-loop for these takes about as long. Where regret has a heavy tail, one seed runs ten times as long
-as others."""
+"""Time that the last seeds of blocks run in more slots than they need before they move to fewer,
+unless the loop for these is at hand: compiling it takes about as long. Where regret has a heavy
+tail, one seed runs ten times as long as others."""
+_tail_seconds: defaultdict[tuple[Program, int, int], float] = defaultdict(float)
 _KINDS = {kind.__name__: kind for kind in (Duel, Pull, Batch, PullBatch)}
 
 
@@ -107,7 +108,7 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     settling, begin = SkipHeuristic(job), 0
     number, ticked = FEWEST_STEPS, 0
     narrowing = Narrowing(job)
-    if skips and settling.goes_ahead():
+    if skips and settling.goes_ahead(_has_steps(cell, setups, lanes, job.program)):
         ahead = job._replace(slots=job.lanes)
         record = _run_events(ahead, setups, lanes, 0, 0, [], settling.has_shown)
         if record is not None:
@@ -172,7 +173,7 @@ def _run_events(
     block = events.begin(cell, setups, lanes, *at, program=program)
     first, size, number = np.int32(0), np.int32(job.lanes), job.slots
     alone = number == job.lanes  # no seed waits for a slot
-    few = job.few_slots
+    enough, at_hand = number, dict[int, bool]()
     if alone:
         seeds = np.broadcast_to(np.arange(number, dtype=np.int32), block.t.shape)
         slots = events.Slots(placed(seeds, job.root), block)
@@ -180,19 +181,19 @@ def _run_events(
         slots = events.occupy(block, first, number=number, program=program)
     following = np.full(len(cell.checkpoints) if stacked else (), number, np.int32)
     following = placed(following, job.root)
-    total, ticked, waited = job.amount - made, 0, 0.0
+    total, ticked, idle = job.amount - made, 0, 0
     while True:
         if job.stop.is_set():
             return None
         called = perf_counter()
         slots = events.advance(cell, slots, np.int32(TURNS_PER_CALL), program=program)
-        if not pays(slots.lane):
+        if alone and not pays(slots.lane):
             job.tick(-ticked)
             return None
-        if alone and waited >= TAIL_SECONDS:
-            alone, block = False, slots.lane
+        if alone and enough < number:
+            alone, block, idle = False, slots.lane, 0
             slots = events.occupy(block, first, number=number, program=program)
-        if not alone:
+        if not alone and _idle(cell, slots) > idle:
             block, slots, following = events.exchange(
                 cell, block, slots, following, program=program
             )
@@ -203,9 +204,10 @@ def _run_events(
         ticked, most = progress, int(np.max(np.sum(running, axis=-1)))
         if most == 0:
             break
-        waited = waited + perf_counter() - called if most <= few < number else 0.0
-        if waited >= TAIL_SECONDS and not alone:
-            slots, number = events.close_up(slots, size, number=few), few
+        if enough < number:
+            slots, number = events.close_up(slots, size, number=enough), enough
+        idle = _idle(cell, slots)
+        enough = _enough_slots(job, cell, slots, most, perf_counter() - called, at_hand)
     record, _ = events.recorded(seen, program=program)
     record, before = jax.tree.map(np.array, record), (slice(None),) * (2 if stacked else 1)
     for number, tallies in enumerate(first_ones):
@@ -213,6 +215,37 @@ def _run_events(
             all_times[(*before, number)] = values
     counted = ballots.recorded_if_any(setups, seen.step.ballots, program)
     return Recorded(record, None, counted)
+
+
+def _idle(cell: Cell, slots: events.Slots) -> int:
+    """The number of slots without a seed that runs, of all cells."""
+    return int(np.sum(np.asarray(slots.lane.cursor) == np.asarray(cell.points)[..., None]))
+
+
+def _enough_slots(
+    job: Job, cell: Cell, slots: events.Slots, most: int, seconds: float, at_hand: dict[int, bool]
+) -> int:
+    """The number of slots for the next turns: fewer than now if these hold the seeds that run, and
+    the loop for so many is at hand or by now worth its compilation.
+
+    Args:
+      job: the job.
+      cell: its cell.
+      slots: those of now.
+      most: the seeds of a cell that run or wait.
+      seconds: passed since the last call.
+      at_hand: the numbers of slots that were asked for, and whether their loop is at hand.
+    """
+    program, now = job.program, slots.seed.shape[-1]
+    number = min(n for n in job.slot_numbers if n >= min(most, now))
+    if number == now:
+        return now
+    if number not in at_hand:
+        given = cell, events.resized(slots, number), np.int32(0)
+        at_hand[number] = events.advance.is_at_hand(*given, program=program)
+    key = program, cell.policy.num_arms, number
+    _tail_seconds[key] += seconds
+    return number if at_hand[number] or _tail_seconds[key] >= TAIL_SECONDS else now
 
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:
@@ -239,12 +272,11 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
 def _compile_steps(job: Job) -> None:
     """Compiles the step loop, unless a block begins with the one that skips quiet runs."""
     setups, lanes = _shapes(STEPS.start(job, job.first_seed))
-    settling = SkipHeuristic(job)
-    if job.program.skips and settling.goes_ahead():
+    settling, cell, bound = SkipHeuristic(job), _timeless(job.cell), np.int32(0)
+    if job.program.skips and settling.goes_ahead(_has_steps(cell, setups, lanes, job.program)):
         return
     brief = job.program.skips and settling.is_soon
     advance = steps.advance.brief if brief else steps.advance
-    cell, bound = _timeless(job.cell), np.int32(0)
     advance.compile(cell, setups, lanes, bound, bound, program=job.program)
     steps.recorded.compile(setups, lanes, program=job.program)
 
@@ -254,6 +286,13 @@ def _compile_rounds(job: Job) -> None:
     setups, lanes = _shapes(ROUNDS.start(job, job.first_seed))
     rounds.advance.compile(job.cell, setups, lanes, np.int32(0), program=job.program)
     rounds.recorded.compile(setups, lanes, program=job.program)
+
+
+def _has_steps(cell: Cell, setups: Setup, lanes: steps.StepLane, program: Program) -> bool:
+    """True if the step loop is at hand, compiled quickly or well."""
+    of_block = cell, setups, lanes, np.int32(0), np.int32(0)
+    ways = steps.advance.brief, steps.advance
+    return any(advance.is_at_hand(*of_block, program=program) for advance in ways)
 
 
 def _shapes(arrays: Any) -> Any:

@@ -222,30 +222,55 @@ class CompiledOnce:
         if any(isinstance(leaf, Tracer) for leaf in leaves):
             return self._traced(*args, **static)
         device = _here.device
-        if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-            return self.on(_platform(leaves))(*args, **static)
         call = device, tree, tuple(map(_kind, leaves)), *static.items()
         run = self._ready.get(call)
+        if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+            if run is None:
+                self._ready[call] = self._program(leaves, tree, static)
+            return self.on(_platform(leaves))(*args, **static)
         if run is None:
             run = self._found(device, leaves, tree, static)
             _require_memory(run, device)
             self._ready[call] = run
         return run(*args)
 
+    def is_at_hand(self, *args: Any, **static: Any) -> bool:
+        """True if a call with such arguments, arrays or shapes on a device, compiles nothing: there
+        was one before, or the program is kept."""
+        leaves, tree = jax.tree.flatten(args)
+        device, folder = _here.device, compilation_cache.current()
+        if _key(leaves, tree, static) in self._programs:
+            return True
+        if device is None or folder is None:
+            return False
+        try:
+            name = name_of(self._parts(device, leaves, tree, static), device)
+        except Foreign:
+            return False
+        return folder.has(name)
+
+    def _program(self, leaves: list[Any], tree: Any, static: dict[str, Any]) -> _Program:
+        """The program for such arguments, found or not."""
+        with self._lock:
+            return self._programs.setdefault(_key(leaves, tree, static), _Program(self, static))
+
+    def _parts(
+        self, device: Device, leaves: list[Any], tree: Any, static: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """All that a program's name depends on."""
+        settings = _settings(device.platform, self._lasting)
+        return *self._identity, settings, static, tree, _texts(leaves)
+
     def _found(
         self, device: Device, leaves: list[Any], tree: Any, static: dict[str, Any]
     ) -> Callable[..., Any]:
         """The program for such arguments, on a device."""
-        kinds = [jax.typeof(leaf) for leaf in leaves]
-        texts = tuple(map(str, kinds))
-        with self._lock:
-            key = tree, texts, *static.items()
-            program = self._programs.setdefault(key, _Program(self, static))
         shapes = [
-            jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type) for kind in kinds
+            jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type)
+            for kind in map(jax.typeof, leaves)
         ]
-        settings = _settings(device.platform, self._lasting)
-        parts = *self._identity, settings, static, tree, texts
+        parts = self._parts(device, leaves, tree, static)
+        program = self._program(leaves, tree, static)
         return program.on(device, parts, jax.tree.unflatten(tree, shapes))
 
 
@@ -354,6 +379,16 @@ def _kind(leaf: Any) -> Hashable:
     if isinstance(leaf.dtype, np.dtype) and isinstance(leaf, jax.Array):
         return leaf.aval
     return leaf.shape, leaf.dtype  # NumPy's, or keys, whose `aval` is made anew each time
+
+
+def _texts(leaves: list[Any]) -> tuple[str, ...]:
+    """Shapes and dtypes of arguments."""
+    return tuple(str(jax.typeof(leaf)) for leaf in leaves)
+
+
+def _key(leaves: list[Any], tree: Any, static: dict[str, Any]) -> Hashable:
+    """A program's place among those of its function."""
+    return tree, _texts(leaves), *static.items()
 
 
 def _dumped(compiled: jax.stages.Compiled) -> bytes:

@@ -29,7 +29,7 @@ MOST_SLOTS = 64
 ACCELERATOR_SLOTS, ACCELERATOR_PART = 2**16, 8
 """On an accelerator so many cost little more than one; of wider blocks one seed in 8 has a slot."""
 FEW_SLOTS = 8
-"""Slots on a CPU for the last seeds of a block, if they run for long: they move there once."""
+"""Fewest slots on a CPU, for the last seeds of a block: fewer cost little less."""
 
 
 class EventLane(NamedTuple):
@@ -196,6 +196,17 @@ def close_up(slots: Slots, size: jax.Array, *, number: int) -> Slots:
     order = jnp.argsort(slots.seed == size, axis=-1, stable=True)[..., :number]
     take = jax.vmap(lambda x, order: x[order]) if order.ndim > 1 else lambda x, order: x[order]
     return jax.tree.map(lambda x: take(x, order), slots)
+
+
+def resized(slots: Slots, number: int) -> Slots:
+    """The shapes of slots, if they were so many."""
+    axis = slots.seed.ndim - 1
+
+    def of(x: jax.Array) -> jax.ShapeDtypeStruct:
+        shape = (*x.shape[:axis], number, *x.shape[axis + 1 :])
+        return jax.ShapeDtypeStruct(shape, x.dtype, sharding=x.sharding)
+
+    return jax.tree.map(of, slots)
 
 
 @compiled_once(static_argnames="program")

@@ -43,10 +43,13 @@ class Job(NamedTuple):
     stop: threading.Event
 
     @property
-    def few_slots(self) -> int:
-        """The number of slots to which the last seeds move: 0 if they stay where they are."""
-        few = events.FEW_SLOTS
-        return few if few < self.slots and is_on_cpu(self.root) else 0
+    def slot_numbers(self) -> list[int]:
+        """The numbers of slots that the last seeds go through as they become few: halved on a CPU,
+        where a slot without a seed costs as much as one with."""
+        numbers = [self.slots]
+        while is_on_cpu(self.root) and numbers[-1] // 2 >= events.FEW_SLOTS:
+            numbers.append(numbers[-1] // 2)
+        return numbers
 
     @property
     def amount(self) -> int:

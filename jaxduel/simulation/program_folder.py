@@ -42,9 +42,13 @@ class ProgramFolder:
         self.failure: OSError | None = None
         """The error that keeps the folder from being used; None while it can be."""
 
+    def has(self, name: str) -> bool:
+        """True if there is a program of that name, damaged or not."""
+        return self._is_own() and self._path(name).is_file()
+
     def read(self, name: str) -> bytes | None:
         """A program by its name; None if there is none."""
-        path = self._folder / f"{name}{SUFFIX}"
+        path = self._path(name)
         if not self._is_own() or _fault_of(path):
             return None
         try:
@@ -72,7 +76,7 @@ class ProgramFolder:
                 try:
                     with os.fdopen(handle, "wb") as file:
                         file.write(_head_of(name, content) + content)
-                    os.replace(part, self._folder / f"{name}{SUFFIX}")
+                    os.replace(part, self._path(name))
                 except BaseException:
                     Path(part).unlink(missing_ok=True)
                     raise
@@ -82,7 +86,10 @@ class ProgramFolder:
     def remove(self, name: str) -> None:
         """Removes a program, one that cannot be used."""
         with suppress(OSError):  # the folder may be read only
-            (self._folder / f"{name}{SUFFIX}").unlink(missing_ok=True)
+            self._path(name).unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}{SUFFIX}"
 
     def _is_own(self) -> bool:
         """True unless a file could not be written, or somebody else may have put programs there."""

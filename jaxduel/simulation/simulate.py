@@ -90,8 +90,8 @@ def simulate(
         policies that draw at random how long a run is, or who of several arms meets itself in it
         (`ccb`, `dts`, `dts+`, `rcs`, `rex3`, `self-sparring`): their draws then differ, and depend
         on when skipping begins.
-        That is decided for a whole block (of all cells, in `simulate_many`): by its seeds, and by
-        how much is left to do, as compiling the loop that skips takes as long as many steps.
+        That is decided for a whole block (of all cells, in `simulate_many`): by its seeds and the
+        price of a turn of the loop that skips, which has to be compiled, too, unless it is at hand.
         "winners" is for regret alone: where several arms without regret share a run and nothing
         tells which of them meets itself (D-TS+ without a Condorcet winner), `plays` counts the run
         for one of them. The law of regret is the same, that of their plays is not.

@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 
 from jaxduel.simulation import events
 from jaxduel.simulation.ballots import votes_left
-from jaxduel.simulation.devices import placed
+from jaxduel.simulation.cells import Program
+from jaxduel.simulation.devices import is_on_cpu, placed
 from jaxduel.simulation.events import EventLane
 from jaxduel.simulation.jobs import Job
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane
+from jaxduel.simulation.turn_costs import is_drawn, turn_cost
 
-TURN_COST = 3.0
-"""Approximate cost of a turn of the event loop, in steps of as many lanes: measured on a CPU, 1.5
-(CCB) to 5 (D-TS on 16 arms); by the kernels of an NVIDIA H200, 1.1 (ECW-RMED) to 3.7 (D-TS). It is
-not timed where it is used: some policies draw other runs if skipping begins at another time, and
-the same seeds are to play the same."""
-FEW_COST = 1.6
-"""The cost of a turn of `FEW_SLOTS` slots, each, by that of a turn of many: measured, D-TS+."""
+LATE_COST = 2.0
+"""Factor on the price of a turn with delayed feedback: all slots wait for the few that are told
+outcomes."""
+FEW_COST = 2.0
+"""The cost of a turn of `FEW_SLOTS` slots, each, by that of a turn of many: measured, 1.5 (D-TS on
+16 arms) to 3.1 (RMED1 on 5)."""
 TRIAL = 1024
-"""Comparisons between two looks at the count of self-comparisons, and at most in a trial."""
-TRIAL_TURNS = 64
+"""Fewest comparisons between two looks at the count of self-comparisons, and most in a trial."""
+TRIAL_TURNS = 32
 """The most turns of a trial."""
 WORTH = 2**27
 """Comparisons left in a block, times arms, above which the event loop is worth its compilation."""
+_LOADING = 2**-4
+"""What loading the loop costs, by its compilation, about."""
+_missed: defaultdict[tuple[Program, int], float] = defaultdict(float)
+"""Comparisons times arms, of all blocks of this process, that the event loop was not there for."""
 AT_ONCE = 6 * 10**7
-"""The same for a narrow block to begin in the event loop: about half of `WORTH`, as the step loop
-is not compiled then."""
+"""As `WORTH`, for a narrow block to begin in the event loop: about half of it, as the step loop is
+not compiled then."""
 NARROW = 128
 """Most lanes, of all cells together, of a narrow block. There a turn costs little more than a step,
 as the call of a kernel costs more than its work."""
 AHEAD_TURNS = 1024
-"""Turns for each pair of arms by which an event loop that a block begins with must have skipped
-enough; else the block starts over with steps."""
+"""Turns for each pair of arms by which an event loop that a block begins with must have come to
+pay; else the block starts over with steps."""
 _AHEAD_PART = 6
 """Those turns, times this, must fit in the horizon."""
-_SKIPS = 0.8
-"""The most turns per comparison, up to then, with which it goes on. Measured with seven policies on
-five to nine arms: 0.13 (ECW-RMED) to 0.78 (RUCB) where they settle, 0.82 (ECW-RMED) or more where
-not."""
 _REST = 8
 """After a trial there is no other for the time that has passed, divided by this."""
+TRIALS_PART = 32
+"""Trials take at most about this part of the steps before and after them."""
 
 
 class SkipHeuristic:
@@ -53,30 +58,36 @@ class SkipHeuristic:
     nothing else uses, and the comparisons that these turns stand for are counted. The times of
     trials do not depend on the checkpoints.
 
+    Skipping also has to be worth the compilation of its loop, unless that is at hand. Where the
+    policy's comparisons depend on when skipping begins, the rule must not depend on what happens to
+    be compiled: it is as if the loop had to be loaded.
+
     Args:
-      job: the job. With delayed feedback, all slots wait for the few that are told outcomes, which
-        doubles the cost of a turn.
+      job: the job.
     """
 
     def __init__(self, job: Job) -> None:
-        self._job, self._share = job, job.slots / job.lanes
-        self._cost = TURN_COST * (2.0 if job.program.delayed else 1.0)
+        self._job, self._policy = job, job.program.policy_class
+        num_arms, delayed = job.cell.policy.num_arms, job.program.delayed
+        cost = turn_cost(self._policy, num_arms, is_on_cpu(job.root))
+        self._cost = cost * (LATE_COST if delayed else 1.0)
         self._horizon = int(np.max(np.asarray(job.cell.checkpoints)))
         self._by_votes = job.cell.poll is not None
-        num_arms = job.cell.policy.num_arms
         self._lanes = job.cell.points.size * job.lanes
         self._each = self._lanes * num_arms
-        self._ahead, self._has_shown = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2), False
-        self._selves = np.zeros(())
+        self._ahead = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2)
+        self._seen: list[tuple[np.ndarray, np.ndarray]] = []
+        self._is_missed = False
+        self._looked = 0, np.zeros(())
         self._rests_until = 0
         self._marks = [(0, np.zeros(())), (0, np.zeros(()))]
 
     def narrow(self, job: Job, order: np.ndarray) -> None:
         """Goes on with some lanes of the block, by their places, (S,) or (cells, S)."""
-        self._job, self._share = job, job.slots / job.lanes
+        self._job = job
         self._lanes = job.cell.points.size * job.lanes
         self._each = self._lanes * job.cell.policy.num_arms
-        self._selves = _taken(self._selves, order)
+        self._looked = self._looked[0], _taken(self._looked[1], order)
         self._marks = [(t, _taken(votes, order)) for t, votes in self._marks]
 
     @property
@@ -85,21 +96,28 @@ class SkipHeuristic:
         clock, always, as runs are short."""
         return self._by_votes or self._ahead * _AHEAD_PART <= self._horizon
 
-    def goes_ahead(self) -> bool:
-        """True if the block is to begin with the event loop, instead of steps."""
+    def goes_ahead(self, has_steps: bool) -> bool:
+        """True if the block is to begin with the event loop, instead of steps, so that only one
+        loop is compiled; `has_steps` tells that the step loop is at hand."""
         narrow = self._lanes <= NARROW and not (self._job.program.delayed or self._by_votes)
-        return narrow and self.is_soon and self._horizon * self._each >= AT_ONCE
+        alone = is_drawn(self._policy) or not has_steps
+        return narrow and alone and self.is_soon and self._horizon * self._each >= AT_ONCE
 
     def has_shown(self, lanes: EventLane) -> bool:
-        """False if an event loop that the block began with has skipped too little, by its lanes."""
-        if not self._has_shown and np.max(turns := np.asarray(lanes.turns)) >= self._ahead:
-            self._has_shown = True
-            return float(np.mean(turns / np.asarray(lanes.t))) <= _SKIPS
-        return True
+        """False if an event loop that the block began with does not pay in the second half of its
+        first turns, by its lanes."""
+        if len(self._seen) == 2 or np.max(lanes.turns) < self._ahead * (1 + len(self._seen)) / 2:
+            return True
+        self._seen.append((np.array(lanes.turns), np.array(lanes.t)))
+        if len(self._seen) == 1:
+            return True
+        turns, passed = (after - before for before, after in zip(*self._seen, strict=True))
+        return self._pays(turns / np.maximum(passed, 1))
 
     def following(self, t: int) -> int:
-        """The time of the first look after time t."""
-        return t - t % TRIAL + TRIAL
+        """The time of the first look after time t: looks become rarer, as each ends a call."""
+        gap = TRIAL << max((t // (_REST * TRIAL)).bit_length() - 1, 0)
+        return t - t % gap + gap
 
     def is_over(self, setups: Setup, lanes: StepLane, t: int) -> bool:
         """True if skipping pays from now on; to be called at all times of `following`.
@@ -109,13 +127,30 @@ class SkipHeuristic:
           t: the time.
         """
         # a copy: the next chunk of steps is given the lanes' memory
-        before, self._selves = self._selves, np.array(lanes.selves)
-        if t < self._rests_until or self._left(lanes, t) * self._each <= WORTH:
+        (since, before), self._looked = self._looked, (t, np.array(lanes.selves))
+        trial, left = TRIALS_PART * TRIAL_TURNS * self._cost, self._left(lanes, t)
+        if t < self._rests_until or left <= trial:
             return False
-        if not self._pays(1.0 - (self._selves - before) / TRIAL):
+        if not self._pays(1.0 - (self._looked[1] - before) / (t - since)):
             return False
-        self._rests_until = t + t // _REST
+        if not self._is_worth_its_compilation(setups, lanes, left * self._each):
+            return False
+        self._rests_until = t + max(t // _REST, int(trial))
         return self._pays(self._tried(setups, lanes, t))
+
+    def _is_worth_its_compilation(self, setups: Setup, lanes: StepLane, left: float) -> bool:
+        """True if the event loop need not be compiled, or is worth it, by the comparisons left in
+        the block, times arms, and those of blocks before in which it was not."""
+        if is_drawn(self._policy):
+            return left > WORTH * _LOADING
+        at, program = (np.int32(0), np.int32(0), np.bool_(False)), self._job.program
+        if events.begin.is_at_hand(self._job.cell, setups, lanes, *at, program=program):
+            return True
+        key = program, self._job.cell.policy.num_arms
+        if not self._is_missed:
+            self._is_missed = True
+            _missed[key] += left
+        return _missed[key] > WORTH
 
     def _left(self, lanes: StepLane, t: int) -> float:
         """Steps that the block has left; where votes are the clock, until its slowest seed has cast
@@ -152,14 +187,18 @@ class SkipHeuristic:
     def _pays(self, turns: np.ndarray) -> bool:
         """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than a step.
 
-        A slot whose seed is done takes the next one, so that the mean over seeds counts, unless
-        slow seeds alone take longer. On a CPU the last ones have fewer slots (`FEW_SLOTS`).
+        A slot whose seed is done takes the next one, so that the mean over seeds counts; the last
+        ones go through fewer and fewer slots.
         """
-        few, ordered = self._job.few_slots, np.sort(turns, axis=-1)
-        waiting = ordered[..., -1 - few] * self._share
-        last = ordered[..., -1] * FEW_COST * few / self._job.lanes
-        each = np.maximum.reduce([np.mean(turns, axis=-1), waiting, last])
-        return float(np.max(each)) * self._cost < 1.0
+        numbers, slowest = self._job.slot_numbers, np.sort(turns, axis=-1)[..., ::-1]
+        now = np.mean(turns, axis=-1) * self._job.lanes / numbers[0]  # when no seed waits
+        cost = numbers[0] * now
+        for number, fewer in zip(numbers, [*numbers[1:], 0], strict=True):
+            is_few = number < numbers[0] and number < 2 * events.FEW_SLOTS
+            each = number * (FEW_COST if is_few else 1.0)
+            end = np.maximum(now, slowest[..., fewer])
+            cost, now = cost + each * (end - now), end
+        return float(np.max(cost)) * self._cost < self._job.lanes
 
 
 def _taken(values: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ def turns(monkeypatch):
     """Skipping begins after 64 comparisons; the comparisons simulated from then on, by block."""
     monkeypatch.setattr(skip_heuristic, "TRIAL", 64)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)
-    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 0.0)
     counted, recorded = [], events.recorded
 
     def counting(*args, **options):

@@ -172,7 +172,7 @@ def test_where_memory_ends_the_run_is_that_of_fewer_lanes(
 ):
     """From the first block on, or only in the second, after the first was kept."""
     monkeypatch.setattr(skip_heuristic, "WORTH", 0 if module is events else 2**62)
-    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)  # if it is worth while, it pays
+    monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 0.0)  # if it is worth it, it pays
     original, expected, after = getattr(module, function), simulate(name, lanes=128), 0
     if late:
         counted = Scarce(original, 512)

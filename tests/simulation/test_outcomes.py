@@ -52,7 +52,7 @@ def test_of_a_batched_policy_those_of_earlier_rounds():
 def test_outcomes_change_no_other_number_and_quiet_runs_have_none(monkeypatch):
     monkeypatch.setattr(skip_heuristic, "TRIAL", 50)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)
-    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 0.0)
     policy = jd.policies.make("rmed1", num_arms=3, scale=0.1)
     problem = jd.problems.from_matrix([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]])
     with_outcomes = jd.simulate(policy, problem, 2_000, **SETTINGS)

@@ -105,7 +105,7 @@ def test_regret_is_against_the_best_arm_of_each_stretch():
 def test_skipping_changes_no_play(name, monkeypatch):
     monkeypatch.setattr(skip_heuristic, "TRIAL", 50)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)
-    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 0.0)
     monkeypatch.setattr(skip_heuristic, "NARROW", 0)
     monkeypatch.setattr(events, "MOST_SLOTS", 4)
     soft = np.array([[0.5, 0.8, 0.9], [0.2, 0.5, 0.8], [0.1, 0.2, 0.5]])

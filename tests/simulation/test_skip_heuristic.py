@@ -1,5 +1,6 @@
-"""Skipping pays for a block although its slowest seeds, which have fewer slots, hardly skip."""
+"""When skipping pays for a block, by its seeds' turns, and when looks and trials are due."""
 
+import itertools
 import threading
 from types import SimpleNamespace
 
@@ -7,8 +8,15 @@ import jax
 import numpy as np
 import pytest
 
+from jaxduel.simulation import skip_heuristic
 from jaxduel.simulation.jobs import Job
 from jaxduel.simulation.skip_heuristic import SkipHeuristic
+
+
+@pytest.fixture(autouse=True)
+def of_three_steps(monkeypatch):
+    """A turn costs three steps."""
+    monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 3.0)
 
 
 def _settling(lanes, slots):
@@ -18,14 +26,15 @@ def _settling(lanes, slots):
         poll=None,
         policy=SimpleNamespace(num_arms=5),
     )
-    program = SimpleNamespace(delayed=False)
+    program = SimpleNamespace(delayed=False, policy_class=object)
     rest = {"tick": int, "compiles": int, "stop": threading.Event()}
     root = jax.random.key(0)
     return SkipHeuristic(Job(cell, program, root, 0, lanes=lanes, slots=slots, **rest))
 
 
-@pytest.mark.parametrize(("slow", "pays"), [(0, True), (8, True), (9, False)])
-def test_as_many_seeds_as_move_to_few_slots_may_be_slow(slow, pays):
+@pytest.mark.parametrize(("slow", "pays"), [(0, True), (8, True), (16, True), (34, False)])
+def test_few_seeds_may_be_slow(slow, pays):
+    """A slot-turn a comparison: 16 of 128 seeds in as many slots at the end, not 34 in 64."""
     turns = np.full(128, 0.01)
     turns[:slow] = 1.0
     assert _settling(lanes=128, slots=64)._pays(turns) == pays
@@ -33,9 +42,20 @@ def test_as_many_seeds_as_move_to_few_slots_may_be_slow(slow, pays):
 
 def test_the_mean_counts_where_all_seeds_are_alike():
     settling = _settling(lanes=128, slots=64)
-    assert settling._pays(np.full(128, 0.3))
-    assert not settling._pays(np.full(128, 0.4))
+    assert settling._pays(np.full(128, 0.33))
+    assert not settling._pays(np.full(128, 0.34))
 
 
-def test_one_slow_seed_counts_where_no_slots_are_fewer():
-    assert not _settling(lanes=8, slots=8)._pays(np.array([0.01] * 7 + [0.5]))
+@pytest.mark.parametrize(("rate", "pays"), [(0.32, True), (0.34, False)])
+def test_one_slow_seed_counts_where_no_slots_are_fewer(rate, pays):
+    assert _settling(lanes=8, slots=8)._pays(np.array([0.01] * 7 + [rate])) == pays
+
+
+def test_looks_become_rarer_and_do_not_depend_on_when_they_are_asked_for():
+    settling, t, looks = _settling(lanes=8, slots=8), 0, [0]
+    while t < 100_000:
+        looks.append(t := settling.following(t))
+    assert looks[:10] == [1024 * i for i in range(10)]
+    assert max(np.diff(looks) / np.maximum(looks[1:], 8192)) <= 1 / 8
+    for before, after in itertools.pairwise(looks):
+        assert settling.following(after - 1) == settling.following(before) == after

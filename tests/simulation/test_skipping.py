@@ -46,7 +46,7 @@ def early_and_crowded(monkeypatch):
     """Skipping begins after 50 comparisons; the seeds take turns in 24 slots."""
     monkeypatch.setattr(skip_heuristic, "TRIAL", 50)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)
-    monkeypatch.setattr(skip_heuristic, "TURN_COST", 0.0)
+    monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 0.0)
     monkeypatch.setattr(skip_heuristic, "NARROW", 0)
     monkeypatch.setattr(events, "MOST_SLOTS", 24)
 

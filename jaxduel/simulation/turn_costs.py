@@ -1,0 +1,60 @@
+"""Prices of a turn of the event loop, in steps, and the policies whose quiet runs are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxduel.policies.registry import is_of_package, registered_name
+
+ARMS = (5, 16, 64)
+"""Numbers of arms at which the prices were measured."""
+TURN_COSTS: dict[str, tuple[float, ...]] = {
+    "borda-cb": (3.3, 2.2, 1.9),
+    "btm": (2.7, 1.6, 1.8),
+    "ccb": (3.1, 2.1, 2.1),
+    "dkwt": (2.9, 3.5, 4.2),
+    "dts": (4.3, 9.8, 13.0),
+    "dts+": (3.3, 4.7, 5.0),
+    "ecw-rmed": (5.5, 1.5, 1.4),
+    "interleaved-filter": (3.2, 2.5, 2.1),
+    "merge-dts": (1.6, 1.9, 1.5),
+    "merge-rucb": (1.9, 1.9, 2.2),
+    "nts": (3.6, 2.3, 2.6),
+    "pbr": (1.3, 2.6, 2.2),
+    "pocowista": (2.5, 2.8, 3.1),
+    "rcs": (3.8, 8.8, 12.0),
+    "rex3": (24.0, 41.0, 26.0),
+    "rmed1": (5.0, 5.0, 2.7),
+    "rmed2": (3.5, 2.4, 2.2),
+    "rmed2fh": (2.8, 2.0, 1.7),
+    "rucb": (1.9, 2.1, 2.7),
+    "savage": (3.3, 2.5, 1.9),
+    "scb": (2.3, 4.2, 2.3),
+    "select-then-verify": (3.4, 2.3, 2.1),
+    "self-sparring": (11.0, 7.9, 5.5),
+    "ws-s": (2.7, 3.3, 3.2),
+}
+"""What a turn of one of 64 slots costs on a CPU, in steps of a lane, by policy and number of arms:
+written by `python -m benchmarks.turn_costs`. Prices are constants of the code, not timed where they
+are used: policies with drawn quiet runs draw other runs if skipping begins at another time, and the
+same seeds are to play the same."""
+UNKNOWN_COST = 4.0
+"""The price for policies that the table does not name."""
+ACCELERATOR_COST = 3.0
+"""The price on an accelerator: by the kernels of an NVIDIA H200, 1.1 (ECW-RMED) to 3.7 (D-TS)."""
+_DRAWN = frozenset({"ccb", "dts", "dts+", "rcs", "rex3", "self-sparring"})
+"""Policies that draw how long a quiet run is, or who of several arms meets itself in it."""
+
+
+def is_drawn(policy_class: type) -> bool:
+    """True if the comparisons of a policy depend, or for all that is known may depend, on when
+    skipping begins."""
+    return registered_name(policy_class) in _DRAWN or not is_of_package(policy_class)
+
+
+def turn_cost(policy_class: type, num_arms: int, on_cpu: bool) -> float:
+    """Price of a turn, in steps: on a CPU the table's, linear in the logarithm of K."""
+    if not on_cpu:
+        return ACCELERATOR_COST
+    costs = TURN_COSTS.get(registered_name(policy_class) or "", (UNKNOWN_COST,) * len(ARMS))
+    return float(np.interp(np.log(num_arms), np.log(ARMS), costs))
