@@ -226,7 +226,8 @@ class CompiledOnce:
         run = self._ready.get(call)
         if device is None or jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             if run is None:
-                self._ready[call] = self._program(leaves, tree, static)
+                self._program(leaves, tree, static)
+                self._ready[call] = self.on(_platform(leaves))
             return self.on(_platform(leaves))(*args, **static)
         if run is None:
             run = self._found(device, leaves, tree, static)

@@ -241,6 +241,27 @@ def test_kept_programs_are_neither_traced_nor_compiled_again(name, traced, compi
     assert set(traced) <= NOT_RUN
 
 
+def test_a_program_is_at_hand_once_it_was_called_or_while_it_is_kept(tmp_path):
+    def double(x):
+        return 2 * x
+
+    doubled, device = compiling.compiled_once(double, name="double"), jax.devices()[0]
+    x = jax.device_put(np.arange(3.0, dtype=np.float32), device)
+    shape = jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding)
+    assert not doubled.is_at_hand(x)
+    doubled(x)
+    assert doubled.is_at_hand(shape)
+    assert not doubled.is_at_hand(x[:2])
+    forget_programs()
+    assert not doubled.is_at_hand(x)
+    jd.use_compilation_cache(tmp_path)
+    with compiling.shared(device):
+        doubled(x)
+        forget_programs()
+        assert doubled.is_at_hand(shape)
+        assert not doubled.is_at_hand(x[:2])
+
+
 @pytest.mark.slow
 def test_other_sizes_are_other_programs(compiled, tmp_path):
     jd.use_compilation_cache(tmp_path)
