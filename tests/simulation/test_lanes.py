@@ -135,6 +135,7 @@ class Scarce:
     def __init__(self, function, most, after=0):
         self.function, self.most, self.after = function, most, after
         self.asked, self.held, self.brief = [], [], self
+        self.is_at_hand = function.is_at_hand
 
     def __call__(self, cell, setups, lanes, *others, program):
         number = lanes.tallies.plays.shape[-2]
