@@ -182,7 +182,8 @@ class Policy(Protocol):
 
 
 class Quiet(NamedTuple):
-    """A quiet run: comparisons of an arm with itself whose outcomes do not matter.
+    """A quiet run: comparisons of an arm with itself, or pulls of an arm, whose outcomes do not
+    matter.
 
     Example:
       >>> import jax
@@ -203,7 +204,8 @@ class Quiet(NamedTuple):
 
 @runtime_checkable
 class SupportsSkip(Protocol):
-    """A duel policy that can tell how long it will only compare an arm with itself.
+    """A policy that can tell how long it will only compare an arm with itself, or only pull an
+    arm, whatever the outcomes.
 
     Example:
       >>> import jaxduel as jd
@@ -216,9 +218,9 @@ class SupportsSkip(Protocol):
     def quiet(self, state: State, limit: jax.Array, key: Key) -> tuple[State, Quiet]:
         """The quiet run that comes next, and the state after it.
 
-        Skipping must keep the law: with `limit` comparisons left, the policy makes n of the arm
-        with itself, whose outcomes and keys change nothing, and goes on from the state that is
-        returned. A policy that draws nothing keeps its trajectory bit for bit.
+        Skipping must keep the law: with `limit` comparisons (or pulls) left, the policy makes n of
+        the arm with itself, whose outcomes and keys change nothing, and goes on from the state that
+        is returned. A policy that draws nothing keeps its trajectory bit for bit.
 
         Args:
           state: before the next comparison.

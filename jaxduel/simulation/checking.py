@@ -222,10 +222,10 @@ class CheckedCell:
             raise InputError(no_ties(name))
         if settings.ties == "tell" and settings.delay > 1:
             raise InputError("ties can be told at once alone: delay must be 1.")
-        if not is_duel and isinstance(policy, SupportsSkip):
+        if self.kind not in (Duel, Pull) and isinstance(policy, SupportsSkip):
             raise InputError(
                 f"{name} has a method `quiet` and plans a {self.kind.__name__}: only policies that "
-                "plan a Duel may have it."
+                "plan a Duel or a Pull may have it."
             )
 
     def _arms_of_runs(self, settings: Settings) -> np.ndarray:

@@ -22,7 +22,7 @@ from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane, play, tell
-from jaxduel.simulation.tallies import Tallies, count_selves, enter, no_tallies, of_problem
+from jaxduel.simulation.tallies import Tallies, count_quiet, enter, no_tallies, of_problem
 
 MOST_SLOTS = 64
 """Most seeds side by side on a CPU: more would wait longer for the last, fewer cost more each."""
@@ -256,16 +256,16 @@ def _count(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> tuple[Eve
     reached = _reaches(cell, lane, run)
     at = jnp.minimum(lane.cursor, cell.checkpoints.shape[0] - 1)
     part = run._replace(n=jnp.where(reached, cell.checkpoints[at] - lane.t, run.n))
-    lane = _counted(lane, part, _shares(setup, lane, part))
+    lane = _counted(cell, lane, part, _shares(setup, lane, part))
     lane = lane._replace(
         cursor=lane.cursor + reached, record=enter(lane.record, at, lane.step.tallies, reached)
     )
     return lane, run._replace(n=run.n - part.n)
 
 
-def _counted(lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
+def _counted(cell: Cell, lane: EventLane, run: Quiet, number: jax.Array) -> EventLane:
     """The lane after a run, counted; `number` is the comparisons in it of each arm, (K,) int32."""
-    step = lane.step._replace(tallies=count_selves(lane.step.tallies, number))
+    step = lane.step._replace(tallies=count_quiet(cell, lane.step.tallies, number))
     return lane._replace(step=step, t=lane.t + run.n)
 
 
@@ -295,7 +295,7 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
     its horizon, or with all its votes, plays on with its clock stopped: nothing of what it plays is
     recorded."""
     lane, run = loop
-    lane = _counted(lane, run, _alone(lane, run))
+    lane = _counted(cell, lane, run, _alone(lane, run))
     number = lane.t + 1
     key = fold_in(setup.policy, number)
     drawn = cell.instance.noise(fold_in(setup.environment, number)[None], number[None])

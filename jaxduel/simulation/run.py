@@ -72,7 +72,7 @@ def job_of(
             pairs=settings.counts_pairs,
             outcomes=settings.record_outcomes,
             delayed=delayed,
-            skips=bool(settings.skip_quiet) and isinstance(checked[0].policy, SupportsSkip),
+            skips=_skips(checked[0], settings),
             among=among,
         ),
         root=root_key(settings.seed, settings.prng) if roots is None else jnp.stack(roots),
@@ -94,6 +94,12 @@ def job_of(
         if lanes > (most := most_lanes(shapes, points)):
             raise InputError(f"lanes must be at most {most:,} for this policy, not {lanes:,}.")
     return _with_lanes(job, lanes, platform)
+
+
+def _skips(checked: CheckedCell, settings: Settings) -> bool:
+    """True if quiet runs are skipped: not those of pulls whose rewards are recorded."""
+    skips = bool(settings.skip_quiet) and isinstance(checked.policy, SupportsSkip)
+    return skips and not (checked.kind is Pull and settings.record_outcomes)
 
 
 def _with_lanes(job: Job, lanes: int, platform: str) -> Job:

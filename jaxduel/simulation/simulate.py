@@ -84,8 +84,8 @@ def simulate(
       record_pairs: whether to record plays of ordered pairs too (`Result.pairs`): num_seeds x M x
         K x K numbers of 8 bytes.
       record_outcomes: whether to record wins of pairs, or rewards, too (`Result.outcomes`).
-      skip_quiet: whether quiet runs, comparisons of one arm with itself that teach nothing, are
-        skipped, where the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and
+      skip_quiet: whether quiet runs, comparisons of one arm with itself that teach nothing, or
+        pulls of an arm whatever their rewards (where these are not recorded), are skipped, where the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and
         once that pays. The law is the same. So are the comparisons, bit for bit, except for
         policies that draw at random how long a run is, or who of several arms meets itself in it
         (`ccb`, `dts`, `dts+`, `rcs`, `rex3`, `self-sparring`): their draws then differ, and depend

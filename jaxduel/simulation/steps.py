@@ -12,7 +12,7 @@ from jax import lax
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.target import for_accelerator, gpu_loops
 from jaxduel.numerics.threefry import fold_in
-from jaxduel.policies.base import TIED, WITHHELD, Feedback
+from jaxduel.policies.base import TIED, WITHHELD, Duel, Feedback, Pull
 from jaxduel.simulation.ballots import Ballots, cast, first_state, hear, is_full, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
@@ -38,7 +38,7 @@ class StepLane(NamedTuple):
     state: Any  # the policy's
     tallies: Tallies
     pending: Feedback | None  # outcomes not yet told, where feedback is delayed
-    selves: jax.Array | None  # () int32: comparisons of an arm with itself, where those are skipped
+    selves: jax.Array | None  # () int32: plans that may be of quiet runs, where those are skipped
     ballots: Ballots | None  # where votes are the clock
 
 
@@ -175,9 +175,17 @@ def play(
         outcome = jnp.where(outcome == WITHHELD, jnp.int32(TIED), outcome)
     selves = lane.selves
     if selves is not None:
-        selves = selves + (plan.left == plan.right)
+        selves = selves + _may_be_quiet(policy, lane.state, plan, key)
     state = policy.update(lane.state, plan, outcome, key)
     return StepLane(state, tallies, pending, selves, hear(cell, ballots, state, counts))
+
+
+def _may_be_quiet(policy: Any, state: Any, plan: Duel | Pull, key: jax.Array) -> jax.Array:
+    """True if a comparison may be one of a quiet run, () bool; of a pull, if it is."""
+    if isinstance(plan, Duel):
+        return plan.left == plan.right
+    _, run = policy.quiet(state, jnp.int32(1), key)
+    return run.n > 0
 
 
 def tell(cell: Cell, lanes: StepLane, due: jax.Array, program: Program) -> StepLane:

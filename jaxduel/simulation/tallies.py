@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxduel.policies.base import Batch, Duel, Plan
 from jaxduel.simulation.cells import Cell, Program
-from jaxduel.simulation.instances import plays_of
+from jaxduel.simulation.instances import Duels, plays_of
 from jaxduel.simulation.lanes import Setup
 
 
@@ -54,10 +54,12 @@ def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: ja
     return Tallies(plays + plays_of(plan, cell.policy.num_arms), pairs, outcomes)
 
 
-def count_selves(tallies: Tallies, number: jax.Array) -> Tallies:
-    """The tallies after comparisons of arms with themselves, (K,) int32 of each."""
+def count_quiet(cell: Cell, tallies: Tallies, number: jax.Array) -> Tallies:
+    """The tallies after a quiet run: comparisons of arms with themselves, two plays each, or pulls,
+    (K,) int32 of each arm."""
     pairs = None if tallies.pairs is None else tallies.pairs + jnp.diag(number)
-    return tallies._replace(plays=tallies.plays + 2 * number.astype(jnp.uint32), pairs=pairs)
+    plays = number.astype(jnp.uint32) * (2 if isinstance(cell.instance, Duels) else 1)
+    return tallies._replace(plays=tallies.plays + plays, pairs=pairs)
 
 
 def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> Tallies:

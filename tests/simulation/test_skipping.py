@@ -37,6 +37,12 @@ POLICIES = {
 }
 """Those that fall quiet, with parameters with which they do so before LONG on some instance."""
 
+PULLS = {
+    "detc": [{}, {"commit_pulls": 1e9}],
+    "detc-minimax": [{}, {"commit_pulls": 100.0}],
+}
+"""Those that commit to pulls of an arm: in stage IV, or in a stage II that lasts to the end."""
+
 RANDOM = {"ccb", "dts", "dts+", "rcs", "rex3", "self-sparring"}
 """Those whose quiet runs are drawn: the same law, other runs."""
 
@@ -67,7 +73,7 @@ def turns(monkeypatch):
 
 def test_every_policy_that_falls_quiet_is_here():
     quiet = {name for name in names() if issubclass(policy_class(name), SupportsSkip)}
-    assert quiet == set(POLICIES) | RANDOM
+    assert quiet == set(POLICIES) | RANDOM | set(PULLS)
 
 
 def _check(name, problem, times, num_seeds, num_arms=NUM):
@@ -108,6 +114,28 @@ def test_skipping_changes_no_play_of_any_small_instance(name, turns):
         if entry.num_arms <= NUM:
             _check(name, jd.problems.load(entry.name), times, 64)
     assert min(turns) < 0.6 * 64 * LONG
+
+
+@pytest.mark.usefixtures("quick_compilation")
+@pytest.mark.parametrize("name", PULLS)
+def test_skipping_changes_no_pull(name, turns):
+    arms, times = jd.problems.gaussian([0.8, 0.0]), [50, 51, 1_000, 5_000, LONG]
+    for parameters in PULLS[name]:
+        policy = jd.policies.make(name, num_arms=2, horizon=LONG, **parameters)
+        usual = {"num_seeds": 50, "lanes": 50, "checkpoints": times}
+        skipped, plain = (jd.simulate(policy, arms, skip_quiet=s, **usual) for s in (True, False))
+        assert np.array_equal(skipped.plays, plain.plays)
+        assert np.array_equal(skipped.regret, plain.regret)
+        assert turns.pop() < 0.2 * 50 * LONG
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_pulls_whose_rewards_are_recorded_are_not_skipped(turns):
+    arms = jd.problems.gaussian([0.8, 0.0])
+    result = jd.simulate("detc", arms, 3_000, 20, record_outcomes=True)
+    plain = jd.simulate("detc", arms, 3_000, 20, record_outcomes=True, skip_quiet=False)
+    assert np.array_equal(result.outcomes, plain.outcomes)
+    assert turns == []
 
 
 @st.composite

@@ -19,7 +19,14 @@ from jax import lax
 
 from jaxduel.numerics import count_true
 from jaxduel.numerics.multinomial import multinomial
-from jaxduel.policies.base import Feedback, Quiet, SupportsDelay, SupportsSharedSkip
+from jaxduel.policies.base import (
+    Duel,
+    Feedback,
+    Pull,
+    Quiet,
+    SupportsDelay,
+    SupportsSharedSkip,
+)
 from jaxduel.simulation.conformance.shapes import change_of
 
 _LANES = 2_048
@@ -148,19 +155,25 @@ def _both(
 
 
 def _compared(policy: Any, state: Any, key: jax.Array) -> Any:
-    """The state after one comparison, which the left arm wins."""
-    return policy.update(state, policy.act(state, key), jnp.int32(1), key)
+    """The state after one comparison, which the left arm wins, or a pull with a reward of 1."""
+    plan = policy.act(state, key)
+    outcome = jnp.int32(1) if isinstance(plan, Duel) else jnp.float32(1)
+    return policy.update(state, plan, outcome, key)
 
 
 def _step(policy: Any, key: jax.Array, state: Any, t: jax.Array) -> tuple[Any, jax.Array]:
-    """One comparison: the state after it, and its ordered pair as a 1 in a (K, K) int32 table."""
+    """One comparison: the state after it, and its ordered pair as a 1 in a (K, K) int32 table; or a
+    pull, counted on the diagonal."""
     ours, theirs = jax.random.split(jax.random.fold_in(key, t))
     plan = policy.act(state, ours)
+    table = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
+    if isinstance(plan, Pull):
+        reward = jax.random.normal(theirs, (), jnp.float32) - plan.arm.astype(jnp.float32)
+        return policy.update(state, plan, reward, ours), table.at[plan.arm, plan.arm].set(1)
     order = jnp.sign(plan.right - plan.left)
     chance = 0.5 + (_STRONG - 0.5) * order
     outcome = jnp.where(jax.random.uniform(theirs, (), jnp.float32) < chance, 1, -1)
     after = policy.update(state, plan, outcome.astype(jnp.int32), ours)
-    table = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
     return after, table.at[plan.left, plan.right].set(1)
 
 

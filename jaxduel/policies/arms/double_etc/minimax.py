@@ -20,13 +20,14 @@ from jaxduel.policies.arms.double_etc.stages import (
     first_commitment,
     first_state,
     is_told_apart,
+    last_run,
     next_pull,
     turned,
     with_anchor,
     with_leader,
 )
 from jaxduel.policies.arms.elimination import best_of
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.base import Key, Pull, Quiet
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -50,7 +51,8 @@ class DETCMinimax(UnknownGapSettings):
     The factor e multiplies T/t in front of the bracket alone, and s counts the pulls of one arm:
     readings.
 
-    Given the rewards it is deterministic; ties of means go to the first arm. A step costs O(K).
+    Given the rewards it is deterministic; ties of means go to the first arm. A step costs O(K), the
+    last commitment nothing.
 
     Attributes: those of `UnknownGapSettings`.
 
@@ -71,6 +73,13 @@ class DETCMinimax(UnknownGapSettings):
     def act(self, state: DoubleETCState, key: Key) -> Pull:
         """Both arms in turn where both are explored, 2' in stage III, else the leader."""
         return next_pull(state, self.active_arms)
+
+    def quiet(
+        self, state: DoubleETCState, limit: jax.Array, key: Key
+    ) -> tuple[DoubleETCState, Quiet]:
+        """Stage IV, or a stage II that lasts to the end."""
+        _, commit_at = first_commitment(self, power=10)
+        return last_run(state, commit_at, self.horizon, limit)
 
     def update(
         self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key

@@ -28,7 +28,7 @@ from jaxduel.policies.arms.elimination import (
     spread,
     with_round,
 )
-from jaxduel.policies.base import Pull, PullBatch
+from jaxduel.policies.base import Pull, PullBatch, Quiet
 from jaxduel.policies.checks import MAX_HORIZON, require, require_horizon
 
 EXPLORE, LEAD, CHALLENGE, COMMIT, AGAIN = 1, 2, 3, 4, 5
@@ -276,6 +276,17 @@ def next_pull(state: DoubleETCState, active: jax.Array) -> Pull:
     in_turn = (state.stage == EXPLORE) | (state.stage == AGAIN)
     arms = lax.argmin(fewest, 0, jnp.int32), lax.argmax(one, 0, jnp.int32)
     return Pull(jnp.where(in_turn, *arms))
+
+
+def last_run(
+    state: DoubleETCState, commit_at: jax.Array, horizon: Any, limit: jax.Array
+) -> tuple[DoubleETCState, Quiet]:
+    """All that is left as a quiet run, of an algorithm for two arms that goes pull by pull: once it
+    has committed for good, or where stage II, up to `commit_at` pulls of 1', lasts to the end."""
+    left = jnp.asarray(horizon, jnp.int32) - pulls_made(state.rewards)
+    leads_on = (state.stage == LEAD) & (commit_at - leader_pulls(state) > left)
+    arm = lax.argmax(state.leader, 0, jnp.int32)
+    return state, Quiet(arm, jnp.where((state.stage == COMMIT) | leads_on, limit, 0))
 
 
 def after_pull(state: DoubleETCState, plan: Pull, reward: jax.Array) -> DoubleETCState:

@@ -15,11 +15,12 @@ from jaxduel.policies.arms.double_etc.stages import (
     first_commitment,
     first_state,
     is_told_apart,
+    last_run,
     next_pull,
     with_anchor,
     with_leader,
 )
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.base import Key, Pull, Quiet
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -45,7 +46,8 @@ class DETC(UnknownGapSettings):
     worse for good, and these runs dominate the mean; a larger `commit_pulls` avoids them. In the
     legend of the paper's figure this is DETC-UG; its text swaps the numbers of Algorithms 1 and 2.
 
-    Given the rewards it is deterministic; ties of means go to the first arm. A step costs O(K).
+    Given the rewards it is deterministic; ties of means go to the first arm. A step costs O(K), the
+    last commitment nothing.
 
     Attributes: those of `UnknownGapSettings`.
 
@@ -66,6 +68,13 @@ class DETC(UnknownGapSettings):
     def act(self, state: DoubleETCState, key: Key) -> Pull:
         """Both arms in turn in stage I, 2' in stage III, else the leader."""
         return next_pull(state, self.active_arms)
+
+    def quiet(
+        self, state: DoubleETCState, limit: jax.Array, key: Key
+    ) -> tuple[DoubleETCState, Quiet]:
+        """Stage IV, or a stage II that lasts to the end."""
+        _, commit_at = first_commitment(self, power=2)
+        return last_run(state, commit_at, self.horizon, limit)
 
     def update(
         self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
