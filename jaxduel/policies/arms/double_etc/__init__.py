@@ -7,5 +7,6 @@
 
 `detc`, `detc-minimax` and `detc-anytime` plan pulls: they may test after each, for long. The others
 plan rounds: pulls that no decision can come between are one round, a pull with a decision after it
-is a round of its own, so that the last commitment costs nothing. They share `stages`.
+is a round of its own. The last commitment costs nothing, but for `detc-anytime`, which has none.
+They share `stages`.
 """
