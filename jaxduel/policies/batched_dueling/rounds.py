@@ -15,9 +15,11 @@ import numpy as np
 from jax import lax
 
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.numerics import count_true, evidence_against_half
+from jaxduel.numerics import count_true
+from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.choice import pack_bits
 from jaxduel.numerics.marked import MANY_SLOTS, where_marked
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.pairs import across
 from jaxduel.policies.base import Batch
 from jaxduel.policies.checks import require, require_horizon, require_whole
@@ -158,7 +160,7 @@ def commit(pairs: jax.Array, active: jax.Array, per_pair: jax.Array, remaining: 
     whole = remaining // per_pair
     left = whole - (jnp.cumsum(number, dtype=jnp.int32) - number)  # of the whole pairs, by rows
     is_cut = (left >= 0) & (left < number)
-    cut = pairs[lax.argmax(is_cut, 0, jnp.int32)]
+    cut = pairs.at[count_true(left >= number)].get(mode="clip")
     rank = jnp.cumsum(cut, dtype=jnp.int32) - cut
     part = remaining - whole * per_pair
     last = jnp.sum(jnp.where(is_cut, left, 0), dtype=jnp.int32)
@@ -197,7 +199,9 @@ def kl_threshold(settings: BatchedSettings, terms: Terms) -> jax.Array:
 def evidence_of_losses(wins: jax.Array, losses: jax.Array) -> jax.Array:
     """Evidence that the side of `wins` is the weaker one of a pair, negative where the other side
     has fewer wins: float32."""
-    return jnp.sign(losses - wins).astype(jnp.float32) * evidence_against_half(wins, losses)
+    n = jnp.maximum(wins + losses, 1).astype(jnp.float32)
+    behind = (losses - wins).astype(jnp.float32)
+    return jnp.sign(behind) * n * divergence_from_half(behind / n)
 
 
 def _opposite(evidence: jax.Array, *_: jax.Array) -> jax.Array:
@@ -212,7 +216,8 @@ def evidence_between(wins: jax.Array, pairs: jax.Array) -> jax.Array:
       pairs: (K, K) bool, the pairs that are asked for, both ways; the others have 0.
     """
     if len(wins) <= _FEW_ARMS:
-        return jnp.where(pairs, evidence_of_losses(wins, across(wins)), 0.0)
+        evidence = jnp.where(pairs, evidence_of_losses(wins, across(wins)), 0.0)
+        return materialize(evidence, wins[0, 0] < 0)
     pairs, nothing = jnp.triu(pairs, 1), jnp.zeros(wins.shape, jnp.float32)
     return where_marked(
         evidence_of_losses, pairs, nothing, wins, across=_opposite, most_slots=MANY_SLOTS
@@ -226,7 +231,8 @@ def above(lead: jax.Array, threshold: jax.Array) -> jax.Array:
 
 def losers(evidence: jax.Array, threshold: jax.Array) -> jax.Array:
     """The arms that lose to another one with `evidence_between` above a threshold: (K,) bool."""
-    return jnp.any(above(evidence, threshold), axis=1)
+    # down the columns, which costs a third of along the rows; the evidence is antisymmetric
+    return jnp.any(above(-evidence, threshold), axis=0)
 
 
 def beaten_by_kl(
@@ -240,7 +246,8 @@ def beaten_by_kl(
 def beaten_in_round(round_wins: jax.Array, by: jax.Array, bound: jax.Array) -> jax.Array:
     """The arms whose rival among `by`, (K,) bool, had a mean above a bound in a round: (K,)
     bool."""
-    return jnp.any((round_means(round_wins, across(round_wins)) > bound) & by[:, None], axis=0)
+    wins, n = round_wins.astype(jnp.float32), (round_wins + across(round_wins)).astype(jnp.float32)
+    return jnp.any((wins > bound * n) & by[:, None], axis=0)
 
 
 def beaten_by_hoeffding(

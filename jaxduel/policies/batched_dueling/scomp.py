@@ -8,7 +8,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.pairs import across
 from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched_dueling.rounds import (
@@ -106,7 +105,7 @@ class SCOMP(SeededSettings):
         active, seeds = state.active, state.seeds
         seeding, wins = jnp.any(seeds), state.wins + outcome
         gamma = margin(self, comparisons_per_pair(self, state.batch), state.terms)
-        lead = round_means(outcome, across(outcome))
+        lead = round_means(across(outcome), outcome)  # of the arm of a column over that of a row
         if self.elimination == "hoeffding":
             by_seeds = beaten_in_round(outcome, seeds, 0.5 + PRINTED[0] * gamma)
             by_all = beaten_by_hoeffding(self, active, state.batch, outcome, state.terms)
@@ -114,13 +113,13 @@ class SCOMP(SeededSettings):
         else:
             # other pairs are as in the round before, where their losers went
             changed = self._pairs(state._replace(seeds=seeds & ~state.cyclic))
-            evidence = materialize(evidence_between(wins, changed), state.rounds < 0)
+            evidence = evidence_between(wins, changed)
             beaten = losers(evidence, kl_threshold(self, state.terms))
             if switches_by_kl(self):
-                lead = -evidence
+                lead = evidence
 
         def over_all_seeds(ahead: jax.Array) -> jax.Array:
-            return active & jnp.all(ahead | ~seeds[None, :], axis=1)
+            return active & jnp.all(ahead | ~seeds[:, None], axis=0)
 
         switching, joining = leads(self, state.terms, lead, gamma, PRINTED)
         switch = seeding & jnp.any(over_all_seeds(switching))

@@ -12,6 +12,7 @@ from jax import lax
 
 from jaxduel.errors import unknown_name
 from jaxduel.numerics import count_true, masked_choice
+from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.threefry import bits, uniform23
 from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched_dueling.rounds import (
@@ -56,6 +57,9 @@ class SCOMP2State(NamedTuple):
     terms: Terms  # K and T: the run's, then those that PCOMP was called with
     cyclic: jax.Array  # () bool: the last elimination would have left no arm
 
+
+_TOGETHER = 64
+"""Lanes that choose a candidate together."""
 
 CANDIDATES = ("kept", "redrawn")
 
@@ -139,13 +143,15 @@ class SCOMP2(SeededSettings):
 
         u = uniform23(bits(key, ()))
         seeds = state.seeds
-        undefeated = seeds & ~beaten_in_round(outcome, seeds, 0.5 + gamma)
+        undefeated = compacted_cond(
+            _undefeated, choosing, seeds, outcome, gamma, is_light=True, together=_TOGETHER
+        )
         candidate = masked_choice(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
         if self.candidate == "kept":
             keep = (state.previous >= 0) & undefeated[state.previous]
             candidate = jnp.where(keep, state.previous, candidate)
 
-        beaten = self._beaten(state, wins, outcome, gamma)
+        beaten = self._beaten(state, wins, outcome, gamma, choosing)
         active, seeds, batch = self._judged(state, wins, outcome, beaten, gamma)
         terms = terms_after(state.terms, jnp.any(state.seeds), seeds, active, remaining)
         return SCOMP2State(
@@ -170,7 +176,12 @@ class SCOMP2(SeededSettings):
         return pairs & with_candidate, pairs & (all_pairs(state.seeds) | unseeded)
 
     def _beaten(
-        self, state: SCOMP2State, wins: jax.Array, round_wins: jax.Array, gamma: jax.Array
+        self,
+        state: SCOMP2State,
+        wins: jax.Array,
+        round_wins: jax.Array,
+        gamma: jax.Array,
+        choosing: jax.Array,
     ) -> jax.Array:
         """The arms to eliminate after batch r(2) or after a batch of PCOMP, whatever is left: (K,)
         bool."""
@@ -183,7 +194,8 @@ class SCOMP2(SeededSettings):
         # other pairs are as in the round before, where their losers went
         with_candidate, among_seeds = self._pairs(state)
         changed = with_candidate | among_seeds | (all_pairs(state.active) & state.cyclic)
-        return losers(evidence_between(wins, changed), kl_threshold(self, state.terms))
+        evidence = evidence_between(wins, changed & ~choosing)
+        return losers(evidence, kl_threshold(self, state.terms))
 
     def _judged(
         self,
@@ -204,6 +216,11 @@ class SCOMP2(SeededSettings):
         active = jnp.where(switch, state.active & joining, left)
         seeds = state.seeds & active & ~switch
         return active, seeds, state.batch + jnp.where(switch, 0, 1)
+
+
+def _undefeated(seeds: jax.Array, round_wins: jax.Array, gamma: jax.Array) -> jax.Array:
+    """The seeds that no seed defeats in batch r(1): (K,) bool."""
+    return seeds & ~beaten_in_round(round_wins, seeds, 0.5 + gamma)
 
 
 def _only_seed(seeds: jax.Array) -> jax.Array:
