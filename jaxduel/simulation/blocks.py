@@ -51,6 +51,8 @@ class Runner(NamedTuple):
 
     start: Callable[[Job, int], Any]
     """Setups and lanes of the block whose first seed has that index."""
+    shapes: Callable[[Job], Any]
+    """Shapes of a block of one lane."""
     run: Callable[[Job, int], Recorded | None]
     """Runs that block to its horizon; None if `Job.stop` was set before."""
     compile: Callable[[Job], Any]
@@ -309,8 +311,8 @@ def _timeless(cell: Cell) -> Cell:
 
 def _starter(
     start: Callable[..., Any], needed: Callable[[Cell], Cell]
-) -> Callable[[Job, int], Any]:
-    """`start` of a loop, for all lanes of a block in one compiled call."""
+) -> tuple[Callable[[Job, int], Any], Callable[[Job], Any]]:
+    """`start` of a loop, for all lanes of a block in one compiled call, and `Runner.shapes`."""
 
     @compiled_once(name=f"{start.__module__}.{start.__qualname__}", static_argnames="program")
     def started(cell: Cell, arms: jax.Array, keys: jax.Array, *, program: Program) -> Any:
@@ -328,11 +330,19 @@ def _starter(
         lanes = started(needed(job.cell), setups.arms, keys, program=job.program)
         return setups, placed(lanes, job.root)  # if `init` needs none of its arguments
 
-    return of_block
+    def shapes(job: Job) -> Any:
+        cell, size = job.cell, (1,)
+        if job.program.stacked:
+            size = len(cell.checkpoints), 1
+        arms = jax.ShapeDtypeStruct((*size, cell.policy.num_arms), np.int32)
+        keys = jax.ShapeDtypeStruct(size, job.root.dtype)
+        return started.shapes(needed(cell), arms, keys, program=job.program)
+
+    return of_block, shapes
 
 
-STEPS = Runner(_starter(steps.start, _timeless), _run_steps, _compile_steps)
-ROUNDS = Runner(_starter(rounds.start, lambda cell: cell), _run_rounds, _compile_rounds)
+STEPS = Runner(*_starter(steps.start, _timeless), _run_steps, _compile_steps)
+ROUNDS = Runner(*_starter(rounds.start, lambda cell: cell), _run_rounds, _compile_rounds)
 
 
 @contextmanager

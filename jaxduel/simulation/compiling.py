@@ -210,6 +210,10 @@ class CompiledOnce:
         else:
             self._found(device, leaves, tree, static)
 
+    def shapes(self, *args: Any, **static: Any) -> Any:
+        """Shapes of the function's value for these arguments, arrays or shapes."""
+        return self._traced.eval_shape(*args, **static)
+
     def forget(self) -> None:
         """Forgets the programs."""
         self._ready: dict[Hashable, Callable[..., Any]] = {}

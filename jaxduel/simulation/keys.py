@@ -95,7 +95,8 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
     if root.ndim:
         words_of_roots = words_of_roots[:, None]
     seeds = host_fold_in(words_of_roots, indices)
-    words = [host_fold_in(seeds, np.full_like(indices, name)) for name in _STREAMS]
+    names = np.arange(len(_STREAMS)).reshape(-1, *(1 for _ in indices.shape))
+    words = host_fold_in(seeds, names)
     keys = [jax.random.wrap_key_data(x, impl="threefry2x32") for x in words]  # type: ignore[arg-type]
     return keys, host_bits(words[SHUFFLE], number)
 

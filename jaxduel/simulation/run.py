@@ -83,14 +83,14 @@ def job_of(
         stop=settings.stop or threading.Event(),
     )
     if lanes is None:
-        _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
+        shapes = runner.shapes(job)
         memory = settings.memory_budget or block_memory(devices)
         if platform != "cpu":
             share = -(-share // len(devices))
         array_bytes = ROUND_BYTES if runner is blocks.ROUNDS else ARRAY_BYTES
         lanes = default_lanes(shapes, points, platform, memory, share, array_bytes)
     elif lanes > NARROW_LANES:
-        _, shapes = jax.eval_shape(lambda: runner.start(job, 0))
+        shapes = runner.shapes(job)
         if lanes > (most := most_lanes(shapes, points)):
             raise InputError(f"lanes must be at most {most:,} for this policy, not {lanes:,}.")
     return _with_lanes(job, lanes, platform)
