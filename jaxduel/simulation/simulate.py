@@ -87,9 +87,10 @@ def simulate(
       skip_quiet: whether quiet runs, comparisons of one arm with itself that teach nothing, or
         pulls of an arm whatever their rewards (where these are not recorded), are skipped, where
         the policy can tell how long they are (`jaxduel.policies.SupportsSkip`) and once that pays.
-        The law is the same. So are the comparisons, bit for bit, except for policies that draw at random how long a run is, or who of several arms meets itself in it
-        (`ccb`, `dts`, `dts+`, `rcs`, `rex3`, `self-sparring`): their draws then differ, and depend
-        on when skipping begins.
+        The law is the same. So are the comparisons, bit for bit, except for policies that draw at
+        random how long a run is, or who of several arms meets itself in it (`ccb`, `dts`, `dts+`,
+        `rcs`, `rex3`, `self-sparring`): their draws then differ, and depend on when skipping
+        begins.
         That is decided for a whole block (of all cells, in `simulate_many`): by its seeds and the
         price of a turn of the loop that skips, which has to be compiled, too, unless it is at hand.
         "winners" is for regret alone: where several arms without regret share a run and nothing
