@@ -23,6 +23,7 @@ import math
 import os
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -152,7 +153,8 @@ def _downloaded(file: str, url: str, sha256: str | None) -> Path:
         if time.monotonic() - _unreached.get(host, -math.inf) < _AGAIN_SECONDS:
             raise Unreached
         waits = _CONNECT_SECONDS, _READ_SECONDS
-        return Path(cache.fetch(file, downloader=pooch.HTTPDownloader(timeout=waits)))
+        get: Any = pooch.HTTPDownloader(timeout=waits)
+        return Path(cache.fetch(file, downloader=get))
     except OSError as error:  # the network's errors and the disk's
         if isinstance(error, Unreached):
             _unreached[host] = time.monotonic()
