@@ -16,9 +16,13 @@ ARRAY_BYTES, ROUND_BYTES = 256 * 2**10, 2**20
 """On a CPU, blocks are fastest while each array of their state stays below this size; the second of
 policies that play in rounds, of which there are few, so that the start of a block counts."""
 FEWEST_LANES, MOST_LANES = 64, 512
-"""Bounds on a CPU: fewer lanes share the cost of dispatch among too few, more do not lower it."""
-LARGE_ARRAY, FEWEST_LARGE = 16 * 2**10, 8
-"""Bytes of a lane's largest array from which `FEWEST_LARGE` lanes are enough for that."""
+"""Bounds on a CPU, where there are as many seeds: fewer lanes share the cost of dispatch among too
+few, more do not lower it."""
+MULTIPLE = 4
+"""Lanes of a block on a CPU are a multiple of this: numbers of seeds that hardly differ share
+programs, and few lanes have no seed."""
+REMAINDER = 0.25
+"""Seeds left over, up to this part of a block, make no block of their own but widen the others."""
 NARROW_LANES, WIDEST_LANES = 1_024, 2**20
 """Bounds on accelerators. More lanes than the widest cannot be asked for anywhere."""
 MOST_ENTRIES = 2**31 - 1
@@ -80,10 +84,11 @@ def default_lanes(
     num_seeds: float = math.inf,
     array_bytes: int = ARRAY_BYTES,
 ) -> int:
-    """Default number of lanes of a block: one of few, so that few programs are compiled.
+    """Default number of lanes of a block.
 
-    It is the narrowest that holds all seeds, or the one that is fastest with many of them: on an
-    accelerator the widest that fits.
+    On a CPU the seeds are divided evenly among blocks of about the width that is fastest with many
+    of them. On an accelerator it is the narrowest of few that holds all seeds, or the widest that
+    fits.
 
     Args:
       lane: a lane, or its shapes; of all cells if they are stacked.
@@ -106,15 +111,17 @@ def default_lanes(
     if platform == "cpu":
         largest = max([1, *(x.size * x.dtype.itemsize for x in jax.tree.leaves(lane.state))])
         fast = (array_bytes - 1) // largest // 32 * 32
-        width = FEWEST_LARGE if largest >= LARGE_ARRAY else FEWEST_LANES
-        most = min(max(fast, FEWEST_LANES), MOST_LANES)
-    else:
-        width, most = NARROW_LANES, WIDEST_LANES
-        fitting = min(fitting, most_lanes(lane, points))
-        fitting = 1 << fitting.bit_length() - 1  # the same on devices of about the same memory
-    while width < min(num_seeds, most):
+        width = min(max(fast, FEWEST_LANES), MOST_LANES)
+        if num_seeds < math.inf:
+            width = math.ceil(num_seeds / max(math.ceil(num_seeds / width - REMAINDER), 1))
+            width = -(-width // MULTIPLE) * MULTIPLE
+        return min(width, fitting)
+    fitting = min(fitting, most_lanes(lane, points), WIDEST_LANES)
+    fitting = 1 << fitting.bit_length() - 1  # the same on devices of about the same memory
+    width = NARROW_LANES
+    while width < min(num_seeds, fitting):
         width *= 2
-    return min(width, most, fitting)
+    return min(width, fitting)
 
 
 def most_lanes(lane: Any, points: int) -> int:

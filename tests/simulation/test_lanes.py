@@ -76,8 +76,34 @@ def test_int32_indexes_every_array_of_a_block(name, num_arms, cells):
 def test_a_policy_may_have_an_empty_state():
     lane, points = lane_of("rucb", 16)
     stateless = lane._replace(state=())
-    assert lanes.default_lanes(stateless, points, "cpu", GIB, 1_000) == lanes.MOST_LANES
+    assert lanes.default_lanes(stateless, points, "cpu", GIB) == lanes.MOST_LANES
     assert lanes.default_lanes(stateless, points, "gpu", GIB, 1_000) == lanes.NARROW_LANES
+
+
+@pytest.mark.parametrize(
+    ("num_arms", "num_seeds", "expected"),
+    [
+        (16, 1, 4),
+        (16, 10, 12),
+        (16, 100, 100),
+        (16, 225, 228),  # at most a quarter more than 224: a block
+        (16, 280, 280),
+        (16, 281, 144),
+        (16, 1000, 200),
+        (16, np.inf, 224),
+        (136, 50, 52),
+        (136, 97, 52),
+        (136, np.inf, 64),
+    ],
+)
+def test_seeds_are_divided_evenly_among_blocks_on_a_cpu(num_arms, num_seeds, expected):
+    lane, points = lane_of("dts", num_arms)
+    assert lanes.default_lanes(lane, points, "cpu", GIB, num_seeds) == expected
+
+
+def test_seeds_of_a_block_fit_the_memory():
+    lane, points = lane_of("dts", 16)
+    assert lanes.default_lanes(lane, points, "cpu", 2**17, 100) == 18
 
 
 def test_hundreds_of_thousands_of_lanes_at_16_arms():

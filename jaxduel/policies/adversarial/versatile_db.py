@@ -164,4 +164,4 @@ class VersatileDB:
     def _rate(self, t: jax.Array) -> jax.Array:
         """eta of the step after t outcomes: () float32."""
         scale = 4.0 if self.estimates == "rv" else 2.0
-        return scale / jnp.sqrt((t + 1).astype(jnp.float32))
+        return jnp.sqrt(scale * scale / (t + 1).astype(jnp.float32))
