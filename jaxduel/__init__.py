@@ -9,8 +9,8 @@ Terms:
 
 - Duel, comparison: two arms are played and one wins. An arm may meet itself, which teaches nothing.
 - Informative comparison: one of two different arms, whose outcome may change what a policy does.
-- Quiet run: comparisons of an arm with itself, one after the other, that change nothing but the
-  clock. The simulator skips them: `jaxduel.policies.SupportsSkip`.
+- Quiet run: comparisons of an arm with itself, or pulls of an arm, one after the other, that change
+  nothing but the clock. The simulator skips them: `jaxduel.policies.SupportsSkip`.
 - Round, batch: plays that are committed to at once; their outcomes are drawn as sums.
 - Seed: one independent run, by its number; `seed=` is the root of the randomness of all.
 - Lane: the place of a seed in the arrays of a program; `vmap` adds the axis.
