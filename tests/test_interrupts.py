@@ -159,9 +159,14 @@ def test_a_command_ends_in_one_line(tmp_path, seconds):
 def test_a_terminal_that_closes_ends_its_command():
     """By the kernel's SIGHUP; there is no place left for the line."""
     ours, theirs = os.openpty()
+
+    def control() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # else ignored where the tests run under nohup
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
     process = subprocess.Popen(
         [sys.executable, "-m", "jaxduel", *COMMANDS["run"].format(os.devnull).split()[:-2]],
-        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        start_new_session=True, preexec_fn=control,
         stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     os.close(theirs)
