@@ -177,7 +177,7 @@ def simulate(name, **settings):
     extra = {"num_batches": 4} if name == "pcomp" else {}
     policy = jd.policies.make(name, num_arms=6, horizon=3000, **extra)
     given = {"checkpoints": [10, 1500, 3000], "devices": jax.devices()[:1], **settings}
-    return jd.simulate(policy, ARXIV, 3000, 600, **given)
+    return jd.simulate(policy, ARXIV, 3000, 1_024, **given)
 
 
 @pytest.mark.parametrize(

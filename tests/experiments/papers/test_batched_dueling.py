@@ -42,7 +42,7 @@ def test_files_of_the_panels_that_could_be_made(report):
     }
     assert all(file.stat().st_size > 0 for file in report.files)
     text = (report.files[0].parent / "claims.txt").read_text()
-    assert "panel 2b, SCOMP2 by batches on sushi, is missing" in text
+    assert "panel 2b is missing: sushi" in text
     assert not report.interrupted
 
 

@@ -43,7 +43,7 @@ def report(tmp_path_factory):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             made = few.reproduce(out=out, runs=3, horizon=HORIZON)
-        assert [str(w.message)[:21] for w in caught] == ["panel table1, constan"]
+        assert [str(w.message)[:23] for w in caught] == ["panel table1 is missing"]
         return made
 
 
