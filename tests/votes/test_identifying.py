@@ -180,7 +180,7 @@ def widths(monkeypatch) -> list[int]:
 def test_neither_chunks_nor_blocks_nor_skipping_change_what_is_named(name, monkeypatch, widths):
     problem = jd.problems.load("cyclic")
     policy = jd.policies.make(name, num_arms=4)
-    settings = {"votes": 300, "num_seeds": 32, "horizon": 10_000, "stop": "condorcet"}
+    settings = {"votes": 300, "num_seeds": 64, "horizon": 10_000, "stop": "condorcet"}
     plain = jd.identify(policy, problem, **settings, skip_quiet=False)
     assert len(widths) == 1
     several = jd.identify(policy, problem, **settings, skip_quiet=False, lanes=5)
@@ -209,7 +209,7 @@ def test_progress_of_a_block_that_is_narrowed_goes_forward_to_its_end(monkeypatc
     shares = []
     monkeypatch.setattr(Simulating, "tick", lambda _, share: shares.append(share))
     policy = jd.policies.make("rucb", num_arms=4)
-    jd.identify(policy, jd.problems.load("cyclic"), votes=300, num_seeds=32, horizon=10_000)
+    jd.identify(policy, jd.problems.load("cyclic"), votes=300, num_seeds=64, horizon=10_000)
     assert len(widths) == 1
     assert min(shares) >= 0
     assert sum(shares) == pytest.approx(1)
