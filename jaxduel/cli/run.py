@@ -64,7 +64,7 @@ def run(
     start_jax()
     instance = jd.problems.load(problem)
     chosen = jd.policies.make(
-        policy, num_arms=instance.num_arms, horizon=horizon, **settings_of(policy, settings)
+        policy, problem=instance, horizon=horizon, **settings_of(policy, settings)
     )
     how: dict[str, Any] = {
         "num_seeds": seeds,

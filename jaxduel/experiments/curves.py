@@ -43,8 +43,8 @@ class Competitor:
       per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
         10, 30, 100, 300, ... and T, from the first checkpoint on.
       record_pairs: whether to record comparisons of arms with themselves (`Sample.selves`).
-      settles: whether a run may settle on a wrong arm for good; None: as batched policies, those
-        with a horizon and those that name an arm may, the latter but for duels until the answer.
+      settles: whether a run may settle on a wrong arm for good; None: batched policies, policies
+        with a horizon, and policies that name an arm may, unless duels until the answer count.
     """
 
     name: str

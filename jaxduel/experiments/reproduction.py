@@ -110,7 +110,7 @@ def carry_out(
 
     Args:
       heading: first line of the text.
-      notes: further lines of the text, such as why a panel is missing.
+      notes: further lines of the text.
       progress: as in `jaxduel.simulate`.
       missing: panels that cannot be made; the only one of a figure is shown as such in it.
 
@@ -156,6 +156,7 @@ def carry_out(
     report.lines = [
         heading,
         *notes,
+        *report.missing,
         "",
         *([*_final_lines(few, setting), ""] if listed else []),
         *said,

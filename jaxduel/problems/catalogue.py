@@ -254,7 +254,7 @@ def as_problem(problem: Any, where: str) -> Any:
     """An instance, returned unchanged, or the one that `load` returns for a name or path.
 
     Raises:
-      InputError: as `load`; for anything else, such as a matrix, with `where` in front.
+      InputError: as `load`; for other arguments, such as a matrix, with `where` in front.
     """
     if isinstance(problem, str | os.PathLike):
         return load(problem)

@@ -55,9 +55,9 @@ _SUSHI_CONTENT_SHA256 = "3ec3cae4e398981aae737abe9cc14a4b153a8e776795bd511a89718
 
 
 _CONNECT_SECONDS, _READ_SECONDS = 1.5, 30.0
-"""How long to wait for an address of a host, of which it may have two, and for its next bytes."""
+"""Longest waits for an address of a host, which may have two, and for the host's next bytes."""
 _AGAIN_SECONDS = 60.0
-"""How long a host that could not be reached is not tried again."""
+"""Time after a failure to reach a host in which the host is not tried again."""
 _unreached: dict[str, float] = {}
 
 
@@ -143,6 +143,7 @@ def _downloaded(file: str, url: str, sha256: str | None) -> Path:
     from requests.exceptions import ConnectionError as Unreached
 
     host = urlsplit(url).netloc
+    rests = time.monotonic() - _unreached.get(host, -math.inf) < _AGAIN_SECONDS
     cache = pooch.create(
         path=pooch.os_cache("jaxduel"),
         base_url="",
@@ -150,13 +151,13 @@ def _downloaded(file: str, url: str, sha256: str | None) -> Path:
         urls={file: url},
     )
     try:
-        if time.monotonic() - _unreached.get(host, -math.inf) < _AGAIN_SECONDS:
+        if rests:
             raise Unreached
         waits = _CONNECT_SECONDS, _READ_SECONDS
         get: Any = pooch.HTTPDownloader(timeout=waits)
         return Path(cache.fetch(file, downloader=get))
     except OSError as error:  # the network's errors and the disk's
-        if isinstance(error, Unreached):
+        if isinstance(error, Unreached) and not rests:
             _unreached[host] = time.monotonic()
         raise InputError(
             f"{file} is not on this machine and cannot be downloaded from {url} "

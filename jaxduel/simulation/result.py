@@ -149,7 +149,7 @@ class Result:
         """The final regret of this result minus that of another one on the same instance.
 
         Seeds with the same number and root are pairs: they see the arms in the same order, and the
-        same random numbers decide. Only those that have rows in both results count then. Results
+        same random numbers decide. Only seeds with rows in both results count then. Results
         without a common seed, or of different roots, are compared as independent samples.
 
         Raises:

@@ -17,8 +17,8 @@ from jaxduel.simulation.steps import StepLane
 from jaxduel.simulation.turn_costs import is_drawn, turn_cost
 
 LATE_COST = 2.0
-"""Factor on the price of a turn with delayed feedback: all slots wait for the few that are told
-outcomes."""
+"""Factor on the price of a turn with delayed feedback: all slots wait for the few whose policy
+hears outcomes."""
 FEW_COST = 2.0
 """The cost of a turn of `FEW_SLOTS` slots, each, by that of a turn of many: measured, 1.5 (D-TS on
 16 arms) to 3.1 (RMED1 on 5)."""
@@ -29,7 +29,7 @@ TRIAL_TURNS = 32
 WORTH = 2**27
 """Comparisons left in a block, times arms, above which the event loop is worth its compilation."""
 _LOADING = 2**-4
-"""What loading the loop costs, by its compilation, about."""
+"""Cost of loading the loop as a part of that of its compilation: chosen, not measured."""
 _missed: defaultdict[tuple[Program, int], float] = defaultdict(float)
 """Comparisons times arms, of all blocks of this process, that the event loop was not there for."""
 AT_ONCE = 6 * 10**7

@@ -32,7 +32,7 @@ TURN_COSTS: dict[str, tuple[float, ...]] = {
     "select-then-verify": (3.4, 2.3, 2.1),
     "ws-s": (2.7, 3.3, 3.2),
 }
-"""What a turn of one of 64 slots costs on a CPU, in steps of a lane, by policy and number of arms:
+"""Cost of a turn of one of 64 slots on a CPU, in steps of a lane, by policy and number of arms:
 written by `python -m benchmarks.turn_costs`. Prices are constants of the code, not timed where they
 are used: policies with drawn quiet runs draw other runs if skipping begins at another time, and the
 same seeds are to play the same."""

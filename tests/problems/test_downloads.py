@@ -78,6 +78,10 @@ def test_a_host_that_could_not_be_reached_is_not_tried_again_at_once(monkeypatch
         with pytest.raises(InputError, match="connect to the network"):
             mslr_matrix("Perfect")
     assert len(tried) == 1
+    (failed,) = downloads._unreached.values()
+    with pytest.raises(InputError, match="connect to the network"):
+        sushi_matrix()
+    assert list(downloads._unreached.values()) == [failed]  # the minute began with the failure
     monkeypatch.setattr(downloads, "_AGAIN_SECONDS", 0.0)
     with pytest.raises(InputError, match="connect to the network"):
         sushi_matrix()

@@ -1,4 +1,4 @@
-"""When skipping pays for a block, by its seeds' turns, and when looks and trials are due."""
+"""The rule that skipping pays for a block, by its seeds' turns; times of looks and trials."""
 
 import itertools
 import threading

@@ -305,7 +305,7 @@ class Paper:
                 folder,
                 lambda samples: self.measured(self.evidence(samples, plans, setting)),
                 f"{self.TITLE}: seed {seed}.",
-                [*notes, *reasons(missing)],
+                notes,
                 progress,
                 missing,
             )
