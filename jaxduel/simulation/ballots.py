@@ -14,10 +14,9 @@ import numpy as np
 
 from jaxduel.policies.base import UNDECIDED, Batch, Duel
 from jaxduel.policies.counts import duel_result
-from jaxduel.simulation.cells import Cell, Program, each_lane
-from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.cells import Cell
 from jaxduel.simulation.lanes import Setup
-from jaxduel.simulation.tallies import of_pairs
+from jaxduel.simulation.tallies import reordered
 
 
 class Ballots(NamedTuple):
@@ -135,22 +134,17 @@ def votes_left(cell: Cell, ballots: Any) -> np.ndarray:
     return left if cell.poll.asks is None else np.where(np.asarray(ballots.stopped) < 0, left, 0)
 
 
-@compiled_once(static_argnames="program")
-def recorded(setups: Setup, ballots: Ballots, *, program: Program) -> Ballots:
-    """The ballots of a block, of the problem's arms; without the tally."""
-
-    def one(_: None, arms: jax.Array, ballots: Ballots) -> Ballots:
-        named = ballots.named
-        if named is not None:
-            named = jnp.where(named < 0, named, arms[jnp.maximum(named, 0)])
-        return ballots._replace(wins=of_pairs(arms, ballots.wins), tally=None, named=named)
-
-    return each_lane(one, program)(None, setups.arms, ballots)
-
-
-def recorded_if_any(setups: Setup, ballots: Ballots | None, program: Program) -> Ballots | None:
-    """`recorded`; None where comparisons are the clock."""
-    return None if ballots is None else recorded(setups, ballots, program=program)
+def recorded(setups: Setup, ballots: Ballots | None) -> Any:
+    """The `Ballots` of a block, of the problem's arms, on the host; without the tally. None where
+    comparisons are the clock."""
+    if ballots is None:
+        return None
+    kept = jax.tree.map(np.asarray, ballots._replace(tally=None))
+    wins, named = reordered(setups.arms, kept.wins, of_pairs=True), kept.named
+    if named is not None:
+        arms = np.take_along_axis(np.asarray(setups.arms), np.maximum(named, 0)[..., None], -1)
+        named = np.where(named < 0, named, arms[..., 0])
+    return kept._replace(wins=wins, named=named)
 
 
 def _judged(cell: Cell, ballots: Ballots) -> Ballots:

@@ -26,7 +26,7 @@ from jaxduel.simulation.jobs import Job, Recorded
 from jaxduel.simulation.lanes import Setup, set_up
 from jaxduel.simulation.narrowing import Narrowing
 from jaxduel.simulation.skip_heuristic import SkipHeuristic
-from jaxduel.simulation.tallies import Tallies
+from jaxduel.simulation.tallies import Tallies, of_problem
 
 STEPS_PER_CALL = 4096
 FEWEST_STEPS = 64
@@ -149,12 +149,11 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
             if skips and begin == look and settling.is_over(setups, lanes, begin):
                 record = _run_events(job, setups, lanes, begin, made, first_ones)
                 return narrowing.whole(record)
-        now = steps.recorded(setups, lanes, program=job.program)
-        first_ones.append(jax.tree.map(np.asarray, now))
+        # a copy: the next chunk of steps is given the lanes' memory
+        first_ones.append(jax.tree.map(np.array, lanes.tallies))
     axis = 2 if stacked else 1
-    record = jax.tree.map(lambda *x: np.stack(x, axis), *first_ones)
-    counted = ballots.recorded_if_any(setups, lanes.ballots, job.program)
-    return narrowing.whole(Recorded(record, None, counted))
+    record = of_problem(setups, jax.tree.map(lambda *x: np.stack(x, axis), *first_ones))
+    return narrowing.whole(Recorded(record, None, ballots.recorded(setups, lanes.ballots)))
 
 
 def _run_events(
@@ -210,13 +209,12 @@ def _run_events(
             slots, number = events.close_up(slots, size, number=enough), enough
         idle = _idle(cell, slots)
         enough = _enough_slots(job, cell, slots, most, perf_counter() - called, at_hand)
-    record, _ = events.recorded(seen, program=program)
-    record, before = jax.tree.map(np.array, record), (slice(None),) * (2 if stacked else 1)
+    record, before = events.recorded(seen), (slice(None),) * (2 if stacked else 1)
     for number, tallies in enumerate(first_ones):
+        tallies = of_problem(setups, tallies)
         for all_times, values in zip(*map(jax.tree.leaves, (record, tallies)), strict=True):
             all_times[(*before, number)] = values
-    counted = ballots.recorded_if_any(setups, seen.step.ballots, program)
-    return Recorded(record, None, counted)
+    return Recorded(record, None, ballots.recorded(setups, seen.step.ballots))
 
 
 def _idle(cell: Cell, slots: events.Slots) -> int:
@@ -266,9 +264,8 @@ def _run_rounds(job: Job, first: int) -> Recorded | None:
                 "simulate to a horizon that it reaches."
             )
     job.tick(job.amount)
-    record = rounds.recorded(setups, lanes, program=job.program)
-    counted = ballots.recorded_if_any(setups, lanes.ballots, job.program)
-    return jax.block_until_ready(Recorded(record, lanes.batches, counted))
+    record = of_problem(setups, lanes.record)
+    return Recorded(record, lanes.batches, ballots.recorded(setups, lanes.ballots))
 
 
 def _compile_steps(job: Job) -> None:
@@ -280,14 +277,12 @@ def _compile_steps(job: Job) -> None:
     brief = job.program.skips and settling.is_soon
     advance = steps.advance.brief if brief else steps.advance
     advance.compile(cell, setups, lanes, bound, bound, program=job.program)
-    steps.recorded.compile(setups, lanes, program=job.program)
 
 
 def _compile_rounds(job: Job) -> None:
     """Compiles the round loop."""
     setups, lanes = _shapes(ROUNDS.start(job, job.first_seed))
     rounds.advance.compile(job.cell, setups, lanes, np.int32(0), program=job.program)
-    rounds.recorded.compile(setups, lanes, program=job.program)
 
 
 def _has_steps(cell: Cell, setups: Setup, lanes: steps.StepLane, program: Program) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from jaxduel.simulation.ballots import recorded_if_any, votes_left
+from jaxduel.simulation.ballots import recorded, votes_left
 from jaxduel.simulation.devices import is_on_cpu, placed
 from jaxduel.simulation.jobs import Job, Recorded
 from jaxduel.simulation.lanes import Setup
-from jaxduel.simulation.steps import StepLane, narrowed, recorded
+from jaxduel.simulation.steps import StepLane, narrowed
+from jaxduel.simulation.tallies import of_problem
 
 NARROWEST = 8
 """Fewest lanes to which a block is narrowed."""
@@ -48,11 +49,11 @@ class Narrowing:
         fits = width >= NARROWEST and runs.sum(axis=-1).max() <= width and runs.any()
         if not (fits and is_on_cpu(job.root)):
             return None
-        tallies = recorded(setups, lanes, program=job.program)
+        tallies = of_problem(setups, lanes.tallies)
         now = Recorded(
             jax.tree.map(lambda x: np.expand_dims(x, runs.ndim), tallies),
             None,
-            recorded_if_any(setups, lanes.ballots, job.program),
+            recorded(setups, lanes.ballots),
         )
         self._keep(now, runs.shape)
         order = np.argsort(~runs, axis=-1, kind="stable")[..., :width]

@@ -27,7 +27,6 @@ from jaxduel.simulation.tallies import (
     Tallies,
     count,
     no_tallies,
-    of_problem,
 )
 
 
@@ -89,16 +88,6 @@ def advance(
 
     _, lanes, stuck = lax.while_loop(going, play, (jnp.int32(0), lanes, jnp.bool_(False)))
     return lanes, ~jnp.any(unfinished(cell, setups, lanes)), stuck
-
-
-@compiled_once(static_argnames="program")
-def recorded(setups: Setup, lanes: RoundLane, *, program: Program) -> Tallies:
-    """The records of a block, of the problem's arms."""
-
-    def one(_: None, setup: Setup, lane: RoundLane) -> Tallies:
-        return of_problem(setup, lane.record)
-
-    return each_lane(one, program)(None, setups, lanes)
 
 
 def _is_unfinished(cell: Cell, _: Setup, lane: RoundLane) -> jax.Array:

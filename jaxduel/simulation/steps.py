@@ -17,7 +17,7 @@ from jaxduel.simulation.ballots import Ballots, cast, first_state, hear, is_full
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
-from jaxduel.simulation.tallies import Tallies, count, no_tallies, of_problem
+from jaxduel.simulation.tallies import Tallies, count, no_tallies
 
 STRETCH = 32
 """Steps whose keys and noise are drawn in one wide call on a CPU; steps of a loop of known length
@@ -99,16 +99,6 @@ def advance(
         return part(lanes)
 
     return lax.fori_loop(begin // STRETCH, (end - 1) // STRETCH + 1, stretch, lanes)
-
-
-@compiled_once(static_argnames="program")
-def recorded(setups: Setup, lanes: StepLane, *, program: Program) -> Tallies:
-    """The tallies so far, of the problem's arms."""
-
-    def one(_: None, setup: Setup, lane: StepLane) -> Tallies:
-        return of_problem(setup, lane.tallies)
-
-    return each_lane(one, program)(None, setups, lanes)
 
 
 @compiled_once(static_argnames="program")

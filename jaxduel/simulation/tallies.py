@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxduel.policies.base import Batch, Duel, Plan
 from jaxduel.simulation.cells import Cell, Program
@@ -71,26 +72,28 @@ def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> T
     return jax.tree.map(put, record, now)
 
 
-def of_problem(setup: Setup, tallies: Tallies) -> Tallies:
-    """Tallies, or a record of them, reordered from the policy's arms to the problem's."""
-
-    of_arms = tallies.plays.ndim
-
-    def ordered(x: jax.Array) -> jax.Array:
-        return (
-            _ordered(x, jnp.argsort(setup.arms)) if x.ndim == of_arms else of_pairs(setup.arms, x)
-        )
-
-    return jax.tree.map(ordered, tallies)
+def of_problem(setups: Setup, tallies: Tallies) -> Tallies:
+    """Tallies of the lanes of a block, or a record of them, reordered from the policy's arms to the
+    problem's, on the host: a program for it takes longer to compile than it saves."""
+    of_arms = np.ndim(tallies.plays)
+    return jax.tree.map(lambda x: reordered(setups.arms, x, np.ndim(x) > of_arms), tallies)
 
 
-def of_pairs(arms: jax.Array, counts: jax.Array) -> jax.Array:
-    """Counts of pairs, (..., K, K), reordered from the policy's arms to the problem's; `arms` as in
-    the seed's `Setup`."""
-    place = jnp.argsort(arms)
-    flat = counts.reshape(*counts.shape[:-2], -1)
-    return _ordered(flat, place[:, None] * len(place) + place)
+def reordered(arms: Any, counts: Any, of_pairs: bool) -> np.ndarray:
+    """Counts of lanes, reordered from the policy's arms to the problem's.
 
-
-def _ordered(x: jax.Array, order: jax.Array) -> jax.Array:
-    return x.at[..., order].get(mode="promise_in_bounds", unique_indices=True)
+    Args:
+      arms: (lanes, K) or (cells, lanes, K) int32, as in the `Setup` of each lane.
+      counts: (..., M, K) or (..., K), or with `of_pairs` (..., M, K, K) or (..., K, K).
+      of_pairs: whether they are of pairs.
+    """
+    arms, counts = np.asarray(arms), np.asarray(counts)
+    num = arms.shape[-1]
+    places = np.argsort(arms.reshape(-1, num), axis=-1)
+    if of_pairs:
+        places = (places[:, :, None] * num + places[:, None]).reshape(len(places), -1)
+    before = counts.reshape(len(places), -1, places.shape[-1])
+    after = np.empty_like(before)
+    for here, there, place in zip(before, after, places, strict=True):
+        here.take(place, axis=-1, out=there, mode="clip")  # "raise" would copy once more
+    return after.reshape(counts.shape)

@@ -118,8 +118,7 @@ def replay(
             indices = np.arange(first, first + lanes, dtype=np.int32)
             setups, keys = set_up(root, indices, np.ones(num, bool), True)
             lane = replayed(cell, log, setups, keys, jnp.int32(horizon), program=program)
-            counted = recorded(setups, lane.ballots, program=program)
-            orders.keep(first, jax.tree.map(np.asarray, counted))
+            orders.keep(first, recorded(setups, lane.ballots))
     asked = {
         "policy": policy_record(policy),
         **{"num_seeds": num_seeds, "seed": seed, "rule": rule, "votes": grid.tolist()},

@@ -14,10 +14,9 @@ def turns(monkeypatch):
     monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 0.0)
     counted, recorded = [], events.recorded
 
-    def counting(*args, **options):
-        record = recorded(*args, **options)
-        counted.append(np.asarray(record[1]))
-        return record
+    def counting(block):
+        counted.append(np.asarray(block.turns))
+        return recorded(block)
 
     monkeypatch.setattr(events, "recorded", counting)
     return counted

@@ -164,7 +164,7 @@ def test_a_program_is_compiled_ahead_without_a_block_in_memory(name, alone, comp
     simulation.compile_ahead(prepared, jax.devices()[0])
     jax.monitoring.unregister_event_duration_listener(look)
     assert [held[name] for name in held if "advance" in name] == [False]
-    assert {"started", "advance", "recorded"} <= set(compiled)
+    assert {"started", "advance"} <= set(compiled)
     compiled.clear()
     simulation.run_prepared(prepared, settings, lambda first, record: None)
     assert not compiled
@@ -191,7 +191,7 @@ def test_devices_share_programs_and_numbers_stay_the_same(name, compiled, monkey
     together = run(name)
     # policies that fall quiet have two loops
     assert compiled.count("started") == 1
-    assert compiled.count("advance") == compiled.count("recorded") == (1 if name == "pcomp" else 2)
+    assert compiled.count("advance") == (1 if name == "pcomp" else 2)
     compiled.clear()
     assert_same(run(name, devices=jax.devices()[1:]), together)
     assert not compiled
@@ -277,15 +277,15 @@ def test_damaged_files_are_compiled_anew_and_replaced(compiled, tmp_path):
     jd.use_compilation_cache(tmp_path)
     before = run("pcomp")
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*.program")}
-    assert len(kept) == len(DAMAGES)
-    for damage, (path, content) in zip(DAMAGES, kept.items(), strict=True):
-        path.write_bytes(damage(content))
-    forget_programs()
-    compiled.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert_same(run("pcomp"), before)
-    assert len(compiled) == len(kept)
+    for damage in DAMAGES:
+        for path, content in kept.items():
+            path.write_bytes(damage(content))
+        forget_programs()
+        compiled.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert_same(run("pcomp"), before)
+        assert len(compiled) == len(kept) > 0
     forget_programs()
     compiled.clear()
     assert_same(run("pcomp"), before)
