@@ -71,7 +71,7 @@ class Loops:
         numbers = np.int32(0), np.int32(_BEGUN)
         if loop == "step":
             return steps.advance, (timeless, setups, lanes, *numbers), job.program
-        at = np.int32(_BEGUN), np.int32(0), np.bool_(False)
+        at = np.int32(_BEGUN), np.int32(0)
         lanes = steps.advance(timeless, setups, lanes, *numbers, program=job.program)
         block = events.begin(job.cell, setups, lanes, *at, program=job.program)
         slots = events.Slots(np.arange(_FEW_LANES, dtype=np.int32), block)

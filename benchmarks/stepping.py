@@ -80,7 +80,7 @@ class Turner:
 
     def __init__(self, stepper, slots=None):
         self.job = stepper.job
-        at = np.int32(stepper.t), np.int32(0), np.bool_(False)
+        at = np.int32(stepper.t), np.int32(0)
         block = events.begin(
             self.job.cell, stepper.setups, stepper.state, *at, program=self.job.program
         )

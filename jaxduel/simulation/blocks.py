@@ -170,7 +170,7 @@ def _run_events(
     of the seeds in slots is False.
     """
     cell, program, stacked = job.cell, job.program, job.program.stacked
-    at = np.int32(begin), np.int32(len(first_ones)), np.bool_(False)
+    at = np.int32(begin), np.int32(len(first_ones))
     block = events.begin(cell, setups, lanes, *at, program=program)
     first, size, number = np.int32(0), np.int32(job.lanes), job.slots
     alone = number == job.lanes  # no seed waits for a slot

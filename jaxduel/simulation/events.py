@@ -64,7 +64,6 @@ def begin(
     steps: StepLane,
     t: jax.Array,
     recorded: jax.Array,
-    trial: jax.Array,
     *,
     program: Program,
 ) -> EventLane:
@@ -75,19 +74,12 @@ def begin(
       setups, steps: of the block.
       t: () int32.
       recorded: () int32, number of checkpoints recorded: those before t, with or without that at t.
-      trial: () bool, whether these lanes are only a trial. Then they draw from streams of their
-        own, so that a decision based on them is independent of the runs to come.
       program: the program.
     """
 
     def one(cell: Cell, setup: Setup, step: StepLane) -> EventLane:
-        def stream(key: jax.Array) -> jax.Array:
-            never_a_time = fold_in(key, ~t)
-            return jnp.where(trial, never_a_time, key)
-
-        streams = ("environment", "policy", "quiet", "shares")
         return EventLane(
-            setup=setup._replace(**{name: stream(getattr(setup, name)) for name in streams}),
+            setup=setup,
             step=step,
             t=t,
             turns=jnp.int32(0),

@@ -86,16 +86,16 @@ def _canonical(node: Any) -> str:
 
     `ast.dump` does not do: versions of Python differ in the empty fields that it shows.
     """
-    if isinstance(node, ast.AST):
-        fields = [
-            f"{name}={_canonical(value)}"
-            for name, value in ast.iter_fields(node)
-            if value is not None and value != []
-        ]
-        return f"{type(node).__name__}({','.join(fields)})"
     if isinstance(node, list):
-        return f"[{','.join(_canonical(item) for item in node if not _is_idle(item))}]"
-    return repr(node)
+        return f"[{','.join([_canonical(item) for item in node if not _is_idle(item)])}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is not None and value != []:
+            fields.append(f"{name}={_canonical(value)}")
+    return f"{type(node).__name__}({','.join(fields)})"
 
 
 def _is_idle(node: Any) -> bool:

@@ -17,6 +17,7 @@ from jaxduel.arguments import require_known
 from jaxduel.errors import InputError
 from jaxduel.numerics.threefry import bits, fold_in, host_bits, host_fold_in, is_threefry
 from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.devices import placed
 
 ENVIRONMENT, POLICY, INIT, SHUFFLE, QUIET, SHARES = _STREAMS = range(6)
 """Streams: outcomes, `act` and `update`, `init`, the order of the arms, the lengths of quiet runs,
@@ -99,6 +100,22 @@ def streams(root: jax.Array, indices: np.ndarray, number: int) -> tuple[list[jax
     words = host_fold_in(seeds, names)
     keys = [jax.random.wrap_key_data(x, impl="threefry2x32") for x in words]  # type: ignore[arg-type]
     return keys, host_bits(words[SHUFFLE], number)
+
+
+def folded(keys: jax.Array, number: int) -> jax.Array:
+    """Keys, (...), with an int32 folded into each; by NumPy where they are Threefry's."""
+    if not is_threefry(keys):
+        return _folded(keys, np.int32(number))
+    numbers = np.full(keys.shape, number, np.int32)
+    words: Any = host_fold_in(np.asarray(jax.random.key_data(keys)), numbers)
+    return placed(jax.random.wrap_key_data(words, impl="threefry2x32"), keys)
+
+
+@compiled_once
+def _folded(keys: jax.Array, number: jax.Array) -> jax.Array:
+    """`folded` for any generator, by JAX."""
+    drawn = jax.vmap(fold_in, in_axes=(0, None))(keys.ravel(), number)
+    return drawn.reshape(keys.shape)
 
 
 @compiled_once(static_argnames="number")

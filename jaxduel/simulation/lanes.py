@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -74,6 +75,13 @@ def set_up(
         arms=arms,  # type: ignore[arg-type]
     )
     return placed((setup, streams[keys.INIT]), root)
+
+
+def apart(setups: Setup, number: int) -> Setup:
+    """The setups with streams of their own, that nothing else uses: with a number folded in, one
+    that is no time of a comparison."""
+    fold = partial(keys.folded, number=number)
+    return Setup(*map(fold, setups[:-1]), arms=setups.arms)
 
 
 def default_lanes(

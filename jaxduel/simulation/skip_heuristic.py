@@ -12,7 +12,7 @@ from jaxduel.simulation.cells import Program
 from jaxduel.simulation.devices import is_on_cpu, placed
 from jaxduel.simulation.events import EventLane
 from jaxduel.simulation.jobs import Job
-from jaxduel.simulation.lanes import Setup
+from jaxduel.simulation.lanes import Setup, apart
 from jaxduel.simulation.steps import StepLane
 from jaxduel.simulation.turn_costs import is_drawn, turn_cost
 
@@ -106,7 +106,10 @@ class SkipHeuristic:
     def has_shown(self, lanes: EventLane) -> bool:
         """False if an event loop that the block began with does not pay in the second half of its
         first turns, by its lanes."""
-        if len(self._seen) == 2 or np.max(lanes.turns) < self._ahead * (1 + len(self._seen)) / 2:
+        if (
+            len(self._seen) == 2
+            or np.asarray(lanes.turns).max() < self._ahead * (1 + len(self._seen)) / 2
+        ):
             return True
         self._seen.append((np.array(lanes.turns), np.array(lanes.t)))
         if len(self._seen) == 1:
@@ -143,7 +146,7 @@ class SkipHeuristic:
         the block, times arms, and those of blocks before in which it was not."""
         if is_drawn(self._policy):
             return left > WORTH * _LOADING
-        at, program = (np.int32(0), np.int32(0), np.bool_(False)), self._job.program
+        at, program = (np.int32(0), np.int32(0)), self._job.program
         if events.begin.is_at_hand(self._job.cell, setups, lanes, *at, program=program):
             return True
         key = program, self._job.cell.policy.num_arms
@@ -172,8 +175,8 @@ class SkipHeuristic:
         end = np.full(job.cell.checkpoints.shape, min(t + TRIAL, self._horizon), np.int32)
         times = placed((end, np.zeros(job.cell.points.shape, np.int32)), job.root)
         cell = job.cell._replace(checkpoints=times[0], points=times[1])
-        at = np.int32(t), np.int32(0), np.bool_(True)
-        block = events.begin(cell, setups, lanes, *at, program=job.program)
+        setups = apart(setups, ~t)  # never a time: the decision is independent of the runs to come
+        block = events.begin(cell, setups, lanes, np.int32(t), np.int32(0), program=job.program)
         turns, chunk = [], np.int32(TRIAL_TURNS)
         for first in range(0, job.lanes, job.slots):
             start = min(first, job.lanes - job.slots)
