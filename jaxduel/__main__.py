@@ -1,5 +1,6 @@
 """The process of the command line: `jaxduel`, or `python -m jaxduel`."""
 
+import gc
 import os
 import sys
 import threading
@@ -10,6 +11,7 @@ from jaxduel import interrupts
 def main() -> int:
     """Carries out the command in `sys.argv`; from here on, Ctrl-C prints one line and ends it."""
     interrupts.watch()
+    gc.set_threshold(100_000, 50, 100)  # imports and traces make many objects, and few in cycles
     from jaxduel.cli import main as carry_out
     from jaxduel.cli.codes import INTERRUPTED
 

@@ -106,12 +106,10 @@ class SkipHeuristic:
     def has_shown(self, lanes: EventLane) -> bool:
         """False if an event loop that the block began with does not pay in the second half of its
         first turns, by its lanes."""
-        if (
-            len(self._seen) == 2
-            or np.asarray(lanes.turns).max() < self._ahead * (1 + len(self._seen)) / 2
-        ):
+        turns, due = np.array(lanes.turns), self._ahead * (1 + len(self._seen)) / 2
+        if len(self._seen) == 2 or turns.max() < due:
             return True
-        self._seen.append((np.array(lanes.turns), np.array(lanes.t)))
+        self._seen.append((turns, np.array(lanes.t)))
         if len(self._seen) == 1:
             return True
         turns, passed = (after - before for before, after in zip(*self._seen, strict=True))
