@@ -14,15 +14,16 @@ import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property, partial, update_wrapper, wraps
+from functools import cached_property, partial, update_wrapper, wraps
 from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
-from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE, gpu_loops, tracing_for
+from jaxduel.numerics.target import LOOPS_VARIABLE, TARGET_VARIABLE, tracing_for
 from jaxduel.simulation import compilation_cache, executables
+from jaxduel.simulation.compiler_options import known, wanted
 from jaxduel.simulation.devices import Device, require_memory
 from jaxduel.simulation.memory_maps import also_forget
 from jaxduel.simulation.program_folder import ProgramFolder
@@ -96,69 +97,6 @@ def compiled_once(
     return CompiledOnce(function, name, lasting, options)
 
 
-Settings = tuple[tuple[str, Any], ...]
-"""Options of the compiler."""
-
-_LASTING: Settings = (
-    ("xla_backend_optimization_level", 1),
-    ("xla_cpu_prefer_vector_width", 512),
-)
-"""Options on a CPU for long runs. Less optimisation takes up to a third less time for compilation,
-to the same bits, and the loops of most policies run as fast or up to twice as fast (RMED1, BTM,
-CCB); those of Gaussian Thompson sampling at K = 16 take a quarter more. Vectors are as wide as
-AVX-512 has them, where XLA takes half of that: D-TS and RCS at K = 16 and 64 make 1.4 to 1.6 times
-as many steps a second, most others a tenth more; Versatile-DB, MergeDTS and Gaussian Thompson
-sampling round otherwise in places."""
-
-_QUICK: Settings = (*_LASTING, ("xla_cpu_use_fusion_emitters", False))
-"""Options on a CPU for all else: half the time for compilation, again to the same bits, by XLA's
-older code generator. The loop from one informative comparison to the next is as fast, within a
-tenth; steps with few arms take half more, batches with many twice as long."""
-
-_ONE_CORE: Settings = (("xla_disable_hlo_passes", "cpu-parallel-task-assigner"),)
-"""Options where the CPU is several devices, each busy with a block: no operation is split into
-tasks for all cores, which XLA does by the size of an operand though one number is read. The same
-bits; where states are large, 1.1 to 1.7 times as fast on two cores."""
-
-_UNTUNED: Settings = (("xla_gpu_autotune_level", 0),)
-"""Options on a GPU: the compiler does not try kernels on the device, which takes longer than it
-gains here, and chooses by their timing, so that a program might round differently each time."""
-
-_GRAPH: Settings = (
-    *_UNTUNED,
-    (
-        "xla_gpu_enable_command_buffer",
-        "FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,CONDITIONAL,DYNAMIC_SLICE_FUSION,WHILE",
-    ),
-    ("xla_gpu_graph_min_graph_size", 1),
-)
-"""Options on a GPU: a program is one CUDA graph, its loops included."""
-
-
-def _settings(platform: str, lasting: bool) -> Settings:
-    """Options for a platform; none if JAX was told not to optimise, which goes further."""
-    config: Any = jax.config
-    if config.read("jax_disable_most_optimizations"):
-        return ()
-    if platform == "gpu":
-        untuned = _known(_UNTUNED, ())
-        return _known(_GRAPH, untuned) if gpu_loops() == "graph" else untuned
-    if platform != "cpu":
-        return ()
-    settings = _LASTING if lasting else _known(_QUICK, _LASTING)
-    return (*settings, *_known(_ONE_CORE, ())) if jax.local_device_count("cpu") > 1 else settings
-
-
-@cache
-def _known(settings: Settings, otherwise: Settings) -> Settings:
-    """The settings, if the compiler knows these options."""
-    try:
-        jax.jit(lambda: np.int32(0), compiler_options=dict(settings)).lower().compile()
-    except jax.errors.JaxRuntimeError:
-        return otherwise
-    return settings
-
-
 class CompiledOnce:
     """A function whose programs are shared, as `compiled_once` returns it."""
 
@@ -188,7 +126,7 @@ class CompiledOnce:
 
     def on(self, platform: str) -> Any:
         """The function for JAX, with the options of a platform."""
-        settings = _settings(platform, self._lasting)
+        settings = wanted(platform, self._lasting)
         way = platform, settings, os.environ.get(TARGET_VARIABLE), os.environ.get(LOOPS_VARIABLE)
         if way not in self._jitted:
 
@@ -197,7 +135,7 @@ class CompiledOnce:
                 with tracing_for(platform):
                     return self._function(*args, **static)
 
-            options = {**self._options, "compiler_options": dict(settings)}
+            options = {**self._options, "compiler_options": dict(known(settings))}
             self._jitted[way] = jax.jit(function, **options)
         return self._jitted[way]
 
@@ -262,8 +200,9 @@ class CompiledOnce:
     def _parts(
         self, device: Device, leaves: list[Any], tree: Any, static: dict[str, Any]
     ) -> tuple[Any, ...]:
-        """All that a program's name depends on."""
-        settings = _settings(device.platform, self._lasting)
+        """All that a program's name depends on; which options the compiler knows is no part, as its
+        version is one."""
+        settings = wanted(device.platform, self._lasting)
         return *self._identity, settings, static, tree, _texts(leaves)
 
     def _found(

@@ -25,6 +25,7 @@ from jaxduel.simulation import (
     skip_heuristic,
 )
 from jaxduel.simulation import run as simulation
+from jaxduel.simulation.compiler_options import known, wanted
 from jaxduel.simulation.memory_maps import forget_programs
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
@@ -47,7 +48,8 @@ def _afresh(monkeypatch):
     jax.config.update("jax_compilation_cache_dir", None)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)  # quiet runs are skipped in short simulations
     forget_programs()
-    compiling._settings("cpu", lasting=False)  # compiles something, to see what the compiler knows
+    for lasting in (False, True):  # compiles something, to see what the compiler knows
+        known(wanted("cpu", lasting))
     yield
     jd.use_compilation_cache("off")
     forget_programs()
