@@ -6,18 +6,27 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+
+_PROBES = 16
+"""Times tried at once: at first those apart from the guess by powers of four, up to 2^30."""
+_MOST = np.float32(2**31 - 128)
+"""The largest float32 that is an int32."""
 
 
 def count_while_true(
-    holds: Callable[[jax.Array], jax.Array], t: jax.Array, limit: jax.Array
+    holds: Callable[[jax.Array], jax.Array],
+    t: jax.Array,
+    limit: jax.Array,
+    guess: jax.Array | None = None,
 ) -> jax.Array:
     """Number of the times t + 1, t + 2, ... at which a condition holds, before it first fails.
 
-    The condition itself is evaluated, in steps that double and then by bisection, so the crossing
-    is exact to one comparison, with the rounding that the condition has. A closed form in float32
-    would miss it by many comparisons where t is large. A crossing n comparisons ahead takes
-    2 log2 n evaluations.
+    The condition itself is evaluated, so the crossing is exact to one comparison, with the rounding
+    that the condition has. A closed form in float32 would miss it by many comparisons where t is
+    large, and is a guess. Rounds of a loop are what the search costs, so many times are tried at
+    once: about log2(n) / 4 rounds for a crossing n comparisons from the guess.
 
     Args:
       holds: whether the condition holds at a time, () int32 to () bool; once it fails, it must fail
@@ -25,29 +34,37 @@ def count_while_true(
       t: () int32, now.
       limit: () int32, at least 0: times after t + limit do not matter, and t + limit must not
         exceed int32.
+      guess: () float32, about the last time at which the condition holds; t if None.
 
     Returns:
       () int32 from 0 to limit.
     """
+    probe = jax.vmap(holds)
 
-    def apart(loop: tuple[jax.Array, ...]) -> jax.Array:
-        low, high, _ = loop
+    def apart(bounds: tuple[jax.Array, jax.Array]) -> jax.Array:
+        low, high = bounds
         return high - low > 1
 
-    def probe(loop: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        low, high, step = loop
-        step = jnp.minimum(step, (high - low) // 2)
-        good = holds(t + low + step)
-        return (
-            jnp.where(good, low + step, low),
-            jnp.where(good, high, low + step),
-            jnp.where(good, jnp.minimum(step, 2**29) * 2, step),
-        )
+    def narrowed(low: jax.Array, high: jax.Array, ahead: jax.Array) -> tuple[jax.Array, jax.Array]:
+        within = (ahead > low) & (ahead < high)
+        good = probe(t + jnp.where(within, ahead, low))
+        last = jnp.max(jnp.where(within & good, ahead, low))
+        return last, jnp.min(jnp.where(within & ~good, ahead, high))
 
-    first = holds(t + jnp.minimum(limit, 1)) & (limit > 0)
-    high = jnp.where(first, limit, 1)
-    low, high, _ = lax.while_loop(apart, probe, (jnp.int32(0) + first, high, jnp.int32(1)))
-    return jnp.where(first, jnp.where((high > low) & holds(t + high), high, low), 0)
+    def section(bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        low, high = bounds
+        gap = lax.div(high - low, jnp.int32(_PROBES + 1)) + 1
+        numbers = jnp.arange(1, _PROBES + 1, dtype=jnp.int32)
+        return narrowed(low, high, low + jnp.minimum(gap * numbers, high - low))
+
+    near, offsets = jnp.int32(0), 4 ** np.arange(_PROBES)
+    if guess is not None:
+        ahead = jnp.clip(guess - t.astype(jnp.float32), 0, _MOST)
+        near, half = jnp.minimum(ahead.astype(jnp.int32), limit), offsets[: _PROBES // 2]
+        offsets = np.concatenate((-half[:-1], [0], half))
+    ahead = near + jnp.minimum(jnp.asarray(offsets, jnp.int32), limit - near)
+    low, high = lax.while_loop(apart, section, narrowed(jnp.int32(0), limit, ahead))
+    return jnp.where((high > low) & holds(t + high), high, low)
 
 
 def drawn_run(

@@ -164,7 +164,12 @@ class RUCB:
         _, best = self._candidates(state, log_bound(self.alpha, state.t + 1))
         won, lost = state.tally[best]
         certainty = jnp.where(best >= 0, self._certainty(won, lost, best), -jnp.inf)
-        n = count_while_true(lambda t: certainty > log_bound(self.alpha, t), state.t, limit)
+        n = count_while_true(
+            lambda t: certainty > log_bound(self.alpha, t),
+            state.t,
+            limit,
+            guess=jnp.exp(certainty / self.alpha),
+        )
         state = state._replace(best=jnp.where(n > 0, best, state.best), t=state.t + n)
         return state, Quiet(jnp.maximum(best, 0), n)
 
