@@ -37,7 +37,9 @@ BRIEF_SECONDS = 4.0
 is compiled for long runs. Where skipping begins soon, the steps take less."""
 _brief_seconds: defaultdict[Program, float] = defaultdict(float)
 ROUNDS_PER_CALL = 64
-TURNS_PER_CALL = 64
+TURNS_PER_CALL, FEWEST_TURNS, MOST_TURNS = 64, 16, 512
+"""Turns of the first call of the event loop, and most of a later one: the fewer slots fall idle in
+a call, the longer the next may be."""
 TAIL_SECONDS = 4.0
 """Time that the last seeds of blocks run in more slots than they need before they move to fewer,
 unless the loop for these is at hand: compiling it takes about as long. Where regret has a heavy
@@ -182,22 +184,25 @@ def _run_events(
         slots = events.occupy(block, first, number=number, program=program)
     following = np.full(len(cell.checkpoints) if stacked else (), number, np.int32)
     following = placed(following, job.root)
-    total, ticked, idle = job.amount - made, 0, 0
+    total, ticked, idle, turns = job.amount - made, 0, 0, TURNS_PER_CALL
     while True:
         if job.stop.is_set():
             return None
         called = perf_counter()
-        slots = events.advance(cell, slots, np.int32(TURNS_PER_CALL), program=program)
+        slots = events.advance(cell, slots, np.int32(turns), program=program)
         if alone and not pays(slots.lane):
             job.tick(-ticked)
             return None
         if alone and enough < number:
             alone, block, idle = False, slots.lane, 0
             slots = events.occupy(block, first, number=number, program=program)
-        if not alone and _idle(cell, slots) > idle:
-            block, slots, following = events.exchange(
-                cell, block, slots, following, program=program
-            )
+        if not alone:
+            finished = _idle(cell, slots) - idle
+            turns = _next_turns(turns, finished / slots.seed.size, perf_counter() - called)
+            if finished:
+                block, slots, following = events.exchange(
+                    cell, block, slots, following, program=program
+                )
         seen = slots.lane if alone else block
         running = np.asarray(seen.cursor) < np.asarray(cell.points)[..., None]
         progress = total * int(np.sum(~running)) // running.size
@@ -215,6 +220,14 @@ def _run_events(
         for all_times, values in zip(*map(jax.tree.leaves, (record, tallies)), strict=True):
             all_times[(*before, number)] = values
     return Recorded(record, None, ballots.recorded(setups, seen.step.ballots))
+
+
+def _next_turns(turns: int, idle: float, seconds: float) -> int:
+    """Turns of the next call, by those of the last one, the part of its slots that fell idle in it,
+    and its time."""
+    if idle > 0.25 or seconds > CALL_SECONDS:
+        return max(turns // 2, FEWEST_TURNS)
+    return turns if idle > 0.0625 else min(2 * turns, MOST_TURNS)
 
 
 def _idle(cell: Cell, slots: events.Slots) -> int:

@@ -19,9 +19,16 @@ from jaxduel.simulation.turn_costs import is_drawn, turn_cost
 LATE_COST = 2.0
 """Factor on the price of a turn with delayed feedback: all slots wait for the few whose policy
 hears outcomes."""
-FEW_COST = 2.0
-"""The cost of a turn of `FEW_SLOTS` slots, each, by that of a turn of many: measured, 1.5 (D-TS on
-16 arms) to 3.1 (RMED1 on 5)."""
+FLOOR = 16
+"""A turn, or a step, costs as if there were so many more seeds: its kernels have to be called.
+Measured with 8 to 64 slots, 15 (RUCB on 5 arms) and 17 (RMED1)."""
+FIRST_TURNS = 64
+"""Turns that a seed costs beyond its own, until its slot is given to the next."""
+HOST = 2**18
+"""Cost of entering and leaving the event loop, and of exchanging seeds, in turns of a slot times
+arms: 8 ms, measured with RUCB on 5 arms."""
+TRIAL_HOST = 2**16
+"""As `HOST`, of a trial: 2 ms."""
 TRIAL = 1024
 """Fewest comparisons between two looks at the count of self-comparisons, and most in a trial."""
 TRIAL_TURNS = 32
@@ -73,8 +80,7 @@ class SkipHeuristic:
         self._cost = cost * (LATE_COST if delayed else 1.0)
         self._horizon = int(np.max(np.asarray(job.cell.checkpoints)))
         self._by_votes = job.cell.poll is not None
-        self._lanes = job.cell.points.size * job.lanes
-        self._each = self._lanes * num_arms
+        self._measure(job)
         self._ahead = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2)
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
         self._is_missed = False
@@ -85,10 +91,15 @@ class SkipHeuristic:
     def narrow(self, job: Job, order: np.ndarray) -> None:
         """Goes on with some lanes of the block, by their places, (S,) or (cells, S)."""
         self._job = job
-        self._lanes = job.cell.points.size * job.lanes
-        self._each = self._lanes * job.cell.policy.num_arms
+        self._measure(job)
         self._looked = self._looked[0], _taken(self._looked[1], order)
         self._marks = [(t, _taken(votes, order)) for t, votes in self._marks]
+
+    def _measure(self, job: Job) -> None:
+        """Sets the number of lanes, and what is counted in steps of all of them."""
+        self._lanes = job.cell.points.size * job.lanes
+        self._each = self._lanes * job.cell.policy.num_arms
+        self._between = TRIALS_PART * int(self._cost * (TRIAL_TURNS + TRIAL_HOST / self._each))
 
     @property
     def is_soon(self) -> bool:
@@ -113,12 +124,14 @@ class SkipHeuristic:
         if len(self._seen) == 1:
             return True
         turns, passed = (after - before for before, after in zip(*self._seen, strict=True))
-        return self._pays(turns / np.maximum(passed, 1))
+        return self._pays(turns / np.maximum(passed, 1), self._horizon)
 
     def following(self, t: int) -> int:
-        """The time of the first look after time t: looks become rarer, as each ends a call."""
+        """The time of the first look after time t: looks become rarer, as each ends a call, and
+        there is none where too little is left for a trial."""
         gap = TRIAL << max((t // (_REST * TRIAL)).bit_length() - 1, 0)
-        return t - t % gap + gap
+        look = t - t % gap + gap
+        return look if look + self._between < self._horizon else self._horizon
 
     def is_over(self, setups: Setup, lanes: StepLane, t: int) -> bool:
         """True if skipping pays from now on; to be called at all times of `following`.
@@ -129,15 +142,15 @@ class SkipHeuristic:
         """
         # a copy: the next chunk of steps is given the lanes' memory
         (since, before), self._looked = self._looked, (t, np.array(lanes.selves))
-        trial, left = TRIALS_PART * TRIAL_TURNS * self._cost, self._left(lanes, t)
-        if t < self._rests_until or left <= trial:
+        left = self._left(lanes, t)
+        if t < self._rests_until or left <= self._between:
             return False
-        if not self._pays(1.0 - (self._looked[1] - before) / (t - since)):
+        if not self._pays(1.0 - (self._looked[1] - before) / (t - since), left):
             return False
         if not self._is_worth_its_compilation(setups, lanes, left * self._each):
             return False
-        self._rests_until = t + max(t // _REST, int(trial))
-        return self._pays(self._tried(setups, lanes, t))
+        self._rests_until = t + max(t // _REST, self._between)
+        return self._pays(self._tried(setups, lanes, t), left)
 
     def _is_worth_its_compilation(self, setups: Setup, lanes: StepLane, left: float) -> bool:
         """True if the event loop need not be compiled, or is worth it, by the comparisons left in
@@ -185,21 +198,22 @@ class SkipHeuristic:
             turns.append(each[..., first - start :])
         return np.concatenate(turns, axis=-1)
 
-    def _pays(self, turns: np.ndarray) -> bool:
-        """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than a step.
+    def _pays(self, turns: np.ndarray, left: float) -> bool:
+        """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than steps in
+        the comparisons that are left.
 
         A slot whose seed is done takes the next one, so that the mean over seeds counts; the last
         ones go through fewer and fewer slots.
         """
-        numbers, slowest = self._job.slot_numbers, np.sort(turns, axis=-1)[..., ::-1]
+        numbers, turns = self._job.slot_numbers, turns * left + FIRST_TURNS
+        slowest = np.sort(turns, axis=-1)[..., ::-1]
         now = np.mean(turns, axis=-1) * self._job.lanes / numbers[0]  # when no seed waits
-        cost = numbers[0] * now
+        cost = (numbers[0] + FLOOR) * now
         for number, fewer in zip(numbers, [*numbers[1:], 0], strict=True):
-            is_few = number < numbers[0] and number < 2 * events.FEW_SLOTS
-            each = number * (FEW_COST if is_few else 1.0)
             end = np.maximum(now, slowest[..., fewer])
-            cost, now = cost + each * (end - now), end
-        return float(np.max(cost)) * self._cost < self._job.lanes
+            cost, now = cost + (number + FLOOR) * (end - now), end
+        spent = float(np.max(cost)) + HOST * self._job.lanes / self._each
+        return self._cost * spent < (self._job.lanes + FLOOR) * left
 
 
 def _taken(values: np.ndarray, order: np.ndarray) -> np.ndarray:

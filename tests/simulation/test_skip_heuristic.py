@@ -37,18 +37,26 @@ def test_few_seeds_may_be_slow(slow, pays):
     """A slot-turn a comparison: 16 of 128 seeds in as many slots at the end, not 34 in 64."""
     turns = np.full(128, 0.01)
     turns[:slow] = 1.0
-    assert _settling(lanes=128, slots=64)._pays(turns) == pays
+    assert _settling(lanes=128, slots=64)._pays(turns, 1e6) == pays
 
 
-def test_the_mean_counts_where_all_seeds_are_alike():
-    settling = _settling(lanes=128, slots=64)
-    assert settling._pays(np.full(128, 0.33))
-    assert not settling._pays(np.full(128, 0.34))
+@pytest.mark.parametrize(("rate", "pays"), [(0.29, True), (0.31, False)])
+def test_the_mean_counts_where_all_seeds_are_alike(rate, pays):
+    """Two turns of 64 + 16 slots at 3 steps each, beside steps of 128 + 16 lanes."""
+    assert _settling(lanes=128, slots=64)._pays(np.full(128, rate), 1e7) == pays
 
 
 @pytest.mark.parametrize(("rate", "pays"), [(0.32, True), (0.34, False)])
 def test_one_slow_seed_counts_where_no_slots_are_fewer(rate, pays):
-    assert _settling(lanes=8, slots=8)._pays(np.array([0.01] * 7 + [rate])) == pays
+    settling = _settling(lanes=8, slots=8)
+    assert settling._pays(np.array([0.01] * 7 + [rate]), 1e7) == pays
+
+
+@pytest.mark.parametrize(("left", "pays"), [(1_300, False), (1_310, True)])
+def test_entering_the_loop_must_pay_too(left, pays):
+    """2^18 / 5 turns of a slot, and twice 64 turns of 64 + 16 slots, at 3 steps each: as much as
+    1,306 steps of 128 + 16 lanes."""
+    assert _settling(lanes=128, slots=64)._pays(np.zeros(128), left) == pays
 
 
 def test_looks_become_rarer_and_do_not_depend_on_when_they_are_asked_for():
@@ -59,3 +67,10 @@ def test_looks_become_rarer_and_do_not_depend_on_when_they_are_asked_for():
     assert max(np.diff(looks) / np.maximum(looks[1:], 8192)) <= 1 / 8
     for before, after in itertools.pairwise(looks):
         assert settling.following(after - 1) == settling.following(before) == after
+
+
+def test_no_look_where_a_trial_costs_too_much_of_what_is_left():
+    """32 trials of 8 lanes cost 160,352 steps: 32 turns and 2^16 / 8 / 5, at 3 each."""
+    settling = _settling(lanes=8, slots=8)
+    assert settling.following(786_431) == 786_432
+    assert settling.following(786_432) == 10**6
