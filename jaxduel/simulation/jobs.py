@@ -15,6 +15,9 @@ from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.devices import is_on_cpu
 from jaxduel.simulation.tallies import Tallies
 
+CALL_SECONDS = 0.5
+"""Longest time of a call of a loop over time, about: a call cannot be interrupted."""
+
 
 class Recorded(NamedTuple):
     """Records of a finished block, computed, maybe still on the device. With stacked cells, each

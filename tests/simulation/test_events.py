@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.simulation import blocks, events, skip_heuristic
+from jaxduel.simulation import event_blocks, events, skip_heuristic
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.memory_maps import forget_programs
 from jaxduel.simulation.run import prepare, run_prepared
@@ -26,7 +26,8 @@ def early_and_crowded(monkeypatch):
     monkeypatch.setattr(skip_heuristic, "TRIAL", 40)
     monkeypatch.setattr(skip_heuristic, "WORTH", 0)
     monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 0.0)
-    monkeypatch.setattr(blocks, "TURNS_PER_CALL", 7)
+    monkeypatch.setattr(event_blocks, "TURNS_PER_CALL", 7)
+    monkeypatch.setattr(event_blocks, "FEWEST_TURNS", 7)
     monkeypatch.setattr(skip_heuristic, "NARROW", 0)
     monkeypatch.setattr(events, "MOST_SLOTS", 3)
 
@@ -87,7 +88,7 @@ def test_slots_chunks_devices_and_other_seeds_do_not_change_a_bit(monkeypatch):
     assert np.array_equal(usual.plays[:5], _simulate(policy, MSLR5, num_seeds=5).plays)
     two = _simulate(policy, MSLR5, devices=jax.devices())
     assert np.array_equal(usual.plays, two.plays)
-    monkeypatch.setattr(blocks, "TURNS_PER_CALL", 64)
+    monkeypatch.setattr(event_blocks, "TURNS_PER_CALL", 64)
     assert np.array_equal(usual.plays, _simulate(policy, MSLR5).plays)
     others = [2, 3, 5, 80, 201, 202, 640, 1001, 3000, 4000]
     moved = _simulate(policy, MSLR5, checkpoints=others)
@@ -115,8 +116,9 @@ def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
     moved = _moves(monkeypatch)
     monkeypatch.setattr(events, "MOST_SLOTS", 4)
     monkeypatch.setattr(events, "FEW_SLOTS", 2)
-    monkeypatch.setattr(blocks, "TAIL_SECONDS", 1e-9)
-    monkeypatch.setattr(blocks, "TURNS_PER_CALL", 8)
+    monkeypatch.setattr(event_blocks, "TAIL_SECONDS", 1e-9)
+    monkeypatch.setattr(event_blocks, "TURNS_PER_CALL", 8)
+    monkeypatch.setattr(event_blocks, "MOST_TURNS", 8)
     for policy, plays in zip(policies, usual, strict=True):
         assert np.array_equal(_simulate(policy, MSLR5).plays, plays)
     assert moved
@@ -130,9 +132,11 @@ def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
 
 @pytest.fixture
 def beginnings(monkeypatch):
-    """When the event loop began, block by block, at a cost of three steps a turn; after trials."""
+    """When the event loop began, block by block, at a cost of three steps a turn and nothing else;
+    after trials, which may take as long as they like."""
     monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 3.0)
-    monkeypatch.setattr(skip_heuristic, "TRIALS_PART", 0)  # trials may take as long as they like
+    for name in ("FLOOR", "FIRST_TURNS", "HOST", "TRIALS_PART"):
+        monkeypatch.setattr(skip_heuristic, name, 0)
     times, trials, begin = [], [], events.begin
 
     def watched(cell, setups, steps, t, recorded, **settings):
@@ -154,6 +158,7 @@ def test_a_long_run_costs_its_informative_comparisons(delay, each, monkeypatch):
     """One turn each; one more with what is between it and the time when its outcome is told."""
     turns = []
     advance = events.advance
+    monkeypatch.setattr(event_blocks, "MOST_TURNS", 7)
     monkeypatch.setattr(
         events, "advance", lambda *a, **k: turns.append(int(a[2])) or advance(*a, **k)
     )
@@ -166,7 +171,9 @@ def test_a_long_run_costs_its_informative_comparisons(delay, each, monkeypatch):
     assert (result.plays[..., 0] == awake).all()
     assert (result.plays[..., 1] == 2 * np.array(times) - awake).all()
     # 21 informative comparisons and a last run for each of 8 seeds in 3 slots
-    played = sum(number for number in turns if number == blocks.TURNS_PER_CALL)  # not in trials
+    played = sum(
+        number for number in turns if number == event_blocks.TURNS_PER_CALL
+    )  # not in trials
     assert played <= each * 3 * 22 + 3 * 7
 
 
@@ -281,7 +288,7 @@ def test_the_last_seeds_of_a_narrow_block_move_to_few_slots(monkeypatch):
     usual = _simulate(policy, MSLR5).plays
     moved = _moves(monkeypatch)
     monkeypatch.setattr(events, "FEW_SLOTS", 2)
-    monkeypatch.setattr(blocks, "TAIL_SECONDS", 1e-9)
+    monkeypatch.setattr(event_blocks, "TAIL_SECONDS", 1e-9)
     assert np.array_equal(_simulate(policy, MSLR5).plays, usual)
     assert moved
     assert set(moved) <= {(8, 4), (4, 2), (8, 2)}
@@ -330,3 +337,18 @@ def test_a_run_of_several_arms_is_shared_among_them():
     assert (np.abs(spread[[0, 1, 2, 4]] - 1) <= 4.5 / np.sqrt(2 * 400)).all()
     independent = np.corrcoef(share[:, [0, 1, 2, 4]].T) - np.eye(4)
     assert (np.abs(independent) <= 4.5 / 20).all()
+
+
+@pytest.mark.parametrize(
+    ("turns", "idle", "seconds", "following"),
+    [
+        (64, 0.0, 0.1, 128),
+        (64, 0.1, 0.1, 64),
+        (64, 0.3, 0.1, 32),
+        (64, 0.0, 0.6, 32),
+        (512, 0.0, 0.1, 512),
+        (7, 1.0, 0.1, 7),
+    ],
+)
+def test_calls_are_longer_where_few_slots_fall_idle(turns, idle, seconds, following):
+    assert event_blocks._next_turns(turns, idle, seconds) == following
