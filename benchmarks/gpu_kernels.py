@@ -64,8 +64,8 @@ class Loops:
         """A loop's function, its arguments for few lanes, and the job's program."""
         job = self.jobs[loop == "turn"]
         if loop == "round":
-            setups, lanes = blocks.ROUNDS.start(job, 0)
-            return rounds.advance, (job.cell, setups, lanes, np.int32(64)), job.program
+            of_block, number = blocks.ROUNDS.start(job, 0), np.int32(64)
+            return rounds.advance, (job.cell, *of_block, number, number), job.program
         setups, lanes = blocks.STEPS.start(job, 0)
         timeless = job.cell._replace(checkpoints=None, points=None)
         numbers = np.int32(0), np.int32(_BEGUN)
@@ -83,10 +83,10 @@ class Loops:
         sharding = jax.sharding.SingleDeviceSharding(device)
 
         def shape(x, of_lanes):
-            wide = (self.lanes, *x.shape[1:]) if of_lanes else x.shape
+            wide = (self.lanes, *x.shape[1:]) if of_lanes and x.ndim else x.shape
             return jax.ShapeDtypeStruct(wide, x.dtype, sharding=sharding)
 
-        changing = 1 if loop == "turn" else 2  # the argument that the loop changes
+        changing = {"step": 2, "turn": 1, "round": 3}[loop]  # the argument that the loop changes
         shapes = [
             jax.tree.map(lambda x, i=i: shape(x, 1 <= i <= changing), argument)
             for i, argument in enumerate(arguments)

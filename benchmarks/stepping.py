@@ -104,11 +104,12 @@ class Batches:
 
     def timed(self):
         """Seconds of the rounds of a block, as `work_seconds` counts them, and their number."""
-        setups, lanes = jax.block_until_ready(blocks.ROUNDS.start(self.job, 0))
+        setups, keys, block = jax.block_until_ready(blocks.ROUNDS.start(self.job, 0))
+        number, chunk = np.int32(self.job.seeds), np.int32(64)
         before, finished = work_seconds(), False
         while not finished:
-            lanes, finished, stuck = rounds.advance(
-                self.job.cell, setups, lanes, np.int32(64), program=self.job.program
+            block, finished, stuck = rounds.advance(
+                self.job.cell, setups, keys, block, number, chunk, program=self.job.program
             )
             assert not stuck
-        return work_seconds() - before, int(lanes.round.max())
+        return work_seconds() - before, int(block.lanes.round.max())

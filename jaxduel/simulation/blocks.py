@@ -18,9 +18,9 @@ from jaxduel.interrupts import Workers
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.policies.registry import is_of_package
 from jaxduel.simulation import ballots, rounds, steps
-from jaxduel.simulation.cells import Cell, Program, each_lane
+from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.compilation_cache import warn_of_failure
-from jaxduel.simulation.compiling import compiled_once, shared
+from jaxduel.simulation.compiling import shared
 from jaxduel.simulation.devices import Device, placed
 from jaxduel.simulation.event_blocks import run_events
 from jaxduel.simulation.jobs import CALL_SECONDS, Job, Recorded
@@ -43,9 +43,9 @@ class Runner(NamedTuple):
     """A loop over time for blocks: its start and its run."""
 
     start: Callable[[Job, int], Any]
-    """Setups and lanes of the block whose first seed has that index."""
+    """The block whose first seed has that index: its setups, and what changes as it runs."""
     shapes: Callable[[Job], Any]
-    """Shapes of a block of one lane."""
+    """Shapes of a lane."""
     run: Callable[[Job, int], Recorded | None]
     """Runs that block to its horizon; None if `Job.stop` was set before."""
     compile: Callable[[Job], Any]
@@ -151,22 +151,27 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:
     """Runs a block of a policy that commits to batches."""
-    setups, lanes = ROUNDS.start(job, first)
-    finished = False
+    setups, keys, block = ROUNDS.start(job, first)
+    number = np.int32(min(job.seeds, job.first_seed + job.num_seeds - first))
+    chunk, ticked, finished = np.int32(ROUNDS_PER_CALL), 0, False
     while not finished:
         if job.stop.is_set():
             return None
-        chunk = np.int32(ROUNDS_PER_CALL)
-        lanes, finished, stuck = rounds.advance(job.cell, setups, lanes, chunk, program=job.program)
-        job.tick(0)  # compilation is over
+        block, finished, stuck = rounds.advance(
+            job.cell, setups, keys, block, number, chunk, program=job.program
+        )
+        ended = int(np.min(np.asarray(block.following))) - job.lanes
+        progress = job.amount * ended // job.seeds
+        job.tick(progress - ticked)  # compilation is over
+        ticked = progress
         if stuck:
             raise InputError(
                 f"{type(job.cell.policy).__name__} committed to nothing before the horizon; "
                 "simulate to a horizon that it reaches."
             )
-    job.tick(job.amount)
-    record = of_problem(setups, lanes.record)
-    return Recorded(record, lanes.batches, ballots.recorded(setups, lanes.ballots))
+    job.tick(job.amount - ticked)
+    record = of_problem(setups, block.record)
+    return Recorded(record, block.batches, ballots.recorded(setups, block.lanes.ballots))
 
 
 def _compile_steps(job: Job) -> None:
@@ -182,8 +187,8 @@ def _compile_steps(job: Job) -> None:
 
 def _compile_rounds(job: Job) -> None:
     """Compiles the round loop."""
-    setups, lanes = _shapes(ROUNDS.start(job, job.first_seed))
-    rounds.advance.compile(job.cell, setups, lanes, np.int32(0), program=job.program)
+    of_block, number = _shapes(ROUNDS.start(job, job.first_seed)), np.int32(0)
+    rounds.advance.compile(job.cell, *of_block, number, number, program=job.program)
 
 
 def _has_steps(cell: Cell, setups: Setup, lanes: steps.StepLane, program: Program) -> bool:
@@ -205,40 +210,46 @@ def _timeless(cell: Cell) -> Cell:
     return cell._replace(checkpoints=None, points=None)
 
 
-def _starter(
-    start: Callable[..., Any], needed: Callable[[Cell], Cell]
-) -> tuple[Callable[[Job, int], Any], Callable[[Job], Any]]:
-    """`start` of a loop, for all lanes of a block in one compiled call, and `Runner.shapes`."""
-
-    @compiled_once(name=f"{start.__module__}.{start.__qualname__}", static_argnames="program")
-    def started(cell: Cell, arms: jax.Array, keys: jax.Array, *, program: Program) -> Any:
-        def one(cell: Cell, arms: jax.Array, key: jax.Array) -> Any:
-            return start(cell, arms, key, program)
-
-        return each_lane(one, program)(cell, arms, keys)
-
-    def of_block(job: Job, first: int) -> Any:
-        indices = np.arange(job.lanes, dtype=np.int32) + np.int32(first)
-        if job.program.stacked:
-            indices = np.broadcast_to(indices, (len(job.cell.checkpoints), job.lanes))
-        active = np.asarray(job.cell.policy.active_arms)
-        setups, keys = set_up(job.root, indices, active, job.program.shuffle)
-        lanes = started(needed(job.cell), setups.arms, keys, program=job.program)
-        return setups, placed(lanes, job.root)  # if `init` needs none of its arguments
-
-    def shapes(job: Job) -> Any:
-        cell, size = job.cell, (1,)
-        if job.program.stacked:
-            size = len(cell.checkpoints), 1
-        arms = jax.ShapeDtypeStruct((*size, cell.policy.num_arms), np.int32)
-        keys = jax.ShapeDtypeStruct(size, job.root.dtype)
-        return started.shapes(needed(cell), arms, keys, program=job.program)
-
-    return of_block, shapes
+def _set_up(job: Job, first: int, seeds: int) -> tuple[Setup, jax.Array]:
+    """Setups of the seeds from number `first` on, and their keys for first states."""
+    indices = np.arange(seeds, dtype=np.int32) + np.int32(first)
+    if job.program.stacked:
+        indices = np.broadcast_to(indices, (len(job.cell.checkpoints), seeds))
+    active = np.asarray(job.cell.policy.active_arms)
+    return set_up(job.root, indices, active, job.program.shuffle)
 
 
-STEPS = Runner(*_starter(steps.start, _timeless), _run_steps, _compile_steps)
-ROUNDS = Runner(*_starter(rounds.start, lambda cell: cell), _run_rounds, _compile_rounds)
+def _of_one_lane(job: Job) -> tuple[Any, Any]:
+    """Shapes of the arms and the keys of a block of one lane."""
+    size = (len(job.cell.checkpoints), 1) if job.program.stacked else (1,)
+    arms = jax.ShapeDtypeStruct((*size, job.cell.policy.num_arms), np.int32)
+    return arms, jax.ShapeDtypeStruct(size, job.root.dtype)
+
+
+def _start_steps(job: Job, first: int) -> tuple[Setup, steps.StepLane]:
+    """`Runner.start` of single comparisons or pulls."""
+    setups, keys = _set_up(job, first, job.lanes)
+    lanes = steps.begin(_timeless(job.cell), setups.arms, keys, program=job.program)
+    return setups, placed(lanes, job.root)  # if `init` needs none of its arguments
+
+
+def _start_rounds(job: Job, first: int) -> tuple[Setup, jax.Array, rounds.Block]:
+    """`Runner.start` of rounds, with the keys of the seeds for first states."""
+    setups, keys = _set_up(job, first, job.seeds)
+    block = rounds.begin(job.cell, setups.arms, keys, slots=job.lanes, program=job.program)
+    return setups, keys, placed(block, job.root)
+
+
+def _shapes_of_step(job: Job) -> steps.StepLane:
+    return steps.begin.shapes(_timeless(job.cell), *_of_one_lane(job), program=job.program)
+
+
+def _shapes_of_round(job: Job) -> rounds.RoundLane:
+    return rounds.begin.shapes(job.cell, *_of_one_lane(job), slots=1, program=job.program).lanes
+
+
+STEPS = Runner(_start_steps, _shapes_of_step, _run_steps, _compile_steps)
+ROUNDS = Runner(_start_rounds, _shapes_of_round, _run_rounds, _compile_rounds)
 
 
 @contextmanager
@@ -284,7 +295,7 @@ def run_blocks(
                     number = next(waiting, None)
                 if number is None:
                     return
-                record = runner.run(here, job.first_seed + number * job.lanes)
+                record = runner.run(here, job.first_seed + number * job.seeds)
                 with lock:
                     if record is not None and not over.is_set():
                         keep(number, record)

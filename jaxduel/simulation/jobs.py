@@ -39,8 +39,13 @@ class Job(NamedTuple):
     program: Program
     root: jax.Array
     first_seed: int
+    num_seeds: int
     lanes: int
+    """Seeds that run side by side, the width of compiled loops."""
+    seeds: int
+    """Seeds of a block: as many as lanes, or, of policies that play in rounds, more."""
     slots: int
+    """Seeds that run side by side while quiet runs are skipped."""
     tick: Callable[[int], Any]
     compiles: Callable[[], Any]
     stop: threading.Event

@@ -22,6 +22,8 @@ few, more do not lower it."""
 MULTIPLE = 4
 """Lanes of a block on a CPU are a multiple of this: numbers of seeds that hardly differ share
 programs, and few lanes have no seed."""
+SHARING = 8
+"""Most seeds of a block of rounds by its lanes: with more, hardly fewer lanes wait at its end."""
 REMAINDER = 0.25
 """Seeds left over, up to this part of a block, make no block of their own but widen the others."""
 NARROW_LANES, WIDEST_LANES = 1_024, 2**20
@@ -130,6 +132,16 @@ def default_lanes(
     while width < min(num_seeds, fitting):
         width *= 2
     return min(width, fitting)
+
+
+def block_seeds(lanes: int, num_seeds: int, devices: int) -> int:
+    """Seeds of a block of rounds on a CPU, which take the lanes one after another.
+
+    A power of two times the lanes, so that numbers of seeds share programs; so few that each device
+    has a block.
+    """
+    times = num_seeds // (lanes * devices)
+    return lanes * min(1 << max(times.bit_length() - 1, 0), SHARING)
 
 
 def most_lanes(lane: Any, points: int) -> int:

@@ -9,6 +9,8 @@ inside it follow from the plan.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -23,11 +25,11 @@ from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.instances import Instance
 from jaxduel.simulation.lanes import Setup
-from jaxduel.simulation.tallies import (
-    Tallies,
-    count,
-    no_tallies,
-)
+from jaxduel.simulation.tallies import Tallies, count, no_tallies
+
+EXCHANGED = 4
+"""A quarter of the slots must have ended before other seeds of the block take their places: loading
+costs about half a round of all slots."""
 
 
 class RoundLane(NamedTuple):
@@ -39,8 +41,26 @@ class RoundLane(NamedTuple):
     done: jax.Array  # () int32: comparisons or pulls made
     tallies: Tallies
     cursor: jax.Array  # () int32: checkpoints recorded
-    record: Tallies  # at the checkpoints; outcomes without those of the round that they lie in
     ballots: Ballots | None  # where votes are the clock
+
+
+class Seed(NamedTuple):
+    """The part of a seed that does not change while it runs."""
+
+    setup: Setup
+    instance: Instance  # of the policy's arms
+
+
+class Block(NamedTuple):
+    """The seeds of a block: S of them run side by side, in slots, and another one takes the place
+    of one that has ended. With stacked cells, each array has the cells in front."""
+
+    seeds: jax.Array  # (S,) int32: number in the block of the seed in each slot
+    lanes: RoundLane  # of the slots
+    following: jax.Array  # () int32: the next seed that has had no slot
+    record: Tallies  # (N, M, ...): at the checkpoints; outcomes without those of the round that
+    # they lie in
+    batches: jax.Array  # (N,) int32: rounds of each seed that held a comparison or pull
 
 
 def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> RoundLane:
@@ -52,54 +72,134 @@ def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> Roun
         done=jnp.int32(0),
         tallies=no_tallies(cell, program),
         cursor=jnp.int32(0),
-        record=no_tallies(cell, program, cell.checkpoints.shape[0]),
         ballots=no_ballots(cell, arms),
     )
 
 
-@compiled_once(lasting=True, static_argnames="program", donate_argnames="lanes")
+@compiled_once(static_argnames=("slots", "program"))
+def begin(cell: Cell, arms: jax.Array, keys: jax.Array, *, slots: int, program: Program) -> Block:
+    """A block before its first round, the first seeds in its slots; `arms` and `keys` are those of
+    all seeds."""
+
+    def empty(cell: Cell, *_: jax.Array) -> Tallies:
+        return no_tallies(cell, program, cell.checkpoints.shape[0])
+
+    cells = keys.shape[:-1]
+    return Block(
+        seeds=jnp.broadcast_to(jnp.arange(slots, dtype=jnp.int32), (*cells, slots)),
+        lanes=_starting(program)(cell, arms[..., :slots, :], keys[..., :slots]),
+        following=jnp.full(cells, slots, jnp.int32),
+        record=each_lane(empty, program)(cell, arms, keys),
+        batches=jnp.zeros(keys.shape, jnp.int32),
+    )
+
+
+@compiled_once(lasting=True, static_argnames="program", donate_argnames="block")
 def advance(
-    cell: Cell, setups: Setup, lanes: RoundLane, rounds: Any, *, program: Program
-) -> tuple[RoundLane, jax.Array, jax.Array]:
-    """Plays at most `rounds` more rounds of every lane.
+    cell: Cell,
+    setups: Setup,
+    keys: jax.Array,
+    block: Block,
+    number: jax.Array,
+    rounds: Any,
+    *,
+    program: Program,
+) -> tuple[Block, jax.Array, jax.Array]:
+    """Plays at most `rounds` more rounds of every slot.
+
+    Args:
+      cell: the cell.
+      setups, keys: of the block's seeds.
+      block: the block.
+      number: () int32, the first so many of its seeds are to run.
+      rounds: () int32.
+      program: the program.
 
     Returns:
-      The lanes; () bool, True if all have reached their horizon; () bool, True if one stopped short
-      of it, by committing to nothing.
+      The block; () bool, True if all seeds have reached their horizon; () bool, True if one stopped
+      short of it, by committing to nothing.
     """
     unfinished = each_lane(_is_unfinished, program)
+    play_round = each_lane(_play, program)
+    is_shared = block.seeds.shape != block.batches.shape
 
-    def seeing(cell: Cell, setup: Setup, _: RoundLane) -> Seed:
-        return Seed(setup, cell.instance.of_arms(setup.arms))
+    def seen(block: Block) -> Seed:
+        return each_lane(_seed, program)(cell, *_of(block.seeds, (setups, None)))
 
-    seeds = each_lane(seeing, program)(cell, setups, lanes)
+    def wait(block: Block) -> jax.Array:
+        """True for the cells with seeds that wait for a slot."""
+        return block.following < number if is_shared else jnp.zeros_like(block.following, bool)
 
-    def going(loop: tuple[jax.Array, RoundLane, jax.Array]) -> jax.Array:
-        turn, lanes, stuck = loop
-        return (turn < rounds) & jnp.any(unfinished(cell, setups, lanes)) & ~stuck
+    def going(loop: tuple[jax.Array, Block, Seed, jax.Array]) -> jax.Array:
+        turn, block, _, stuck = loop
+        left = jnp.any(wait(block)) | jnp.any(unfinished(cell, block.seeds, block.lanes))
+        return (turn < rounds) & left & ~stuck
+
+    def is_due(loop: tuple[Block, Seed]) -> jax.Array:
+        block = loop[0]
+        ended = ~unfinished(cell, block.seeds, block.lanes)
+        many = EXCHANGED * jnp.sum(ended, axis=-1, dtype=jnp.int32) >= ended.shape[-1]
+        return jnp.any(wait(block) & many)
+
+    def exchange(loop: tuple[Block, Seed]) -> tuple[Block, Seed]:
+        block = loop[0]
+        ended = ~unfinished(cell, block.seeds, block.lanes)
+        following = block.following[..., None] + jnp.cumsum(ended, axis=-1, dtype=jnp.int32) - 1
+        comes = ended & (following < number)
+        seeds = jnp.where(comes, following, block.seeds)
+        lanes = _starting(program)(cell, *_of(seeds, (setups.arms, keys)))
+        block = block._replace(
+            seeds=seeds,
+            lanes=jax.tree.map(partial(_where, comes), lanes, block.lanes),
+            following=block.following + jnp.sum(comes, axis=-1, dtype=jnp.int32),
+        )
+        return block, seen(block)
 
     def play(
-        loop: tuple[jax.Array, RoundLane, jax.Array],
-    ) -> tuple[jax.Array, RoundLane, jax.Array]:
-        turn, lanes, _ = loop
-        lanes, plays, empty = each_lane(_play, program)(cell, seeds, lanes)
-        stuck = jnp.any(empty & unfinished(cell, setups, lanes))
-        return turn + 1, _recorded(cell, plays, lanes, program), stuck
+        loop: tuple[jax.Array, Block, Seed, jax.Array],
+    ) -> tuple[jax.Array, Block, Seed, jax.Array]:
+        turn, block, seeds, _ = loop
+        if is_shared:
+            block, seeds = lax.while_loop(is_due, exchange, (block, seeds))
+        lanes, plays, empty = play_round(cell, seeds, block.lanes)
+        block = block._replace(lanes=lanes)
+        stuck = jnp.any(empty & unfinished(cell, block.seeds, lanes))
+        return turn + 1, _recorded(cell, plays, block, program), seeds, stuck
 
-    _, lanes, stuck = lax.while_loop(going, play, (jnp.int32(0), lanes, jnp.bool_(False)))
-    return lanes, ~jnp.any(unfinished(cell, setups, lanes)), stuck
+    loop = jnp.int32(0), block, seen(block), jnp.bool_(False)
+    _, block, _, stuck = lax.while_loop(going, play, loop)
+    left = jnp.any(wait(block)) | jnp.any(unfinished(cell, block.seeds, block.lanes))
+    return block, ~left, stuck
 
 
-def _is_unfinished(cell: Cell, _: Setup, lane: RoundLane) -> jax.Array:
+def _starting(program: Program) -> Callable[..., RoundLane]:
+    """`start` for all lanes."""
+    return each_lane(partial(start, program=program), program)
+
+
+def _seed(cell: Cell, setup: Setup, _: None) -> Seed:
+    return Seed(setup, cell.instance.of_arms(setup.arms))
+
+
+def _of(seeds: jax.Array, arrays: Any) -> Any:
+    """The entries of seeds, (S,), in arrays over all seeds of a block; of each cell."""
+
+    def take(seeds: jax.Array, x: jax.Array) -> jax.Array:
+        return x.at[seeds].get(mode="promise_in_bounds")
+
+    of_cells = jax.vmap(take) if seeds.ndim > 1 else take
+    return jax.tree.map(partial(of_cells, seeds), arrays)
+
+
+def _where(chosen: jax.Array, new: jax.Array, old: jax.Array) -> jax.Array:
+    """`new` in the lanes that are chosen."""
+    axes = tuple(range(chosen.ndim, new.ndim))
+    return jnp.where(jnp.expand_dims(chosen, axes), new, old)
+
+
+def _is_unfinished(cell: Cell, _: Any, lane: RoundLane) -> jax.Array:
     """True if a lane has not reached its horizon, nor its last checkpoint in votes: () bool."""
     return (lane.done < cell.checkpoints[-1]) & ~is_full(cell, lane.ballots)
-
-
-class Seed(NamedTuple):
-    """The part of a seed that does not change while it runs."""
-
-    setup: Setup
-    instance: Instance  # of the policy's arms
 
 
 class Played(NamedTuple):
@@ -156,17 +256,20 @@ def _rows(counts: jax.Array) -> int:
     return math.isqrt(len(counts))
 
 
-def _recorded(cell: Cell, played: Played, lanes: RoundLane, program: Program) -> RoundLane:
-    """The lanes with the checkpoints in the round just played, of all lanes one after another, as
-    many at a time as there are lanes."""
+def _recorded(cell: Cell, played: Played, block: Block, program: Program) -> Block:
+    """The block with the checkpoints in the round just played, of all slots one after another, as
+    many at a time as there are slots."""
     axes = 2 if program.stacked else 1
-    shape = lanes.cursor.shape
+    lanes, shape = block.lanes, block.seeds.shape
 
     def flat(x: jax.Array) -> jax.Array:
         return x.reshape(-1, *x.shape[axes:])
 
-    of_lanes, size = jax.tree.map(flat, played), lanes.cursor.size
-    cursors = lanes.cursor.ravel()
+    of_lanes, size = jax.tree.map(flat, played), block.seeds.size
+    record, seeds, cursors = jax.tree.map(flat, (block.record, block.seeds, lanes.cursor))
+    if program.stacked:
+        cells = jnp.repeat(jnp.arange(shape[0], dtype=jnp.int32), shape[1])
+        seeds += cells * block.batches.shape[1]
     number = jnp.maximum(of_lanes.reached - cursors, 0)
     ends = jnp.cumsum(number, dtype=jnp.int32)
     starts = ends - number
@@ -182,14 +285,18 @@ def _recorded(cell: Cell, played: Played, lanes: RoundLane, program: Program) ->
             return _tallied(of_lanes, lane, time)
 
         now = jax.vmap(tallied)(lane, time)
-        home = jnp.where(entry < ends[-1], lane, size)
+        home = jnp.where(entry < ends[-1], seeds[lane], block.batches.size)
         record = jax.tree.map(lambda x, new: x.at[home, at].set(new, mode="drop"), record, now)
         return first + size, record
 
-    start = (jnp.int32(0), jax.tree.map(flat, lanes.record))
-    _, record = lax.while_loop(lambda loop: loop[0] < ends[-1], turn, start)
-    record = jax.tree.map(lambda x: x.reshape(*shape, *x.shape[1:]), record)
-    return lanes._replace(cursor=lanes.cursor + number.reshape(shape), record=record)
+    _, record = lax.while_loop(lambda loop: loop[0] < ends[-1], turn, (jnp.int32(0), record))
+    batches = block.batches.ravel().at[seeds].set(lanes.batches.ravel(), mode="promise_in_bounds")
+    whole = block.batches.shape
+    return block._replace(
+        lanes=lanes._replace(cursor=lanes.cursor + number.reshape(shape)),
+        record=jax.tree.map(lambda x: x.reshape(*whole, *x.shape[1:]), record),
+        batches=batches.reshape(whole),
+    )
 
 
 def _tallied(of_lanes: Played, lane: jax.Array, time: jax.Array) -> Tallies:

@@ -34,6 +34,7 @@ from jaxduel.simulation.lanes import (
     ARRAY_BYTES,
     NARROW_LANES,
     ROUND_BYTES,
+    block_seeds,
     default_lanes,
     most_lanes,
 )
@@ -76,7 +77,9 @@ def job_of(
             among=among,
         ),
         root=root_key(settings.seed, settings.prng) if roots is None else jnp.stack(roots),
+        num_seeds=settings.num_seeds,
         lanes=1,
+        seeds=1,
         slots=1,
         tick=lambda _: None,
         compiles=lambda: None,
@@ -89,6 +92,9 @@ def job_of(
             share = -(-share // len(devices))
         array_bytes = ROUND_BYTES if runner is blocks.ROUNDS else ARRAY_BYTES
         lanes = default_lanes(shapes, points, platform, memory, share, array_bytes)
+        if runner is blocks.ROUNDS and platform == "cpu" and settings.poll is None:
+            seeds = block_seeds(lanes, share, len(devices))
+            return _with_lanes(job, lanes, platform)._replace(seeds=seeds)
     elif lanes > NARROW_LANES:
         shapes = runner.shapes(job)
         if lanes > (most := most_lanes(shapes, points)):
@@ -104,7 +110,7 @@ def _skips(checked: CheckedCell, settings: Settings) -> bool:
 
 def _with_lanes(job: Job, lanes: int, platform: str) -> Job:
     """The job in blocks of so many lanes."""
-    return job._replace(lanes=lanes, slots=events.slots_for(lanes, platform))
+    return job._replace(lanes=lanes, seeds=lanes, slots=events.slots_for(lanes, platform))
 
 
 def _devices(settings: Settings) -> list[Device]:
@@ -182,7 +188,7 @@ def run_prepared(
       prepared: the cells.
       settings: those that they were prepared with; others may be `num_seeds`, `first_seed`,
         `devices`, `part` and `stop`.
-      keep: takes each finished block of lanes, as soon as it is finished: the number of its first
+      keep: takes each finished block, as soon as it is finished: the number of its first
         seed, from 0, and its record, padding included.
 
     Returns:
@@ -194,8 +200,12 @@ def run_prepared(
     """
     _GUARD.make_room()
     checked, job = prepared.checked, prepared.job
-    job = job._replace(first_seed=settings.first_seed, stop=settings.stop or threading.Event())
-    num_blocks = -(-settings.num_seeds // job.lanes)
+    job = job._replace(
+        first_seed=settings.first_seed,
+        num_seeds=settings.num_seeds,
+        stop=settings.stop or threading.Event(),
+    )
+    num_blocks = -(-settings.num_seeds // job.seeds)
     warn_if_idle(settings.devices, num_blocks)
     with interrupts.stops(job.stop), _progress(checked, settings) as shown:
         steps = num_blocks * job.amount
@@ -205,9 +215,9 @@ def run_prepared(
             job,
             num_blocks,
             _devices(settings),
-            lambda number, record: keep(number * job.lanes, record),
+            lambda number, record: keep(number * job.seeds, record),
         )
-    done = min(finished * job.lanes, settings.num_seeds)
+    done = min(finished * job.seeds, settings.num_seeds)
     stopped = settings.stop is not None and settings.stop.is_set()
     if done == 0 or (done < settings.num_seeds and stopped):
         raise KeyboardInterrupt

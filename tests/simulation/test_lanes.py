@@ -38,8 +38,7 @@ def lane_of(name, num_arms, cells=None):
     given = run.Settings(lanes=1)
     checked = [run.CheckedCell(policy, problem, 1000, None, given)] * (cells or 1)
     job = run.job_of(checked, given, stacked=cells is not None)
-    runner = blocks.runner_for(checked[0].kind)
-    shapes = jax.eval_shape(lambda: runner.start(job, 0)[1])
+    shapes = blocks.runner_for(checked[0].kind).shapes(job)
     return shapes, job.cell.checkpoints.shape[-1]
 
 

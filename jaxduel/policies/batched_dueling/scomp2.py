@@ -23,11 +23,10 @@ from jaxduel.policies.batched_dueling.rounds import (
     beaten_in_round,
     commit,
     comparisons_per_pair,
-    evidence_between,
     evidence_of_losses,
     keep_survivors,
     kl_threshold,
-    losers,
+    losers_by_kl,
     margin,
     round_means,
     terms_of,
@@ -58,8 +57,8 @@ class SCOMP2State(NamedTuple):
     cyclic: jax.Array  # () bool: the last elimination would have left no arm
 
 
-_TOGETHER = 64
-"""Lanes that choose a candidate together."""
+_TOGETHER = 1024
+"""Lanes that choose a candidate together, times arms."""
 
 CANDIDATES = ("kept", "redrawn")
 
@@ -143,8 +142,9 @@ class SCOMP2(SeededSettings):
 
         u = uniform23(bits(key, ()))
         seeds = state.seeds
+        together = -(-_TOGETHER // self.num_arms)
         undefeated = compacted_cond(
-            _undefeated, choosing, seeds, outcome, gamma, is_light=True, together=_TOGETHER
+            _undefeated, choosing, seeds, outcome, gamma, is_light=True, together=together
         )
         candidate = masked_choice(jnp.where(jnp.any(undefeated), undefeated, seeds), u)
         if self.candidate == "kept":
@@ -194,8 +194,7 @@ class SCOMP2(SeededSettings):
         # other pairs are as in the round before, where their losers went
         with_candidate, among_seeds = self._pairs(state)
         changed = with_candidate | among_seeds | (all_pairs(state.active) & state.cyclic)
-        evidence = evidence_between(wins, changed & ~choosing)
-        return losers(evidence, kl_threshold(self, state.terms))
+        return losers_by_kl(wins, changed & ~choosing, kl_threshold(self, state.terms))
 
     def _judged(
         self,
