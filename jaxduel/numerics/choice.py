@@ -6,8 +6,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics.lanes_last import first_true, lanes_last, largest
+from jaxduel.numerics.lanes_last import lanes_last
 from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.reductions import largest, least
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import bits
 
@@ -77,7 +78,9 @@ def first_largest(values: jax.Array) -> jax.Array:
     """
     if for_accelerator() or len(values) <= _FEW:
         return lax.argmax(values, 0, jnp.int32)
-    return _first_largest(values)
+    values = materialize(values, values[0] != values[0])  # never: it is no NaN
+    places = lax.iota(jnp.int32, len(values))
+    return least(jnp.where(values == largest(values), places, len(values)))
 
 
 def first_least(values: jax.Array) -> jax.Array:
@@ -86,23 +89,20 @@ def first_least(values: jax.Array) -> jax.Array:
 
 
 @lanes_last
-def _first_largest(values: jax.Array) -> jax.Array:
-    """`first_largest` of (K, ...)."""
-    one = values.ravel()[0]
-    values = materialize(values, one != one)  # never: it is no NaN
-    return first_true(values == largest(values, -jnp.inf))
-
-
-@lanes_last
 def pack_bits(mask: jax.Array) -> jax.Array:
     """The bits of a (K, ...) mask in words, lowest index in the lowest bit: (ceil(K / 32), ...)
     uint32."""
     num, *rest = mask.shape
     width = min(num, _WORD)
-    padded = jnp.pad(mask, [(0, -num % width), *((0, 0) for _ in rest)])
-    parts = padded.reshape(-1, width, *rest).astype(jnp.uint32)
-    shifted = parts << lax.broadcasted_iota(jnp.uint32, parts.shape, 1)
-    return jnp.sum(shifted, axis=1, dtype=jnp.uint32)
+    whole = num // width * width  # the rest apart: XLA's loops do not vectorize where they pad
+    parts = mask[:whole].reshape(-1, width, *rest), mask[None, whole:]
+    return jnp.concatenate([_words(part) for part in parts if part.size > 0])
+
+
+def _words(parts: jax.Array) -> jax.Array:
+    """The words of the bits along the second axis: (W, ...) uint32."""
+    places = lax.broadcasted_iota(jnp.uint32, parts.shape, 1)
+    return jnp.sum(parts.astype(jnp.uint32) << places, axis=1, dtype=jnp.uint32)
 
 
 def _prefix_sums(counts: jax.Array) -> list[jax.Array]:

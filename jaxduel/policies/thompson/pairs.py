@@ -8,13 +8,15 @@ then find their coin by a shift, in place of a transposed read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.reductions import add_rows
 from jaxduel.numerics.target import for_accelerator
 
 _WORD = 32
@@ -74,7 +76,8 @@ def losses_of(coins: jax.Array, active: jax.Array) -> jax.Array:
     turned = (row > column) & (num - 1 - row > row)  # the others have another coin
     first, last = active[:half], active[::-1][:half]
     coins = lax.optimization_barrier(coins) if for_accelerator() else coins
-    columns, rows = _words(coins), _words(~coins.T)
+    columns = materialize(_words(coins, add_rows), ~jnp.any(active))
+    rows = _words(~coins.T)
 
     def lost(words: list[jax.Array], which: np.ndarray, others: jax.Array) -> jax.Array:
         among = _words(jnp.asarray(which) & others[:, None])
@@ -90,12 +93,22 @@ def losses_of(coins: jax.Array, active: jax.Array) -> jax.Array:
     return upright + (lost(columns, turned, last) + by_row[1])[::-1]
 
 
-def _words(mask: jax.Array) -> list[jax.Array]:
-    """The bits of each column of an (N, M) mask: ceil(N / 32) words, (M,) uint32."""
+def _sum(values: jax.Array) -> jax.Array:
+    return jnp.sum(values, axis=0, dtype=values.dtype)
+
+
+def _words(mask: jax.Array, add: Callable[[jax.Array], jax.Array] = _sum) -> list[jax.Array]:
+    """The bits of each column of an (N, M) mask: ceil(N / 32) words, (M,) uint32.
+
+    Args:
+      mask: the mask.
+      add: the sum of columns: `add_rows` where a mask lies in memory by rows, and the words stay
+        in memory; fused with other work, or of a transposed mask, it takes longer than `_sum`.
+    """
     num = len(mask)
     bits = np.uint32(1) << np.arange(num, dtype=np.uint32)[:, None] % _WORD
     return [
-        jnp.sum(jnp.where(mask[at], bits[at], 0), axis=0, dtype=jnp.uint32)
+        add(jnp.where(mask[at], bits[at], jnp.uint32(0)))
         for at in (slice(first, first + _WORD) for first in range(0, num, _WORD))
     ]
 

@@ -23,6 +23,7 @@ from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.coins import bernoulli_from_tail
 from jaxduel.numerics.marked import where_marked
 from jaxduel.numerics.masked_beta import logits_above_half
+from jaxduel.numerics.reductions import count_rows
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform
 from jaxduel.policies.base import Duel, Feedback
@@ -151,8 +152,8 @@ def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
 
     Column sums, of the losses of the others: summing rows costs several times as much.
     """
-    others = ~np.eye(len(active), dtype=bool) & active[:, None]
-    return jnp.where(active, jnp.sum(others & ~wins, axis=0, dtype=jnp.int32), -1)
+    others = jnp.asarray(~np.eye(len(active), dtype=bool)) & active[:, None]
+    return jnp.where(active, count_rows(others & ~wins), -1)
 
 
 def possible_winners(state: ThompsonState, bound: jax.Array, active: jax.Array) -> jax.Array:
@@ -161,7 +162,7 @@ def possible_winners(state: ThompsonState, bound: jax.Array, active: jax.Array) 
     u_ij = mu_ij + sqrt(bound / n_ij) > 1/2 if j does not lead against i by bound or more. Nobody
     leads before the first comparison, where u_ij = 2 ("x / 0 := 1").
     """
-    unrefuted = jnp.sum(state.lead < bound, axis=0, dtype=jnp.int32)
+    unrefuted = count_rows(state.lead < bound)
     return active & (unrefuted == jnp.max(jnp.where(active, unrefuted, -1)))
 
 
