@@ -7,7 +7,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxduel.numerics.target import for_accelerator
 from jaxduel.policies.base import Duel
+
+_FEW = 8
+"""Up to so many counts a CPU adds to all of them faster than it finds the one."""
 
 
 class DuelResult(NamedTuple):
@@ -32,6 +36,20 @@ def duel_result(duel: Duel, outcome: jax.Array) -> DuelResult:
 def add_result(wins: jax.Array, learnt: DuelResult) -> jax.Array:
     """The (K, K) win counts after one duel."""
     return wins.at[learnt.winner, learnt.loser].add(learnt.amount, mode="promise_in_bounds")
+
+
+def add_at(counts: jax.Array, arm: jax.Array, amount: jax.Array) -> jax.Array:
+    """Counts with an amount added to one of them.
+
+    Args:
+      counts: (K,) int32.
+      arm: () int32.
+      amount: () int32 or bool.
+    """
+    amount = amount.astype(counts.dtype)
+    if for_accelerator() or len(counts) <= _FEW:
+        return counts + jnp.where(jnp.arange(len(counts), dtype=jnp.int32) == arm, amount, 0)
+    return counts.at[arm].add(amount, mode="promise_in_bounds")
 
 
 def tally_of(wins: jax.Array) -> jax.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,9 +13,13 @@ from jax import lax
 from jaxduel.display import value_text
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.choice import first_least
+from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.reductions import largest, least
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_horizon
+from jaxduel.policies.counts import add_at
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -99,13 +104,14 @@ class BTM:
     def act(self, state: BTMState, key: Key) -> Duel:
         """b and b'."""
         tie, pick = uniforms(key, 2)
-        fewest = jnp.min(jnp.where(state.working, state.num_played, jnp.iinfo(jnp.int32).max))
+        fewest = _fewest(state.num_played, state.working)
         left = masked_choice(state.working & (state.num_played == fewest), tie)
         opponents = state.working
         if not self.self_comparisons:
             others = opponents & (jnp.arange(self.num_arms, dtype=jnp.int32) != left)
             opponents = jnp.where(jnp.any(others), others, opponents)
-        return Duel(left, masked_choice(opponents, pick))
+        plan = Duel(left, masked_choice(opponents, pick))
+        return materialize(plan, left < 0)  # else found anew as often as it is read
 
     def update(self, state: BTMState, plan: Duel, outcome: jax.Array, key: Key) -> BTMState:
         """Enters the outcome into b's record, then removes at most one arm."""
@@ -117,23 +123,21 @@ class BTM:
         played = state.played.at[left, right].add(counts, mode=mode)
         won = state.won.at[left, right].add(wins, mode=mode)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        num_played = state.num_played + jnp.where(arms == left, counts, 0)
-        num_won = state.num_won + jnp.where(arms == left, wins, 0)
+        num_played = add_at(state.num_played, left, counts)
+        num_won = add_at(state.num_won, left, wins)
 
         score = jnp.where(num_played > 0, num_won / jnp.maximum(num_played, 1), 0.5)
         lowest = jnp.where(state.working, score, jnp.inf)
         worst = first_least(lowest)
-        highest = jnp.max(jnp.where(state.working, score, -jnp.inf))
-        fewest = jnp.min(jnp.where(state.working, num_played, jnp.iinfo(jnp.int32).max))
+        highest = largest(jnp.where(state.working, score, -jnp.inf))
+        fewest = _fewest(num_played, state.working)
         radius = self._radius(fewest)
         beaten = several & (lowest[worst] + radius <= highest - radius)
-        return BTMState(
-            working=state.working & ~(beaten & (arms == worst)),
-            played=played,
-            won=won,
-            num_played=num_played - jnp.where(beaten, played[:, worst], 0),
-            num_won=num_won - jnp.where(beaten, won[:, worst], 0),
+        num_played, num_won = compacted_cond(
+            _without, beaten, (num_played, num_won), worst, table=(played, won)
         )
+        working = state.working & ~(beaten & (arms == worst))
+        return BTMState(working, played, won, num_played, num_won)
 
     def quiet(self, state: BTMState, limit: jax.Array, key: Key) -> tuple[BTMState, Quiet]:
         """All comparisons to come, once one arm is left: it plays itself, with no record.
@@ -161,3 +165,23 @@ class BTM:
         n = jnp.maximum(fewest, 1).astype(jnp.float32)
         radius = self.scale * self.gamma**2 * jnp.sqrt(log_inverse_delta / n)
         return jnp.where(fewest > 0, radius, 1.0)
+
+
+def _without(
+    counts: tuple[jax.Array, jax.Array],
+    worst: jax.Array,
+    records: Callable[[jax.Array, jax.Array], tuple[jax.Array, jax.Array]],
+) -> tuple[jax.Array, jax.Array]:
+    """n_b and w_b without the comparisons with one arm."""
+    arms = jnp.arange(len(counts[0]), dtype=jnp.int32)
+    played, won = records(arms, worst)
+    return counts[0] - played, counts[1] - won
+
+
+def _fewest(num_played: jax.Array, working: jax.Array) -> jax.Array:
+    """The least n_b of the working arms: () int32.
+
+    By bits, as a CPU's compiler makes branches of a `where` that a minimum reads.
+    """
+    missing = (working.astype(jnp.int32) - 1) & jnp.iinfo(jnp.int32).max
+    return least(num_played | missing)

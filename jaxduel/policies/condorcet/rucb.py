@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -12,8 +11,8 @@ import jax.numpy as jnp
 from jaxduel.numerics import masked_choice
 from jaxduel.numerics.choice import pack_bits
 from jaxduel.numerics.crossing import count_while_true
-from jaxduel.numerics.lanes_last import lanes_last, largest
 from jaxduel.numerics.memory import materialize
+from jaxduel.numerics.reductions import largest
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies import arm_sets
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
@@ -28,11 +27,6 @@ from jaxduel.policies.counts import (
 )
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
-
-_SHORT = 64
-"""Most arms of rows that are searched side by side, with the lanes last: longer ones take less time
-one after the other."""
-_largest_by_lanes = lanes_last(partial(largest, floor=-jnp.inf))
 
 
 class RUCBState(NamedTuple):
@@ -132,7 +126,7 @@ class RUCB:
         won, lost = state.tally[left]
         upper = upper_bounds(lost, won, explore, self.unseen)
         upper = jnp.where(self.active_arms & (arms != left), upper, -jnp.inf)
-        rival = masked_choice(upper == _largest(upper), tie)
+        rival = masked_choice(upper == largest(upper), tie)
         right = jnp.where(self._certainty(won, lost, left) > explore, left, rival)
         return Duel(left, materialize(right, right < 0))  # else recomputed as often as it is read
 
@@ -177,7 +171,7 @@ class RUCB:
         """The bound on alpha log t below which u_jc < 1/2 for all other j, for c = `arm`, which
         `won` and `lost` against them."""
         others = self.active_arms & (jnp.arange(self.num_arms, dtype=jnp.int32) != arm)
-        return -_largest(jnp.where(others, -lead_of(won, lost), -jnp.inf))
+        return -largest(jnp.where(others, -lead_of(won, lost), -jnp.inf))
 
     def _candidates(self, state: RUCBState, explore: jax.Array) -> tuple[jax.Array, jax.Array]:
         """C as a set of bits (all arms where it is empty) and the element of B, or -1."""
@@ -192,10 +186,4 @@ class RUCB:
 def _doubt(lead: jax.Array) -> jax.Array:
     """max_j n_ij (1/2 - mu_ij)^2 over opponents ahead of i, from `lead_of` its counts, (..., K); it
     never falls with a loss."""
-    return jnp.maximum(_largest(-lead), 0.0)
-
-
-def _largest(values: jax.Array) -> jax.Array:
-    """The largest number of each row, (..., K), of at most two axes."""
-    by_lanes = values.shape[-1] <= _SHORT
-    return _largest_by_lanes(values.T) if by_lanes else jnp.max(values, axis=-1)
+    return jnp.maximum(largest(-lead), 0.0)

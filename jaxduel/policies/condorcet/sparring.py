@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.condorcet.sbm import require_settings, select
+from jaxduel.policies.counts import add_at
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -92,14 +93,12 @@ class Sparring:
         self, state: SparringState, plan: Duel, outcome: jax.Array, key: Key
     ) -> SparringState:
         """Rewards the winner's machine."""
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        left = (arms == plan.left) & (outcome != 0)
-        right = (arms == plan.right) & (outcome != 0)
+        left, right = plan
         return SparringState(
-            left_played=state.left_played + left,
-            left_reward=state.left_reward + (left & (outcome > 0)),
-            right_played=state.right_played + right,
-            right_reward=state.right_reward + (right & (outcome < 0)),
+            left_played=add_at(state.left_played, left, outcome != 0),
+            left_reward=add_at(state.left_reward, left, outcome > 0),
+            right_played=add_at(state.right_played, right, outcome != 0),
+            right_reward=add_at(state.right_reward, right, outcome < 0),
             t=state.t + 1,
         )
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import count_true
+from jaxduel.numerics.reductions import least
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require_horizon
-from jaxduel.policies.counts import add_result, duel_result
+from jaxduel.policies.counts import add_at, add_result, duel_result
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -110,15 +110,14 @@ class SAVAGE:
         i, j = learnt.winner, learnt.loser
         wins = add_result(state.wins, learnt)
         sure = self._surely(wins[i, j], wins[j, i]) & (learnt.amount > 0)
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         still_open = state.open
         if still_open is not None:
             at = still_open.at[jnp.minimum(i, j), jnp.maximum(i, j)]
             still_open = at.min(~sure, mode="promise_in_bounds")
         state = SAVAGEState(
             wins=wins,
-            beaten=state.beaten + (sure & (arms == j)),
-            beats=state.beats + (sure & (arms == i)),
+            beaten=add_at(state.beaten, j, sure),
+            beats=add_at(state.beats, i, sure),
             open=still_open,
             duel=plan,
         )
@@ -175,11 +174,11 @@ class SAVAGE:
             def columns(i: jax.Array) -> jax.Array:
                 return remaining[i]
 
-        in_row = jnp.min(jnp.where(columns(row) & (arms >= column), arms, num))
-        later = jnp.min(jnp.where(rows, jnp.where(arms > row, arms, arms + num), 2 * num))
+        in_row = least(jnp.where(columns(row) & (arms >= column), arms, num))
+        later = least(jnp.where(rows, jnp.where(arms > row, arms, arms + num), 2 * num))
         later = jnp.where(later < num, later, later - num)
-        first = jnp.min(jnp.where(columns(later), arms, num))
-        winner = lax.argmin(jnp.where(self.active_arms, state.beaten, num), 0, jnp.int32)
+        first = least(jnp.where(columns(later), arms, num))
+        winner = least(jnp.where(self.active_arms, state.beaten, num) * num + arms) % num
         over = later >= num
         return Duel(
             jnp.where(in_row < num, row, jnp.where(over, winner, later)),
