@@ -27,10 +27,9 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     from jaxduel.experiments.file_names import named_after
     from jaxduel.experiments.output import OutputFolder
     from jaxduel.files import csv_text
-    from jaxduel.plotting import COLUMNS, results_figure
-    from jaxduel.plotting.curves import rows_of
-    from jaxduel.plotting.results import figure_curves
+    from jaxduel.plotting.curves import COLUMNS, rows_of
     from jaxduel.simulation import load_result
+    from jaxduel.simulation.figures import figure_curves, results_figure
 
     results = [load_result(path) for path in paths]
     apart = len({path.parent for path in paths}) > 1

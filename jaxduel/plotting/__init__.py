@@ -1,11 +1,17 @@
 """Figures of regret, bars, heat maps and sweeps, at the width of a paper's column or page.
 
-The only package that imports matplotlib. It never touches pyplot, so it opens no window and keeps
-no global figure; drawing the same numbers gives the same bytes.
+It knows lines, bars and maps; whoever has a result draws it (`figures` of `simulation`, `gradients`
+and `votes`, whose functions are imported from here when they are first used). It never touches
+pyplot, so it opens no window and keeps no global figure; drawing the same numbers gives the same
+bytes.
 """
+
+import importlib
+import typing
 
 from matplotlib.figure import Figure as Figure
 
+from jaxduel.display import exported as _exported
 from jaxduel.plotting.bars import Bar as Bar
 from jaxduel.plotting.bars import BarsPanel as BarsPanel
 from jaxduel.plotting.bars import SharesPanel as SharesPanel
@@ -32,11 +38,8 @@ from jaxduel.plotting.figures import sweep_figure as sweep_figure
 from jaxduel.plotting.heatmaps import HeatKind as HeatKind
 from jaxduel.plotting.heatmaps import HeatMap as HeatMap
 from jaxduel.plotting.heatmaps import HeatPanel as HeatPanel
-from jaxduel.plotting.identification import identification_figure as identification_figure
 from jaxduel.plotting.lines import spread_words as spread_words
 from jaxduel.plotting.missing import Missing as Missing
-from jaxduel.plotting.results import result_curves as result_curves
-from jaxduel.plotting.results import results_figure as results_figure
 from jaxduel.plotting.styles import FONT_SIZE as FONT_SIZE
 from jaxduel.plotting.styles import STYLES as STYLES
 from jaxduel.plotting.styles import Style as Style
@@ -47,4 +50,31 @@ from jaxduel.plotting.sweeps import SweepPanel as SweepPanel
 from jaxduel.plotting.ticks import Scale as Scale
 from jaxduel.plotting.words import regret_words as regret_words
 from jaxduel.plotting.words import seeds_words as seeds_words
-from jaxduel.plotting.worst_cases import worst_case_figure as worst_case_figure
+
+if typing.TYPE_CHECKING:
+    from jaxduel.gradients.figures import worst_case_figure as worst_case_figure
+    from jaxduel.simulation.figures import result_curves as result_curves
+    from jaxduel.simulation.figures import results_figure as results_figure
+    from jaxduel.votes.figures import identification_figure as identification_figure
+
+_OF_RESULTS = {
+    "identification_figure": "votes",
+    "result_curves": "simulation",
+    "results_figure": "simulation",
+    "worst_case_figure": "gradients",
+}
+"""The rooms, above this one, that draw their results."""
+
+
+def __getattr__(name: str) -> typing.Any:
+    """A function that draws results, imported when it is first asked for."""
+    if name not in _OF_RESULTS:
+        raise AttributeError(f"module 'jaxduel.plotting' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"jaxduel.{_OF_RESULTS[name]}.figures"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted({*_exported(globals()), *_OF_RESULTS})

@@ -24,8 +24,6 @@ from jaxduel.plotting.shades import looks_in
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.ticks import Scale, scale_for
 from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
-from jaxduel.simulation import Result
-from jaxduel.simulation.provenance import changed_parameters, changed_settings
 from jaxduel.stats import interval95
 
 REGRET_LABELS = {
@@ -89,13 +87,13 @@ class Curve:
     runs: np.ndarray | None = None
 
     @classmethod
-    def from_result(cls, result: Result, label: str | None = None) -> Curve:
-        """The curve of a simulation, with a Student t interval of the mean over its seeds.
+    def from_result(cls, result: Any, label: str | None = None) -> Curve:
+        """The curve of a `jaxduel.Result`, with a Student t interval of the mean over its seeds.
 
         Name and label have the parameters and settings that are not at their defaults.
         """
         q25, median, q75 = result.quantile(np.array([0.25, 0.5, 0.75]))
-        name, own = names_of(result.policy, result.made_by)
+        name, own = names_of(result.policy, result.changed)
         lower, upper = interval95(result.mean, result.sem, result.num_seeds)
         return cls(
             name=name,
@@ -114,10 +112,8 @@ class Curve:
         )
 
 
-def names_of(policy: str, made_by: Mapping[str, Any]) -> tuple[str, str]:
-    """The policy of a result, with parameters and settings that are not at their defaults: with
-    these in brackets, and as text in a legend."""
-    changed = {**changed_parameters(made_by), **changed_settings(made_by)}
+def names_of(policy: str, changed: Mapping[str, str]) -> tuple[str, str]:
+    """A policy with its changed parameters and settings: in brackets, and as text in a legend."""
     parts = ",".join(f"{name}={text}" for name, text in changed.items())
     return f"{policy}[{parts}]" if parts else policy, policy_words(policy, changed)
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import names_of
 from jaxduel.plotting.figures import panels_figure
 from jaxduel.plotting.lines import draw_intervals, marked, some_markers, spread_words
 from jaxduel.plotting.missing import Missing
 from jaxduel.plotting.shades import looks_of
 from jaxduel.plotting.styles import Style, dress
 from jaxduel.plotting.words import problem_words, seeds_words
-
-if TYPE_CHECKING:
-    from jaxduel.votes import Found
 
 _LINES = ("-", (0.0, (5.0, 1.2)), (0.0, (1.2, 1.0)), (0.0, (4.0, 1.2, 1.0, 1.2)))
 """Line styles of rules, in the order in which they come."""
@@ -95,37 +90,16 @@ def votes_figure(panels: Sequence[VotesPanel | Missing]) -> Figure:
     return panels_figure(panels, one, lambda panel: panel.curves, "curve")
 
 
-def identification_figure(founds: Sequence[Found]) -> Figure:
-    """The probability of naming the best arm against votes: a set of axes for each problem, a curve
-    for each result and rule.
+def found_figure(curves: Mapping[str, Sequence[Curve]], num_seeds: Iterable[int]) -> Figure:
+    """A set of axes for each problem, by its name; the numbers of seeds are those of all results.
 
     Raises:
-      InputError: if there is no result.
-
-    Example:
-      >>> import jaxduel as jd
-      >>> from jaxduel.plotting.identification import identification_figure
-      >>> problem, policy = jd.problems.load("cyclic"), jd.policies.make("uniform", num_arms=4)
-      >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, recommend=["borda", "btl"])
-      >>> figure = identification_figure([found])
-      >>> [text.get_text() for text in figure.legends[0].get_texts()]
-      ['uniform', 'by borda', 'by btl']
+      InputError: if there is no problem.
     """
-    panels: dict[str, list[Curve]] = {}
-    seen: Counter[tuple[str, str]] = Counter()
-    for found in founds:
-        name, label = names_of(found.policy, found.made_by)
-        seen[found.problem, label] += 1
-        if (again := seen[found.problem, label]) > 1:
-            label = f"{label} ({again})"
-        for rule in found.named:
-            curve = Curve(label, found.votes, *found.probability(rule), rule=rule)
-            panels.setdefault(found.problem, []).append(replace(curve, name=name))
-    drawn = spread_words((curve for curves in panels.values() for curve in curves), of="")
-    seeds = seeds_words((len(found.cast) for found in founds), drawn)
+    drawn = spread_words((curve for some in curves.values() for curve in some), of="")
+    about = seeds_words(num_seeds, drawn)
     return votes_figure([
-        VotesPanel(curves, problem_words(problem), about=seeds)
-        for problem, curves in panels.items()
+        VotesPanel(some, problem_words(problem), about=about) for problem, some in curves.items()
     ])  # fmt: skip
 
 

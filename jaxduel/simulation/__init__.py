@@ -2,6 +2,6 @@
 
 from jaxduel.simulation.joining import join as join
 from jaxduel.simulation.result import Result as Result
-from jaxduel.simulation.result_files import load_result as load_result
+from jaxduel.simulation.result import load_result as load_result
 from jaxduel.simulation.simulate import simulate as simulate
 from jaxduel.simulation.simulate import simulate_many as simulate_many

@@ -10,14 +10,17 @@ import numpy as np
 from jaxduel.problems import entries
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.regret import DEFINITIONS, OF_PAIRS, regret_of
-from jaxduel.simulation.result import Result
 
 _EXACT = 1e-9
 """Relative tolerance of sums that were made in another order."""
 
 
-def require_sound(result: Result) -> None:
-    """Raises ValueError unless all invariants hold; it says which does not."""
+def require_sound(result: Any) -> None:
+    """Raises ValueError unless all invariants hold; it says which does not.
+
+    Args:
+      result: a `jaxduel.Result`, or its fields under their names.
+    """
     # each is looked at once those before it hold
     for part in (_of_shapes, _of_request, _of_rows, _of_totals):
         for holds, sentence in part(result):
@@ -25,7 +28,7 @@ def require_sound(result: Result) -> None:
                 raise ValueError(sentence)
 
 
-def _of_shapes(result: Result) -> Iterator[tuple[Any, str]]:
+def _of_shapes(result: Any) -> Iterator[tuple[Any, str]]:
     times, (seeds, *_) = result.checkpoints, np.shape(result.regret) or (0,)
     arms = result.plays.shape[-1] if result.plays.ndim == 3 else 0
     table = seeds, len(np.atleast_1d(times))
@@ -45,7 +48,7 @@ def _of_shapes(result: Result) -> Iterator[tuple[Any, str]]:
         yield batched == (batches is not None) == (most is not None), "totals lack batches"
 
 
-def _of_request(result: Result) -> Iterator[tuple[Any, str]]:
+def _of_request(result: Any) -> Iterator[tuple[Any, str]]:
     """The result is of the run that its provenance describes."""
     times, made = result.checkpoints, result.made_by
     yield times[0] >= 1 and (np.diff(times) > 0).all(), "checkpoints do not increase"
@@ -64,11 +67,12 @@ def _of_request(result: Result) -> Iterator[tuple[Any, str]]:
     yield of_problem.get("name", result.problem) == result.problem, "it names another problem"
     arms = result.plays.shape[-1]
     yield of_problem.get("num_arms", arms) == arms, "its problem has another number of arms"
-    most = made.get("num_seeds", result.num_seeds)
-    yield result.num_kept <= result.num_seeds <= most, "it has more seeds than were asked for"
+    kept, totals = len(result.regret), result.totals
+    seeds = kept if totals is None else totals.regret.seeds
+    yield kept <= seeds <= made.get("num_seeds", seeds), "it has more seeds than were asked for"
 
 
-def _of_rows(result: Result) -> Iterator[tuple[Any, str]]:
+def _of_rows(result: Any) -> Iterator[tuple[Any, str]]:
     """Plays, pairs, outcomes and regret of each seed."""
     plays, pairs, times = result.plays, result.pairs, result.checkpoints
     each = times if result.definition == "pulls" else 2 * times
@@ -94,7 +98,7 @@ def _of_rows(result: Result) -> Iterator[tuple[Any, str]]:
     yield known is None or _same(result.regret, known), "regret is not that of the plays"
 
 
-def _of_totals(result: Result) -> Iterator[tuple[Any, str]]:
+def _of_totals(result: Any) -> Iterator[tuple[Any, str]]:
     """Sums over all seeds, where not all have rows."""
     if result.totals is None:
         return
@@ -118,7 +122,7 @@ def _grows(counts: np.ndarray) -> bool:
     return bool((counts[:, 0] >= 0).all() and (np.diff(counts, axis=1) >= 0).all())
 
 
-def _can_be(regret: np.ndarray, result: Result) -> bool:
+def _can_be(regret: np.ndarray, result: Any) -> bool:
     """True for finite regret that never decreases and, but for rewards, grows by at most 1 a
     comparison."""
     if not np.isfinite(regret).all():
@@ -130,9 +134,7 @@ def _can_be(regret: np.ndarray, result: Result) -> bool:
     return bool((steps >= -slack).all() and (steps <= most).all())
 
 
-def _regret_by_plays(
-    result: Result, plays: np.ndarray, pairs: np.ndarray | None
-) -> np.ndarray | None:
+def _regret_by_plays(result: Any, plays: np.ndarray, pairs: np.ndarray | None) -> np.ndarray | None:
     """Regret by plays on an instance whose numbers are in the package; None for others."""
     made = result.made_by.get("problem", {})
     known = [one for one in entries() if one.name == result.problem and not one.downloaded]

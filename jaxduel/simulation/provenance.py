@@ -123,6 +123,11 @@ def changed_settings(made: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def all_changed(made: Mapping[str, Any]) -> dict[str, str]:
+    """Parameters and settings that are not at their defaults, as text."""
+    return {**changed_parameters(made), **changed_settings(made)}
+
+
 def text_of(value: Any) -> str:
     """A plain value as text: lower case for booleans, long lists by their length."""
     if isinstance(value, dict):

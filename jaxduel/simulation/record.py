@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from jaxduel.display import bytes_text
@@ -16,8 +14,8 @@ from jaxduel.simulation.instances import sums_of
 from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.keys import is_key
 from jaxduel.simulation.provenance import provenance, request_of
-from jaxduel.simulation.result import Result, Totals
-from jaxduel.stats import merge, moments_of
+from jaxduel.simulation.result import Result
+from jaxduel.simulation.totals import Totals, merged, total_of
 
 _SLICE_BYTES = 2**20
 """Bytes of plays that are counted at once, few enough for a cache."""
@@ -62,13 +60,13 @@ class Record:
             rows = slice(first + start, first + start + kept)
             self.plays[rows], self.regret[rows] = plays[:kept], values[:kept]
             if self.rows < self.settings.num_seeds:
-                totals.append(_total(plays, values, record.batches, own))
+                totals.append(total_of(plays, values, record.batches, own))
         self._enter_others(first, record)
         if totals:
-            self._early[first] = _merged(totals)
+            self._early[first] = merged(totals)
             while self._next in self._early:  # in order, whichever device was first
                 before = [] if self.totals is None else [self.totals]
-                self.totals = _merged([*before, self._early.pop(self._next)])
+                self.totals = merged([*before, self._early.pop(self._next)])
                 self._next += lanes
 
     def _numbers(self, record: Recorded, own: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -140,24 +138,3 @@ def _rows(cell: CheckedCell, settings: Settings, budget: int | None) -> int:
             "table_budget."
         )
     return min(budget // size, seeds)
-
-
-def _total(plays: np.ndarray, values: np.ndarray, batches: np.ndarray | None, own: slice) -> Totals:
-    return Totals(
-        regret=moments_of(values),
-        plays=plays.sum(axis=0),
-        batches=None if batches is None else int(batches[own].sum(dtype=np.int64)),
-        most_batches=None if batches is None else int(batches[own].max()),
-    )
-
-
-def _merged(parts: Sequence[Totals]) -> Totals:
-    """The statistics of all seeds from those of disjoint parts."""
-    batches = [part.batches for part in parts if part.batches is not None]
-    most = [part.most_batches for part in parts if part.most_batches is not None]
-    return Totals(
-        regret=merge(part.regret for part in parts),
-        plays=np.sum([part.plays for part in parts], axis=0),
-        batches=sum(batches) if batches else None,
-        most_batches=max(most) if most else None,
-    )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,22 +14,19 @@ from jaxduel.display import counted, html_table
 from jaxduel.errors import InputError
 from jaxduel.files import as_path
 from jaxduel.policies.checks import require_numbers
-from jaxduel.simulation.provenance import changed_settings, policy_text, seed_numbers
+from jaxduel.simulation.provenance import (
+    all_changed,
+    changed_settings,
+    policy_text,
+    seed_numbers,
+)
+from jaxduel.simulation.totals import Totals
 from jaxduel.stats import Moments, Paired, independent, interval95, moments_of, paired
 
 if TYPE_CHECKING:
     import pandas
     import xarray
     from matplotlib.figure import Figure
-
-
-class Totals(NamedTuple):
-    """Statistics of all seeds, where not all of them have rows."""
-
-    regret: Moments  # of (M,)
-    plays: np.ndarray  # (M, K) int64, sums over seeds
-    batches: int | None  # sum over seeds
-    most_batches: int | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,6 +204,11 @@ class Result:
         """The policy with its parameters that are not at their defaults: pcomp[num_batches=8]."""
         return policy_text(self.policy, self.made_by)
 
+    @property
+    def changed(self) -> dict[str, str]:
+        """Parameters and settings that are not at their defaults, as text."""
+        return all_changed(self.made_by)
+
     def summary(self) -> list[str]:
         """Lines of text: the run, with all that is not at its default, and its last regret."""
         q25, median, q75 = self.quantile(np.array([0.25, 0.5, 0.75]))[:, -1]
@@ -269,9 +271,13 @@ class Result:
 
     def plot(self) -> Figure:
         """Regret against time, with 95 % intervals, as a matplotlib figure."""
-        from jaxduel.plotting import results_figure  # the only package that needs matplotlib
+        from jaxduel.plotting.curves import Curve, Panel
+        from jaxduel.plotting.figures import regret_figure
+        from jaxduel.plotting.words import problem_words
 
-        return results_figure([self])
+        title = f"{problem_words(self.problem)}, $K={self.plays.shape[-1]}$"
+        curve, definition = Curve.from_result(self), self.definition
+        return regret_figure([Panel([curve], title, definition=definition, time_scale="log")])
 
     def to_xarray(self) -> xarray.Dataset:
         """The result as a data set with dimensions seed (numbered from `first_seed` on), checkpoint
@@ -324,3 +330,27 @@ class Result:
     @property
     def _steps(self) -> str:
         return "pulls" if self.definition == "pulls" else "comparisons"
+
+
+def load_result(path: str | os.PathLike[str]) -> Result:
+    """The result in a file that `Result.save` or `jaxduel run --out` has written.
+
+    Its digest is checked, and that its tables agree with each other: plays add up to the
+    checkpoints, regret is that of the plays. A file of jaxduel 0.2.0, which has no digest, is read
+    with a warning.
+
+    Raises:
+      InputError: if there is no such file, it is not one of theirs, or it was changed.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> policy, problem = jd.policies.make("rucb", num_arms=4), jd.problems.load("cyclic")
+      >>> result = jd.simulate(policy, problem, 1000, num_seeds=4, checkpoints=[100, 1000])
+      >>> path = result.save("rucb.nc")
+      >>> again = jd.load_result(path)
+      >>> bool((again.regret == result.regret).all()), again.made_by == result.made_by
+      (True, True)
+    """
+    from jaxduel.simulation.result_files import read
+
+    return Result(**read(as_path(path, "load_result")))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxduel.errors import InputError, shorten, warn_caller
-from jaxduel.files import as_path, read_whole, why, write_whole
+from jaxduel.files import read_whole, why, write_whole
 from jaxduel.simulation.provenance import changed_parameters, same_request, seed_numbers
-from jaxduel.simulation.result import Result
 from jaxduel.simulation.stored_results import FORMAT, decode, sealed
 from jaxduel.stats import interval95
 
@@ -27,7 +25,7 @@ _MOST_BYTES = 2**36
 """Largest size of a file that is read."""
 
 
-def dataset_of(result: Result) -> xarray.Dataset:
+def dataset_of(result: Any) -> xarray.Dataset:
     """The data set of a result, as `Result.to_xarray` returns it."""
     import xarray
 
@@ -69,7 +67,7 @@ def dataset_of(result: Result) -> xarray.Dataset:
     )
 
 
-def frame_of(result: Result, seeds: bool) -> pandas.DataFrame:
+def frame_of(result: Any, seeds: bool) -> pandas.DataFrame:
     """The table of a result, as `Result.to_frame` returns it."""
     import pandas
 
@@ -108,29 +106,11 @@ def frame_of(result: Result, seeds: bool) -> pandas.DataFrame:
     return pandas.DataFrame({**shared, **columns})
 
 
-def load_result(path: str | os.PathLike[str]) -> Result:
-    """The result in a file that `Result.save` or `jaxduel run --out` has written.
-
-    Its digest is checked, and that its tables agree with each other: plays add up to the
-    checkpoints, regret is that of the plays. A file of jaxduel 0.2.0, which has no digest, is read
-    with a warning.
-
-    Raises:
-      InputError: if there is no such file, it is not one of theirs, or it was changed.
-
-    Example:
-      >>> import jaxduel as jd
-      >>> policy, problem = jd.policies.make("rucb", num_arms=4), jd.problems.load("cyclic")
-      >>> result = jd.simulate(policy, problem, 1000, num_seeds=4, checkpoints=[100, 1000])
-      >>> path = result.save("rucb.nc")
-      >>> again = jd.load_result(path)
-      >>> bool((again.regret == result.regret).all()), again.made_by == result.made_by
-      (True, True)
-    """
-    path = as_path(path, "load_result")
+def read(path: Path) -> dict[str, Any]:
+    """The fields of the result in a file, as `jaxduel.load_result` reads it."""
     content = _content(path)
     try:
-        result, is_proved = decode(content)
+        fields, is_proved = decode(content)
     except ValueError as error:
         raise InputError(f"'{shorten(str(path), 300)}' is no result of jaxduel: {error}.") from None
     if not is_proved:
@@ -138,7 +118,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
             f"'{shorten(str(path), 300)}' has no digest, as files of jaxduel 0.2.0: nothing "
             "proves that its numbers are as they were simulated."
         )
-    return result
+    return fields
 
 
 def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> None:
@@ -149,7 +129,7 @@ def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> 
     if force or not path.exists():
         return
     try:
-        made = decode(_content(path))[0].made_by
+        made = decode(_content(path))[0]["made_by"]
     except ValueError:  # an InputError, too
         made = None
     if made is None or not same_request(made, request):
@@ -159,7 +139,7 @@ def require_replaceable(path: Path, request: Mapping[str, Any], force: bool) -> 
         )
 
 
-def write(result: Result, path: Path, force: bool) -> Path:
+def write(result: Any, path: Path, force: bool) -> Path:
     """Writes a result to a NetCDF file, as `Result.save` does."""
     require_replaceable(path, result.made_by, force)
     image = io.BytesIO()  # HDF5 crashes the process where it meets a full disk itself

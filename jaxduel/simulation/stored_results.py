@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from jaxduel.netcdf import read_netcdf, require_readable
 from jaxduel.simulation.invariants import require_sound
 from jaxduel.simulation.provenance import seed_numbers
-from jaxduel.simulation.result import Result, Totals
+from jaxduel.simulation.totals import Totals
 from jaxduel.stats import Moments
 
 FORMAT = 2
@@ -29,8 +30,8 @@ def sealed(content: bytes) -> bytes:
     return content + _SEAL % hashlib.sha256(content).hexdigest().encode()
 
 
-def decode(content: bytes) -> tuple[Result, bool]:
-    """The result in the bytes of a file, and whether its digest proves it.
+def decode(content: bytes) -> tuple[dict[str, Any], bool]:
+    """The fields of the result in the bytes of a file, and whether its digest proves them.
 
     Raises:
       ValueError: if it is none, its digest does not hold or was taken away, or an invariant does
@@ -60,7 +61,7 @@ def decode(content: bytes) -> tuple[Result, bool]:
         raise ValueError(f"it is of format {found.format}, this jaxduel reads up to {FORMAT}")
     if seal is None and found.format == FORMAT:
         raise ValueError("its digest is missing, it is not as it was written")
-    result = Result(
+    result = SimpleNamespace(
         policy=found.policy,
         problem=found.problem,
         horizon=found.horizon,
@@ -69,12 +70,12 @@ def decode(content: bytes) -> tuple[Result, bool]:
         checkpoints=arrays["checkpoint"],
         totals=_totals(arrays),
         made_by=json.loads(attributes["made_by"]),
-        **{name: arrays[name] for name in _TABLES if name in arrays},
+        **{name: arrays.get(name) for name in _TABLES},
     )
     require_sound(result)
-    if not np.array_equal(arrays["seed"], seed_numbers(result.made_by, result.num_kept)):
+    if not np.array_equal(arrays["seed"], seed_numbers(result.made_by, len(result.regret))):
         raise ValueError("its seeds are numbered otherwise")
-    return result, seal is not None
+    return vars(result), seal is not None
 
 
 def _totals(arrays: dict[str, Any]) -> Totals | None:

@@ -16,6 +16,7 @@ from jaxduel.errors import unknown_name
 from jaxduel.policies.base import NO_WINNER
 from jaxduel.problems import DuelingProblem
 from jaxduel.simulation.provenance import (
+    all_changed,
     changed_parameters,
     changed_settings,
     policy_text,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
     from matplotlib.figure import Figure
+
+    from jaxduel.plotting.identification import Curve
 
 TARGETS = ("copeland", "borda", "condorcet")
 """Names of what makes an arm the best."""
@@ -148,6 +151,11 @@ class Found:
         """The policy with its parameters that are not at their defaults."""
         return policy_text(self.policy, self.made_by)
 
+    @property
+    def changed(self) -> dict[str, str]:
+        """Parameters and settings that are not at their defaults, as text."""
+        return all_changed(self.made_by)
+
     def summary(self) -> list[str]:
         """Lines of text: the run, each rule after the last vote, and what stopped."""
         lines = [self._what]
@@ -187,9 +195,20 @@ class Found:
 
     def plot(self) -> Figure:
         """The probability of naming the best arm against votes, a curve for each rule."""
-        from jaxduel.plotting.identification import identification_figure
+        from jaxduel.plotting.identification import found_figure
 
-        return identification_figure([self])
+        return found_figure({self.problem: self.curves()}, [self.num_seeds])
+
+    def curves(self, label: str | None = None) -> list[Curve]:
+        """The curves of `plot`; without a label they have that of the policy."""
+        from jaxduel.plotting.curves import names_of
+        from jaxduel.plotting.identification import Curve
+
+        name, own = names_of(self.policy, self.changed)
+        return [
+            Curve(label or own, self.votes, *self.probability(rule), name=name, rule=rule)
+            for rule in self.named
+        ]
 
     def to_xarray(self) -> xarray.Dataset:
         """A data set with dimensions rule, seed (numbered from `first_seed` on) and votes;

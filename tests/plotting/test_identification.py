@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.plotting import COLUMN_WIDTH, PAGE_WIDTH, png, style_of
-from jaxduel.plotting.identification import Curve, VotesPanel, identification_figure, votes_figure
+from jaxduel.plotting import COLUMN_WIDTH, style_of
+from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
 
 VOTES = np.array([10, 100, 1000])
 
@@ -66,32 +65,11 @@ def test_rules_differ_in_lines_and_policies_in_colours():
     assert texts(alone) == ["dts"]
 
 
-def test_results_have_axes_for_each_problem():
-    names, asked = ("cyclic", "strong-borda"), {"votes": 50, "num_seeds": 8, "recommend": ["btl"]}
-    founds = [
-        jd.identify(
-            jd.policies.make("round-robin", num_arms=problem.num_arms), problem, seed=seed, **asked
-        )
-        for problem in map(jd.problems.load, names)
-        for seed in (0, 1)
-    ]
-    figure = identification_figure(founds)
-    assert [axes.get_title() for axes in figure.axes] == list(names)
-    assert texts(figure) == ["round robin", "round robin (2)"]
-    assert figure.get_figwidth() == PAGE_WIDTH
-    assert len({line.get_color() for line in figure.axes[0].lines}) == 2
-    np.testing.assert_array_equal(
-        figure.axes[1].lines[0].get_ydata(), founds[2].probability("btl")[0]
-    )
-    assert png(figure) == png(identification_figure(founds))
-    assert founds[0].plot().axes[0].get_title() == "cyclic"
-
-
 def test_a_figure_of_nothing_is_refused():
     with pytest.raises(InputError, match="at least one curve"):
         figure_of([])
     with pytest.raises(InputError, match="at least one panel"):
-        identification_figure([])
+        votes_figure([])
 
 
 def test_no_votes_alone_can_be_drawn(recwarn):

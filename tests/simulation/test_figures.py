@@ -9,7 +9,7 @@ import pytest
 import jaxduel as jd
 from jaxduel import plotting
 from jaxduel.plotting import STYLES, Curve, Panel, regret_figure
-from jaxduel.plotting.results import figure_curves
+from jaxduel.simulation.figures import figure_curves
 from tests.plotting.cases import made_up
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")

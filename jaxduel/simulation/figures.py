@@ -1,4 +1,4 @@
-"""Results as curves with distinct labels, and as a figure."""
+"""Figures of results: their curves with distinct labels, and axes for each instance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jaxduel.errors import InputError
 from jaxduel.plotting.curves import Curve, Panel
 from jaxduel.plotting.figures import regret_figure
 from jaxduel.plotting.words import plain, problem_words
-from jaxduel.simulation import Result
+from jaxduel.simulation.result import Result
 
 _TELLING = ("problem", "regret", "horizon", "seed", "first_seed", "num_seeds", "lanes", "code")
 """Fields that distinguish results of one policy with the same parameters, in this order."""

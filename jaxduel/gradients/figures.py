@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,16 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from jaxduel.display import counted
+from jaxduel.gradients.ascent import WorstCase
 from jaxduel.plotting import ticks
 from jaxduel.plotting.curves import names_of
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.heatmaps import write_numbers
 from jaxduel.plotting.styles import FONT_SIZE, LETTER, dress
 from jaxduel.plotting.words import broken, regret_words, setting_words
+from jaxduel.simulation.provenance import changed_parameters
 from jaxduel.stats import interval95
-
-if TYPE_CHECKING:
-    from jaxduel.gradients import WorstCase
 
 _HEIGHT, _MATRIX = 2.6, 1.5
 """Inches: height of the figure, and about that of the matrix."""
@@ -72,15 +72,20 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
 
 def _title(found: WorstCase) -> str:
     """Policy, family, sizes and seeds in words."""
-    _, who = names_of(found.policy["name"], {"policy": found.policy})
+    who = _policy_words(found.policy)
     if found.against is not None:
-        who += f" minus {names_of(found.against['name'], {'policy': found.against})[1]}"
+        who += f" minus {_policy_words(found.against)}"
     sizes = {"num_arms": found.problem.num_arms, "horizon": found.horizon}
     words = [f"worst case of {who}", f"family {found.family}"]
     words += [setting_words(name, value) for name, value in sizes.items()]
     words.append(f"{counted(found.num_seeds, 'seed')} for a step")
     words.append(f"{found.fresh_seeds:,} fresh ones")
     return ", ".join(words)
+
+
+def _policy_words(record: Mapping[str, Any]) -> str:
+    """A policy of a record with its changed parameters."""
+    return names_of(record["name"], changed_parameters({"policy": record}))[1]
 
 
 def _draw_levels(axes: Axes, found: WorstCase) -> None:
