@@ -314,7 +314,8 @@ def export(
         _require_writable(None if piped else path, results)
     else:
         from jaxduel.experiments.sweep import open_sweep
-        from jaxduel.experiments.sweep.reading.cells import choose, frame_of
+        from jaxduel.experiments.sweep.reading.cells import choose
+        from jaxduel.experiments.sweep.reading.table import frame_of
 
         data = open_sweep(results)
         path = results / f"table.{to}" if out is None else out

@@ -25,12 +25,11 @@ from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
     choose,
-    frame_of,
     measure_of,
 )
 from jaxduel.experiments.sweep.reading.dataset import open_sweep
 from jaxduel.experiments.sweep.reading.figures import MOST_CURVES, SweepFigure, sweep_figure
-from jaxduel.experiments.sweep.reading.table import BEST, EQUAL, marked, progress_line
+from jaxduel.experiments.sweep.reading.table import BEST, EQUAL, frame_of, marked, progress_line
 
 if TYPE_CHECKING:
     import xarray

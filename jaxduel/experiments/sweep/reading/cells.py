@@ -12,7 +12,7 @@ from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.cells import parameters_label, text_of
 from jaxduel.experiments.short_numbers import short
-from jaxduel.experiments.sweep.reading.dataset import CELL, DIMENSIONS
+from jaxduel.experiments.sweep.reading.layout import CELL, DIMENSIONS
 from jaxduel.policies import registry
 from jaxduel.stats import moments_of, t95
 
@@ -25,11 +25,6 @@ SETTING = ["problem", "horizon", "definition"]
 """The columns that identify a setting where regret is measured, as those of `setting_of`."""
 _MEANS = {"definition": "regret_mean", "rule": "probability"}
 """The variable that is known where something has run, by what is measured."""
-_TABLED = {
-    "definition": ("final_regret", "regret_mean", "regret_std", "regret_sem"),
-    "rule": ("probability", "simple_regret", "tau"),
-}
-"""The variables that tables need, by what is measured."""
 _OF_SEEDS = {"definition": ("final_regret",), "rule": ("named", "best", "t")}
 """The variables in which seeds are compared, by what is measured: the first has one for each."""
 _SMALL = 2**27
@@ -290,43 +285,6 @@ def with_interval95(frame: Frame) -> Frame:
     quantiles = {seeds: t95(seeds) for seeds in frame["num_seeds"].unique()}
     half = frame["num_seeds"].map(quantiles) * frame["sem"]
     return frame.assign(lower95=frame["mean"] - half, upper95=frame["mean"] + half)
-
-
-def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = False) -> Frame:
-    """The table of `SweepDataset.to_frame`.
-
-    Args:
-      chosen: the rows of `cells_of` that are wanted, all if left out.
-      final: whether there are only rows at the horizon.
-    """
-    measure = measure_of(dataset)
-    for name in (*CELL, measure, "num_arms", "t", "num_seeds", *_TABLED[measure]):
-        if name not in dataset:
-            raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
-    cells: Frame = cells_of(dataset) if chosen is None else chosen
-    if measure == "rule":
-        from jaxduel.experiments.sweep.reading.found_table import found_frame
-
-        return found_frame(dataset, cells, final=final)
-    statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
-    last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
-    if not final and (last["num_seeds"] != cells["num_seeds"]).any():
-        raise InputError(
-            "means before the horizon are of all seeds, and the data set has some only: "
-            "to_frame(final=True) is of those."
-        )
-    if final:
-        frame = last.assign(t=last["horizon"])
-        statistics += ["q25", "median", "q75"]
-    else:
-        frame = at_checkpoints(dataset, cells)
-        ends = frame["t"] == frame["horizon"]
-        frame.loc[ends, statistics] = last.loc[frame.index[ends], statistics].values
-    first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
-    batches = [name for name in ("batches_mean",) if name in cells]
-    frame = frame[[*first, "t", *statistics, *batches]].reset_index(drop=True)
-    labels = dict.fromkeys(("policy", "parameters", "problem", "definition"), str)
-    return frame.astype({**labels, "delay": np.int64})
 
 
 def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:

@@ -23,7 +23,6 @@ from jaxduel.experiments.sweep.reading.cells import (
     measure_of,
     parameter_names,
 )
-from jaxduel.experiments.sweep.reading.dataset import CELL
 from jaxduel.experiments.sweep.reading.drawing import RUNS, draw_curves, draw_maps, draw_votes
 from jaxduel.experiments.sweep.reading.found_table import found_points
 from jaxduel.experiments.sweep.reading.labels import (
@@ -33,6 +32,7 @@ from jaxduel.experiments.sweep.reading.labels import (
     ranks_of,
     require_few,
 )
+from jaxduel.experiments.sweep.reading.layout import CELL
 from jaxduel.files import csv_text
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from xarray.core import indexing
 from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments.engine.block_folder import read_block
 from jaxduel.experiments.engine.blocks import OPTIONAL
-from jaxduel.experiments.sweep.reading.dataset import (
+from jaxduel.experiments.sweep.reading.layout import (
     CELL,
     DIMENSIONS,
     LAZY,
@@ -63,7 +63,7 @@ class SweepDataset(xarray.Dataset):
           >>> frame[["policy", "alpha", "t"]].values.tolist()
           [['rucb', 0.51, 1000], ['rucb', 1.0, 1000]]
         """
-        from jaxduel.experiments.sweep.reading.cells import frame_of
+        from jaxduel.experiments.sweep.reading.table import frame_of
 
         return frame_of(self, final=final)
 

@@ -1,4 +1,4 @@
-"""A sweep as text: regret at the horizon, a row per setting, a column per policy."""
+"""A sweep as a table: a data frame, or text with a row per setting and a column per policy."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from jaxduel.display import counted, range_text
+from jaxduel.errors import InputError
 from jaxduel.experiments.short_numbers import short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
+    at_checkpoints,
     at_horizon,
     by_setting,
+    cells_of,
     choose,
     measure_of,
     parameter_names,
 )
-from jaxduel.experiments.sweep.reading.found_table import found_csv, found_lines
+from jaxduel.experiments.sweep.reading.found_table import found_csv, found_frame, found_lines
+from jaxduel.experiments.sweep.reading.layout import CELL
 from jaxduel.experiments.tables import aligned
 from jaxduel.files import csv_text
 from jaxduel.stats import paired, t95
@@ -35,9 +39,49 @@ Columns = Literal["auto", "all", "best"]
 """A column for each combination of parameters, or one per policy with the best of each row; "auto":
 the latter if all do not fit."""
 
+_TABLED = {
+    "definition": ("final_regret", "regret_mean", "regret_std", "regret_sem"),
+    "rule": ("probability", "simple_regret", "tau"),
+}
+"""The variables that tables need, by what is measured."""
 _GAP = 2
 _CSV = ["problem", "num_arms", "horizon", "definition", "policy", "parameters"]
 _CSV += ["num_seeds", "mean", "sem", "lower95", "upper95", "mark"]
+
+
+def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = False) -> Frame:
+    """The table of `SweepDataset.to_frame`.
+
+    Args:
+      chosen: the rows of `cells_of` that are wanted, all if left out.
+      final: whether there are only rows at the horizon.
+    """
+    measure = measure_of(dataset)
+    for name in (*CELL, measure, "num_arms", "t", "num_seeds", *_TABLED[measure]):
+        if name not in dataset:
+            raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
+    cells: Frame = cells_of(dataset) if chosen is None else chosen
+    if measure == "rule":
+        return found_frame(dataset, cells, final=final)
+    statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
+    last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
+    if not final and (last["num_seeds"] != cells["num_seeds"]).any():
+        raise InputError(
+            "means before the horizon are of all seeds, and the data set has some only: "
+            "to_frame(final=True) is of those."
+        )
+    if final:
+        frame = last.assign(t=last["horizon"])
+        statistics += ["q25", "median", "q75"]
+    else:
+        frame = at_checkpoints(dataset, cells)
+        ends = frame["t"] == frame["horizon"]
+        frame.loc[ends, statistics] = last.loc[frame.index[ends], statistics].values
+    first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
+    batches = [name for name in ("batches_mean",) if name in cells]
+    frame = frame[[*first, "t", *statistics, *batches]].reset_index(drop=True)
+    labels = dict.fromkeys(("policy", "parameters", "problem", "definition"), str)
+    return frame.astype({**labels, "delay": np.int64})
 
 
 def show_lines(

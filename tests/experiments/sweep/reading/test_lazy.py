@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.sweep.reading.dataset import LAZY, open_sweep
+from jaxduel.experiments.sweep.reading.dataset import open_sweep
+from jaxduel.experiments.sweep.reading.layout import LAZY
 from jaxduel.experiments.sweep.reading.lazy import LazyVariable
 from tests.experiments.engine import stored
 
