@@ -44,8 +44,8 @@ def reproduce(
         return _reproduce_all(figure, full, runs, seed, out)
     start_jax()
     with interrupts.says("interrupted; what had finished is kept"):
-        outcome = papers.load(paper).reproduce(
-            figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True
+        outcome = papers.reproduce(
+            paper, figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True
         )
         if outcome.interrupted:
             interrupts.say_once()

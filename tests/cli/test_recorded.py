@@ -12,7 +12,7 @@ from jaxduel.cli.options import Settings
 from jaxduel.cli.recorded import command_line
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
-from jaxduel.experiments import papers
+from jaxduel.experiments.papers import reproducing
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.report.papers import command_of
 from tests.cli.command_line import outcome
@@ -93,12 +93,11 @@ def test_a_sweep_says_what_goes_on_with_it(capsys, tmp_path, monkeypatch, share)
 def test_a_paper_is_made_again_by_the_command_in_its_page(capsys, monkeypatch):
     seen = {}
 
-    class Interrupted:
-        def reproduce(self, **given):
-            seen.update(given)
-            raise KeyboardInterrupt
+    def interrupted(paper, **given):
+        seen.update(paper=paper.name, **given)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(papers, "load", lambda name: seen.update(paper=name) or Interrupted())
+    monkeypatch.setattr(reproducing, "reproduce", interrupted)
     line = command_of("batched-dueling", Order(full=True, seed=5, runs=7), "1a")
     assert outcome(capsys, *shlex.split(line)[1:])[0] == 130
     asked = {"paper": "batched-dueling", "figure": "1a", "full": True, "runs": 7, "seed": 5}

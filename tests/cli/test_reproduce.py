@@ -1,21 +1,19 @@
 """`jaxduel reproduce`: claims, files, an interrupt."""
 
+from functools import partial
+
 import jax
 import pytest
 
-from jaxduel.experiments import papers, stored_curves
-from jaxduel.experiments.papers.batched_dueling.figures import PAPER
+from jaxduel.experiments import stored_curves
+from jaxduel.experiments.papers import reproducing
 from tests.cli.command_line import outcome
 
 
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
-    class Small:
-        @staticmethod
-        def reproduce(**arguments):
-            return PAPER.reproduce(horizon=300, **arguments)
-
-    monkeypatch.setattr(papers, "load", lambda name: Small)
+    small = partial(reproducing.reproduce, horizon=300)
+    monkeypatch.setattr(reproducing, "reproduce", small)
     monkeypatch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "2a", "--runs", 3, "--out", tmp_path

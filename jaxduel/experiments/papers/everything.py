@@ -13,7 +13,8 @@ from jaxduel import interrupts, screen
 from jaxduel.errors import InputError, warn_caller
 from jaxduel.experiments import papers
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.papers.paper import Order, require_order
+from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce, require_order
 from jaxduel.experiments.report.page import Page
 from jaxduel.experiments.report.papers import command_of
 from jaxduel.experiments.report.records import Section, earlier_section, read_section
@@ -57,7 +58,7 @@ def reproduce_all(
 
     Args:
       out: folder for the page and the papers' folders.
-      full, seed, runs, progress: as in `Paper.reproduce`.
+      full, seed, runs, progress: as in `reproduce`.
 
     Raises:
       InputError: before anything is computed; also if no paper can be reproduced.
@@ -72,8 +73,13 @@ def reproduce_all(
             if progress is not False:
                 screen.say(f"jaxduel: paper {number} of {len(names)}: {name}")
             try:
-                report = papers.load(name).reproduce(
-                    full=full, out=folder.path / name, seed=seed, runs=runs, progress=progress
+                report = reproduce(
+                    papers.load(name),
+                    full=full,
+                    out=folder.path / name,
+                    seed=seed,
+                    runs=runs,
+                    progress=progress,
                 )
                 interrupted = report.interrupted
             except InputError as error:

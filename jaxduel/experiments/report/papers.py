@@ -5,18 +5,16 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jaxduel.experiments.claims import Claim
+from jaxduel.experiments.papers.paper import Order, Panel, Paper
 from jaxduel.experiments.plans import missing_words
 from jaxduel.experiments.report.charts import Seen, seen
 from jaxduel.experiments.report.records import ClaimRow, Figure, Measured, Section
 from jaxduel.experiments.report.words import capital, plain
+from jaxduel.experiments.reproduction import Report
 from jaxduel.progress import duration
-
-if TYPE_CHECKING:
-    from jaxduel.experiments.papers.paper import Order, Panel, Paper
-    from jaxduel.experiments.reproduction import Report
 
 _LONGEST = 60
 """Most letters of the instances in a heading."""
@@ -34,7 +32,7 @@ def command_of(name: str, order: Order, figure: str = "") -> str:
     if order.horizon is not None or order.num_arms is not None:
         chosen = {"figure": figure, **vars(order)}
         said = ", ".join(f"{key}={value!r}" for key, value in chosen.items() if value)
-        return f"papers.load({name!r}).reproduce({said})"
+        return f"jaxduel.reproduce({name!r}, {said})"
     parts = ["jaxduel", "reproduce", name, *(["--figure", figure] if figure else [])]
     parts += ["--full"] if order.full else []
     parts += ["--runs", str(order.runs)] if order.runs is not None else []

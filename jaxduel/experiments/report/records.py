@@ -32,7 +32,7 @@ _PICTURE = re.compile(r"(?!\.)[^/\\]+\.png")
 _FILE = re.compile(r"(?!\.)[^/\\]+\.(png|pdf|csv)")
 _WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|\"'\")+"
 _SHELL = re.compile(f"jaxduel (?:plot|report|reproduce)(?: {_WORD})*")
-_PYTHON = re.compile(r"papers\.load\('[a-z-]+'\)\.reproduce\([a-z_]+=[\w',. =-]+\)")
+_PYTHON = re.compile(r"jaxduel\.reproduce\('[a-z-]+', [a-z_]+=[\w',. =-]+\)")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from jaxduel.experiments.papers.batched_dueling import claims
 from jaxduel.experiments.papers.batched_dueling import figures as paper
 from jaxduel.experiments.papers.batched_dueling.figures import PAPER
 from jaxduel.experiments.papers.paper import Order, Size
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine
@@ -26,7 +27,7 @@ def report(tmp_path_factory):
     """Figure 2 of 3 runs to a small horizon, on a machine that cannot have the sushi data."""
     out, missing = tmp_path_factory.mktemp("figures"), "panel 2b is missing: sushi"
     with machine("sushi"), pytest.warns(UserWarning, match=missing):
-        return PAPER.reproduce("2", out=out, runs=3, horizon=HORIZON, num_arms=6)
+        return reproduce(PAPER, "2", out=out, runs=3, horizon=HORIZON, num_arms=6)
 
 
 @pytest.mark.thorough

@@ -11,6 +11,7 @@ from jaxduel.experiments.papers.batched_mab import figures as paper
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, READINGS, TEXT
 from jaxduel.experiments.papers.batched_mab.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine, smaller
 
@@ -24,7 +25,7 @@ def report(tmp_path_factory, quick_compilation):
         for module in (paper, claims):
             patch.setattr(module, "ARMS", (2, 3))
         few = smaller(PAPER, dict.fromkeys(("1a", "1b", "1d")))
-        return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
+        return reproduce(few, out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
 
 
 @pytest.mark.thorough
@@ -178,7 +179,7 @@ def test_horizons_of_panel_c_are_those_of_the_authors_program():
 
 def test_a_horizon_for_which_the_grids_are_too_short_is_refused(tmp_path):
     with pytest.raises(jd.InputError, match="horizon must be at least 1,000"):
-        PAPER.reproduce(out=tmp_path, horizon=999)
+        reproduce(PAPER, out=tmp_path, horizon=999)
 
 
 REFERENCE = {

@@ -16,6 +16,7 @@ from jaxduel.experiments.papers.batched_mab import study, worst
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, TEXT
 from jaxduel.experiments.papers.batched_mab.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.reproduction import draw_panels
 from jaxduel.experiments.samples import Sample
 
@@ -74,7 +75,7 @@ def study_of(reading, runs: int = 100) -> study.Study:
 @pytest.mark.thorough
 @pytest.mark.usefixtures("small", "quick_compilation")
 def test_cells_of_s1_are_those_of_simulate(tmp_path):
-    report = PAPER.reproduce("s1d", out=tmp_path, runs=5, seed=3)
+    report = reproduce(PAPER, "s1d", out=tmp_path, runs=5, seed=3)
     data, competitor = study.cells(TEXT, 5, 3)["geometric", 3, 1_000, 2]
     policy = jd.policies.make(
         "base", num_arms=3, horizon=1_000, num_batches=2, grid="geometric", gamma=1.0, commit=True
@@ -107,7 +108,7 @@ def test_the_best_grid_and_how_sure_it_is():
 @pytest.mark.slow
 @pytest.mark.usefixtures("small", "made_up_runs")
 def test_maps_and_tables_have_the_cells(tmp_path):
-    report = PAPER.reproduce("s1", out=tmp_path, runs=100)
+    report = reproduce(PAPER, "s1", out=tmp_path, runs=100)
     names = {file.name for file in report.files}
     assert len(report.samples) == 2 * 24  # shared by the panels
     assert {f"figure-s1{x}.{kind}" for x in "abcdef" for kind in ("png", "pdf", "csv")} <= names
@@ -146,12 +147,12 @@ def test_an_interrupted_study_goes_on_where_it_ended(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(stored_curves, "run_tasks", interrupted)
-        report = PAPER.reproduce("s1a", out=tmp_path, runs=100)
+        report = reproduce(PAPER, "s1a", out=tmp_path, runs=100)
     assert report.interrupted
     done = len(rows((tmp_path / "final-regret.csv").read_text()))
     assert 0 < done < 24
     assert not (tmp_path / "figure-s1a.png").exists()
-    again = PAPER.reproduce("s1a", out=tmp_path, runs=100)
+    again = reproduce(PAPER, "s1a", out=tmp_path, runs=100)
     (kept,) = re.findall(r"(\d+) of 24 curves are from", again.lines[0])
     assert done <= int(kept)  # other threads may have finished blocks
     assert len(again.samples) == 24
@@ -229,7 +230,7 @@ def test_the_worst_case_is_the_largest_over_gaps_and_hypotheses():
 @pytest.mark.usefixtures("few", "quick_compilation")
 def test_the_worst_regret_is_above_the_lower_bound(tmp_path, monkeypatch):
     monkeypatch.setattr(worst, "GRIDS", ("minimax",))
-    report = PAPER.reproduce("s2b", out=tmp_path, runs=50, horizon=1_000)
+    report = reproduce(PAPER, "s2b", out=tmp_path, runs=50, horizon=1_000)
     table = rows((tmp_path / "figure-s2b.csv").read_text())
     assert [row["num_batches"] for row in table] == ["2", "4"]
     for row in table:

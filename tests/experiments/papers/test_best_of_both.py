@@ -15,6 +15,7 @@ from jaxduel.experiments.papers.best_of_both.claims import (
 )
 from jaxduel.experiments.papers.best_of_both.figures import PAPER, turned
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine, smaller
 
@@ -32,7 +33,7 @@ def test_the_order_turns():
 def test_regret_on_the_instance_that_turns_is_that_of_simulate(tmp_path):
     paper = smaller(PAPER, {"1c": ["rucb"]})
     with machine():
-        report = paper.reproduce(out=tmp_path, runs=4, horizon=20_000)
+        report = reproduce(paper, out=tmp_path, runs=4, horizon=20_000)
     ((data, _),) = paper.panel("1c").playing(Order(runs=4, horizon=20_000))
     sample = report.samples[TURNED, "rucb"]
     policy = jd.policies.make("rucb", num_arms=NUM_ARMS, alpha=0.51)

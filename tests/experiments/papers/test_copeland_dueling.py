@@ -12,6 +12,7 @@ from jaxduel.experiments.papers.copeland_dueling import claims
 from jaxduel.experiments.papers.copeland_dueling import figures as paper
 from jaxduel.experiments.papers.copeland_dueling.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine, smaller
 
@@ -24,7 +25,7 @@ def report(tmp_path_factory):
     """Figure 1 of two policies, 3 runs to a small horizon."""
     with machine():
         few = smaller(PAPER, {"1": ("savage", "rucb")})
-        return few.reproduce(out=tmp_path_factory.mktemp("figures"), runs=3, horizon=HORIZON)
+        return reproduce(few, out=tmp_path_factory.mktemp("figures"), runs=3, horizon=HORIZON)
 
 
 def test_files_and_notes(report):

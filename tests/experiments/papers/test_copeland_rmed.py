@@ -19,6 +19,7 @@ from jaxduel.experiments.papers.copeland_rmed.instances import (
 )
 from jaxduel.experiments.papers.copeland_rmed.study import growth_by_decade, meets_from
 from jaxduel.experiments.papers.paper import ABSENT, Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine, smaller
 
@@ -42,7 +43,7 @@ def report(tmp_path_factory):
         out = tmp_path_factory.mktemp("figures")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            made = few.reproduce(out=out, runs=3, horizon=HORIZON)
+            made = reproduce(few, out=out, runs=3, horizon=HORIZON)
         assert [str(w.message)[:23] for w in caught] == ["panel table1 is missing"]
         return made
 
@@ -184,7 +185,7 @@ def test_a_longer_table_begins_with_a_shorter_one(whole):
 
 def test_the_table_alone_needs_no_simulation(whole, tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "SUBMATRICES", 20)
-    made = PAPER.reproduce("table1", out=tmp_path)
+    made = reproduce(PAPER, "table1", out=tmp_path)
     assert made.samples == {}
     assert {"figure-table1.png", "figure-table1.csv"} <= {file.name for file in made.files}
     with (tmp_path / "figure-table1.csv").open() as file:

@@ -22,6 +22,7 @@ from jaxduel.experiments.papers.double_etc.entries import (
 )
 from jaxduel.experiments.papers.double_etc.figures import PAPER, bounds
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine
 
@@ -32,7 +33,7 @@ HORIZON = 300
 def report(tmp_path_factory, quick_compilation):
     """All panels, 4 runs to a small horizon."""
     with machine():
-        return PAPER.reproduce(out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
+        return reproduce(PAPER, out=tmp_path_factory.mktemp("figures"), runs=4, horizon=HORIZON)
 
 
 @pytest.mark.thorough
@@ -125,4 +126,4 @@ def test_asymptotes_are_those_of_the_theory():
 
 def test_a_horizon_too_short_for_the_gap_is_refused(tmp_path):
     with pytest.raises(jd.InputError, match="horizon must be at least 100"):
-        PAPER.reproduce(out=tmp_path, horizon=25)
+        reproduce(PAPER, out=tmp_path, horizon=25)

@@ -14,6 +14,7 @@ from jaxduel.experiments.papers.double_thompson import claims
 from jaxduel.experiments.papers.double_thompson import figures as paper
 from jaxduel.experiments.papers.double_thompson.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep_plans import delayed
 from tests.experiments.papers.smaller import machine, smaller
@@ -37,7 +38,7 @@ def report(tmp_path_factory):
         out = tmp_path_factory.mktemp("figures")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            made = smaller(PAPER, PANELS, stand_in).reproduce(out=out, runs=3, horizon=HORIZON)
+            made = reproduce(smaller(PAPER, PANELS, stand_in), out=out, runs=3, horizon=HORIZON)
         assert [str(w.message)[:19] for w in caught] == ["panel 3d is missing"]
         return made
 

@@ -16,6 +16,7 @@ from jaxduel.experiments.papers.many_arms.claims import (
 )
 from jaxduel.experiments.papers.many_arms.figures import PAPER, drawn
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine
 
@@ -61,6 +62,6 @@ def test_sets_have_winners_and_subsets_differ():
 @pytest.mark.usefixtures("data_folder")
 def test_files_of_the_panel_by_size(tmp_path):
     with machine():
-        report = PAPER.reproduce(figure="2", out=tmp_path, runs=1, horizon=200)
+        report = reproduce(PAPER, figure="2", out=tmp_path, runs=1, horizon=200)
     assert {file.name for file in report.files} >= {"figure-2.png", "figure-2.csv", "claims.txt"}
     assert [len(claim.measurements) for claim in report.claims] == [0, 0, 0, 2, 2, 0]

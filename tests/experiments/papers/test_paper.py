@@ -16,8 +16,12 @@ from jaxduel.experiments.papers.paper import (
     Size,
     Sizes,
     curves,
-    plans_at_hand,
     regret,
+)
+from jaxduel.experiments.papers.reproducing import (
+    plans_at_hand,
+    reproduce,
+    require_possible,
     size_notes,
 )
 from jaxduel.experiments.reproduction import chosen_panels
@@ -85,19 +89,19 @@ def test_panels_are_chosen_by_figure_or_name(paper, asked, found):
 )
 def test_requests_that_cannot_be_met(name, arguments, message, tmp_path):
     with pytest.raises(jd.InputError, match=message):
-        papers.load(name).reproduce(**{"out": tmp_path, **arguments})
+        reproduce(papers.load(name), **{"out": tmp_path, **arguments})
 
 
 def test_the_largest_arguments_can_be_met():
     paper = papers.load("double-thompson")
-    paper._require(2**32 - 1, 1, 2**31 - 1, None)
-    paper._require(0, None, None, None)
+    require_possible(paper, 2**32 - 1, 1, 2**31 - 1, None)
+    require_possible(paper, 0, None, None, None)
 
 
 def test_only_random_instances_have_other_numbers_of_arms(tmp_path):
-    papers.load("batched-dueling")._require(0, None, None, 6)
+    require_possible(papers.load("batched-dueling"), 0, None, None, 6)
     with pytest.raises(jd.InputError, match="copeland-rmed: no instances are random"):
-        papers.load("copeland-rmed").reproduce(out=tmp_path, num_arms=6)
+        reproduce(papers.load("copeland-rmed"), out=tmp_path, num_arms=6)
 
 
 @pytest.fixture
@@ -120,7 +124,7 @@ def test_panels_without_data_are_left_out_with_a_warning():
 @pytest.mark.parametrize(("name", "figure"), [("double-thompson", "3d"), ("batched-dueling", "1b")])
 def test_nothing_left_is_an_error(name, figure, tmp_path):
     with pytest.raises(jd.InputError, match="sushi is not on this machine"):
-        papers.load(name).reproduce(figure, out=tmp_path)
+        reproduce(papers.load(name), figure, out=tmp_path)
 
 
 def test_notes_say_what_is_reduced():

@@ -9,6 +9,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.papers.testification.claims import (
     FREE,
     LEADS,
@@ -36,7 +37,7 @@ def test_relations_have_no_winner_and_are_the_same_at_all_leads():
 @pytest.mark.thorough
 def test_regret_is_the_number_of_duels_until_the_answer(tmp_path):
     with machine():
-        report = PAPER.reproduce(out=tmp_path, runs=3)
+        report = reproduce(PAPER, out=tmp_path, runs=3)
     assert {file.name for file in report.files} == {
         *(f"figure-1.{kind}" for kind in ("png", "pdf", "csv")),
         *("final-regret.csv", "claims.csv", "claims.txt", "report.json"),

@@ -6,6 +6,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.papers.winner_stays.claims import (
     EXISTING,
     SETS,
@@ -30,7 +31,7 @@ def test_bounds_by_hand():
 @pytest.mark.thorough
 def test_strong_regret_is_that_of_simulate(tmp_path):
     with machine():
-        report = PAPER.reproduce(figure="2c", out=tmp_path, runs=4, horizon=300)
+        report = reproduce(PAPER, figure="2c", out=tmp_path, runs=4, horizon=300)
     ((data, _),) = PAPER.panel("2c").playing(Order(runs=4, horizon=300))
     sample = report.samples[data.name, "ws-s"]
     policy, problem = jd.policies.make("ws-s", num_arms=8, beta=1.1), jd.problems.arithmetic(8)

