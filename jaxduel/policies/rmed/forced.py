@@ -15,7 +15,7 @@ from jaxduel.policies.base import Duel, Feedback, Quiet
 from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.policies.rmed import lists
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a circle for types alone: a Protocol would say the fields of both again
     from jaxduel.policies.rmed.rmed2 import RMED2
     from jaxduel.policies.rmed.rmed2fh import RMED2FH
 

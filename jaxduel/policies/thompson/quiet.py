@@ -51,7 +51,7 @@ from jaxduel.policies.thompson.leaders import chances_to_lead, few
 from jaxduel.policies.thompson.runs import LEAST, Coins, Run, any_of, run_of
 from jaxduel.policies.thompson.sampling import ThompsonState
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a circle for types alone: a Protocol would say the fields of both again
     from jaxduel.policies.thompson.dts import DTS
     from jaxduel.policies.thompson.dts_plus import DTSPlus
 
