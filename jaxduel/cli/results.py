@@ -24,8 +24,7 @@ def show_result(path: Path) -> int:
 
 def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     """Draws the results of files in one figure, and prints the paths it is written to."""
-    from jaxduel.experiments.file_names import named_after
-    from jaxduel.experiments.output import OutputFolder
+    from jaxduel.experiments.output import OutputFolder, named_after
     from jaxduel.files import csv_text
     from jaxduel.plotting.curves import COLUMNS, rows_of
     from jaxduel.simulation import load_result

@@ -1,16 +1,22 @@
-"""A folder for results, checked to be writable before anything is computed."""
+"""A folder for results, checked to be writable before anything is computed, and names of
+files."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jaxduel.errors import InputError, shorten
-from jaxduel.files import require_writable_folder, why, write_whole
+from jaxduel.files import escaped, require_writable_folder, why, write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+_LONGEST = 100
+_PLAIN = re.compile(r"[^A-Za-z0-9.,+=_\[\]-]")
 
 
 class OutputFolder:
@@ -53,3 +59,22 @@ class OutputFolder:
         if numbers is not None:
             paths.append(self.write(f"{name}.csv", numbers))
         return paths
+
+
+def named_after(stem: str, **chosen: Sequence[object]) -> str:
+    """A file name without its suffix: the stem, then the choices, such as
+    curves-t-problem=arxiv,gap-policy=dts.
+
+    Different choices have different names: if letters were replaced, or the name was cut, it ends
+    in a digest of the whole.
+
+    Args:
+      stem: beginning of the name.
+      **chosen: by the name of a choice, the values chosen; left out where empty.
+    """
+    parts = [f"{key}={','.join(map(str, some))}" for key, some in chosen.items() if some]
+    whole = "-".join([stem, *parts])
+    name = _PLAIN.sub("_", whole)[:_LONGEST]
+    if name == whole:
+        return name
+    return f"{name}-{hashlib.sha256(escaped(whole)).hexdigest()[:8]}"

@@ -12,16 +12,16 @@ from matplotlib.axes import Axes
 
 from jaxduel.files import csv_text
 from jaxduel.plotting import ticks
-from jaxduel.plotting.ends import End, label_ends
 from jaxduel.plotting.lines import (
+    End,
     draw_intervals,
     draw_runs,
+    label_ends,
     marked,
     some_markers,
     spread_words,
 )
-from jaxduel.plotting.shades import looks_in
-from jaxduel.plotting.styles import Style, dress
+from jaxduel.plotting.styles import Style, dress, looks_in
 from jaxduel.plotting.ticks import Scale, scale_for
 from jaxduel.plotting.words import FEW, policy_words, regret_words, seeds_words, steps_words
 from jaxduel.stats import interval95

@@ -25,8 +25,7 @@ from jaxduel.plotting.heatmaps import (
     heat_height,
 )
 from jaxduel.plotting.missing import Missing, draw_missing
-from jaxduel.plotting.shades import looks_in
-from jaxduel.plotting.styles import FONT_SIZE, LETTER
+from jaxduel.plotting.styles import FONT_SIZE, LETTER, looks_in
 from jaxduel.plotting.sweeps import SweepBound, SweepCurve, SweepPanel, draw_sweep
 from jaxduel.plotting.words import broken, length
 

@@ -15,8 +15,7 @@ from jaxduel.plotting import ticks
 from jaxduel.plotting.figures import panels_figure
 from jaxduel.plotting.lines import draw_intervals, marked, some_markers, spread_words
 from jaxduel.plotting.missing import Missing
-from jaxduel.plotting.shades import looks_of
-from jaxduel.plotting.styles import Style, dress
+from jaxduel.plotting.styles import Style, dress, looks_of
 from jaxduel.plotting.words import problem_words, seeds_words
 
 _LINES = ("-", (0.0, (5.0, 1.2)), (0.0, (1.2, 1.0)), (0.0, (4.0, 1.2, 1.0, 1.2)))

@@ -10,8 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from jaxduel.plotting import ticks
-from jaxduel.plotting.ends import End, label_ends
-from jaxduel.plotting.lines import draw_intervals, draw_runs, marked, some_markers
+from jaxduel.plotting.lines import End, draw_intervals, draw_runs, label_ends, marked, some_markers
 from jaxduel.plotting.styles import Style, dress, style_of
 from jaxduel.plotting.ticks import Scale, scale_for
 

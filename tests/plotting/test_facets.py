@@ -9,7 +9,6 @@ from jaxduel.plotting import (
     Missing,
     SweepCurve,
     SweepPanel,
-    facet_maps,
     facets,
     ticks,
     words,
@@ -88,12 +87,12 @@ def test_a_figure_needs_something_to_draw():
         facet_figure([])
     empty = HeatMap("", np.full((2, 2), np.nan))
     with pytest.raises(InputError, match="at least one number"):
-        facet_maps.facet_map_figure([[empty]], across="", up="", columns=[1, 2], rows=[1, 2])
+        facets.facet_map_figure([[empty]], across="", up="", columns=[1, 2], rows=[1, 2])
 
 
 def test_a_map_shows_its_values():
     values = np.array([[1.0, 10.0], [100.0, np.nan]])
-    figure = facet_maps.facet_map_figure(
+    figure = facets.facet_map_figure(
         [[HeatMap("a, b", values, best=values == 1)]], across="x", up="y", columns=[2, 4],
         rows=[1e3, 1e6], heading="regret", note="left out: D-TS",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 
 from jaxduel import plotting
 from jaxduel.plotting import HeatMap, heat_figure
-from jaxduel.plotting.facet_maps import facet_map_figure
+from jaxduel.plotting.facets import facet_map_figure
 from jaxduel.plotting.styles import ink
 from tests.plotting.cases import CELLS, heats
 

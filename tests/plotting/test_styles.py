@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 from jaxduel.experiments import papers
 from jaxduel.plotting import STYLES, style_of
-from jaxduel.plotting.shades import apart, looks_of
+from jaxduel.plotting.styles import apart, looks_of
 from jaxduel.plotting.words import broken, number, policy_words, problem_words
 
 

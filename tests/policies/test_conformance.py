@@ -16,7 +16,7 @@ from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, Duel, PullBatch
 from jaxduel.simulation.blocks import plan_kind
-from jaxduel.simulation.conformance import batches, late
+from jaxduel.simulation.conformance import quiet, shapes
 from jaxduel.simulation.conformance import suite as conformance
 from tests.registered import ESTABLISHED, LIKE_OTHERS, arms_for, needed
 
@@ -291,7 +291,7 @@ def test_suite_finds_what_is_forgotten_of_the_first_comparison_that_teaches(forg
         ),
     )
     policy = make(num_arms=5, horizon=300)
-    sentence = late.wrong_lesson(policy)
+    sentence = quiet.wrong_lesson(policy)
     assert (sentence is not None) == forgets
 
 
@@ -308,7 +308,7 @@ def test_suite_finds_what_is_forgotten_of_the_first_comparison_that_teaches(forg
 def test_suite_finds_counts_of_a_round_that_cannot_be(counts, sentence):
     plan = (Batch if len(np.shape(counts)) == 2 else PullBatch)(jnp.array(counts, jnp.int32))
     policy = _changed(act=lambda self, state, key: plan)(num_arms=2, horizon=300)
-    found = batches.wrong_counts(policy, 300)
+    found = shapes.wrong_counts(policy, 300)
     assert sentence is None if found is None else sentence in found
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.simulation.invariants import require_sound
-from jaxduel.simulation.stored_results import sealed
+from jaxduel.simulation.stored_results import require_sound, sealed
 from tests.registered import PULLS, arms_for, needed
 from tests.test_damages import result_of
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
@@ -10,19 +12,38 @@ import jax
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.engine.digests import digest_of_json
-from jaxduel.experiments.engine.identify_settings import Question
+from jaxduel.experiments.engine.manifest import digest_of_json
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
 from jaxduel.problems import Problem
 from jaxduel.simulation import blocks
+from jaxduel.simulation.cells import Poll
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.traces import program_of_policy
+from jaxduel.votes.stopping import poll_of
 
 HORIZON = "horizon"
 """The parameter of policies that the horizon of a cell sets."""
 Parameters = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Questions to the votes of a cell's runs: arguments of `jaxduel.identify` besides its rules,
+    votes and checkpoints.
+
+    Attributes:
+      target, stop, delta: as there.
+    """
+
+    target: str
+    stop: str | None
+    delta: float
+
+    def poll(self, num_arms: int, checkpoints: Sequence[int]) -> Poll:
+        """Votes as the clock of a cell with so many arms."""
+        return poll_of(checkpoints, num_arms, self.stop, self.delta)
 
 
 class Recipe(Protocol):

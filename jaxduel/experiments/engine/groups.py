@@ -8,8 +8,14 @@ from functools import cached_property
 from typing import Any
 
 from jaxduel.experiments.engine.cells import StudyCell
-from jaxduel.experiments.engine.digests import digest_of_json, plain
-from jaxduel.experiments.engine.manifest import BOUND, CellRecord, GroupRecord, task_key
+from jaxduel.experiments.engine.manifest import (
+    BOUND,
+    CellRecord,
+    GroupRecord,
+    digest_of_json,
+    plain,
+    task_key,
+)
 from jaxduel.simulation.regret import OF_PAIRS
 
 BATCHES = "num_batches"

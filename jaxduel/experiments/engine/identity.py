@@ -14,7 +14,7 @@ import jax
 import jaxduel
 from jaxduel.experiments.engine import work
 from jaxduel.experiments.engine.compatibility import ROUNDING
-from jaxduel.experiments.engine.digests import digest_of_json
+from jaxduel.experiments.engine.manifest import digest_of_json
 from jaxduel.simulation.identity import code_digest, versions
 from jaxduel.votes import collecting, found, identifying, recommending, stopping
 

@@ -1,4 +1,5 @@
-"""The manifest of a store: its groups of cells and its environment."""
+"""The manifest of a store: its groups of cells and its environment, and the digests of plain values
+that are keys of cells, groups and blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxduel.errors import InputError, shorten
-from jaxduel.experiments.engine.digests import digest_of_json
 from jaxduel.files import read_whole, why
 
 if TYPE_CHECKING:
@@ -279,3 +279,17 @@ def _require_counts(record: CellRecord | GroupRecord, *names: str) -> None:
     for name in names:
         if not 1 <= getattr(record, name) < 2**31:
             raise InputError(f"{record.policy} has {name} = {getattr(record, name)}.")
+
+
+def digest_of_json(value: Any) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of canonical JSON."""
+    return hashlib.sha256(_canonical(value).encode()).hexdigest()[:16]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON gives it back: of the same digest."""
+    return json.loads(_canonical(value))
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)

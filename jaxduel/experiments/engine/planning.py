@@ -1,9 +1,10 @@
-"""Planning: cells that share a program run side by side, as groups."""
+"""Planning: cells that share a program run side by side, as groups; numbers of arms are padded so
+that more cells do, where it costs less than compiling."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +12,6 @@ import numpy as np
 
 from jaxduel.experiments.engine.cells import StudyCell, plan_kind_of, policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, needs_pairs, rounds_of
-from jaxduel.experiments.engine.padding import padded_arms
 from jaxduel.experiments.engine.widths import need_of, width_of
 from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, PullBatch, SupportsSkip
@@ -19,6 +19,20 @@ from jaxduel.problems import ArmsProblem, PiecewiseProblem
 from jaxduel.progress import Progress
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.devices import MEMORY_BYTES
+
+BUCKETS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
+"""Numbers of arms above one bucket and up to the next may be padded to the largest of them; above
+the last bucket none are."""
+
+SEEDS = 1_000
+"""Nominal seed count for padding decisions: results depend on padding, and must not depend on the
+number of seeds that run."""
+ARM_STEPS = 4e8
+"""Cost of one compilation, for a policy that makes one comparison or pull at a time, in comparisons
+times arms: about 4 seconds at 10 ns each."""
+PAIR_ROUNDS = 2e8
+"""The same for a policy that commits to batches, in rounds times arms squared: about 5 seconds at
+25 ns each."""
 
 
 def plan(
@@ -35,8 +49,8 @@ def plan(
 
     Cells share a program if their policies are of one class with the same switches and the same
     parameters left at None, if their problems are of one kind, and their delays equal or both
-    above 1; numbers of arms are padded where that pays (`padding`). They share a group if besides,
-    for policies that make one comparison at a time, they have one horizon; where arms are
+    above 1; numbers of arms are padded where that pays (`padded_arms`). They share a group if
+    besides, for policies that make one comparison at a time, they have one horizon; where arms are
     identified the checkpoints and, for a rule that stops, the number of arms. Batched policies are
     sorted by their number of batches and horizon, others by their problem and delay, so that a
     group holds cells that take about as long. Groups of a program are of one size (`widths`) and
@@ -185,3 +199,33 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
                 )
             )
     return groups
+
+
+def padded_arms(loads: Mapping[int, float], *, batched: bool) -> dict[int, int]:
+    """The number of arms that each number of arms is padded to.
+
+    All K of one bucket are padded to the largest of them if the cost of the arms that are never
+    played, for `SEEDS` seeds of each cell, is at most that of the compilations saved: a comparison
+    costs K, a round K^2.
+
+    Args:
+      loads: for each K, the sum over its cells of comparisons (or of rounds).
+      batched: whether the policy commits to batches.
+
+    Returns:
+      For each K of `loads` a number of at least K.
+    """
+    padded = {}
+    for bucket in sorted({bucket_of(num) for num in loads}):
+        members = [num for num in loads if bucket_of(num) == bucket]
+        largest, power = max(members), 2 if batched else 1
+        idle = SEEDS * sum(loads[num] * (largest**power - num**power) for num in members)
+        saved = (len(members) - 1) * (PAIR_ROUNDS if batched else ARM_STEPS)
+        shared = bucket <= BUCKETS[-1] and idle <= saved
+        padded.update({num: largest if shared else num for num in members})
+    return padded
+
+
+def bucket_of(num_arms: int) -> int:
+    """The smallest bucket that holds so many arms; the number itself above the last one."""
+    return next((bucket for bucket in BUCKETS if num_arms <= bucket), num_arms)

@@ -18,8 +18,7 @@ from jaxduel.experiments.engine.blocks import Block
 from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.profile import Seconds
-from jaxduel.experiments.engine.recommendations import named_arrays_of
-from jaxduel.experiments.engine.reducing import Seeds, arrays_of, reduced
+from jaxduel.experiments.engine.reducing import Seeds, arrays_of, named_arrays_of, reduced
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.jobs import Recorded

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import jax
 
 from jaxduel import problems
 from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
 from jaxduel.experiments.claims import Claim
 from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.findings import Finder
-from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.titles import TITLES
 from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
 from jaxduel.experiments.sweep_plans import SweepPlan, against_delay
@@ -246,3 +248,19 @@ class Paper:
     def measured(self, evidence: Any) -> list[Claim]:
         """The claims with their measurements."""
         return [claim.measured(evidence) for claim in self.claims]
+
+
+def named_key(seed: int, *names: str) -> jax.Array:
+    """The key of a data set's runs, from the seed and names alone.
+
+    It does not depend on the number or the order of data sets.
+
+    Args:
+      seed: root of all randomness.
+      names: names that identify the data set within the reproduction.
+
+    Returns:
+      A typed key: that of the seed, folded with the first 32 bits of the SHA-256 of the names.
+    """
+    digest = hashlib.sha256("\n".join(names).encode()).digest()
+    return jax.random.fold_in(jax.random.key(seed), int.from_bytes(digest[:4], "big"))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from jaxduel.experiments.papers.paper import ABSENT, Panel, Paper, Size
 from jaxduel.experiments.plans import figure_of
-from jaxduel.experiments.short_numbers import short
-from jaxduel.experiments.tables import aligned
+from jaxduel.experiments.tables import aligned, short
 
 HEADER = ("panel", "shows", "on", "T", "runs", "full T", "runs")
 """Heads of the columns of `panel_rows`."""

@@ -16,7 +16,7 @@ from jaxduel.experiments.plans import MissingPlan, Plan, reasons
 from jaxduel.experiments.report.papers import paper_section
 from jaxduel.experiments.report.records import FILE, earlier_section, encoded
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
-from jaxduel.experiments.short_numbers import short
+from jaxduel.experiments.tables import short
 from jaxduel.policies.checks import require_horizon
 
 

@@ -13,8 +13,8 @@ from jaxduel import plotting
 from jaxduel.display import counted, range_text
 from jaxduel.experiments.report.records import Chart, Line, Numbers, Table
 from jaxduel.experiments.report.words import capital, plain
-from jaxduel.experiments.short_numbers import rounded, short
-from jaxduel.plotting.shades import looks_in
+from jaxduel.experiments.tables import rounded, short
+from jaxduel.plotting.styles import looks_in
 from jaxduel.plotting.ticks import bottom
 from jaxduel.plotting.words import steps_words
 

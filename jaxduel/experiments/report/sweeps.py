@@ -20,7 +20,6 @@ from jaxduel.experiments.report.page import Page
 from jaxduel.experiments.report.papers import origin
 from jaxduel.experiments.report.records import Chart, Figure, Line, Section, Table
 from jaxduel.experiments.report.words import capital, plain
-from jaxduel.experiments.short_numbers import rounded, short
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
@@ -30,6 +29,7 @@ from jaxduel.experiments.sweep.reading.cells import (
 from jaxduel.experiments.sweep.reading.dataset import open_sweep
 from jaxduel.experiments.sweep.reading.figures import MOST_CURVES, SweepFigure, sweep_figure
 from jaxduel.experiments.sweep.reading.table import BEST, EQUAL, frame_of, marked, progress_line
+from jaxduel.experiments.tables import rounded, short
 
 if TYPE_CHECKING:
     import xarray
@@ -226,7 +226,7 @@ def _chart(figure: SweepFigure) -> Chart:
     from matplotlib.colors import to_hex
 
     from jaxduel.plotting.identification import rule_lines
-    from jaxduel.plotting.shades import looks_of
+    from jaxduel.plotting.styles import looks_of
     from jaxduel.plotting.ticks import is_wide
     from jaxduel.plotting.words import regret_words, steps_words
 

@@ -4,6 +4,7 @@ Seeds are brought to states of their own by plain steps, and go on from there tw
 and from one quiet run to the next. Where runs draw nothing, both must make the same comparisons;
 where they are drawn, as many of each ordered pair in the mean. If the policy has `learn`, the
 same must hold where `learn` is told the outcomes of each run, after the comparison that follows.
+Last come checks of `learn` itself.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from jax import lax
 from jaxduel.numerics import count_true
 from jaxduel.numerics.multinomial import multinomial
 from jaxduel.policies.base import (
+    WITHHELD,
     Duel,
     Feedback,
     Pull,
@@ -39,6 +41,8 @@ _TOLD = (_AFTER, 3)
 _STRONG = 0.9
 """The chance that an arm beats one that is listed after it."""
 _STANDARD_ERRORS = 5.0
+_PATIENCE = 200
+"""Comparisons by which one should teach, as few do of a policy that seldom explores."""
 
 
 class _Path(NamedTuple):
@@ -230,3 +234,35 @@ def _differ(one: Any, other: Any) -> jax.Array:
 
 def _kind(leaf: Any) -> tuple[tuple[int, ...], Any]:
     return leaf.shape, leaf.dtype
+
+
+def wrong_learn(policy: Any) -> str | None:
+    """A sentence on a state that `learn` returns in another form; None if nothing is wrong."""
+    told = jax.ShapeDtypeStruct((2, policy.num_arms, policy.num_arms), jnp.int32)
+    before = jax.eval_shape(policy.init, jax.random.key(0))
+    after = jax.eval_shape(lambda state, won: policy.learn(state, Feedback(*won)), before, told)
+    change = change_of(before, after)
+    return None if change is None else f"learn {change}"
+
+
+def wrong_lesson(policy: Any) -> str | None:
+    """A sentence on the first comparison whose outcome changes the policy's state if it is told at
+    once, if it does not where it is told later; None if nothing is wrong."""
+    act, update, learn = jax.jit(policy.act), jax.jit(policy.update), jax.jit(policy.learn)
+    state = jax.jit(policy.init)(jax.random.key(0))
+    none = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
+    for t in range(_PATIENCE):
+        key = jax.random.key(t)
+        duel = act(state, key)
+        withheld, *at_once = (update(state, duel, jnp.int32(x), key) for x in (WITHHELD, 1, -1))
+        if not _are_equal(*at_once):
+            one = none.at[duel.left, duel.right].set(1)
+            later = [learn(withheld, Feedback(*told)) for told in ((one, none), (none, one))]
+            wrong = "update learns from the outcome of a comparison, but learn, told it later, does"
+            return f"{wrong} not" if _are_equal(*later) else None
+        state = withheld
+    return None
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    return all(map(np.array_equal, jax.tree.leaves(one), jax.tree.leaves(other)))

@@ -1,7 +1,10 @@
-"""Shapes, dtypes and values of states and plans."""
+"""Checks of states, plans and counts, and of what JAX traces of a policy."""
 
 from __future__ import annotations
 
+import inspect
+import traceback
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
+from jaxduel.simulation.traces import ASKS_FOR_VALUES, outcome_of, program_of
 
 _AXES = {Duel: 0, Pull: 0, PullBatch: 1, Batch: 2}
 """Number of axes, each of K entries, of a plan's arrays."""
@@ -66,3 +70,53 @@ def wrong_plan(plan: Any, num_arms: int) -> str | None:
 
 def _said(leaf: Any) -> str:
     return f"{leaf.dtype}{list(leaf.shape)}"
+
+
+def wrong_counts(policy: Any, horizon: int) -> str | None:
+    """A sentence on the first round that cannot be carried out as planned; None if all can.
+
+    Args:
+      policy: commits to counts, of pairs or arms.
+      horizon: T, all of which is played, unless a round is empty.
+    """
+    key = jax.random.key(0)
+    state, left, number = jax.jit(policy.init)(key), horizon, 0
+    act, update = jax.jit(policy.act), jax.jit(policy.update)
+    while left > 0:
+        key, number = jax.random.fold_in(key, number), number + 1
+        plan = act(state, key)
+        counts = np.asarray(plan.counts, np.int64)
+        if counts.ndim == 2 and np.tril(counts, -1).any():
+            return f"counts must be an upper triangle, and those of round {number} are not"
+        if (counts < 0).any():
+            return f"counts must not be negative, and {counts.min()} is in round {number}"
+        if counts.sum() > left:
+            return (
+                f"a batch must not exceed what is left of the horizon, and round {number} has "
+                f"{counts.sum()} where {left} are left"
+            )
+        if counts.sum() == 0:
+            break
+        left -= counts.sum()
+        state = update(state, plan, outcome_of(plan), key)
+    return None
+
+
+def failure_of(policy: Any, method: str, error: Exception) -> str:
+    """The sentence on a method that ended in an error: its line in the policy's file, the error,
+    and what to use in place of Python's `if` and NumPy."""
+    code = getattr(inspect.unwrap(getattr(type(policy), method)), "__code__", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f.lineno for f in frames if code is not None and f.filename == code.co_filename]
+    place = f" at {code.co_filename}:{lines[-1]}" if code is not None and lines else ""
+    said = str(error).strip().partition("\n")[0].rstrip(".")
+    hint = "; of traced values use jnp.where or lax.cond, not `if`, and jnp, not NumPy"
+    return (
+        f"{method} ends in {type(error).__name__}{place}: {said}"
+        f"{hint if isinstance(error, ASKS_FOR_VALUES) else ''}"
+    )
+
+
+def is_same_each_time(step: Callable[..., Any], *arguments: Any) -> bool:
+    """True if tracing a function twice gives the same program, constants included."""
+    return program_of(step, *arguments) == program_of(step, *arguments)

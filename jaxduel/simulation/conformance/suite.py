@@ -30,17 +30,14 @@ from jaxduel.policies.base import (
 from jaxduel.policies.registry import to_32_bits, validate
 from jaxduel.problems import Problem, arithmetic, gaussian
 from jaxduel.simulation.blocks import plan_kind
-from jaxduel.simulation.conformance import (
-    answer,
-    batches,
-    late,
-    quiet,
-    tracing,
-)
+from jaxduel.simulation.conformance import answer, quiet
 from jaxduel.simulation.conformance.shapes import (
     change_of,
     difference,
+    failure_of,
+    is_same_each_time,
     wide_state,
+    wrong_counts,
     wrong_plan,
 )
 from jaxduel.simulation.simulate import simulate
@@ -153,7 +150,7 @@ def is_pure_and_compiles_once(make: Make) -> None:
         _, state = compiled(policy, state, jax.random.key(t))
     _expect(len(traces) == 1, f"a step was traced {len(traces)} times, not once")
     _expect(
-        tracing.is_same_each_time(step, policy, state, jax.random.key(0)),
+        is_same_each_time(step, policy, state, jax.random.key(0)),
         "act or update depends on more than its arguments, such as numpy.random or a list that "
         "grows: tracing it twice gives two programs",
     )
@@ -224,7 +221,7 @@ def plays_only_arms_that_exist(make: Make) -> None:
         )
     policy = _policy(make)
     if plan_kind(policy) in (Batch, PullBatch):
-        _expect_none(batches.wrong_counts(policy, _HORIZON))
+        _expect_none(wrong_counts(policy, _HORIZON))
 
 
 def learns_late(make: Make) -> None:
@@ -235,8 +232,8 @@ def learns_late(make: Make) -> None:
     if not _can_be_told_late(policy):
         return
     for x64 in _precisions():
-        _expect_none(late.wrong_type(policy), f" ({x64})")
-    _expect_none(late.wrong_lesson(policy))
+        _expect_none(quiet.wrong_learn(policy), f" ({x64})")
+    _expect_none(quiet.wrong_lesson(policy))
     result = _simulate(policy, **_with_philox(policy))
     _expect(
         bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
@@ -377,7 +374,7 @@ def _shapes(policy: Any, method: str, *arguments: Any) -> Any:
     try:
         return jax.eval_shape(getattr(policy, method), *arguments)
     except Exception as error:
-        raise ConformanceError(f"{tracing.failure_of(policy, method, error)}.") from error
+        raise ConformanceError(f"{failure_of(policy, method, error)}.") from error
 
 
 def _precisions() -> Iterator[str]:

@@ -6,12 +6,11 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.findings import Finder
-from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.copeland_dueling import claims
 from jaxduel.experiments.papers.copeland_dueling import figures as paper
 from jaxduel.experiments.papers.copeland_dueling.figures import PAPER
-from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.paper import Order, named_key
 from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from tests.experiments.papers.smaller import machine, smaller

@@ -8,12 +8,11 @@ import pytest
 import jaxduel as jd
 from jaxduel.experiments import claims as claims_module
 from jaxduel.experiments.findings import Finder
-from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.double_thompson import claims
 from jaxduel.experiments.papers.double_thompson import figures as paper
 from jaxduel.experiments.papers.double_thompson.figures import PAPER
-from jaxduel.experiments.papers.paper import Order
+from jaxduel.experiments.papers.paper import Order, named_key
 from jaxduel.experiments.papers.reproducing import reproduce
 from jaxduel.experiments.samples import Sample
 from jaxduel.experiments.sweep_plans import delayed

@@ -9,7 +9,7 @@ from jaxduel.errors import InputError
 from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, tasks_of
 from jaxduel.experiments.engine.manifest import Manifest, decode_manifest
-from jaxduel.experiments.engine.padding import ARM_STEPS, SEEDS, bucket_of, padded_arms
+from jaxduel.experiments.engine.planning import ARM_STEPS, SEEDS, bucket_of, padded_arms
 from jaxduel.experiments.engine.widths import Need, Width, width_of
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry, ProblemEntry
 from jaxduel.experiments.sweep.describing.grid import Grid

@@ -18,7 +18,7 @@ from jaxduel.experiments.estimates import final_ratio
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, Reading, base, data_set
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.short_numbers import short
+from jaxduel.experiments.tables import short
 from jaxduel.files import csv_text
 
 BATCHES = (2, 3, 4, 6, 8, 12, 16, 24, 32)

@@ -18,8 +18,8 @@ import numpy as np
 
 from jaxduel import plotting, problems, theory
 from jaxduel.experiments.curves import DataSet, Draw
-from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, NUM_ARMS, Reading, base, style
+from jaxduel.experiments.papers.paper import named_key
 from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
 from jaxduel.experiments.samples import Sample
 from jaxduel.files import csv_text

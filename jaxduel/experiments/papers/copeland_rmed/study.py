@@ -18,8 +18,7 @@ from jaxduel.experiments.estimates import Estimate, growth
 from jaxduel.experiments.papers.copeland_rmed.constants import LB
 from jaxduel.experiments.plans import PanelPlan, Samples
 from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.short_numbers import short
-from jaxduel.experiments.tables import aligned
+from jaxduel.experiments.tables import aligned, short
 
 MEETS = 1.25
 """Largest growth of regret per unit of log t that meets the lower bound, in units of LB."""

@@ -25,7 +25,6 @@ import numpy as np
 
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor, Draw
-from jaxduel.experiments.keys import named_key
 from jaxduel.experiments.papers.many_arms.claims import (
     CLAIMS,
     INFORMATIONAL,
@@ -34,7 +33,17 @@ from jaxduel.experiments.papers.many_arms.claims import (
     SIZES,
     subset,
 )
-from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, regret
+from jaxduel.experiments.papers.paper import (
+    Group,
+    Order,
+    Panel,
+    Paper,
+    Place,
+    Size,
+    Sizes,
+    named_key,
+    regret,
+)
 from jaxduel.experiments.plans import Setting
 from jaxduel.experiments.sweep_plans import Axis, SweepPlan, across
 from jaxduel.problems import DuelingProblem

@@ -22,8 +22,16 @@ import jax
 
 from jaxduel import problems
 from jaxduel.experiments.curves import Competitor, Draw
-from jaxduel.experiments.keys import named_key
-from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes
+from jaxduel.experiments.papers.paper import (
+    Group,
+    Order,
+    Panel,
+    Paper,
+    Place,
+    Size,
+    Sizes,
+    named_key,
+)
 from jaxduel.experiments.papers.testification.claims import (
     CLAIMS,
     LEADS,

@@ -9,9 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.engine.cells import Parameters, StudyCell, plan_kind_of, policy_of
+from jaxduel.experiments.engine.cells import (
+    Parameters,
+    Question,
+    StudyCell,
+    plan_kind_of,
+    policy_of,
+)
 from jaxduel.experiments.engine.groups import BATCHES
-from jaxduel.experiments.engine.identify_settings import Question
 from jaxduel.experiments.sweep.describing.entries import PolicyEntry
 from jaxduel.experiments.sweep.describing.fields import GridError
 from jaxduel.experiments.sweep.describing.grid import Grid

@@ -11,8 +11,8 @@ import numpy as np
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.cells import parameters_label, text_of
-from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.layout import CELL, DIMENSIONS
+from jaxduel.experiments.tables import short
 from jaxduel.policies import registry
 from jaxduel.stats import moments_of, t95
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from jaxduel.display import listed
 from jaxduel.errors import InputError
-from jaxduel.experiments.short_numbers import rounded, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     Frame,
     by_setting,
@@ -18,7 +17,7 @@ from jaxduel.experiments.sweep.reading.cells import (
     measure_of,
     setting_of,
 )
-from jaxduel.experiments.tables import aligned
+from jaxduel.experiments.tables import aligned, rounded, short, with_interval
 from jaxduel.files import csv_text
 from jaxduel.stats import paired, paired_shares
 

@@ -15,14 +15,16 @@ from jaxduel.experiments.engine import block_folder
 from jaxduel.experiments.engine.blocks import require_place
 from jaxduel.experiments.engine.cells import parameters_label, text_of
 from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
-from jaxduel.experiments.sweep.reading import found
-from jaxduel.experiments.sweep.reading.found import Tallied
 from jaxduel.experiments.sweep.reading.layout import (
     CELL,
     DIMENSIONS,
     LAZY,
     StoredBlock,
     StoredGroup,
+    Tallied,
+    tallied,
+    tallied_means,
+    tallied_names,
 )
 from jaxduel.files import as_path
 from jaxduel.stats import Moments, merge
@@ -202,7 +204,7 @@ def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[st
     if "definition" in sizes:
         names += ["regret_mean", "regret_std", "regret_sem"]
     else:
-        names += found.variables([block.found for block in every])
+        names += tallied_names([block.found for block in every])
     shapes = {name: tuple(sizes[dimension] for dimension in DIMENSIONS[name]) for name in names}
     values = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
     for name in ("num_seeds", "planned_seeds"):
@@ -235,7 +237,7 @@ def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[st
 def _of_seeds(blocks: list[Any]) -> dict[str, np.ndarray]:
     """Statistics of the seeds of some blocks of a group, by variable: (C, D, M), or (C,)."""
     if isinstance(blocks[0], Tallied):
-        return found.statistics(blocks)
+        return tallied_means(blocks)
     regret = merge(blocks)
     return {"regret_mean": regret.mean, "regret_std": regret.std, "regret_sem": regret.sem}
 
@@ -281,7 +283,7 @@ def _read_block(path: Path, groups: Mapping[str, GroupRecord]) -> StoredBlock:
         number=block.number,
         first=block.first_seed,
         seeds=block.seeds,
-        found=found.tallied(block)
+        found=tallied(block)
         if "named" in arrays
         else Moments(block.seeds, arrays["regret_mean"], arrays["regret_m2"]),
         batches=None if batches is None else batches.sum(axis=1),

@@ -76,7 +76,7 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
     """Draws a heat map for each policy and facet, over two axes, setting by setting; a line names
     the policies that are left out."""
     from jaxduel.plotting import HeatMap
-    from jaxduel.plotting.facet_maps import facet_map_figure
+    from jaxduel.plotting.facets import facet_map_figure
 
     columns, rows = (np.unique(points[axis]).tolist() for axis in ("x", "y"))
     settings = {x, y} & {"horizon", "K"}

@@ -14,8 +14,7 @@ import numpy as np
 from jaxduel import policies
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.groups import BATCHES
-from jaxduel.experiments.file_names import named_after
-from jaxduel.experiments.output import OutputFolder
+from jaxduel.experiments.output import OutputFolder, named_after
 from jaxduel.experiments.sweep.reading.cells import (
     Frame,
     at_checkpoints,

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at, values_in
-from jaxduel.experiments.sweep.reading.found import MEANS
-from jaxduel.experiments.sweep.reading.layout import CELL
-from jaxduel.experiments.tables import aligned
+from jaxduel.experiments.sweep.reading.layout import CELL, MEANS
+from jaxduel.experiments.tables import aligned, short
 from jaxduel.files import csv_text
 from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95

@@ -10,8 +10,8 @@ import numpy as np
 
 from jaxduel import policies
 from jaxduel.errors import InputError
-from jaxduel.experiments.short_numbers import short
 from jaxduel.experiments.sweep.reading.cells import Frame
+from jaxduel.experiments.tables import short
 
 MOST_FACETS = 48
 _SETTINGS = ("problem", "family", "K", "horizon", "definition", "rule")

@@ -10,7 +10,6 @@ import numpy as np
 
 from jaxduel.display import counted, range_text
 from jaxduel.errors import InputError
-from jaxduel.experiments.short_numbers import short, with_interval
 from jaxduel.experiments.sweep.reading.cells import (
     SETTING,
     Frame,
@@ -24,7 +23,7 @@ from jaxduel.experiments.sweep.reading.cells import (
 )
 from jaxduel.experiments.sweep.reading.found_table import found_csv, found_frame, found_lines
 from jaxduel.experiments.sweep.reading.layout import CELL
-from jaxduel.experiments.tables import aligned
+from jaxduel.experiments.tables import aligned, short, with_interval
 from jaxduel.files import csv_text
 from jaxduel.stats import paired, t95
 

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from jaxduel.errors import InputError
-from jaxduel.experiments.short_numbers import rounded, short, with_interval
 from jaxduel.experiments.sweep.reading.cells import by_setting, choose, find_variants
 from jaxduel.experiments.sweep.reading.table import marked, progress_line, show_csv, show_lines
+from jaxduel.experiments.tables import rounded, short, with_interval
 from tests.experiments.sweep.made_up import cell, sweep
 
 SHIFTS = {"low": 0.0, "near": 0.01, "far": 6.0, "late": 2.0}

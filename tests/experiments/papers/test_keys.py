@@ -2,7 +2,7 @@
 
 import jax
 
-from jaxduel.experiments.keys import named_key
+from jaxduel.experiments.papers.paper import named_key
 
 
 def numbers(key):
