@@ -29,7 +29,7 @@ def _settling(lanes, slots):
     program = SimpleNamespace(delayed=False, policy_class=object)
     rest = {"tick": int, "compiles": int, "stop": threading.Event()}
     root = jax.random.key(0)
-    return SkipHeuristic(Job(cell, program, root, 0, lanes=lanes, slots=slots, **rest))
+    return SkipHeuristic(Job(cell, program, root, 0, lanes, lanes, lanes, slots, **rest))
 
 
 @pytest.mark.parametrize(("slow", "pays"), [(0, True), (8, True), (16, True), (34, False)])
