@@ -28,8 +28,8 @@ from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies
 
 EXCHANGED = 4
-"""A quarter of the slots must have ended before other seeds of the block take their places: loading
-costs about half a round of all slots."""
+"""A quarter of all slots must be free of seeds that run before waiting ones take their places:
+loading costs about half a round of all slots."""
 
 
 class RoundLane(NamedTuple):
@@ -138,8 +138,9 @@ def advance(
     def is_due(loop: tuple[Block, Seed]) -> jax.Array:
         block = loop[0]
         ended = ~unfinished(cell, block.seeds, block.lanes)
-        many = EXCHANGED * jnp.sum(ended, axis=-1, dtype=jnp.int32) >= ended.shape[-1]
-        return jnp.any(wait(block) & many)
+        free = ended & wait(block)[..., None]
+        many = EXCHANGED * jnp.sum(free, dtype=jnp.int32) >= free.size
+        return jnp.any(free) & (many | jnp.all(ended))
 
     def exchange(loop: tuple[Block, Seed]) -> tuple[Block, Seed]:
         block = loop[0]

@@ -24,6 +24,7 @@ from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.devices import (
     Device,
     block_memory,
+    is_on_cpu,
     is_out_of_memory,
     memory_text,
     warn_if_idle,
@@ -92,9 +93,8 @@ def job_of(
             share = -(-share // len(devices))
         array_bytes = ROUND_BYTES if runner is blocks.ROUNDS else ARRAY_BYTES
         lanes = default_lanes(shapes, points, platform, memory, share, array_bytes)
-        if runner is blocks.ROUNDS and platform == "cpu" and settings.poll is None:
-            seeds = block_seeds(lanes, share, len(devices))
-            return _with_lanes(job, lanes, platform)._replace(seeds=seeds)
+        seeds = block_seeds(lanes, share, len(devices))
+        return with_seeds(_with_lanes(job, lanes, platform), seeds)
     elif lanes > NARROW_LANES:
         shapes = runner.shapes(job)
         if lanes > (most := most_lanes(shapes, points)):
@@ -116,6 +116,14 @@ def _with_lanes(job: Job, lanes: int, platform: str) -> Job:
 def _devices(settings: Settings) -> list[Device]:
     """Devices to run on: all local ones unless some are given."""
     return list(settings.devices) if settings.devices is not None else jax.local_devices()
+
+
+def with_seeds(job: Job, seeds: int) -> Job:
+    """The job in blocks of so many seeds, a multiple of its lanes, if these can be shared: by seeds
+    of policies that play in rounds, on a CPU, unless votes are the clock."""
+    in_rounds = blocks.runner_for(blocks.plan_kind(job.cell.policy)) is blocks.ROUNDS
+    may_share = in_rounds and is_on_cpu(job.root) and job.cell.poll is None
+    return job._replace(seeds=seeds) if may_share else job
 
 
 class Prepared(NamedTuple):

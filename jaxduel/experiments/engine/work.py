@@ -23,7 +23,15 @@ from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.keys import root_key
-from jaxduel.simulation.run import Prepared, compile_ahead, prepare, run_prepared
+from jaxduel.simulation.lanes import MULTIPLE
+from jaxduel.simulation.run import (
+    Prepared,
+    compile_ahead,
+    prepare,
+    run_prepared,
+    with_seeds,
+)
+from jaxduel.simulation.turn_costs import is_drawn
 from jaxduel.votes.identifying import most_comparisons
 
 _PREPARED = 32
@@ -69,7 +77,7 @@ def simulated(
     group, seconds = task.group, seconds or Seconds()
     this = group.program, device
     while True:
-        lanes, slices = _fewer_lanes.get(this, group.lanes), []
+        lanes, slices = _lanes(task, device), []
         try:
             for start in range(0, len(group.stacked), group.size):
                 parts = _simulate(task, start, lanes, device, stop, seconds)
@@ -110,8 +118,24 @@ def simulated(
 
 def compile_task(task: Task, device: Device) -> None:
     """Compiles the program of a task, on the device, ahead of its first run."""
+    lanes = _lanes(task, device)
+    compile_ahead(_sharing(_prepared(task.group, 0, lanes), task.group), device)
+
+
+def _lanes(task: Task, device: Device) -> int:
+    """Seeds of a task side by side: no more than the group has, where the width changes no run."""
     group = task.group
-    compile_ahead(_prepared(group, 0, group.lanes), device)
+    lanes = _fewer_lanes.get((group.program, device), group.lanes)
+    if device.platform != "cpu" or is_drawn(type(policy_of(group.cells[0]))):
+        return lanes
+    return min(lanes, -(-group.num_seeds // MULTIPLE) * MULTIPLE)
+
+
+def _sharing(prepared: Prepared, group: Group) -> Prepared:
+    """Prepared cells in blocks of the group's size, where seeds can share lanes."""
+    lanes = prepared.job.lanes
+    seeds = max(group.block_seeds // lanes, 1) * lanes
+    return prepared._replace(job=with_seeds(prepared.job, seeds))
 
 
 @lru_cache(maxsize=_PREPARED)
@@ -158,10 +182,10 @@ def _simulate(
     stop: threading.Event | None,
     seconds: Seconds,
 ) -> list[Seeds]:
-    """The records of `size` cells from number `start` on, in consecutive parts of `lanes` seeds."""
+    """The records of `size` cells from number `start` on, in consecutive parts of its seeds."""
     group = task.group
     with seconds.of("check and stack"):
-        prepared = _prepared(group, start, lanes)
+        prepared = _sharing(_prepared(group, start, lanes), group)
     settings = dataclasses.replace(
         prepared.settings,
         num_seeds=task.seeds,
@@ -175,7 +199,7 @@ def _simulate(
     def keep(begin: int, record: Recorded) -> None:
         if not prepared.job.program.stacked:
             record = jax.tree.map(lambda x: x[None], record)
-        seeds = Seeds(min(lanes, task.seeds - begin), record)
+        seeds = Seeds(min(prepared.job.seeds, task.seeds - begin), record)
         if device.platform != "cpu" and not group.identifies:
             cells = group.stacked[start : start + group.size]
             seeds = reduced(seeds, group, cells, prepared.checked)
