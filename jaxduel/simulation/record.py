@@ -35,8 +35,8 @@ class Record:
         self.cell, self.settings = cell, settings
         points, num = len(cell.grid), cell.problem.num_arms
         seeds = self.rows = _rows(cell, settings, budget)
-        self.plays = np.zeros((seeds, points, num), np.int64)
-        self.regret = np.zeros((seeds, points))
+        self.plays = np.empty((seeds, points, num), np.int64)
+        self.regret = np.empty((seeds, points))
         self.pairs = None
         if settings.record_pairs:
             self.pairs = np.zeros((seeds, points, num, num), np.int64)
@@ -55,10 +55,14 @@ class Record:
         totals = []
         for start in range(0, size, step):
             own = slice(start, min(start + step, size))
-            plays, values = self._numbers(record, own)
-            kept = min(len(plays), max(self.rows - first - start, 0))
-            rows = slice(first + start, first + start + kept)
-            self.plays[rows], self.regret[rows] = plays[:kept], values[:kept]
+            rows = slice(first + start, first + own.stop)
+            plays = kept = self.plays[rows]
+            if len(kept) < own.stop - start:
+                plays = np.empty((own.stop - start, *kept.shape[1:]), np.int64)
+            values = self._numbers(record, own, plays)
+            if plays is not kept:
+                kept[...] = plays[: len(kept)]
+            self.regret[rows] = values[: len(kept)]
             if self.rows < self.settings.num_seeds:
                 totals.append(total_of(plays, values, record.batches, own))
         self._enter_others(first, record)
@@ -69,13 +73,13 @@ class Record:
                 self.totals = merged([*before, self._early.pop(self._next)])
                 self._next += lanes
 
-    def _numbers(self, record: Recorded, own: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Plays and regret of some lanes: (lanes, M, K) int64 and (lanes, M) float64."""
-        cell, (points, num) = self.cell, self.plays.shape[1:]
-        plays = record.tallies.plays[own, :points, :num].astype(np.int64, order="C")
+    def _numbers(self, record: Recorded, own: slice, plays: np.ndarray) -> np.ndarray:
+        """Enters plays of some lanes, (lanes, M, K) int64; their regret: (lanes, M) float64."""
+        cell, (points, num) = self.cell, plays.shape[1:]
+        plays[...] = record.tallies.plays[own, :points, :num]
         pairs = record.tallies.pairs
         own_pairs = None if pairs is None else pairs[own, :points, :num, :num]
-        return plays, regret.regret_of(cell.problem, cell.definition, cell.grid, plays, own_pairs)
+        return regret.regret_of(cell.problem, cell.definition, cell.grid, plays, own_pairs)
 
     def _enter_others(self, first: int, record: Recorded) -> None:
         """Enters pairs, outcomes and batches of a block."""
