@@ -86,7 +86,7 @@ class Loops:
             wide = (self.lanes, *x.shape[1:]) if of_lanes and x.ndim else x.shape
             return jax.ShapeDtypeStruct(wide, x.dtype, sharding=sharding)
 
-        changing = {"step": 2, "turn": 1, "round": 3}[loop]  # the argument that the loop changes
+        changing = 1 if loop == "turn" else 2  # the argument that the loop changes
         shapes = [
             jax.tree.map(lambda x, i=i: shape(x, 1 <= i <= changing), argument)
             for i, argument in enumerate(arguments)

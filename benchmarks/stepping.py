@@ -104,12 +104,12 @@ class Batches:
 
     def timed(self):
         """Seconds of the rounds of a block, as `work_seconds` counts them, and their number."""
-        setups, keys, block = jax.block_until_ready(blocks.ROUNDS.start(self.job, 0))
+        setups, block, waiting = jax.block_until_ready(blocks.ROUNDS.start(self.job, 0))
         number, chunk = np.int32(self.job.seeds), np.int32(64)
         before, finished = work_seconds(), False
         while not finished:
             block, finished, stuck = rounds.advance(
-                self.job.cell, setups, keys, block, number, chunk, program=self.job.program
+                self.job.cell, setups, block, waiting, number, chunk, program=self.job.program
             )
             assert not stuck
         return work_seconds() - before, int(block.lanes.round.max())

@@ -151,14 +151,14 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
 
 def _run_rounds(job: Job, first: int) -> Recorded | None:
     """Runs a block of a policy that commits to batches."""
-    setups, keys, block = ROUNDS.start(job, first)
+    setups, block, waiting = ROUNDS.start(job, first)
     number = np.int32(min(job.seeds, job.first_seed + job.num_seeds - first))
     chunk, ticked, finished = np.int32(ROUNDS_PER_CALL), 0, False
     while not finished:
         if job.stop.is_set():
             return None
         block, finished, stuck = rounds.advance(
-            job.cell, setups, keys, block, number, chunk, program=job.program
+            job.cell, setups, block, waiting, number, chunk, program=job.program
         )
         ended = int(np.min(np.asarray(block.following))) - job.lanes
         progress = job.amount * ended // job.seeds
@@ -233,11 +233,11 @@ def _start_steps(job: Job, first: int) -> tuple[Setup, steps.StepLane]:
     return setups, placed(lanes, job.root)  # if `init` needs none of its arguments
 
 
-def _start_rounds(job: Job, first: int) -> tuple[Setup, jax.Array, rounds.Block]:
-    """`Runner.start` of rounds, with the keys of the seeds for first states."""
+def _start_rounds(job: Job, first: int) -> tuple[Setup, rounds.Block, rounds.RoundLane | None]:
+    """`Runner.start` of rounds, with the lanes that wait."""
     setups, keys = _set_up(job, first, job.seeds)
-    block = rounds.begin(job.cell, setups.arms, keys, slots=job.lanes, program=job.program)
-    return setups, keys, placed(block, job.root)
+    begun = rounds.begin(job.cell, setups.arms, keys, slots=job.lanes, program=job.program)
+    return setups, *placed(begun, job.root)
 
 
 def _shapes_of_step(job: Job) -> steps.StepLane:
@@ -245,7 +245,8 @@ def _shapes_of_step(job: Job) -> steps.StepLane:
 
 
 def _shapes_of_round(job: Job) -> rounds.RoundLane:
-    return rounds.begin.shapes(job.cell, *_of_one_lane(job), slots=1, program=job.program).lanes
+    block, _ = rounds.begin.shapes(job.cell, *_of_one_lane(job), slots=1, program=job.program)
+    return block.lanes
 
 
 STEPS = Runner(_start_steps, _shapes_of_step, _run_steps, _compile_steps)

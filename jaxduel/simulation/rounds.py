@@ -9,7 +9,6 @@ inside it follow from the plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -77,29 +76,35 @@ def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> Roun
 
 
 @compiled_once(static_argnames=("slots", "program"))
-def begin(cell: Cell, arms: jax.Array, keys: jax.Array, *, slots: int, program: Program) -> Block:
-    """A block before its first round, the first seeds in its slots; `arms` and `keys` are those of
-    all seeds."""
+def begin(
+    cell: Cell, arms: jax.Array, keys: jax.Array, *, slots: int, program: Program
+) -> tuple[Block, RoundLane | None]:
+    """A block before its first round, the first seeds in its slots, and the lanes of all seeds, if
+    there are more; `arms` and `keys` are those of all seeds."""
 
     def empty(cell: Cell, *_: jax.Array) -> Tallies:
         return no_tallies(cell, program, cell.checkpoints.shape[0])
 
-    cells = keys.shape[:-1]
-    return Block(
+    cells, axis = keys.shape[:-1], keys.ndim - 1
+    lanes = each_lane(partial(start, program=program), program)(cell, arms, keys)
+    is_shared = slots < keys.shape[-1]
+    first = jax.tree.map(lambda x: lax.slice_in_dim(x, 0, slots, axis=axis), lanes)
+    block = Block(
         seeds=jnp.broadcast_to(jnp.arange(slots, dtype=jnp.int32), (*cells, slots)),
-        lanes=_starting(program)(cell, arms[..., :slots, :], keys[..., :slots]),
+        lanes=first,
         following=jnp.full(cells, slots, jnp.int32),
         record=each_lane(empty, program)(cell, arms, keys),
         batches=jnp.zeros(keys.shape, jnp.int32),
     )
+    return block, lanes if is_shared else None
 
 
 @compiled_once(lasting=True, static_argnames="program", donate_argnames="block")
 def advance(
     cell: Cell,
     setups: Setup,
-    keys: jax.Array,
     block: Block,
+    waiting: RoundLane | None,
     number: jax.Array,
     rounds: Any,
     *,
@@ -109,8 +114,9 @@ def advance(
 
     Args:
       cell: the cell.
-      setups, keys: of the block's seeds.
+      setups: of the block's seeds.
       block: the block.
+      waiting: the lanes of all its seeds before their first round; None: all have slots.
       number: () int32, the first so many of its seeds are to run.
       rounds: () int32.
       program: the program.
@@ -121,14 +127,13 @@ def advance(
     """
     unfinished = each_lane(_is_unfinished, program)
     play_round = each_lane(_play, program)
-    is_shared = block.seeds.shape != block.batches.shape
 
     def seen(block: Block) -> Seed:
         return each_lane(_seed, program)(cell, *_of(block.seeds, (setups, None)))
 
     def wait(block: Block) -> jax.Array:
         """True for the cells with seeds that wait for a slot."""
-        return block.following < number if is_shared else jnp.zeros_like(block.following, bool)
+        return (block.following < number) & (waiting is not None)
 
     def going(loop: tuple[jax.Array, Block, Seed, jax.Array]) -> jax.Array:
         turn, block, _, stuck = loop
@@ -148,10 +153,10 @@ def advance(
         following = block.following[..., None] + jnp.cumsum(ended, axis=-1, dtype=jnp.int32) - 1
         comes = ended & (following < number)
         seeds = jnp.where(comes, following, block.seeds)
-        lanes = _starting(program)(cell, *_of(seeds, (setups.arms, keys)))
+        lanes = jax.tree.map(partial(_where, comes), _of(seeds, waiting), block.lanes)
         block = block._replace(
             seeds=seeds,
-            lanes=jax.tree.map(partial(_where, comes), lanes, block.lanes),
+            lanes=lanes,
             following=block.following + jnp.sum(comes, axis=-1, dtype=jnp.int32),
         )
         return block, seen(block)
@@ -160,7 +165,7 @@ def advance(
         loop: tuple[jax.Array, Block, Seed, jax.Array],
     ) -> tuple[jax.Array, Block, Seed, jax.Array]:
         turn, block, seeds, _ = loop
-        if is_shared:
+        if waiting is not None:
             block, seeds = lax.while_loop(is_due, exchange, (block, seeds))
         lanes, plays, empty = play_round(cell, seeds, block.lanes)
         block = block._replace(lanes=lanes)
@@ -171,11 +176,6 @@ def advance(
     _, block, _, stuck = lax.while_loop(going, play, loop)
     left = jnp.any(wait(block)) | jnp.any(unfinished(cell, block.seeds, block.lanes))
     return block, ~left, stuck
-
-
-def _starting(program: Program) -> Callable[..., RoundLane]:
-    """`start` for all lanes."""
-    return each_lane(partial(start, program=program), program)
 
 
 def _seed(cell: Cell, setup: Setup, _: None) -> Seed:

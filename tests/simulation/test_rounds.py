@@ -28,10 +28,10 @@ def in_few_slots(monkeypatch):
     monkeypatch.setattr(lanes, "MOST_LANES", 8)
     advance, asked = rounds.advance, []
 
-    def counted(cell, setups, keys, block, number, chunk, **static):
+    def counted(cell, setups, block, waiting, number, chunk, **static):
         assert (block.seeds.shape[-1], block.batches.shape[-1]) == (8, 64)
         asked.append(int(number))
-        return advance(cell, setups, keys, block, number, chunk, **static)
+        return advance(cell, setups, block, waiting, number, chunk, **static)
 
     monkeypatch.setattr(rounds, "advance", counted)
     return asked
