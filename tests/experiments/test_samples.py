@@ -3,7 +3,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments.samples import Sample
-from jaxduel.stats import interval95, standard_error
+from jaxduel.stats import interval95, standard_error, t95
 
 
 def sample_of(regret: np.ndarray, groups: np.ndarray | None = None, **more) -> Sample:
@@ -39,6 +39,11 @@ def test_one_group_has_no_standard_error():
     lower, upper = interval95(np.array(1.0), np.array(np.nan), 1)
     assert np.isnan(lower)
     assert np.isnan(upper)
+
+
+def test_student_quantiles():
+    assert t95(10) == pytest.approx(2.262157)
+    assert t95(100_000) == pytest.approx(1.96, abs=1e-3)
 
 
 def test_a_curve_of_separate_runs_says_so():
