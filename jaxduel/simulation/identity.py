@@ -20,6 +20,8 @@ from jaxduel.simulation import compilation_cache
 
 _PACKAGES = ("numerics", "problems", "policies", "simulation")
 """Packages whose code determines simulated numbers, beside `jaxduel.stats`."""
+_DRAWING = "figures.py"
+"""Name of files that draw results."""
 
 _parsing = threading.Lock()
 """Lock: Python 3.11 cannot make two syntax trees at a time."""
@@ -43,7 +45,7 @@ def code_digest(*others: str) -> str:
 def _code_digest(others: tuple[str, ...]) -> str:
     package = Path(__file__).parents[1]
     files = sorted(file for name in _PACKAGES for file in (package / name).rglob("*.py"))
-    files += package.glob("stats.py")
+    files = [file for file in files if file.name != _DRAWING] + [*package.glob("stats.py")]
     names = [file.relative_to(package).as_posix() for file in [*files, *map(Path, others)]]
     sources = [(package / name).read_bytes() for name in names]
     kept_as = f"code-{_digest(names, map(repr, sources))}"

@@ -96,12 +96,13 @@ def simulate(
         "winners" is for regret alone: where several arms without regret share a run and nothing
         tells which of them meets itself (D-TS+ without a Condorcet winner), `plays` counts the run
         for one of them. The law of regret is the same, that of their plays is not.
-      lanes: seeds per block. On a CPU, by default, seeds are divided evenly among blocks of about
-        the width that is fastest for the policy and K (64 to 512), a multiple of four; each width
-        is compiled once. On accelerators it is a power of two from 1,024 to 1,048,576, if these
-        fit: as many as each device has seeds; where memory ends nonetheless, the run begins again
-        with half of them, with a warning. On a CPU, blocks of any width give a seed the same bits;
-        on other devices they may round differently.
+      lanes: seeds side by side. On a CPU, by default, seeds are divided evenly among blocks of
+        about the width that is fastest for the policy and K (64 to 512), a multiple of four; each
+        width is compiled once. Up to eight times as many seeds of a policy that plays in rounds
+        take these lanes one after another. On accelerators it is a power of two from 1,024 to
+        1,048,576, if these fit: as many as each device has seeds; where memory ends nonetheless,
+        the run begins again with half of them, with a warning. On a CPU, blocks of any width give a
+        seed the same bits; on other devices they may round differently.
       memory_budget: most bytes for the states and records of the seeds that run at once on a
         device; bounds `lanes`. By default a sixth of what JAX may use of an accelerator's memory;
         4 GiB on a CPU, or where that is not known.

@@ -82,6 +82,15 @@ def test_code_digest_changes_with_code_alone(tmp_path, monkeypatch, name):
     assert len(seen | {plain, digest()}) == len(OTHER) + 3
 
 
+def test_code_digest_leaves_drawing_out(tmp_path, monkeypatch):
+    folder = tmp_path / "simulation"
+    folder.mkdir()
+    (folder / "steps.py").write_text(PLAIN)
+    before = digest_in(tmp_path, monkeypatch)
+    (folder / "figures.py").write_text(PLAIN)
+    assert digest_in(tmp_path, monkeypatch) == before
+
+
 def test_code_digest_of_this_package_without_comments(tmp_path, monkeypatch):
     for name in ("numerics", "problems", "policies", "simulation"):
         shutil.copytree(PACKAGE / name, tmp_path / name)
