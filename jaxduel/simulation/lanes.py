@@ -22,8 +22,9 @@ few, more do not lower it."""
 MULTIPLE = 4
 """Lanes of a block on a CPU are a multiple of this: numbers of seeds that hardly differ share
 programs, and few lanes have no seed."""
-SHARING = 8
-"""Most seeds of a block of rounds by its lanes: with more, hardly fewer lanes wait at its end."""
+SHARING = 4, 8
+"""Fewest and most seeds of a block by its lanes, where seeds of policies that play in rounds share
+these: with fewer it is not worth compiling, with more hardly fewer lanes wait at its end."""
 REMAINDER = 0.25
 """Seeds left over, up to this part of a block, make no block of their own but widen the others."""
 NARROW_LANES, WIDEST_LANES = 1_024, 2**20
@@ -134,14 +135,15 @@ def default_lanes(
     return min(width, fitting)
 
 
-def block_seeds(lanes: int, num_seeds: int, devices: int) -> int:
-    """Seeds of a block of rounds on a CPU, which take the lanes one after another.
+def block_seeds(lanes: int, num_seeds: int, devices: int = 1) -> int:
+    """Seeds of a block of rounds on a CPU, which take the lanes one after another, if that pays.
 
     A power of two times the lanes, so that numbers of seeds share programs; so few that each device
     has a block.
     """
+    fewest, most = SHARING
     times = num_seeds // (lanes * devices)
-    return lanes * min(1 << max(times.bit_length() - 1, 0), SHARING)
+    return lanes * (min(1 << times.bit_length() - 1, most) if times >= fewest else 1)
 
 
 def most_lanes(lane: Any, points: int) -> int:

@@ -66,7 +66,7 @@ def test_cells_of_one_program_share_slots_each_among_its_own_seeds(monkeypatch):
 
 @pytest.mark.parametrize(
     ("num_seeds", "devices", "expected"),
-    [(10, 1, 64), (128, 1, 128), (500, 1, 256), (512, 1, 512), (10**6, 1, 512), (512, 4, 128)],
+    [(10, 1, 64), (255, 1, 64), (500, 1, 256), (512, 1, 512), (10**6, 1, 512), (1024, 4, 256)],
 )
 def test_blocks_are_few_lanes_wide_and_as_many_as_devices(num_seeds, devices, expected):
     assert lanes.block_seeds(64, num_seeds, devices) == expected

@@ -23,7 +23,7 @@ from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.keys import root_key
-from jaxduel.simulation.lanes import MULTIPLE
+from jaxduel.simulation.lanes import MULTIPLE, block_seeds
 from jaxduel.simulation.run import (
     Prepared,
     compile_ahead,
@@ -132,9 +132,8 @@ def _lanes(task: Task, device: Device) -> int:
 
 
 def _sharing(prepared: Prepared, group: Group) -> Prepared:
-    """Prepared cells in blocks of the group's size, where seeds can share lanes."""
-    lanes = prepared.job.lanes
-    seeds = max(group.block_seeds // lanes, 1) * lanes
+    """Prepared cells whose seeds share lanes, where they can and it pays."""
+    seeds = block_seeds(prepared.job.lanes, min(group.block_seeds, group.num_seeds))
     return prepared._replace(job=with_seeds(prepared.job, seeds))
 
 

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.engine import work
+from jaxduel.experiments.engine import widths, work
 from jaxduel.experiments.sweep import PolicyEntry, ProblemEntry
 
 pytestmark = [
     pytest.mark.usefixtures("quick_compilation"),
     pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning"),
 ]
+
+
+BATCHES = 3, 9
 
 
 def swept(monkeypatch, folder, policy, num_seeds, batches=()):
@@ -43,10 +46,11 @@ def test_few_seeds_run_in_few_lanes(monkeypatch, tmp_path):
 
 
 def test_seeds_of_a_block_of_rounds_share_lanes(monkeypatch, tmp_path):
-    shared, sizes = swept(monkeypatch, tmp_path / "shared", "scomp", 600, batches=(3, 9))
+    monkeypatch.setattr(widths, "ARRAY_BYTES", 2**14)
+    shared, sizes = swept(monkeypatch, tmp_path / "shared", "scomp", 600, batches=BATCHES)
     ((lanes, seeds),) = sizes
-    assert lanes < seeds == 512
+    assert 4 * lanes <= seeds < 512
     monkeypatch.setattr(work, "_sharing", lambda prepared, _: prepared)
-    alone, sizes = swept(monkeypatch, tmp_path / "alone", "scomp", 600, batches=(3, 9))
+    alone, sizes = swept(monkeypatch, tmp_path / "alone", "scomp", 600, batches=BATCHES)
     assert sizes == {(lanes, lanes)}
     np.testing.assert_array_equal(shared, alone)
