@@ -229,23 +229,23 @@ def _of_one_lane(job: Job) -> tuple[Any, Any]:
 def _start_steps(job: Job, first: int) -> tuple[Setup, steps.StepLane]:
     """`Runner.start` of single comparisons or pulls."""
     setups, keys = _set_up(job, first, job.lanes)
-    lanes = steps.begin(_timeless(job.cell), setups.arms, keys, program=job.program)
+    lanes = steps.started(_timeless(job.cell), setups.arms, keys, program=job.program)
     return setups, placed(lanes, job.root)  # if `init` needs none of its arguments
 
 
 def _start_rounds(job: Job, first: int) -> tuple[Setup, rounds.Block, rounds.RoundLane | None]:
     """`Runner.start` of rounds, with the lanes that wait."""
     setups, keys = _set_up(job, first, job.seeds)
-    begun = rounds.begin(job.cell, setups.arms, keys, slots=job.lanes, program=job.program)
+    begun = rounds.started(job.cell, setups.arms, keys, slots=job.lanes, program=job.program)
     return setups, *placed(begun, job.root)
 
 
 def _shapes_of_step(job: Job) -> steps.StepLane:
-    return steps.begin.shapes(_timeless(job.cell), *_of_one_lane(job), program=job.program)
+    return steps.started.shapes(_timeless(job.cell), *_of_one_lane(job), program=job.program)
 
 
 def _shapes_of_round(job: Job) -> rounds.RoundLane:
-    block, _ = rounds.begin.shapes(job.cell, *_of_one_lane(job), slots=1, program=job.program)
+    block, _ = rounds.started.shapes(job.cell, *_of_one_lane(job), slots=1, program=job.program)
     return block.lanes
 
 

@@ -76,7 +76,7 @@ def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> Roun
 
 
 @compiled_once(static_argnames=("slots", "program"))
-def begin(
+def started(
     cell: Cell, arms: jax.Array, keys: jax.Array, *, slots: int, program: Program
 ) -> tuple[Block, RoundLane | None]:
     """A block before its first round, the first seeds in its slots, and the lanes of all seeds, if

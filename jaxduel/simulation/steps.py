@@ -56,7 +56,7 @@ def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> Step
 
 
 @compiled_once(static_argnames="program")
-def begin(cell: Cell, arms: jax.Array, keys: jax.Array, *, program: Program) -> StepLane:
+def started(cell: Cell, arms: jax.Array, keys: jax.Array, *, program: Program) -> StepLane:
     """The lanes of a block before their first step."""
     return each_lane(partial(start, program=program), program)(cell, arms, keys)
 

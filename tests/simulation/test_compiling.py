@@ -46,7 +46,8 @@ def _afresh(monkeypatch):
     theirs = jax.config.jax_compilation_cache_dir
     monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
     jax.config.update("jax_compilation_cache_dir", None)
-    monkeypatch.setattr(skip_heuristic, "WORTH", 0)  # quiet runs are skipped in short simulations
+    for name in ("WORTH", "FLOOR", "FIRST_TURNS", "HOST", "TRIALS_PART"):
+        monkeypatch.setattr(skip_heuristic, name, 0)  # quiet runs are skipped in short simulations
     forget_programs()
     for lasting in (False, True):  # compiles something, to see what the compiler knows
         known(wanted("cpu", lasting))

@@ -217,9 +217,10 @@ def test_drawn_runs_are_skipped_where_some_is_left_to_do_whatever_is_compiled(
     beginnings, monkeypatch
 ):
     """8 seeds of 2 arms: 16 times the comparisons that are left of a seed."""
+    monkeypatch.setattr(skip_heuristic, "_LOADING", 1)
     problem = jd.problems.arithmetic(2)
     for worth, begun in ((16 * 3960 - 1, [40]), (16 * 3960, [])):
-        monkeypatch.setattr(skip_heuristic, "WORTH", 16 * worth)
+        monkeypatch.setattr(skip_heuristic, "WORTH", worth)
         beginnings[0].clear()
         _simulate(_insomniac(4), problem, num_seeds=8)
         assert beginnings[0] == begun
