@@ -1,6 +1,7 @@
 """Plans: laws of simulated futures."""
 
 from dataclasses import replace
+from functools import cache
 from statistics import NormalDist
 
 import jax
@@ -118,12 +119,16 @@ def test_a_policy_that_cannot_start_from_counts_begins_afresh():
     np.testing.assert_array_equal(plan.correct["pcomp"][..., 0], plan.correct["uniform"][..., 0])
 
 
+@cache
+def fitted() -> Fit:
+    return jd.votes.fit(VOTES)
+
+
 def by_hand(now=0.25, **correct):
     """A plan of these outcomes at 0, 100 and 1,000 further votes, `now` known of the first."""
     tables = {name: np.array(table, bool)[:, None, :] for name, table in correct.items()}
     cast = {name: np.full(table.shape[:2], 1_000) for name, table in tables.items()}
-    fit = jd.votes.fit(VOTES)
-    plan = Plan(fit, "btl", np.array([0, 100, 1_000]), (0.2, 0.95), tables, cast)
+    plan = Plan(fitted(), "btl", np.array([0, 100, 1_000]), (0.2, 0.95), tables, cast)
     plan.__dict__["now"] = now
     return plan
 
