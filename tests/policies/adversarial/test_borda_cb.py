@@ -58,15 +58,6 @@ def test_outcomes_that_arrive_late_count_as_those_that_arrive_at_once():
     assert int(late.t) == 13
 
 
-def test_values_out_of_range():
-    for fields, sentence in (
-        ({"horizon": 0}, "borda-cb: the horizon must be a whole number"),
-        ({"delta": 0.0}, r"borda-cb: delta must be in \(0, 1\), not 0.0"),
-    ):
-        with pytest.raises(jd.InputError, match=sentence):
-            policy_of(**fields)
-
-
 def commits_by_numpy(p, log_term, runs, steps):
     """Times of commitment and the arms, (runs,), in float64: of uniform pairs, all at once."""
     K, rng = len(p), np.random.default_rng(0)

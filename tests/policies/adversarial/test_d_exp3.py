@@ -96,15 +96,6 @@ def test_the_variant_of_high_probability_conforms():
     conformance.plays_only_arms_that_exist(make)
 
 
-def test_values_out_of_range():
-    for fields, sentence in (
-        ({}, "d-exp3 needs the parameter 'horizon'"),
-        ({"horizon": 10, "delta": 1.0}, r"d-exp3: delta must be in \(0, 1\), not 1.0"),
-    ):
-        with pytest.raises(jd.InputError, match=sentence):
-            jd.policies.make("d-exp3", num_arms=3, **fields)
-
-
 OTHERS = {"arxiv": [(70.7, 0.1), (582.0, 2.2)], "sushi": [(226.3, 0.3), (1410, 6)]}
 """Borda regret at 1e3 and 1e4, T = 1e4, of a NumPy program written for this from the same
 algorithm, 200 runs."""

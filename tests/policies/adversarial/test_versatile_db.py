@@ -109,11 +109,6 @@ def test_variants_conform(variant):
         check(make)
 
 
-def test_unknown_estimates():
-    with pytest.raises(jd.InputError, match=r"unknown estimates 'RV'.*did you mean 'rv'"):
-        jd.policies.make("versatile-db", num_arms=3, estimates="RV")
-
-
 # ---- numbers of other programs ------------------------------------------------------------------
 
 

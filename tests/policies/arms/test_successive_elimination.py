@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import jaxduel as jd
 from jaxduel.policies.arms.successive_elimination import SuccessiveElimination
 from tests.oracles.arms.successive_elimination import SuccessiveElimination as Oracle
 from tests.policies.arms.cases import counts_of, make
@@ -43,11 +42,6 @@ def test_what_beats_all_others_takes_the_rest():
     # sqrt(log 300 / tau) reaches 1 at tau = 6
     counts = counts_of(make(SuccessiveElimination, horizon=100), [0.0, 1.0, 0.0])
     assert counts == [[1] * 3] * 6 + [[0, 82, 0]]
-
-
-def test_successive_elimination_needs_a_horizon_in_range():
-    with pytest.raises(jd.InputError, match="successive-elimination: the horizon must be"):
-        make(SuccessiveElimination, horizon=0).validate()
 
 
 # ---- oracle replay ------------------------------------------------------------------------------

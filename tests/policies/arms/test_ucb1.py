@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.errors import InputError
 from jaxduel.numerics import normal
 from jaxduel.policies.arms.ucb1 import UCB1
 from jaxduel.policies.base import Pull
@@ -138,22 +137,6 @@ def test_the_regret_in_the_figure():
     error = np.std(regret) * np.sqrt(1 / runs + 1 / 1000)
     assert error < 0.0002
     assert abs(np.mean(regret) - 0.0057) <= 4 * error + 0.00005
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({}, "needs the parameter 'horizon'"),
-        ({"horizon": 0}, "the horizon must be a whole number"),
-        ({"horizon": 2**31}, "the horizon must be a whole number"),
-        ({"horizon": 10, "scale": 0.0}, "scale must be positive, not 0.0"),
-        ({"horizon": 10, "scale": np.inf}, "scale must be positive"),
-        ({"horizon": 10, "index": "any-time"}, "did you mean 'anytime'"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(InputError, match=message):
-        make(3, **parameters)
 
 
 def test_the_anytime_index_needs_no_horizon():

@@ -62,18 +62,3 @@ def test_no_reading_uses_more_rounds_than_the_theorems_allow(name, fields, width
         assert result.batches is not None
         assert result.batches.max() <= min(most, horizon)
         assert (result.plays[:, -1].sum(axis=-1) == 2 * horizon).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "fields", "message"),
-    [
-        ("scomp", {"switch": "kl"}, "unknown switch 'kl': known are elimination, hoeffding"),
-        ("scomp", {"width": 1.5}, r"scomp: width must be in \[0, 1\], not 1.5"),
-        ("scomp2", {"width": -0.1}, r"scomp2: width must be in \[0, 1\], not -0.1"),
-        ("scomp2", {"candidate": "first"}, "unknown candidate 'first': known are kept, redrawn"),
-        ("scomp", {"candidate": "kept"}, "unknown parameter of scomp 'candidate'"),
-    ],
-)
-def test_readings_out_of_range_are_refused(name, fields, message):
-    with pytest.raises(jd.InputError, match=message):
-        make(name, **fields)

@@ -1,4 +1,4 @@
-"""Interleaved Filter: the oracle by hand, round robins, filtering, variants, delay, quiet runs."""
+"""Interleaved Filter: the oracle by hand, round robins, filtering, variants, delay."""
 
 import math
 
@@ -12,12 +12,6 @@ from jaxduel.policies.base import Feedback
 from jaxduel.policies.condorcet.interleaved_filter import InterleavedFilterState
 from tests.oracles.condorcet.interleaved_filter import Filter, InterleavedFilter
 from tests.policies.oracle_runs import play_out, seen
-from tests.policies.quiet_cases import (
-    ARMS,
-    check_commitment,
-    check_committed_states,
-    check_long_runs,
-)
 
 # ---- the oracle, by hand ------------------------------------------------------------------------
 
@@ -178,40 +172,3 @@ def test_learning_late_agrees_and_ignores_past_candidates():
     left_wins[0, 2] = right_wins[2, 1] = 100
     late = policy.learn(late, Feedback(jnp.asarray(left_wins), jnp.asarray(right_wins)))
     _same(late, prompt)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(jd.InputError, match="variant must be 'if1' or 'if2', not 'if3'"):
-        jd.policies.make("interleaved-filter", num_arms=3, horizon=10, variant="if3")
-    with pytest.raises(jd.InputError, match=r"horizon must be a whole number, not 2\.5"):
-        jd.policies.make("interleaved-filter", num_arms=3, horizon=2.5)
-
-
-# ---- quiet runs ---------------------------------------------------------------------------------
-
-quickly = pytest.mark.usefixtures("quick_compilation")
-"""For the last tests of the file: it lasts until its end."""
-
-
-def _committing(**fields):
-    """One that commits within some hundreds of comparisons."""
-    return jd.policies.make("interleaved-filter", num_arms=ARMS, horizon=2, **fields)
-
-
-@pytest.mark.slow
-@quickly
-def test_runs_are_the_same():
-    check_commitment(_committing())
-
-
-@pytest.mark.slow
-@quickly
-@pytest.mark.parametrize("variant", ["if2", "if1"])
-def test_long_runs_are_the_same(variant):
-    check_long_runs(_committing(variant=variant))
-
-
-@pytest.mark.slow
-@quickly
-def test_states_are_the_same():
-    check_committed_states(_committing())

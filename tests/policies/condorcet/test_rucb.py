@@ -197,9 +197,3 @@ def test_an_arm_that_never_met_the_best_is_its_rival():
         left, right = acts(policy, state)
         assert not np.any(left)
         assert (np.asarray(right) == 2).all()
-
-
-def test_an_index_below_one_half_is_refused():
-    """Line 5 would drop an arm from C that was never compared."""
-    with pytest.raises(jd.InputError, match=r"unseen must be a number of at least 0\.5, or inf"):
-        jd.policies.make("rucb", num_arms=3, unseen=0.4)

@@ -1,4 +1,4 @@
-"""The machines of Sparring and MultiSBM: indices, delay, parameters."""
+"""The machines of Sparring and MultiSBM: indices, delay."""
 
 import math
 
@@ -64,16 +64,6 @@ def test_learning_late_agrees_with_learning_at_once(name):
     late = policy.learn(late, Feedback(jnp.asarray(left_wins), jnp.asarray(right_wins)))
     for ours, theirs in zip(late, prompt, strict=True):
         assert np.array_equal(ours, theirs)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(jd.InputError, match="sparring: exploration must not be negative, not -1"):
-        jd.policies.make("sparring", num_arms=3, exploration=-1.0)
-    for wrong in (-np.inf, np.nan, -1.0):
-        with pytest.raises(jd.InputError, match="multisbm: unplayed must be a number of at least"):
-            jd.policies.make("multisbm", num_arms=3, unplayed=wrong)
-    with pytest.raises(jd.InputError, match="clock must be 'own' or 'global', not 'wall'"):
-        jd.policies.make("multisbm", num_arms=3, clock="wall")
 
 
 def test_policies_that_every_comparison_teaches_have_no_quiet_runs():

@@ -339,13 +339,6 @@ def test_it_finds_the_copeland_winners_of_a_cycle():
     assert plays[:, winners].sum() > 0.8 * plays.sum()  # at random, a third of them
 
 
-def test_parameters_are_checked():
-    with pytest.raises(jd.InputError, match="ccb: alpha must be positive, not 0"):
-        jd.policies.make("ccb", num_arms=3, alpha=0.0)
-    with pytest.warns(jd.AssumptionWarning, match="ccb: its regret"):
-        jd.policies.make("ccb", num_arms=3, alpha=0.5)
-
-
 # ---- oracle replay ------------------------------------------------------------------------------
 
 

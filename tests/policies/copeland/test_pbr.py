@@ -1,4 +1,4 @@
-"""PBR: the oracle by hand, rounds, the tests at their ends, delay, quiet runs; oracle replay."""
+"""PBR: the oracle by hand, rounds, the tests at their ends, delay; oracle replay."""
 
 import math
 from itertools import combinations, product
@@ -22,12 +22,6 @@ from tests.policies.histories import (
     update,
 )
 from tests.policies.oracle_runs import play_out, seen
-from tests.policies.quiet_cases import (
-    ARMS,
-    check_commitment,
-    check_committed_states,
-    check_long_runs,
-)
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -239,31 +233,6 @@ def test_learning_late_is_tested_at_the_end_of_the_round():
         rest.append(tuple(int(arm) for arm in state.race.duel))
         state = update(policy, state, jnp.int32(0))
     assert rest == [(0, 2), (1, 2), (0, 2), (1, 2)]  # (0, 1) is sure after the second round
-
-
-def test_parameters_are_checked():
-    with pytest.raises(jd.InputError, match="pbr: the horizon must be a whole number"):
-        jd.policies.make("pbr", num_arms=3, horizon=0)
-    with pytest.raises(jd.InputError, match="pbr needs the parameter 'horizon'"):
-        jd.policies.make("pbr", num_arms=3)
-
-
-# ---- quiet runs ---------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_runs_are_the_same():
-    check_commitment(jd.policies.make("pbr", num_arms=ARMS, horizon=2))
-
-
-@pytest.mark.slow
-def test_long_runs_are_the_same():
-    check_long_runs(jd.policies.make("pbr", num_arms=ARMS, horizon=2))
-
-
-@pytest.mark.slow
-def test_states_are_the_same():
-    check_committed_states(jd.policies.make("pbr", num_arms=ARMS, horizon=2))
 
 
 # ---- oracle replay ------------------------------------------------------------------------------

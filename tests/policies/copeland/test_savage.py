@@ -1,4 +1,4 @@
-"""SAVAGE: the oracle by hand, the round over the pairs, its two tests, delay, quiet runs."""
+"""SAVAGE: the oracle by hand, the round over the pairs, its two tests, delay."""
 
 import math
 
@@ -13,12 +13,6 @@ from tests.oracles.choices import Choices
 from tests.oracles.copeland.savage import SAVAGE
 from tests.policies.histories import KEY, duel_histories, played, random_preferences, update
 from tests.policies.oracle_runs import play_out
-from tests.policies.quiet_cases import (
-    ARMS,
-    check_commitment,
-    check_committed_states,
-    check_long_runs,
-)
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -187,33 +181,3 @@ def test_the_test_decides_what_is_assumed():
     make = {"num_arms": 3, "horizon": 10}
     assert jd.policies.make("savage", **make).assumes == ("condorcet",)
     assert jd.policies.make("savage", test="copeland", **make).assumes == ("no ties",)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(jd.InputError, match="test must be 'condorcet' or 'copeland', not 'borda'"):
-        jd.policies.make("savage", num_arms=3, horizon=10, test="borda")
-    with pytest.raises(jd.InputError, match="savage: the horizon must be a whole number"):
-        jd.policies.make("savage", num_arms=3, horizon=0)
-
-
-# ---- quiet runs ---------------------------------------------------------------------------------
-
-
-def _committing(test="copeland"):
-    """One that commits within some hundreds of comparisons."""
-    return jd.policies.make("savage", num_arms=ARMS, horizon=2, test=test)
-
-
-@pytest.mark.slow
-def test_runs_are_the_same():
-    check_commitment(_committing())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["copeland", "condorcet"])
-def test_long_runs_are_the_same(test):
-    check_long_runs(_committing(test))
-
-
-def test_states_are_the_same():
-    check_committed_states(_committing())

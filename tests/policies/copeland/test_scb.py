@@ -18,10 +18,6 @@ from tests.policies.copeland.cases import log_inverse_delta
 from tests.policies.histories import duel_histories, judged, padded_policy, random_histories
 from tests.policies.quiet_cases import (
     ARMS,
-    TIMES,
-    check_commitment,
-    check_committed_states,
-    check_long_runs,
 )
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -299,44 +295,11 @@ def test_a_step_of_500_arms_touches_single_entries_of_the_table():
     assert _large_results(jaxpr.jaxpr, 500**2, set()) == {"scatter"}
 
 
-def test_parameters_are_checked():
+def test_it_assumes_that_no_pair_ties():
     assert jd.policies.make("scb", num_arms=2).assumes == ("no ties",)
-    with pytest.raises(jd.InputError, match=r"^scb: scale must be positive, not 0\.0\.$"):
-        jd.policies.make("scb", num_arms=3, scale=0.0)
-    with pytest.raises(jd.InputError, match=r"first_length must be a whole number, not 2\.5"):
-        jd.policies.make("scb", num_arms=3, first_length=2.5)
-    for length in (1, 2**31):
-        with pytest.raises(jd.InputError, match="first_length must be a whole number from 2 to"):
-            jd.policies.make("scb", num_arms=3, first_length=length)
 
 
 # ---- quiet runs ---------------------------------------------------------------------------------
-
-COMMITTING = {"scale": 0.1, "first_length": 20}
-"""Parameters with which it commits within some hundreds of comparisons."""
-ROUNDS = np.cumsum([20, 20**2, 20**4])
-"""Ends of its rounds: comparisons that are not skipped."""
-
-
-def _rounds_over(informative, last):
-    return np.searchsorted(ROUNDS, last, "right")
-
-
-@pytest.mark.slow
-def test_runs_are_the_same():
-    policy = jd.policies.make("scb", num_arms=ARMS, **COMMITTING)
-    check_commitment(policy, TIMES[:3], spare=_rounds_over)
-
-
-@pytest.mark.slow
-def test_long_runs_are_the_same():
-    policy = jd.policies.make("scb", num_arms=ARMS, **COMMITTING)
-    check_long_runs(policy, spare=_rounds_over)
-
-
-@pytest.mark.slow
-def test_states_are_the_same():
-    check_committed_states(jd.policies.make("scb", num_arms=ARMS, **COMMITTING), lasts=False)
 
 
 def test_a_round_of_scb_ends_with_a_step():

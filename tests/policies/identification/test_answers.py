@@ -112,16 +112,3 @@ def test_without_a_winner_the_arm_of_most_verdicts_is_played(name):
     assert met[:3] == [(0, 1), (2, 3), (0, 2)]
     assert met[-1] == (0, 0)
     assert int(policy.answer(state)) == NO_WINNER
-
-
-def test_parameters_are_checked():
-    for name, fields, sentence in (
-        ("nts", {"gamma": 0.0}, r"nts: gamma must be in \(0, 1\), not 0.0"),
-        ("nts", {"margin": 0.5}, r"nts: margin must be in \(0, 1/2\), not 0.5"),
-        ("select-then-verify", {"gamma": 1.0}, r"verify: gamma must be in \(0, 1\), not 1.0"),
-        ("select-then-verify", {"margin": 0}, r"verify: margin must be in \(0, 1/2\), not 0"),
-        ("dkwt", {"gamma": 2.0}, r"dkwt: gamma must be in \(0, 1\), not 2.0"),
-        ("pocowista", {"delta": 1.0}, r"pocowista: delta must be in \(0, 1\), not 1.0"),
-    ):
-        with pytest.raises(jd.InputError, match=sentence):
-            jd.policies.make(name, num_arms=3, **fields)

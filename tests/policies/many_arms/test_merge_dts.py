@@ -1,4 +1,4 @@
-"""MergeDTS: the oracle by hand, runs through several stages given the samples, quiet runs."""
+"""MergeDTS: the oracle by hand, runs through several stages given the samples."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from tests.choice import some
 from tests.oracles.many_arms.merge_dts import MergeDTS
 from tests.oracles.many_arms.merge_rucb import FAST
 from tests.policies.many_arms.cases import check_runs
-from tests.policies.quiet_cases import ARMS, check_commitment, check_committed_states
 from tests.policies.thompson.cases import CYCLE, samples
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -54,21 +53,3 @@ def test_many_arms_follow_the_program_through_all_stages(mirrored, num_arms, p):
     assert (number[:, -1] == 1).mean() >= 0.5
     assert ((number > 1) & (number < -(-num_arms // p))).any()
     assert (left[:, -1] == 1).mean() >= 0.25
-
-
-# ---- quiet runs ---------------------------------------------------------------------------------
-
-
-def _committing():
-    """One that commits within some hundreds of comparisons."""
-    return jd.policies.make("merge-dts", num_arms=ARMS, group_size=3, **FAST)
-
-
-@pytest.mark.slow
-def test_runs_are_the_same():
-    check_commitment(_committing(), spare=lambda informative, last: np.log2(ARMS))
-
-
-@pytest.mark.slow
-def test_states_are_the_same():
-    check_committed_states(_committing())

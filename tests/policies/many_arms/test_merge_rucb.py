@@ -1,4 +1,4 @@
-"""MergeRUCB: the oracle by hand, runs through several stages, quiet runs."""
+"""MergeRUCB: the oracle by hand, runs through several stages."""
 
 import math
 
@@ -9,12 +9,6 @@ from tests.choice import some
 from tests.oracles.many_arms.merge_rucb import FAST, MergeRUCB, cut
 from tests.policies.many_arms.cases import check_runs
 from tests.policies.oracle_runs import play_out
-from tests.policies.quiet_cases import (
-    ARMS,
-    check_commitment,
-    check_committed_states,
-    check_long_runs,
-)
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -82,32 +76,3 @@ def test_many_arms_follow_the_program_through_all_stages(num_arms, p):
     assert (number[:, -1] == 1).mean() >= 0.5
     assert ((number > 1) & (number < -(-num_arms // p))).any()
     assert (left[:, -1] == 1).mean() >= 0.25
-
-
-# ---- quiet runs ---------------------------------------------------------------------------------
-
-
-def _committing(**fields):
-    """One that commits within some hundreds of comparisons."""
-    return jd.policies.make("merge-rucb", num_arms=ARMS, group_size=3, **{**FAST, **fields})
-
-
-def _alone(informative, last):
-    """Groups may all have one arm: then one of them plays itself until the stage ends, once."""
-    return math.log2(ARMS)
-
-
-@pytest.mark.slow
-def test_runs_are_the_same():
-    check_commitment(_committing(), spare=_alone)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("restarts", [False, True])
-def test_long_runs_are_the_same(restarts):
-    check_long_runs(_committing(restarts=restarts), spare=_alone)
-
-
-@pytest.mark.thorough
-def test_states_are_the_same():
-    check_committed_states(_committing())

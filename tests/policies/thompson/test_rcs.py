@@ -1,8 +1,7 @@
-"""RCS: the oracle by hand, parameters."""
+"""RCS: the oracle by hand."""
 
 import pytest
 
-import jaxduel as jd
 from tests.oracles.thompson.rcs import RCS
 from tests.policies.oracle_runs import seen
 from tests.policies.thompson.cases import CYCLE, samples
@@ -40,12 +39,3 @@ def test_rcs_may_take_the_champion_among_ties():
     oracle = RCS(2, alpha=0.0)
     seen(oracle, [[0, 1], [1, 0]], 3)
     assert oracle.allowed(samples({(0, 1): 0.9}, 2)) == {(0, 0), (0, 1)}
-
-
-# ---- the policy ---------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-def test_rcs_refuses_a_way_to_count_that_it_does_not_know():
-    with pytest.raises(jd.InputError, match='"always" or "fallback"'):
-        jd.policies.make("rcs", num_arms=3, counted="never")

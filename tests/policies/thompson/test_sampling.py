@@ -224,13 +224,3 @@ def test_two_arms_that_tie_are_played_for_ever_without_regret():
         result = jd.simulate(policy, problem, 300, 8, lanes=8)
         assert (result.regret == 0).all()
         assert (result.plays[:, -1].sum(axis=-1) == 600).all()
-
-
-@pytest.mark.parametrize("name", ["dts", "dts+", "rcs", "rucb"])
-def test_alpha_of_one_half_or_less_warns_and_of_zero_is_refused(name):
-    with pytest.warns(jd.AssumptionWarning, match="alpha > 1/2"):
-        jd.policies.make(name, num_arms=3, alpha=0.5)
-    with pytest.raises(jd.InputError, match="alpha must be positive, not 0"):
-        jd.policies.make(name, num_arms=3, alpha=0.0)
-    with pytest.raises(jd.InputError, match="alpha must be positive, not nan"):
-        jd.policies.make(name, num_arms=3, alpha=float("nan"))

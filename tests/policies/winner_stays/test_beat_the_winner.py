@@ -98,8 +98,3 @@ def test_withheld_outcomes_decide_a_round_by_the_larger_number_of_wins():
         left_wins[2, 1], right_wins[2, 1] = held, taken
         told = policy.learn(state, Feedback(jnp.asarray(left_wins), jnp.asarray(right_wins)))
         assert _plain(told) == expected
-
-
-def test_an_unknown_variant_is_refused():
-    with pytest.raises(jd.InputError, match="variant must be 'btw' or 'btwr', not 'mbtw'"):
-        jd.policies.make("beat-the-winner", num_arms=3, variant="mbtw")

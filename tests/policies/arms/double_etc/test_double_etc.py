@@ -135,29 +135,6 @@ def test_two_arms_only(name):
         jd.simulate(made, jd.problems.gaussian([0.0, 0.1, 0.2]), 50)
 
 
-@pytest.mark.parametrize(
-    ("name", "fields", "message"),
-    [
-        ("detc-known-gap", {}, "needs the parameter 'gap'"),
-        ("detc-known-gap", {"gap": 0.0}, "gap must be positive, not 0.0"),
-        ("detc-known-gap", {"gap": np.inf}, "gap must be positive"),
-        ("detc-known-gap", {"gap": 0.1}, "times the square of the gap must exceed 1, not 0.3"),
-        ("detc-batched-known-gap", {"gap": 0.1}, "detc-batched-known-gap: the horizon times"),
-        ("detc-known-gap", {"gap": 1.0, "epsilon": 1.0}, r"epsilon must be in \(0, 1\)"),
-        ("detc-known-gap", {"gap": 1.0, "horizon": 0}, "the horizon must be a whole number"),
-        ("detc", {"horizon": 0}, "detc: the horizon must be a whole number"),
-        ("detc", {"commit_pulls": -1}, "detc: commit_pulls must be at least 0"),
-        ("detc-minimax", {"commit_pulls": -1}, "detc-minimax: commit_pulls must be"),
-        ("detc-batched", {"commit_pulls": np.nan}, "detc-batched: commit_pulls must be"),
-        ("detc-arms", {"horizon": 2**31}, "detc-arms: the horizon must be a whole number"),
-        ("detc-anytime", {"gap": 1.0}, "unknown parameter of detc-anytime 'gap'"),
-    ],
-)
-def test_bad_parameters(name, fields, message):
-    with pytest.raises(jd.InputError, match=message):
-        jd.policies.make(name, num_arms=2, **{"horizon": 30, **fields})
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "fields", "most"),
