@@ -7,6 +7,8 @@ import jaxduel as jd
 from jaxduel.plotting import PAGE_WIDTH, identification_figure, png
 from tests.plotting.test_identification import texts
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 def test_results_have_axes_for_each_problem():
     names, asked = ("cyclic", "strong-borda"), {"votes": 50, "num_seeds": 8, "recommend": ["btl"]}

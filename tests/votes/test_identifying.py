@@ -21,6 +21,8 @@ from jaxduel.votes.recommending import RULES, order
 from jaxduel.votes.stopping import log_evidence
 from tests.choice import some
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 SEEDS, HORIZON = 6, 240
 GRID = [1, 2, 5, 11, 30, 70, 90]
 TIED = jd.problems.from_matrix(

@@ -75,7 +75,7 @@ def test_default_checkpoints_are_as_good_as_all():
     """On a small log, where few votes are enough."""
     votes = jd.votes.from_counts([[0, 3, 5], [3, 0, 4], [1, 2, 0]])
     few, all_of_them = (
-        planned("uniform", votes, draws=1500, seeds=1, max_votes=300, checkpoints=given)
+        planned("uniform", votes, draws=500, seeds=1, max_votes=300, checkpoints=given)
         for given in (None, [*range(1, 61), 300])
     )
     assert few.votes[:5].tolist() == [0, 1, 2, 3, 4]
@@ -106,7 +106,7 @@ def test_more_votes_than_the_first_do_not_change_those(plan):
 
 
 def test_further_votes_name_the_best_arm_in_the_end():
-    plan = planned(["uniform"], max_votes=10_000, checkpoints=[10_000], draws=200)
+    plan = planned(["uniform"], max_votes=4_000, checkpoints=[4_000], draws=100)
     assert plan.probability("uniform")[1][-1] > plan.now
     assert plan.probability("uniform")[0][-1] > 0.95
 

@@ -13,6 +13,8 @@ from jaxduel.simulation.keys import root_key
 from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.recommending import order
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 TOURNAMENT = Path(__file__).parents[2] / "notebooks" / "guide" / "tournament.csv"
 
 

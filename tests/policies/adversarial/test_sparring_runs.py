@@ -1,5 +1,7 @@
 """Quiet runs of Self-Sparring: the bound of a proposal, and the law of the comparison after it."""
 
+from itertools import product
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,12 +13,13 @@ from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.adversarial.self_sparring import SelfSparringState
 from jaxduel.policies.adversarial.sparring_runs import _log_bound, run_of
 from tests.best_of_posterior import assert_found, best_of
+from tests.choice import some
 from tests.policies.quiet_laws import compare_laws, plain, skipping
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 LONG = 2**31 - 2
-COUNTS = [([100, 3, 2, 3], [60, 10, 9, 12]), ([400, 30, 25, 1], [390, 60, 55, 9])]
+COUNTS = [((100, 3, 2, 3), (60, 10, 9, 12)), ((400, 30, 25, 1), (390, 60, 55, 9))]
 """Wins and losses. An event is proposed in some comparisons, of the first in more and more."""
 
 
@@ -50,13 +53,14 @@ def test_the_bound_for_the_arm_itself_holds_all_along_a_stretch():
             assert ends[0] < -1  # for a normal law -2: c is two deviations or more below the mode
 
 
-@pytest.mark.parametrize("before", [0, 8])
-@pytest.mark.parametrize(("won", "lost"), COUNTS)
-def test_the_comparison_after_a_run_has_the_law_of_the_posterior(won, lost, before):
+@pytest.mark.parametrize(
+    ("counts", "before"), some(product(COUNTS, (0, 8)), [(COUNTS[0], 0), (COUNTS[1], 8)])
+)
+def test_the_comparison_after_a_run_has_the_law_of_the_posterior(counts, before):
     """Of seeds whose runs are `before` long or longer: in some the next comparison is proposed, in
     others it is quiet; together it has the law that SciPy integrates for the counts by then."""
     number = 2**18
-    won, lost = (jnp.asarray([*x, 0], jnp.int32) for x in (won, lost))
+    won, lost = (jnp.asarray([*x, 0], jnp.int32) for x in counts)
     active = jnp.arange(len(won)) < len(won) - 1
     policy = jd.policies.make("self-sparring", num_arms=len(won), active_arms=np.asarray(active))
 

@@ -11,6 +11,7 @@ import jaxduel as jd
 from jaxduel.policies.arms.base import BaSE
 from jaxduel.policies.arms.etc import ETC
 from jaxduel.policies.arms.grids import KINDS, BatchGrid, end_of, grid_times, next_batch
+from tests.choice import some
 from tests.oracles.arms.loops import grid_time, named_grid
 from tests.policies.arms.cases import counts_of, make, rounds_of
 
@@ -277,8 +278,14 @@ def test_every_arm_is_pulled_in_the_first_batch_and_times_that_passed_are_skippe
     assert counts[0] == [1] * 10
 
 
-@pytest.mark.parametrize(("cls", "commit"), [(BaSE, False), (BaSE, True), (ETC, None)])
-@pytest.mark.parametrize("kind", KINDS)
+READINGS = [
+    (cls, commit, kind)
+    for cls, commit in ((BaSE, False), (BaSE, True), (ETC, None))
+    for kind in KINDS
+]
+
+
+@pytest.mark.parametrize(("cls", "commit", "kind"), some(READINGS, READINGS[::4]))
 def test_counts_add_up_to_the_horizon_in_at_most_m_batches(cls, commit, kind):
     rng = np.random.default_rng(4)
     cells = [(k, t, m) for k in (2, 5) for t, m in ((k, 1), (k, k), (12, 12), (LARGEST, 12))]

@@ -9,6 +9,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Feedback
+from tests.choice import some
 from tests.oracles.choices import Choices
 from tests.oracles.copeland.savage import SAVAGE
 from tests.policies.histories import KEY, duel_histories, played, random_preferences, update
@@ -146,7 +147,7 @@ def test_every_duel_is_the_least_compared_remaining_pair_or_the_winner(test):
     assert over > 100
 
 
-@pytest.mark.parametrize("test", ["condorcet", "copeland"])
+@pytest.mark.parametrize("test", some(["condorcet", "copeland"], ["copeland"]))
 def test_learning_late_agrees_with_the_counts(test):
     policy = jd.policies.make("savage", num_arms=4, horizon=20, test=test)
     rng = np.random.default_rng(0)

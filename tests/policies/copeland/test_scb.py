@@ -88,7 +88,14 @@ def test_rounds_begin_at_comparisons_1_5_21_and_277_with_a_fresh_pair():
 
 @pytest.mark.parametrize(
     ("first_length", "lengths"),
-    [(4, [16, 256, 65_536, 2**31 - 1]), (1000, [10**6, 2**31 - 1]), (2, [4, 16, 256, 65_536])],
+    some(
+        [
+            (4, (16, 256, 65_536, 2**31 - 1)),
+            (1000, (10**6, 2**31 - 1)),
+            (2, (4, 16, 256, 65_536)),
+        ],
+        [(1000, (10**6, 2**31 - 1))],
+    ),
 )
 def test_rounds_are_squared_and_the_last_does_not_end(first_length, lengths):
     policy = jd.policies.make("scb", num_arms=9, first_length=first_length)
