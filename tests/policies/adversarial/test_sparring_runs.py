@@ -86,11 +86,11 @@ def test_the_comparison_after_a_run_has_the_law_of_the_posterior(counts, before)
 
 
 def test_a_run_that_has_decided_is_not_drawn_again():
-    policy = jd.policies.make("self-sparring", num_arms=2)
+    quiet = jax.jit(jd.policies.make("self-sparring", num_arms=2).quiet)
     state = SelfSparringState(jnp.array([60, 10]), jnp.array([40, 40]))
     for seed in range(20):
-        once, run = policy.quiet(state, jnp.int32(LONG), jax.random.key(seed))
-        again, none = policy.quiet(once, jnp.int32(LONG), jax.random.key(100 + seed))
+        once, run = quiet(state, jnp.int32(LONG), jax.random.key(seed))
+        again, none = quiet(once, jnp.int32(LONG), jax.random.key(100 + seed))
         if once.proposal.is_made:
             jax.tree.map(np.testing.assert_array_equal, once, again)
             assert none.n == 0

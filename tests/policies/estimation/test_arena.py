@@ -154,17 +154,17 @@ def test_pairs_that_are_asked_count_as_compared_before_their_outcomes_arrive():
 def test_outcomes_that_arrive_late_count_as_those_that_arrive_at_once(variances):
     """With ipw they count with the probabilities of their draws, and change nothing before."""
     policy = jd.policies.make("arena", num_arms=3, variances=variances, epsilon=0.2)
-    state = policy.init(KEY)
+    state, update = policy.init(KEY), jax.jit(policy.update)
     for duel in ((0, 1), (2, 0), (1, 2)):
-        state = policy.update(state, Duel(*map(jnp.int32, duel)), jnp.int32(1), KEY)
+        state = update(state, Duel(*map(jnp.int32, duel)), jnp.int32(1), KEY)
     late = state
     for _ in range(3):
-        late = policy.update(late, Duel(jnp.int32(1), jnp.int32(0)), jnp.int32(0), KEY)
+        late = update(late, Duel(jnp.int32(1), jnp.int32(0)), jnp.int32(0), KEY)
         if variances == "ipw":
             jax.tree.map(np.testing.assert_array_equal, late, state)
     left_wins = jnp.zeros((3, 3), jnp.int32).at[1, 0].set(2)
     right_wins = jnp.zeros((3, 3), jnp.int32).at[1, 0].set(1)
-    late = policy.learn(late, Feedback(left_wins, right_wins))
+    late = jax.jit(policy.learn)(late, Feedback(left_wins, right_wins))
     assert late.wins.tolist() == [[0, 2, 0], [2, 0, 1], [1, 0, 0]]
     if variances == "plug-in":
         at_once = jd.policies.state_from_wins(policy, np.asarray(late.wins))
