@@ -163,9 +163,7 @@ class Scarce:
         self.is_at_hand = function.is_at_hand
 
     def __call__(self, cell, setups, lanes, *others, program):
-        number = getattr(lanes, "lanes", lanes).tallies.plays.shape[
-            -2
-        ]
+        number = getattr(lanes, "lanes", lanes).tallies.plays.shape[-2]
         self.asked.append(number)
         sizes = {shape for x in jax.live_arrays() for shape in x.shape}
         self.held.append(bool(sizes & {n for n in self.asked if n > number}))
