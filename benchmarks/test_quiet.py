@@ -175,7 +175,7 @@ def test_no_run_is_slower(benchmark, monkeypatch, size, name, problem):
 def test_slots_hardly_wait(benchmark, monkeypatch, size, name, problem):
     """Turns of all slots beside the comparisons of different arms, from where skipping begins; that
     of the plain loop has these up to there."""
-    problem, (horizon, lanes) = jd.problems.load(problem), size((10**7, 512), (50_000, 8))
+    problem, (horizon, lanes) = jd.problems.load(problem), size((10**7, 512), (10**6, 8))
     policy = jd.policies.make(name, num_arms=problem.num_arms)
     turns, begun = [], []
     advance, begin = events.advance, events.begin
