@@ -56,6 +56,12 @@ def whole_runs(rows):
     ]
 
 
+def plain_c(rows):
+    return [["policy", "`jaxduel`, ms a run", "plain C", "ratio"]] + [
+        [case, *map(digits, values)] for case, *values in rows
+    ]
+
+
 def straightforward(rows):
     return [["K", "`dts`", "with `jax.random.beta`", "ratio"]] + [
         [str(arms), *map(digits, values)] for arms, *values in rows
@@ -87,6 +93,9 @@ def batches(rows):
 
 _BATCHES = ("name", "num_arms", "horizon"), ("seconds per 1,000 runs",), batches
 SECTIONS = {
+    "plain C": Section(
+        "test_plain_c.py::test_runs", ("case",), ("ms a run", "plain C", "ratio"), plain_c
+    ),
     "plain steps": Section(
         "test_comparisons.py::test_steps",
         ("name", "num_arms"),
