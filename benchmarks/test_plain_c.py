@@ -22,12 +22,12 @@ from benchmarks.clocks import work_seconds
 pytestmark = pytest.mark.filterwarnings("ignore::jaxduel.errors.AssumptionWarning")
 
 CASES = {  # policy, K, T, runs, runs of the ruler, its further arguments
-    "scomp2, K = 64, T = 1e9": ("scomp2", 64, 10**9, 512, 1000, (16,)),
-    "scomp2, K = 16, T = 1e9": ("scomp2", 16, 10**9, 2000, 5000, (16,)),
-    "rucb, K = 16, T = 1e5": ("rucb", 16, 10**5, 256, 100, (0,)),
-    "rucb, K = 5, T = 1e5, quiet runs": ("rucb", 5, 10**5, 256, 500, (1,)),
-    "dts, K = 16, T = 1e5": ("dts", 16, 10**5, 128, 30, ()),
-    "dts, K = 64, T = 2e4": ("dts", 64, 20_000, 64, 20, ()),
+    "scomp2, K=64, T=1e9": ("scomp2", 64, 10**9, 512, 1000, (16,)),
+    "scomp2, K=16, T=1e9": ("scomp2", 16, 10**9, 2000, 5000, (16,)),
+    "rucb, K=16, T=1e5": ("rucb", 16, 10**5, 256, 100, (0,)),
+    "rucb, K=5, T=1e5, quiet runs": ("rucb", 5, 10**5, 256, 500, (1,)),
+    "dts, K=16, T=1e5": ("dts", 16, 10**5, 128, 30, ()),
+    "dts, K=64, T=2e4": ("dts", 64, 20_000, 64, 20, ()),
 }
 PAIRS = 5
 
@@ -48,7 +48,7 @@ def ruler_seconds(program, problem, runs, horizon, more, folder):
     return float(line.split("cpu=")[1].split()[0]) / runs
 
 
-@pytest.mark.smallest("scomp2, K = 16, T = 1e9")
+@pytest.mark.smallest("scomp2, K=16, T=1e9")
 @pytest.mark.parametrize("case", CASES)
 def test_runs(benchmark, rounds, size, case, tmp_path):
     name, num_arms, horizon, seeds, ruler_runs, more = CASES[case]
