@@ -196,7 +196,7 @@ def looks_in(drawn: Iterable[Any]) -> dict[tuple[str, str], Style]:
 
 def apart(styles: Sequence[Style]) -> list[Style]:
     """The styles, no two with the same line and marker: the later one of two gets a marker that is
-    free. Those that are the same in all stay so; colours always do.
+    free. Styles that are the same in all stay so; colours always do.
 
     Example:
       >>> from jaxduel.plotting import STYLES

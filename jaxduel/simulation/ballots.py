@@ -135,16 +135,16 @@ def votes_left(cell: Cell, ballots: Any) -> np.ndarray:
 
 
 def recorded(setups: Setup, ballots: Ballots | None) -> Any:
-    """The `Ballots` of a block, of the problem's arms, on the host; without the tally. None where
-    comparisons are the clock."""
+    """The `Ballots` of a block, of the problem's arms, without the tally; None where comparisons
+    are the clock."""
     if ballots is None:
         return None
-    kept = jax.tree.map(np.asarray, ballots._replace(tally=None))
-    wins, named = reordered(setups.arms, kept.wins, of_pairs=True), kept.named
+    wins, named = reordered(setups.arms, ballots.wins, of_pairs=True), ballots.named
     if named is not None:
+        named = np.asarray(named)
         arms = np.take_along_axis(np.asarray(setups.arms), np.maximum(named, 0)[..., None], -1)
         named = np.where(named < 0, named, arms[..., 0])
-    return kept._replace(wins=wins, named=named)
+    return ballots._replace(wins=wins, tally=None, named=named)
 
 
 def _judged(cell: Cell, ballots: Ballots) -> Ballots:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxduel.numerics import count_true
@@ -202,8 +203,10 @@ def resized(slots: Slots, number: int) -> Slots:
 
 
 def recorded(block: EventLane) -> Tallies:
-    """The records of a finished block, of the problem's arms, on the host."""
-    return of_problem(block.setup, block.record)
+    """The records of a finished block, of the problem's arms: arrays of NumPy that can be
+    written."""
+    record = of_problem(block.setup, block.record)
+    return jax.tree.map(lambda x: np.require(x, requirements="W"), record)
 
 
 def _fall_quiet(

@@ -20,7 +20,7 @@ CALL_SECONDS = 0.5
 
 
 class Recorded(NamedTuple):
-    """Records of a finished block, computed, maybe still on the device. With stacked cells, each
+    """Records of a finished block, some of them maybe still on the device. With stacked cells, each
     array has the cells in front."""
 
     tallies: Tallies  # at the checkpoints, (lanes, M, ...), of the problem's arms

@@ -10,6 +10,8 @@ import numpy as np
 
 from jaxduel.policies.base import Batch, Duel, Plan
 from jaxduel.simulation.cells import Cell, Program
+from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.devices import is_on_cpu
 from jaxduel.simulation.instances import Duels, plays_of
 from jaxduel.simulation.lanes import Setup
 
@@ -74,19 +76,22 @@ def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> T
 
 def of_problem(setups: Setup, tallies: Tallies) -> Tallies:
     """Tallies of the lanes of a block, or a record of them, reordered from the policy's arms to the
-    problem's, on the host: a program for it takes longer to compile than it saves."""
+    problem's: as `reordered`."""
     of_arms = np.ndim(tallies.plays)
     return jax.tree.map(lambda x: reordered(setups.arms, x, np.ndim(x) > of_arms), tallies)
 
 
-def reordered(arms: Any, counts: Any, of_pairs: bool) -> np.ndarray:
-    """Counts of lanes, reordered from the policy's arms to the problem's.
+def reordered(arms: Any, counts: Any, of_pairs: bool) -> Any:
+    """Counts of lanes, reordered from the policy's arms to the problem's: where they lie on an
+    accelerator, else by NumPy, as a program takes longer to compile than it saves.
 
     Args:
       arms: (lanes, K) or (cells, lanes, K) int32, as in the `Setup` of each lane.
       counts: (..., M, K) or (..., K), or with `of_pairs` (..., M, K, K) or (..., K, K).
       of_pairs: whether they are of pairs.
     """
+    if isinstance(counts, jax.Array) and not is_on_cpu(counts):
+        return _gathered(arms, counts, of_pairs=of_pairs)
     arms, counts = np.asarray(arms), np.asarray(counts)
     num = arms.shape[-1]
     places = np.argsort(arms.reshape(-1, num), axis=-1)
@@ -96,4 +101,16 @@ def reordered(arms: Any, counts: Any, of_pairs: bool) -> np.ndarray:
     after = np.empty_like(before)
     for here, there, place in zip(before, after, places, strict=True):
         here.take(place, axis=-1, out=there, mode="clip")  # "raise" would copy once more
+    return after.reshape(counts.shape)
+
+
+@compiled_once(static_argnames="of_pairs")
+def _gathered(arms: jax.Array, counts: jax.Array, *, of_pairs: bool) -> jax.Array:
+    """`reordered`, as a program."""
+    num = arms.shape[-1]
+    places = jnp.argsort(arms, axis=-1)
+    if of_pairs:
+        places = (places[..., :, None] * num + places[..., None, :]).reshape(*arms.shape[:-1], -1)
+    before = counts.reshape(*arms.shape[:-1], -1, places.shape[-1])
+    after = jnp.take_along_axis(before, places[..., None, :], axis=-1, mode="promise_in_bounds")
     return after.reshape(counts.shape)

@@ -132,8 +132,8 @@ def test_the_last_seeds_move_to_few_slots_and_keep_their_bits(monkeypatch):
 
 @pytest.fixture
 def beginnings(monkeypatch):
-    """When the event loop began, block by block, at a cost of three steps a turn and nothing else;
-    after trials, which may take as long as they like."""
+    """Times at which the event loop began, block by block, at a cost of three steps a turn and
+    nothing else; after trials, which may take as long as they like."""
     monkeypatch.setattr(skip_heuristic, "turn_cost", lambda *_: 3.0)
     for name in ("FLOOR", "FIRST_TURNS", "HOST", "TRIALS_PART"):
         monkeypatch.setattr(skip_heuristic, name, 0)

@@ -200,7 +200,7 @@ def named_arrays_of(
 
     Args:
       group: the group.
-      slices: as for `jaxduel.experiments.engine.reducing.arrays_of`.
+      slices: as for `arrays_of`.
       settings: of the simulation, with the first seed of the block.
     """
     parts = by_cell(slices)

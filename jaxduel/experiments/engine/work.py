@@ -19,6 +19,7 @@ from jaxduel.experiments.engine.cells import policy_of, problem_of
 from jaxduel.experiments.engine.groups import Group, Task
 from jaxduel.experiments.engine.profile import Seconds
 from jaxduel.experiments.engine.reducing import Seeds, arrays_of, named_arrays_of, reduced
+from jaxduel.policies.registry import policy_class
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.jobs import Recorded
@@ -77,7 +78,7 @@ def simulated(
     group, seconds = task.group, seconds or Seconds()
     this = group.program, device
     while True:
-        lanes, slices = _lanes(task, device), []
+        lanes, slices = lanes_of(group, device), []
         try:
             for start in range(0, len(group.stacked), group.size):
                 parts = _simulate(task, start, lanes, device, stop, seconds)
@@ -118,15 +119,14 @@ def simulated(
 
 def compile_task(task: Task, device: Device) -> None:
     """Compiles the program of a task, on the device, ahead of its first run."""
-    lanes = _lanes(task, device)
+    lanes = lanes_of(task.group, device)
     compile_ahead(_sharing(_prepared(task.group, 0, lanes), task.group), device)
 
 
-def _lanes(task: Task, device: Device) -> int:
+def lanes_of(group: Group, device: Device) -> int:
     """Seeds of a task side by side: no more than the group has, where the width changes no run."""
-    group = task.group
     lanes = _fewer_lanes.get((group.program, device), group.lanes)
-    if device.platform != "cpu" or is_drawn(type(policy_of(group.cells[0]))):
+    if device.platform != "cpu" or is_drawn(policy_class(group.policy)):
         return lanes
     return min(lanes, -(-group.num_seeds // MULTIPLE) * MULTIPLE)
 

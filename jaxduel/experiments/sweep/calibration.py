@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from jaxduel.experiments.engine.groups import Group, Task, rounds_of
-from jaxduel.experiments.engine.work import Stopped, carry_out
+from jaxduel.experiments.engine.work import Stopped, carry_out, lanes_of
 from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsSkip
 from jaxduel.progress import Progress
@@ -89,7 +89,7 @@ def calibrate(
     compilation = sum(costs[g.policy, g.num_arms].compilation for g in programs)
     most = least = compilation
     for group in groups:
-        cost, work = costs[group.policy, group.num_arms], _work(group)
+        cost, work = costs[group.policy, group.num_arms], _work(group, devices[0])
         most += cost.early * work.early + cost.late * work.late
         least += cost.early * work.early + cost.late * work.busy
     number = len(devices)
@@ -101,7 +101,7 @@ def _measured(group: Group, device: Device) -> _Costs:
     group = dataclasses.replace(group, num_seeds=group.lanes, keep=())
     longest = _up_to(group, LONG)
     first, whole = _timed(longest, device), _timed(longest, device)
-    begun, work = whole, _work(longest)
+    begun, work = whole, _work(longest, device)
     if work.late:
         begun = _timed(_up_to(group, SHORT), device)
     early = begun / work.early
@@ -142,9 +142,10 @@ def _up_to(group: Group, horizon: int) -> Group:
     return dataclasses.replace(group, cells=cells)
 
 
-def _work(group: Group) -> _Work:
+def _work(group: Group, device: Device) -> _Work:
     """The amount of work of a group."""
-    seeds = -(-group.num_seeds // group.lanes) * group.lanes
+    lanes = lanes_of(group, device)
+    seeds = -(-group.num_seeds // lanes) * lanes
     rounds = np.array([rounds_of(cell, batched=group.batched) for cell in group.stacked])
     early = rounds if group.batched else np.minimum(rounds, SHORT)
     late = busy = rounds - early

@@ -35,8 +35,8 @@ _FOURTH = (1 / 12, math.log(2) - 1 / 2)
 """Coefficients of d^4 / n^3 in bounds of the evidence."""
 _SLACK = 1e-5
 """More than float32 rounds the evidence and its bounds."""
-_TOGETHER = 1024
-"""Lanes that compute evidence together, times arms."""
+TOGETHER = 1024
+"""Lanes that compute what few lanes need together, times arms."""
 _FEW_ARMS = 16
 """Up to so many arms the evidence of all pairs costs less than a choice among them."""
 
@@ -225,12 +225,17 @@ def evidence_between(wins: jax.Array, pairs: jax.Array) -> jax.Array:
       pairs: (K, K) bool, the pairs that are asked for, both ways; the others have 0.
     """
     if len(wins) <= _FEW_ARMS:
-        evidence = jnp.where(pairs, evidence_of_losses(wins, across(wins)), 0.0)
-        return materialize(evidence, wins[0, 0] < 0)
+        return _evidence_of_all(wins, pairs)
     pairs, nothing = jnp.triu(pairs, 1), jnp.zeros(wins.shape, jnp.float32)
     return where_marked(
         evidence_of_losses, pairs, nothing, wins, across=_opposite, most_slots=MANY_SLOTS
     )
+
+
+def _evidence_of_all(wins: jax.Array, pairs: jax.Array) -> jax.Array:
+    """`evidence_between`, computed for all pairs."""
+    evidence = jnp.where(pairs, evidence_of_losses(wins, across(wins)), 0.0)
+    return materialize(evidence, wins[0, 0] < 0)
 
 
 def above(lead: jax.Array, threshold: jax.Array) -> jax.Array:
@@ -266,23 +271,16 @@ def losers_by_kl(wins: jax.Array, pairs: jax.Array, threshold: jax.Array) -> jax
     is_sure, is_possible = low > limit * (1 + _SLACK), high > limit * (1 - _SLACK)
     codes = jnp.where(ahead, is_possible.astype(jnp.int8) + is_sure.astype(jnp.int8), jnp.int8(0))
     found = jnp.max(materialize(codes, wins[0, 0] < 0), axis=0)
-    together = -(-_TOGETHER // len(wins))
+    exact = wins, pairs, threshold
     return compacted_cond(
-        _losers_exactly,
-        jnp.any(found == 1),
-        found == 2,
-        wins,
-        pairs,
-        threshold,
-        together=together,
+        _losers_exactly, jnp.any(found == 1), found == 2, *exact, together=-(-TOGETHER // len(wins))
     )
 
 
 def _losers_exactly(
     _: jax.Array, wins: jax.Array, pairs: jax.Array, threshold: jax.Array
 ) -> jax.Array:
-    evidence = jnp.where(pairs, evidence_of_losses(wins, across(wins)), 0.0)
-    return losers(materialize(evidence, wins[0, 0] < 0), threshold)
+    return losers(_evidence_of_all(wins, pairs), threshold)
 
 
 def beaten_by_kl(

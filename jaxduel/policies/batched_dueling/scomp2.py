@@ -16,6 +16,7 @@ from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.threefry import bits, uniform23
 from jaxduel.policies.base import Batch, Key
 from jaxduel.policies.batched_dueling.rounds import (
+    TOGETHER,
     Terms,
     account,
     all_pairs,
@@ -56,9 +57,6 @@ class SCOMP2State(NamedTuple):
     terms: Terms  # K and T: the run's, then those that PCOMP was called with
     cyclic: jax.Array  # () bool: the last elimination would have left no arm
 
-
-_TOGETHER = 1024
-"""Lanes that choose a candidate together, times arms."""
 
 CANDIDATES = ("kept", "redrawn")
 
@@ -142,7 +140,7 @@ class SCOMP2(SeededSettings):
 
         u = uniform23(bits(key, ()))
         seeds = state.seeds
-        together = -(-_TOGETHER // self.num_arms)
+        together = -(-TOGETHER // self.num_arms)
         undefeated = compacted_cond(
             _undefeated, choosing, seeds, outcome, gamma, is_light=True, together=together
         )
