@@ -29,7 +29,7 @@ import numpy as np
 from IPython.display import Image, display
 
 import jaxduel as jd
-from jaxduel.plotting import Curve, Panel, Reference, png, regret_figure
+from jaxduel.plotting import Reference, draw, png, regret_panel, result_lines
 
 jd.use_all_cores()
 
@@ -79,14 +79,14 @@ for name in POLICIES:
 constant = jd.theory.condorcet_lower_bound(problem)
 times = results[0].checkpoints
 bound = Reference(f"$C\\,\\log t$, $C={constant:.1f}$", constant * np.log(times), times)
-panel = Panel(
-    [Curve.from_result(result) for result in results],
+panel = regret_panel(
+    result_lines(results),
     title=f"arxiv, $K={problem.num_arms}$",
     references=[bound],
     time_scale="log",
     regret_scale="linear",
 )
-display(Image(png(regret_figure([panel]), dpi=220)))
+display(Image(png(draw([panel]), dpi=220)))
 
 # %% [markdown]
 # ## Read on

@@ -39,7 +39,7 @@ from matplotlib.ticker import NullFormatter
 
 import jaxduel as jd
 from jaxduel.numerics import evidence_against_half
-from jaxduel.plotting import Curve, Figure, Panel, Reference, png, regret_figure, style_of
+from jaxduel.plotting import Figure, Line, Reference, draw, png, regret_panel, style_of
 
 jd.use_all_cores()
 
@@ -218,17 +218,17 @@ for (label, title), result in results.items():
 
 
 # %%
-def curve(label, result):
-    """A curve whose style is that of its label, where policies of one class differ in a leaf."""
-    found = Curve.from_result(result, label)
+def line(label, result):
+    """A line whose style is that of its label, where policies of one class differ in a leaf."""
+    found = Line.of(result.runs, label)
     return replace(found, name=label if label.startswith("MED") else found.name)
 
 
 times = results["RMED1", "arithmetic"].checkpoints
-figure = regret_figure(
+figure = draw(
     [
-        Panel(
-            [curve(label, result) for (label, at), result in results.items() if at == title],
+        regret_panel(
+            [line(label, result) for (label, at), result in results.items() if at == title],
             title=f"{title}, $K=5$",
             references=[
                 Reference(
@@ -260,7 +260,7 @@ figure = Figure(figsize=(6.75, 2.6), layout="constrained")
 for axes, title in zip(figure.subplots(1, 2, sharey=True), problems, strict=True):
     for (label, at), result in results.items():
         if at == title:
-            look = style_of(curve(label, result).name)
+            look = style_of(line(label, result).name)
             regret = np.sort(result.regret[:, -1])
             share = np.arange(len(regret), 0, -1) / len(regret)
             axes.loglog(regret, share, color=look.color, linestyle=look.line, label=label)

@@ -36,7 +36,7 @@ from IPython.display import Image, display
 from matplotlib.ticker import ScalarFormatter
 
 import jaxduel as jd
-from jaxduel.plotting import Figure, SweepCurve, SweepPanel, png, style_of, sweep_figure
+from jaxduel.plotting import Figure, Line, LinePanel, draw, png, style_of
 from jaxduel.stats import interval95
 
 jd.use_all_cores()
@@ -88,10 +88,10 @@ def ratio_to(regret, default):
     return logs.mean(axis=1), logs.std(axis=1, ddof=1) / np.sqrt(logs.shape[1])
 
 
-def sweep_curve(name, label, at, mean, error):
-    """A curve of ratios with its 95 % band."""
+def ratio_line(name, label, at, mean, error):
+    """A line of ratios with its 95 % band."""
     lower, upper = interval95(mean, error, NUM_INSTANCES)
-    return SweepCurve(
+    return Line(
         name=name,
         label=label,
         at=at,
@@ -183,17 +183,17 @@ for at, growth in enumerate(growths):
 # Regret relative to the paper's value, geometric means over instances with 95 % bands.
 
 # %%
-figure = sweep_figure(
+figure = draw(
     [
-        SweepPanel(
-            curves=[sweep_curve("dts", "D-TS", alphas, dts_ratio, dts_error)],
+        LinePanel(
+            lines=[ratio_line("dts", "D-TS", alphas, dts_ratio, dts_error)],
             title="D-TS, BTL, $K=6$, $T=10^5$",
             across="$\\alpha$",
             up="regret at $T$ / that of the paper's value",
             across_scale="log",
         ),
-        SweepPanel(
-            curves=[sweep_curve("pcomp", "PCOMP", growths, pcomp_ratio, pcomp_error)],
+        LinePanel(
+            lines=[ratio_line("pcomp", "PCOMP", growths, pcomp_ratio, pcomp_error)],
             title="PCOMP, BTL, $K=10$, $T=10^5$",
             across="growth of the batches $q=T^{1/B}$",
             up="regret at $T$ / that of the paper's value",

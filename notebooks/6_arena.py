@@ -45,8 +45,7 @@ import numpy as np
 from IPython.display import Image, display
 
 import jaxduel as jd
-from jaxduel.plotting import png
-from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
+from jaxduel.plotting import draw, png, votes_line, votes_panel
 from jaxduel.stats import wilson95
 from jaxduel.votes.recommending import RULES, btl_strengths, crossings, order
 
@@ -81,12 +80,12 @@ def share_at(found, rule, number):
 
 
 def panel(founds, rule, title):
-    """Curves of some runs, by one rule."""
-    curves = [
-        Curve(label, found.votes, *found.probability(rule), name=found.policy)
+    """Lines of some runs, by one rule."""
+    lines = [
+        votes_line(found.policy, label, found.votes, found.probability(rule))
         for label, found in founds.items()
     ]
-    return VotesPanel(curves, title, TARGETS)
+    return votes_panel(lines, title, TARGETS)
 
 
 # %% [markdown]
@@ -150,7 +149,7 @@ for rule in RULES:
     for label, runs in found.items():
         cells = (text(share_at(runs, rule, number), ".3f") for number in PILOT_VOTES)
         print(f"{label:16}", *(f"{cell:>20}" for cell in cells))
-display(Image(png(votes_figure([panel(found, rule, f"by {rule}") for rule in RULES]), dpi=150)))
+display(Image(png(draw([panel(found, rule, f"by {rule}") for rule in RULES]), dpi=150)))
 
 # %% [markdown]
 # The shares after the last vote, which are not all on the way to 1:
@@ -397,7 +396,7 @@ panels = [
     )
     for top in (*TOPS, arena.num_arms)
 ]
-display(Image(png(votes_figure(panels), dpi=150)))
+display(Image(png(draw(panels), dpi=150)))
 
 # %% [markdown]
 # ## Finding

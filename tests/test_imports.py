@@ -17,6 +17,7 @@ FLOORS = (
     ("interrupts", "progress", "arguments"),
     ("files", "display"),
     ("numerics", "stats"),
+    ("runs",),
     ("problems",),
     ("policies",),
     ("plotting",),

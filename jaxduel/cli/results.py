@@ -26,9 +26,9 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     """Draws the results of files in one figure, and prints the paths it is written to."""
     from jaxduel.experiments.output import OutputFolder, named_after
     from jaxduel.files import csv_text
-    from jaxduel.plotting.curves import COLUMNS, rows_of
+    from jaxduel.runs import STATISTICS
     from jaxduel.simulation import load_result
-    from jaxduel.simulation.figures import figure_curves, results_figure
+    from jaxduel.simulation.figures import figure_lines, results_figure
 
     results = [load_result(path) for path in paths]
     apart = len({path.parent for path in paths}) > 1
@@ -36,10 +36,10 @@ def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     name = named_after(f"curves-{','.join(names)}")
     folder = OutputFolder(paths[0].parent if out is None else out)
     rows = []
-    for path, one, curve in zip(paths, results, figure_curves(results), strict=True):
-        told = str(path), one.problem, one.definition, one.horizon, curve.label, curve.name
-        rows += [(*told, *row) for row in rows_of(curve)]
+    for path, one, line in zip(paths, results, figure_lines(results), strict=True):
+        told = str(path), one.problem, one.definition, one.horizon, line.label, line.name
+        rows += [(*told, *row) for row in one.runs.rows()]
     first = ("file", "problem", "definition", "horizon", "label", "policy", "t")
-    numbers = csv_text([*first, *COLUMNS, "num_seeds"], rows)
+    numbers = csv_text([*first, *STATISTICS, "num_seeds"], rows)
     write(*folder.write_figure(name, results_figure(results), numbers))
     return 0

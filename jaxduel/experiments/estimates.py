@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.weighting import ratio95
+from jaxduel.experiments.weighting import ratio95, unseen_cost
+from jaxduel.runs import Runs
 from jaxduel.stats import interval95, standard_error
 
 
@@ -70,43 +70,46 @@ def exact(value: float) -> Estimate:
     return Estimate(value, value, value)
 
 
-def final_ratio(above: Sample, below: Sample) -> Estimate:
+def final_ratio(above: Runs, below: Runs) -> Estimate:
     """Mean final regret of one policy over that of another, on the same instances.
 
     Run i of both policies sees the same instance, so that the interval is that of the pairs of
     runs; if one policy has more runs than the other, the two count as independent.
     """
-    if not np.array_equal(above.groups, below.groups):
+    first, second = (
+        np.arange(runs.num_runs) if runs.groups is None else runs.groups for runs in (above, below)
+    )
+    if not np.array_equal(first, second):
         return apart(above, below)
     pairs = above.by_group(above.final), below.by_group(below.final)
-    high, low = above.unseen(above.final), below.unseen(below.final)
+    high, low = _unseen(above, above.final), _unseen(below, below.final)
     return _ratio(*pairs, (high, 0.0), (0.0, low))
 
 
-def apart(above: Sample, below: Sample) -> Estimate:
+def apart(above: Runs, below: Runs) -> Estimate:
     """Mean final regret of some runs over that of independent ones: on another data set, to another
     horizon, or of another number."""
     return mean_final(above) / mean_final(below)
 
 
-def mean_final(sample: Sample) -> Estimate:
+def mean_final(runs: Runs) -> Estimate:
     """Mean final regret."""
-    return _mean(sample, sample.final, sample.unseen(sample.final))
+    return _mean(runs, runs.final, _unseen(runs, runs.final))
 
 
-def std_ratio(above: Sample, below: Sample) -> Estimate:
+def std_ratio(above: Runs, below: Runs) -> Estimate:
     """Standard deviation of one policy's final regret over that of another's, as independent."""
     return _std(above) / _std(below)
 
 
-def std_over_mean(above: Sample, below: Sample) -> Estimate:
+def std_over_mean(above: Runs, below: Runs) -> Estimate:
     """Standard deviation of a policy's final regret over the mean of another's, or of its own (its
     coefficient of variation), as independent: a run of large regret raises both, so that the
     interval of the latter is somewhat wide."""
     return _std(above) / mean_final(below)
 
 
-def slope(sample: Sample) -> Estimate:
+def slope(runs: Runs) -> Estimate:
     """Slope of log mean regret against log t over the last decade: 1 is linear, 0 constant.
 
     The decade ends at the last checkpoint and begins at the last one that is at most a tenth of it.
@@ -114,23 +117,23 @@ def slope(sample: Sample) -> Estimate:
     Raises:
       IndexError: if there is no such checkpoint.
     """
-    begin, length = _last_decade(sample)
-    first, last = sample.regret[:, begin], sample.final
-    late, early = sample.unseen(last), sample.unseen(first, begin)
-    pairs = sample.by_group(last), sample.by_group(first)
+    begin, length = _last_decade(runs)
+    first, last = runs.regret[:, begin], runs.final
+    late, early = _unseen(runs, last), _unseen(runs, first, begin)
+    pairs = runs.by_group(last), runs.by_group(first)
     return _ratio(*pairs, (late, 0.0), (early, early)).log().times(1 / length)
 
 
-def growth(sample: Sample) -> Estimate:
+def growth(runs: Runs) -> Estimate:
     """Growth of mean regret per unit of log t over the last decade, for comparison with the
     constant of a bound; the decade is that of `slope`.
 
     Raises:
       IndexError: if there is no such checkpoint.
     """
-    begin, length = _last_decade(sample)
-    grown = sample.final - sample.regret[:, begin]
-    return _mean(sample, grown, sample.unseen(grown)).times(1 / length)
+    begin, length = _last_decade(runs)
+    grown = runs.final - runs.regret[:, begin]
+    return _mean(runs, grown, _unseen(runs, grown)).times(1 / length)
 
 
 def mean_of(values: np.ndarray) -> Estimate:
@@ -149,10 +152,22 @@ def ratio_of_seen(above: np.ndarray, below: np.ndarray) -> Estimate:
     return _ratio(above, below, highest, lowest)
 
 
-def _last_decade(sample: Sample) -> tuple[int, float]:
+def _unseen(runs: Runs, values: np.ndarray, at: int = -1) -> float:
+    """Number of a run beyond the largest of these, on average.
+
+    Args:
+      values: (n,) numbers of the runs, such as their regret at a time.
+      at: the time whose largest regret bounds them.
+    """
+    largest = float(values.max())
+    most = largest if runs.most is None else float(runs.most[at])
+    return unseen_cost(largest, most, runs.settles)
+
+
+def _last_decade(runs: Runs) -> tuple[int, float]:
     """Number of the checkpoint at which the last decade begins, and the decade's length in log
     t."""
-    times = sample.checkpoints
+    times = runs.times
     begin = int(np.flatnonzero(times * 10 <= times[-1])[-1])
     return begin, math.log(times[-1] / times[begin])
 
@@ -169,20 +184,20 @@ def _ratio(
     return Estimate(value, *ratio95(above, below, highest, lowest), len(above))
 
 
-def _mean(sample: Sample, values: np.ndarray, most: float) -> Estimate:
-    """The mean of numbers of a sample's runs, each at least 0, of which an unseen one has `most` at
+def _mean(runs: Runs, values: np.ndarray, most: float) -> Estimate:
+    """The mean of numbers of runs, each at least 0, of which an unseen one has `most` at
     most."""
-    own = sample.by_group(values)
-    return _ratio(own, sample.by_group(np.ones(len(values))), (most, 1.0), (0.0, 1.0))
+    own = runs.by_group(values)
+    return _ratio(own, runs.by_group(np.ones(len(values))), (most, 1.0), (0.0, 1.0))
 
 
-def _std(sample: Sample) -> Estimate:
+def _std(runs: Runs) -> Estimate:
     """Standard deviation of the final regret: the root of the mean squared distance from the
     mean."""
-    mean, count = sample.final.mean(), sample.num_runs
-    squares = (sample.final - mean) ** 2 * (count / max(count - 1, 1))
-    most = max((sample.unseen(sample.final) - mean) ** 2, float(squares.max()))
-    return _exp(_mean(sample, squares, most).log().times(0.5))
+    mean, count = runs.final.mean(), runs.num_runs
+    squares = (runs.final - mean) ** 2 * (count / max(count - 1, 1))
+    most = max((_unseen(runs, runs.final) - mean) ** 2, float(squares.max()))
+    return _exp(_mean(runs, squares, most).log().times(0.5))
 
 
 def _exp(log: Estimate) -> Estimate:

@@ -1,4 +1,4 @@
-"""Measurements of claims on the samples at hand."""
+"""Measurements of claims on the runs at hand."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 from jaxduel.experiments.claims import Judge, Measurement, less, over
 from jaxduel.experiments.estimates import Estimate, final_ratio, slope
-from jaxduel.experiments.plans import Samples
-from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.pictures import AllRuns
 from jaxduel.problems import load
+from jaxduel.runs import Runs
 
 
 class Finder:
-    """Makes measurements on the samples at hand; a missing sample gives none.
+    """Makes measurements on the runs at hand; runs that are missing give none.
 
     Attributes:
-      samples: finished samples by name of the data set and of the competitor.
+      runs: finished runs by name of the data set and of the competitor.
     """
 
-    def __init__(self, samples: Samples) -> None:
-        self.samples = samples
+    def __init__(self, runs: AllRuns) -> None:
+        self.runs = runs
 
     def ratios(
         self, policy: str, other: str, where: Sequence[str], judge: Judge, judged_from: int = 0
@@ -33,7 +33,7 @@ class Finder:
         for data in where:
             pair = self._pair(data, policy, other)
             if pair is not None:
-                early = int(pair[0].checkpoints[-1]) < judged_from
+                early = int(pair[0].times[-1]) < judged_from
                 verdict: Judge = (lambda _: "undecided") if early else judge
                 found.append(self._of_means(data, *pair, verdict))
         return found
@@ -43,15 +43,15 @@ class Finder:
     ) -> list[Measurement]:
         """Mean regret of a policy over the smallest mean regret of the others, on each data set.
 
-        If the sample of one of the others is missing, this can refute a claim but not confirm it.
+        If the runs of one of the others are missing, this can refute a claim but not confirm it.
         """
         found = []
         for data in where:
-            mine = self.samples.get((data, policy))
-            there = [self.samples[data, o] for o in others if (data, o) in self.samples]
+            mine = self.runs.get((data, policy))
+            there = [self.runs[data, o] for o in others if (data, o) in self.runs]
             if mine is None or not there:
                 continue
-            best = min(there, key=lambda sample: sample.mean[-1])
+            best = min(there, key=lambda runs: runs.mean[-1])
             of = f", best of {len(there)} of {len(others)} others"
             complete = len(there) == len(others)
             found.append(self._of_means(data, mine, best, judge, of, complete))
@@ -60,7 +60,7 @@ class Finder:
     def of_pairs(
         self,
         what: str,
-        estimate: Callable[[Sample, Sample], Estimate],
+        estimate: Callable[[Runs, Runs], Estimate],
         policy: str,
         other: str,
         data: str,
@@ -115,32 +115,32 @@ class Finder:
                 found.append(Measurement(data, words, value, over(0.0)(value)))
         return found
 
-    def _flattest(self, data: str, names: Sequence[str]) -> Sample | None:
-        """The policy whose log-log slope over the last decade is the least; None unless the samples
+    def _flattest(self, data: str, names: Sequence[str]) -> Runs | None:
+        """The policy whose log-log slope over the last decade is the least; None unless the runs
         of all are there and span a decade."""
-        there = [self.samples[data, n] for n in names if (data, n) in self.samples]
-        if len(there) < len(names) or not all(sample.spans_a_decade for sample in there):
+        there = [self.runs[data, n] for n in names if (data, n) in self.runs]
+        if len(there) < len(names) or not all(runs.spans_a_decade for runs in there):
             return None
-        return min(there, key=lambda sample: slope(sample).value)
+        return min(there, key=lambda runs: slope(runs).value)
 
     def shares(self, name: str, data: str) -> np.ndarray | None:
         """Shares of the W Copeland winners in a competitor's comparisons of a winner with itself,
         largest first: (n, W) of the n runs that have any; None if there are none."""
-        sample = self.samples.get((data, name))
-        if sample is None or sample.selves is None:
+        runs = self.runs.get((data, name))
+        if runs is None or runs.selves is None:
             return None
-        shares = sample.ordered_shares(load(data).copeland_winners)
+        shares = runs.ordered_shares(load(data).copeland_winners)
         return shares if len(shares) else None
 
-    def _pair(self, data: str, policy: str, other: str) -> tuple[Sample, Sample] | None:
-        first, second = self.samples.get((data, policy)), self.samples.get((data, other))
+    def _pair(self, data: str, policy: str, other: str) -> tuple[Runs, Runs] | None:
+        first, second = self.runs.get((data, policy)), self.runs.get((data, other))
         return None if first is None or second is None else (first, second)
 
     def _of_means(
         self,
         data: str,
-        first: Sample,
-        second: Sample,
+        first: Runs,
+        second: Runs,
         judge: Judge,
         of: str = "",
         complete: bool = True,
@@ -154,10 +154,10 @@ class Finder:
         words = f"{first.label} / {second.label}{of}{self._until(first)}"
         return Measurement(data, words, ratio, verdict, medians=medians)
 
-    def _until(self, sample: Sample) -> str:
-        """The horizon in words, where not all samples have the same."""
-        ends = {int(other.checkpoints[-1]) for other in self.samples.values()}
-        return f", T = {sample.checkpoints[-1]:,}" if len(ends) > 1 else ""
+    def _until(self, runs: Runs) -> str:
+        """The horizon in words, where not all runs have the same."""
+        ends = {int(other.times[-1]) for other in self.runs.values()}
+        return f", T = {runs.times[-1]:,}" if len(ends) > 1 else ""
 
 
 class Ratios(NamedTuple):

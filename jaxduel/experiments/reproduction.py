@@ -1,11 +1,12 @@
-"""Reproduces figures of a paper: simulates each curve once and writes panels as they finish."""
+"""Reproduces figures of a paper: simulates what panels want, each once, and writes panels as they
+finish."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,37 +16,28 @@ from jaxduel import plotting
 from jaxduel.errors import unknown_name
 from jaxduel.experiments import claims as claims_module
 from jaxduel.experiments.claims import Claim
-from jaxduel.experiments.curves import Curve
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.plans import (
-    MissingPlan,
-    Plan,
-    Samples,
+from jaxduel.experiments.pictures import (
+    AllRuns,
+    MissingPanel,
+    Picture,
     Setting,
-    all_entries,
     figure_of,
     reasons,
 )
-from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.stored_curves import StoredCurves
+from jaxduel.experiments.stored_runs import StoredRuns
 from jaxduel.experiments.tables import aligned
+from jaxduel.experiments.wanted import Wanted
 from jaxduel.files import csv_text
-
-_FIGURES: dict[type, Callable[[Sequence[Any]], plotting.Figure]] = {
-    plotting.Panel: plotting.regret_figure,
-    plotting.BarsPanel: plotting.bars_figure,
-    plotting.SharesPanel: plotting.shares_figure,
-    plotting.SweepPanel: plotting.sweep_figure,
-    plotting.HeatPanel: plotting.heat_figure,
-}
-"""The functions that draw panels, by the panels' class."""
+from jaxduel.runs import STATISTICS, Runs
 
 
 class MadePanel(NamedTuple):
-    """A panel that was written: what was drawn, and its lines of the text."""
+    """A panel that was written: what was drawn, its lines of the text, and its runs."""
 
     content: Any
     lines: list[str]
+    runs: list[Runs]
 
 
 @dataclass
@@ -56,7 +48,7 @@ class Report:
       files: the files written.
       lines: the numbers as text: final regrets, then claims.
       claims: the claims, measured.
-      samples: the runs.
+      runs: the runs, by instances and policy.
       interrupted: whether Ctrl-C ended it before all was simulated.
       panels: the panels written, by name.
       seconds: seconds that this call took.
@@ -68,7 +60,7 @@ class Report:
     files: list[Path]
     lines: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    samples: dict[tuple[str, str], Sample] = field(default_factory=dict)
+    runs: dict[tuple[str, str], Runs] = field(default_factory=dict)
     interrupted: bool = False
     panels: dict[str, MadePanel] = field(default_factory=dict)
     seconds: float = 0.0
@@ -92,20 +84,20 @@ def chosen_panels(asked: str | None, known: Sequence[str]) -> list[str]:
 
 
 def carry_out(
-    panels: Sequence[Plan],
+    panels: Sequence[Picture],
     setting: Setting,
     folder: OutputFolder,
-    measure: Callable[[Samples], list[Claim]],
+    measure: Callable[[AllRuns], list[Claim]],
     heading: str,
     notes: Sequence[str] = (),
     progress: bool | None = None,
-    missing: Sequence[MissingPlan] = (),
+    missing: Sequence[MissingPanel] = (),
 ) -> Report:
-    """Simulates the curves of the panels, each once, and writes figures, numbers and claims.
+    """Simulates what the panels want, each once, and writes figures, numbers and claims.
 
-    A panel is written as soon as its curves are there, a figure with its last panel; a panel that
-    needs no curves is written while those of others are simulated. After Ctrl-C the claims are
-    measured on the finished samples. Runs are kept in the subfolder `runs`, in a store like a
+    A panel is written as soon as its runs are there, a figure with its last panel; a panel that
+    needs no runs is written while those of others are simulated. After Ctrl-C the claims are
+    measured on the finished runs. Runs are kept in the subfolder `runs`, in a store like a
     sweep's (`jaxduel.open_sweep` reads it), and taken from there the next time.
 
     Args:
@@ -119,38 +111,42 @@ def carry_out(
         written.
     """
     begun = time.monotonic()
-    every = _curves(panels, setting)
-    curves = _in_order(every)
+    every = all_wanted(panels)
+    wanted = _in_order(every)
     report = Report(folder.files, missing=reasons(missing))
     todo = list(panels)
-    runs = StoredCurves(folder.path / "runs", curves) if curves else None
-    stored = runs.stored() if runs else {}
-    before = runs.num_blocks() if runs else 0
+    store = StoredRuns(folder.path / "runs", wanted) if wanted else None
+    stored = store.stored() if store else {}
+    before = store.num_blocks() if store else 0
     if stored:
-        heading = f"{heading} {len(stored)} of {len(curves)} curves are from {runs}."
-    report.samples = {key: sample.scaled(setting.factor) for key, sample in stored.items()}
+        heading = f"{heading} {len(stored)} of {len(wanted)} curves are from {store}."
+    report.runs = {key: runs.scaled(setting.factor) for key, runs in stored.items()}
 
     def write_ready(note: Callable[[str], None]) -> None:
-        ready = [p for p in todo if all((d.name, c.name) in report.samples for d, c in p.entries)]
+        ready = [p for p in todo if all(one.key in report.runs for one in p.wanted)]
         for panel in ready:
             whole = [*panels, *missing]
-            content = _write_panel(panel, whole, todo, setting, report.samples, folder)
-            report.panels[panel.name] = MadePanel(content, panel.lines(report.samples))
+            content = _write_panel(panel, whole, todo, setting, report.runs, folder)
+            own = [replace(report.runs[w.key], label=w.competitor.label) for w in panel.wanted]
+            report.panels[panel.name] = MadePanel(content, panel.lines(report.runs), own)
             note(f"figure {panel.name}: done")
 
     try:
-        if runs:
-            with runs.progress(progress) as shown, closing(runs.missing(shown)) as samples:
-                for key, sample in samples:
-                    report.samples[key] = sample.scaled(setting.factor)
+        if store:
+            with (
+                store.progress(progress) as shown,
+                closing(store.missing(shown)) as finished,
+            ):
+                for key, runs in finished:
+                    report.runs[key] = runs.scaled(setting.factor)
                     write_ready(shown.note)
         write_ready(lambda text: None)
     except KeyboardInterrupt:
         report.interrupted = True
-    report.samples = {c.key: report.samples[c.key] for c in every if c.key in report.samples}
-    report.claims = measure(report.samples)
-    listed = {(data.name, c.name) for p in panels if p.listed for data, c in p.entries}
-    few = {key: sample for key, sample in report.samples.items() if key in listed}
+    report.runs = {c.key: report.runs[c.key] for c in every if c.key in report.runs}
+    report.claims = measure(report.runs)
+    listed = {one.key for p in panels if p.listed for one in p.wanted}
+    few = {key: runs for key, runs in report.runs.items() if key in listed}
     made = [report.panels[panel.name] for panel in panels if panel.name in report.panels]
     said = [line for panel in made for line in panel.lines]
     report.lines = [
@@ -163,42 +159,41 @@ def carry_out(
         *([""] if said else []),
         *claims_module.lines(report.claims),
     ]
-    folder.write("final-regret.csv", _final_table(report.samples))
+    folder.write("final-regret.csv", _final_table(report.runs))
     folder.write("claims.csv", claims_module.table(report.claims))
     folder.write("claims.txt", "\n".join(report.lines) + "\n")
-    if runs:
-        report.blocks, report.made_by = (before, runs.num_blocks()), runs.made_by
+    if store:
+        report.blocks, report.made_by = (before, store.num_blocks()), store.made_by
     report.seconds = time.monotonic() - begun
     return report
 
 
-def _curves(panels: Sequence[Plan], setting: Setting) -> list[Curve]:
-    """One curve per data set and competitor, shared by panels, grouped by data set."""
-    curves: dict[tuple[str, str], Curve] = {}
-    for data, competitor in all_entries(panels):
-        horizon = setting.horizon_of(data)
-        times = data.with_changes(setting.checkpoints(horizon))
-        curve = Curve(data, competitor, horizon, times, setting.regret_on(data))
-        curves[curve.key] = curves.get(curve.key, curve).joined(curve)
-    return list(curves.values())
+def all_wanted(panels: Sequence[Picture]) -> list[Wanted]:
+    """What panels want, each once, grouped by instances."""
+    every = [one for panel in panels for one in panel.wanted]
+    order = list(dict.fromkeys(one.where for one in every))
+    found: dict[tuple[str, str], Wanted] = {}
+    for one in sorted(every, key=lambda one: order.index(one.where)):
+        found[one.key] = found.get(one.key, one).joined(one)
+    return list(found.values())
 
 
-def _in_order(curves: Sequence[Curve]) -> list[Curve]:
-    """The curves grouped by data set: those of the most arms, and slow competitors, first, so that
-    no long one is left alone at the end."""
-    data = list(dict.fromkeys(curve.data.name for curve in curves))
+def _in_order(wanted: Sequence[Wanted]) -> list[Wanted]:
+    """Grouped by instances: those of the most arms, and slow competitors, first, so that no long
+    one is left alone at the end."""
+    where = list(dict.fromkeys(one.where for one in wanted))
     return sorted(
-        curves,
-        key=lambda c: (-c.data.num_arms, data.index(c.data.name), c.competitor.quick),
+        wanted,
+        key=lambda w: (-w.problem.num_arms, where.index(w.where), w.competitor.quick),
     )
 
 
 def _write_panel(
-    panel: Plan,
-    panels: Sequence[Plan | MissingPlan],
-    todo: list[Plan],
+    panel: Picture,
+    panels: Sequence[Picture | MissingPanel],
+    todo: list[Picture],
     setting: Setting,
-    samples: Samples,
+    all_runs: AllRuns,
     folder: OutputFolder,
 ) -> Any:
     """Writes a panel and removes it from `todo`; after the last of several, writes their figure.
@@ -206,23 +201,23 @@ def _write_panel(
     Returns:
       What was drawn.
     """
-    (content,) = _write_figure(f"figure-{panel.name}", [panel], setting, samples, folder)
+    (content,) = _write_figure(f"figure-{panel.name}", [panel], setting, all_runs, folder)
     todo.remove(panel)
     figure = figure_of(panel.name)
     siblings = [p for p in panels if figure_of(p.name) == figure]
-    if sum(isinstance(p, MissingPlan) for p in siblings) > 1:
-        siblings = [p for p in siblings if not isinstance(p, MissingPlan)]
+    if sum(isinstance(p, MissingPanel) for p in siblings) > 1:
+        siblings = [p for p in siblings if not isinstance(p, MissingPanel)]
     siblings.sort(key=lambda sibling: sibling.name)
     if len(siblings) > 1 and not any(figure_of(p.name) == figure for p in todo):
-        _write_figure(f"figure-{figure}", siblings, setting, samples, folder)
+        _write_figure(f"figure-{figure}", siblings, setting, all_runs, folder)
     return content
 
 
 def _write_figure(
     name: str,
-    panels: Sequence[Plan | MissingPlan],
+    panels: Sequence[Picture | MissingPanel],
     setting: Setting,
-    samples: Samples,
+    all_runs: AllRuns,
     folder: OutputFolder,
 ) -> list[Any]:
     """Writes panels as one PNG and PDF, and the numbers of a single panel as CSV.
@@ -230,61 +225,54 @@ def _write_figure(
     Returns:
       What was drawn, panel by panel.
     """
-    there = [panel for panel in panels if not isinstance(panel, MissingPlan)]
+    there = [panel for panel in panels if not isinstance(panel, MissingPanel)]
     drawn = [
-        panel.panel() if isinstance(panel, MissingPlan) else panel.panel(samples, setting)
+        panel.panel() if isinstance(panel, MissingPanel) else panel.panel(all_runs, setting)
         for panel in panels
     ]
-    numbers = there[0].table(samples, setting) if len(panels) == 1 else None
-    folder.write_figure(name, draw_panels(drawn), numbers)
+    numbers = there[0].table(all_runs, setting) if len(panels) == 1 else None
+    folder.write_figure(name, plotting.draw(drawn), numbers)
     return drawn
 
 
-def draw_panels(panels: Sequence[Any]) -> plotting.Figure:
-    """Panels of one kind side by side; some but not all may be missing."""
-    kinds = [type(panel) for panel in panels if not isinstance(panel, plotting.Missing)]
-    return _FIGURES[kinds[0]](panels)
-
-
-def _final_lines(samples: Samples, setting: Setting) -> list[str]:
+def _final_lines(all_runs: AllRuns, setting: Setting) -> list[str]:
     """Final regrets as lines of text; T has a column if it is not the same everywhere."""
-    ends = {int(sample.checkpoints[-1]) for sample in samples.values()} or {setting.horizon}
+    ends = {int(runs.times[-1]) for runs in all_runs.values()} or {setting.horizon}
     rows = []
-    for (data, _), sample in samples.items():
-        batches = sample.batches
+    for (data, _), runs in all_runs.items():
+        batches = runs.batches
         rows.append(
             [
-                f"{data}: {sample.label}",
-                *([f"{sample.checkpoints[-1]:,}"] if len(ends) > 1 else []),
-                f"{sample.mean[-1]:,.1f}",
-                f"± {sample.sem[-1]:,.1f}",
-                f"{np.median(sample.final):,.1f}",
-                str(sample.num_runs),
+                f"{data}: {runs.label}",
+                *([f"{runs.times[-1]:,}"] if len(ends) > 1 else []),
+                f"{runs.mean[-1]:,.1f}",
+                f"± {runs.sem[-1]:,.1f}",
+                f"{np.median(runs.final):,.1f}",
+                str(runs.num_runs),
                 "" if batches is None else f"{batches.mean():.1f} (max {batches.max()})",
             ]
         )
     end = ["regret at T", "T"] if len(ends) > 1 else [f"regret at T = {max(ends):,}"]
     header = [*end, "mean", "± sem", "median", "runs", "batches"]
-    if samples and all(sample.batches is None for sample in samples.values()):
+    if all_runs and all(runs.batches is None for runs in all_runs.values()):
         header, rows = header[:-1], [row[:-1] for row in rows]
     return aligned(header, rows)
 
 
-def _final_table(samples: Samples) -> str:
+def _final_table(all_runs: AllRuns) -> str:
     """Final regrets as CSV."""
     header = (
         "data_set",
         "policy",
         "t",
-        *plotting.COLUMNS,
+        *STATISTICS,
         "num_seeds",
         "mean_batches",
         "max_batches",
     )
     rows = []
-    for (data, name), sample in samples.items():
-        curve, batches = sample.curve(), sample.batches
+    for (data, name), runs in all_runs.items():
+        batches, (*numbers, count) = runs.batches, runs.rows()[-1]
         used = ("", "") if batches is None else (float(batches.mean()), int(batches.max()))
-        numbers = [float(getattr(curve, column)[-1]) for column in plotting.COLUMNS]
-        rows.append((data, name, int(curve.times[-1]), *numbers, sample.num_runs, *used))
+        rows.append((data, name, *numbers, count, *used))
     return csv_text(header, rows)

@@ -13,11 +13,10 @@ from matplotlib.ticker import MaxNLocator
 from jaxduel.display import counted
 from jaxduel.gradients.ascent import WorstCase
 from jaxduel.plotting import ticks
-from jaxduel.plotting.curves import names_of
 from jaxduel.plotting.figures import PAGE_WIDTH, drawing
 from jaxduel.plotting.heatmaps import write_numbers
 from jaxduel.plotting.styles import FONT_SIZE, LETTER, dress
-from jaxduel.plotting.words import broken, regret_words, setting_words
+from jaxduel.plotting.words import broken, names_of, regret_words, setting_words
 from jaxduel.simulation.provenance import changed_parameters
 from jaxduel.stats import interval95
 

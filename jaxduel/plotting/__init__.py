@@ -1,4 +1,4 @@
-"""Figures of regret, bars, heat maps and sweeps, at the width of a paper's column or page.
+"""Figures of lines, bars and heat maps, at the width of a paper's column or page.
 
 It knows lines, bars and maps; whoever has a result draws it (`figures` of `simulation`, `gradients`
 and `votes`, whose functions are imported from here when they are first used). It never touches
@@ -16,50 +16,46 @@ from jaxduel.plotting.bars import Bar as Bar
 from jaxduel.plotting.bars import BarsPanel as BarsPanel
 from jaxduel.plotting.bars import SharesPanel as SharesPanel
 from jaxduel.plotting.bars import Stack as Stack
-from jaxduel.plotting.curves import COLUMNS as COLUMNS
-from jaxduel.plotting.curves import REGRET_LABELS as REGRET_LABELS
-from jaxduel.plotting.curves import Curve as Curve
-from jaxduel.plotting.curves import Panel as Panel
-from jaxduel.plotting.curves import Reference as Reference
-from jaxduel.plotting.curves import draw as draw
-from jaxduel.plotting.curves import few_runs as few_runs
-from jaxduel.plotting.curves import regret_label as regret_label
-from jaxduel.plotting.curves import table as table
+from jaxduel.plotting.facets import facet_figure as facet_figure
 from jaxduel.plotting.figures import COLUMN_WIDTH as COLUMN_WIDTH
 from jaxduel.plotting.figures import DPI as DPI
 from jaxduel.plotting.figures import PAGE_WIDTH as PAGE_WIDTH
-from jaxduel.plotting.figures import bars_figure as bars_figure
-from jaxduel.plotting.figures import heat_figure as heat_figure
+from jaxduel.plotting.figures import draw as draw
 from jaxduel.plotting.figures import pdf as pdf
 from jaxduel.plotting.figures import png as png
-from jaxduel.plotting.figures import regret_figure as regret_figure
-from jaxduel.plotting.figures import shares_figure as shares_figure
-from jaxduel.plotting.figures import sweep_figure as sweep_figure
 from jaxduel.plotting.heatmaps import HeatKind as HeatKind
 from jaxduel.plotting.heatmaps import HeatMap as HeatMap
 from jaxduel.plotting.heatmaps import HeatPanel as HeatPanel
-from jaxduel.plotting.lines import spread_words as spread_words
+from jaxduel.plotting.line import REGRET_LABELS as REGRET_LABELS
+from jaxduel.plotting.line import Line as Line
+from jaxduel.plotting.line import LinePanel as LinePanel
+from jaxduel.plotting.line import Reference as Reference
+from jaxduel.plotting.line import draw_on as draw_on
+from jaxduel.plotting.line import few_seeds as few_seeds
+from jaxduel.plotting.line import regret_label as regret_label
+from jaxduel.plotting.line import regret_panel as regret_panel
+from jaxduel.plotting.line import votes_line as votes_line
+from jaxduel.plotting.line import votes_panel as votes_panel
+from jaxduel.plotting.marks import spread_words as spread_words
 from jaxduel.plotting.missing import Missing as Missing
 from jaxduel.plotting.styles import FONT_SIZE as FONT_SIZE
 from jaxduel.plotting.styles import STYLES as STYLES
 from jaxduel.plotting.styles import Style as Style
 from jaxduel.plotting.styles import style_of as style_of
-from jaxduel.plotting.sweeps import SweepBound as SweepBound
-from jaxduel.plotting.sweeps import SweepCurve as SweepCurve
-from jaxduel.plotting.sweeps import SweepPanel as SweepPanel
 from jaxduel.plotting.ticks import Scale as Scale
+from jaxduel.plotting.words import names_of as names_of
 from jaxduel.plotting.words import regret_words as regret_words
 from jaxduel.plotting.words import seeds_words as seeds_words
 
 if typing.TYPE_CHECKING:
     from jaxduel.gradients.figures import worst_case_figure as worst_case_figure
-    from jaxduel.simulation.figures import result_curves as result_curves
+    from jaxduel.simulation.figures import result_lines as result_lines
     from jaxduel.simulation.figures import results_figure as results_figure
     from jaxduel.votes.figures import identification_figure as identification_figure
 
 _OF_RESULTS = {
     "identification_figure": "votes",
-    "result_curves": "simulation",
+    "result_lines": "simulation",
     "results_figure": "simulation",
     "worst_case_figure": "gradients",
 }

@@ -1,4 +1,4 @@
-"""Small multiples: curves in one set of axes per problem, horizon or number of arms, up to three in
+"""Small multiples: lines in one set of axes per problem, horizon or number of arms, up to three in
 a row, with one legend; or heat maps, each group of them with a scale of its own."""
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from jaxduel.plotting.figures import (
     drawing,
 )
 from jaxduel.plotting.heatmaps import HeatMap, draw_cells, frame_best, write_numbers
+from jaxduel.plotting.line import LinePanel, draw_lines, label_lines
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE, LETTER, Style, dress, looks_in
-from jaxduel.plotting.sweeps import SweepPanel, draw_curves, label_curves
 from jaxduel.plotting.ticks import ROOM, is_wide, kept
 from jaxduel.plotting.words import broken, length, number
 
@@ -49,19 +49,19 @@ _FRAME = 0.72
 """Share of the width and the height that is maps, not labels and scales."""
 
 
-def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> Figure:
+def facet_figure(facets: Sequence[LinePanel | Missing], heading: str = "") -> Figure:
     """Draws facets in rows of up to three, with one legend above them all, below a heading. Those
     with the same label of the vertical axis share its scale: logarithmic if numbers are positive
     and far apart (`ticks.is_wide`), else from 0. Missing ones are empty frames that say why.
 
     Raises:
-      InputError: if there is no facet, or one without curves.
+      InputError: if there is no facet, or one without lines.
     """
-    there = [facet for facet in facets if isinstance(facet, SweepPanel)]
-    if not there or not all(facet.curves for facet in there):
-        raise InputError("a figure needs at least one facet, and a facet at least one curve.")
+    there = [facet for facet in facets if isinstance(facet, LinePanel)]
+    if not there or not all(facet.lines for facet in there):
+        raise InputError("a figure needs at least one facet, and a facet at least one line.")
     rows, columns, width = arrangement(len(facets))
-    styles = looks_in(curve for facet in there for curve in facet.curves)
+    styles = looks_in(line for facet in there for line in facet.lines)
     if len(styles) > _MOST_IN_COLUMN:
         width = max(width, _NARROW)
     with drawing():
@@ -78,11 +78,11 @@ def facet_figure(facets: Sequence[SweepPanel | Missing], heading: str = "") -> F
                 continue
             _draw(axes, facet, styles, *limits[facet.up])
             left = facets[number - 1] if number % columns else None
-            if isinstance(left, SweepPanel) and left.up == facet.up:
+            if isinstance(left, LinePanel) and left.up == facet.up:
                 axes.set_ylabel("")
                 axes.yaxis.set_major_formatter(NullFormatter())
             below = facets[number + columns] if number + columns < len(facets) else None
-            if isinstance(below, SweepPanel) and below.across == facet.across:
+            if isinstance(below, LinePanel) and below.across == facet.across:
                 axes.set_xlabel("")
         labels = dict.fromkeys(label for _, label in styles)
         lines = add_legend(figure, labels, partial(_legend_columns, width), heading, width)
@@ -101,11 +101,10 @@ def arrangement(count: int) -> tuple[int, int, float]:
 
 
 def _draw(
-    axes: Axes, facet: SweepPanel, styles: dict[tuple[str, str], Style], low: float, high: float
+    axes: Axes, facet: LinePanel, styles: dict[tuple[str, str], Style], low: float, high: float
 ) -> None:
     log = low > 0
-    looks = [styles[curve.name, curve.label] for curve in facet.curves]
-    draw_curves(axes, facet.curves, looks, low if log else -np.inf)
+    draw_lines(axes, facet, styles, low if log else -np.inf)
     axes.set_ylim(low, high)
     axes.set_yscale("log" if log else "linear")
     (ticks.decades if log else ticks.linear)(axes.yaxis)
@@ -114,17 +113,17 @@ def _draw(
     axes.set_xlabel(facet.across)
     axes.set_ylabel(facet.up)
     dress(axes, broken(facet.title, TITLE_LETTERS))
-    label_curves(axes, facet.curves, looks)
+    label_lines(axes, facet.lines, styles)
 
 
-def _scale_across(axes: Axes, facet: SweepPanel, low: float) -> None:
-    """Limits where the curves begin and end, and ticks at values that were tried, or at powers of
+def _scale_across(axes: Axes, facet: LinePanel, low: float) -> None:
+    """Limits where the lines begin and end, and ticks at values that were tried, or at powers of
     ten if points are many."""
-    log, tried = facet.across_scale == "log", [c for c in facet.curves if not c.level]
-    tried = tried or list(facet.curves)
-    if any(curve.dense for curve in facet.curves):
-        begin = ticks.begin([(curve.at, curve.mean) for curve in tried], low)
-        ends = begin, max(curve.at[-1] for curve in tried)
+    log, tried = facet.across_scale == "log", [c for c in facet.lines if not c.level]
+    tried = tried or list(facet.lines)
+    if any(line.dense for line in facet.lines):
+        begin = ticks.begin([(line.at, line.mean) for line in tried], low)
+        ends = begin, max(line.at[-1] for line in tried)
         ticks.span(axes, *ends)
         if log and ends[0] < ends[1]:
             ticks.decades(axes.xaxis, 5)
@@ -133,21 +132,21 @@ def _scale_across(axes: Axes, facet: SweepPanel, low: float) -> None:
             axes.xaxis.set_major_locator(MaxNLocator(4))
         return
     axes.margins(x=0.03)  # for whole markers
-    values = np.unique(np.concatenate([curve.at for curve in tried]))
+    values = np.unique(np.concatenate([line.at for line in tried]))
     ticks.at_values(axes.xaxis, values.tolist(), (np.log(values) if log else values).tolist())
 
 
-def _limits(facets: Sequence[SweepPanel]) -> tuple[float, float]:
+def _limits(facets: Sequence[LinePanel]) -> tuple[float, float]:
     """Ends of the axis of regret; a positive lower end stands for a logarithmic axis."""
-    curves = [curve for facet in facets for curve in facet.curves]
-    means = np.concatenate([curve.mean[np.isfinite(curve.mean)] for curve in curves])
-    tops = [(curve.upper95 if curve.runs is None else curve.runs).ravel() for curve in curves]
+    lines = [line for facet in facets for line in facet.lines]
+    means = np.concatenate([line.mean[np.isfinite(line.mean)] for line in lines])
+    tops = [(line.upper95 if line.seeds is None else line.seeds).ravel() for line in lines]
     known = np.concatenate([means, *tops])
     top = float(known.max(initial=0.0, where=np.isfinite(known)))
     positive = means[means > 0]
     spanned = positive
-    if any(curve.dense for curve in curves):  # early values do not decide on the scale
-        ends = [curve.mean[-(len(curve.mean) // 2 + 1) :] for curve in curves]
+    if any(line.dense for line in lines):  # early values do not decide on the scale
+        ends = [line.mean[-(len(line.mean) // 2 + 1) :] for line in lines]
         spanned = np.concatenate([end[end > 0] for end in ends])
     if len(spanned) and not (means < 0).any() and ticks.is_wide(spanned.min(), top):
         high = np.log10(top) + 0.1

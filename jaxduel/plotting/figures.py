@@ -17,19 +17,21 @@ from matplotlib.font_manager import FontProperties
 
 from jaxduel.errors import InputError
 from jaxduel.plotting.bars import BarsPanel, SharesPanel, draw_bars, draw_shares
-from jaxduel.plotting.curves import Panel, draw
 from jaxduel.plotting.heatmaps import (
     HeatPanel,
     draw_heat_missing,
     draw_heat_panel,
     heat_height,
 )
+from jaxduel.plotting.line import Line, LinePanel, Reference, draw_on, rules_of
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE, LETTER, looks_in
-from jaxduel.plotting.sweeps import SweepBound, SweepCurve, SweepPanel, draw_sweep
 from jaxduel.plotting.words import broken, length
 
 logging.getLogger("fontTools.ttLib").setLevel(logging.ERROR)  # else it warns of the dates of fonts
+
+AnyPanel = LinePanel | BarsPanel | SharesPanel | HeatPanel
+"""A panel of any kind."""
 
 COLUMN_WIDTH = 3.3
 """Inches: one column of a two-column paper."""
@@ -45,113 +47,49 @@ LEGEND_LINE, LEGEND_HANDLE = 0.14, 0.54
 """Inches: height of a legend's line, width of what stands before a label."""
 
 
-def regret_figure(panels: Sequence[Panel | Missing]) -> Figure:
-    """Regret against time: one panel at column width, or several, two in a row, at page width.
+def draw(panels: Sequence[AnyPanel | Missing]) -> Figure:
+    """Panels of one kind as a figure: one at column width, or several, two in a row, at page width.
 
     There is one legend, outside the axes, for all panels: a policy looks the same in each. Above it
-    stands what regret and how many seeds they are of. A missing panel is an empty frame that says
-    why, here and in the other figures.
+    stands what numbers and how many seeds they are of. A missing panel is an empty frame that says
+    why. Heat maps stand panel below panel, at page width, each panel with its scale of colours.
 
     Raises:
-      InputError: if there is no panel, or one without curves.
+      InputError: if there is no panel, one of nothing, or heat maps in different numbers.
 
     Example:
       >>> import jaxduel as jd
-      >>> from jaxduel.plotting import Curve, Panel, regret_figure
+      >>> from jaxduel.plotting import Line, draw, regret_panel
       >>> policy = jd.policies.make("sparring", num_arms=2)
       >>> result = jd.simulate(policy, jd.problems.btl_from_weights([2, 1]), 100, num_seeds=8)
-      >>> panel = Panel([Curve.from_result(result)], title="two arms", definition="copeland")
-      >>> figure = regret_figure([panel])
-      >>> [axes.get_title() for axes in figure.axes]
+      >>> panel = regret_panel([Line.of(result.runs)], "two arms", definition="copeland")
+      >>> [axes.get_title() for axes in draw([panel]).axes]
       ['two arms']
     """
-    looks = looks_in(c for panel in panels if isinstance(panel, Panel) for c in panel.curves)
-    one = partial(draw, looks=looks)
-    return panels_figure(panels, one, lambda panel: panel.curves, "curve")
+    there: list[Any] = [panel for panel in panels if not isinstance(panel, Missing)]
+    kind = type(there[0]) if there else LinePanel
+    if kind is HeatPanel:
+        return _heat_figure(panels)
+    if kind is SharesPanel:
+        return _panels_figure(panels, draw_shares, lambda panel: panel.stacks, "column")
+    if kind is BarsPanel:
+        looks = looks_in(bar for panel in there for bar in panel.bars)
+        one = partial(draw_bars, looks=looks)
+        return _panels_figure(panels, one, lambda panel: panel.bars, "bar")
+    looks = looks_in(line for panel in there for line in panel.lines)
+    one = partial(draw_on, looks=looks, rules=rules_of(there))
+    same_axis = all(panel.kind != "varied" for panel in there)
+    return _panels_figure(panels, one, _in_legend, "line", same_axis)
 
 
-def bars_figure(panels: Sequence[BarsPanel | Missing]) -> Figure:
-    """Groups of bars, laid out as in `regret_figure`.
-
-    Raises:
-      InputError: if there is no panel, or one without bars.
-
-    Example:
-      >>> import numpy as np
-      >>> from jaxduel.plotting import Bar, BarsPanel, bars_figure
-      >>> regret = np.array([40.0, 55.0])
-      >>> bar = Bar("dts", "D-TS", regret, 0.9 * regret, 1.1 * regret)
-      >>> figure = bars_figure([BarsPanel(["arxiv", "cyclic"], [bar], label="regret at T")])
-      >>> [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
-      ['arxiv', 'cyclic']
-    """
-    looks = looks_in(b for panel in panels if isinstance(panel, BarsPanel) for b in panel.bars)
-    return panels_figure(panels, partial(draw_bars, looks=looks), lambda panel: panel.bars, "bar")
+def _in_legend(panel: LinePanel) -> list[Line | Reference]:
+    """Lines, and references that are for a policy."""
+    references = [reference for reference in panel.references if reference.name]
+    return [*panel.lines, *references] if panel.lines else []
 
 
-def shares_figure(panels: Sequence[SharesPanel | Missing]) -> Figure:
-    """Columns of shares, laid out as in `regret_figure`; they need no legend.
-
-    Raises:
-      InputError: if there is no panel, or one without columns.
-
-    Example:
-      >>> import numpy as np
-      >>> from jaxduel.plotting import SharesPanel, Stack, shares_figure
-      >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
-      >>> figure = shares_figure([SharesPanel([stack], label="share of the regret")])
-      >>> [text.get_text() for text in figure.axes[0].texts]
-      ['round 1', 'round 2']
-    """
-    return panels_figure(panels, draw_shares, lambda panel: panel.stacks, "column")
-
-
-def sweep_figure(panels: Sequence[SweepPanel | Missing]) -> Figure:
-    """A number against a varied quantity, laid out as in `regret_figure`; each panel has its own
-    label of the horizontal axis.
-
-    Raises:
-      InputError: if there is no panel, or one without curves.
-
-    Example:
-      >>> import numpy as np
-      >>> from jaxduel.plotting import SweepCurve, SweepPanel, sweep_figure
-      >>> batches, mean = np.array([2, 4, 8]), np.array([900.0, 210.0, 120.0])
-      >>> curve = SweepCurve(
-      ...     name="pcomp", label="PCOMP", at=batches,
-      ...     mean=mean, lower95=0.9 * mean, upper95=1.1 * mean,
-      ... )
-      >>> figure = sweep_figure([SweepPanel(curves=[curve], across="batches", up="regret at T")])
-      >>> figure.axes[0].get_xlabel(), [int(at) for at in figure.axes[0].get_xticks()]
-      ('batches', [2, 4, 8])
-    """
-
-    def contents(panel: SweepPanel) -> list[SweepCurve | SweepBound]:
-        return [*panel.curves, *panel.bounds] if panel.curves else []
-
-    looks = looks_in(c for p in panels if isinstance(p, SweepPanel) for c in p.curves)
-    return panels_figure(
-        panels, partial(draw_sweep, looks=looks), contents, "curve", same_axis=False
-    )
-
-
-def heat_figure(panels: Sequence[HeatPanel | Missing]) -> Figure:
-    """Heat maps, panel below panel, at page width; what is best is framed.
-
-    Raises:
-      InputError: if there is no panel, one without maps, or panels with different numbers of maps.
-
-    Example:
-      >>> import numpy as np
-      >>> from jaxduel.plotting import HeatMap, HeatPanel, heat_figure
-      >>> one = HeatMap("D-TS", np.array([[12.0, 30.0], [8.0, np.nan]]))
-      >>> panel = HeatPanel(
-      ...     maps=[one], kind="amount", label="regret", across="K", up="gap",
-      ...     columns=["4", "8"], rows=["0.1", "0.2"],
-      ... )
-      >>> [axes.get_title() for axes in heat_figure([panel]).axes]  # a map, its scale of colours
-      ['D-TS', '']
-    """
+def _heat_figure(panels: Sequence[Any]) -> Figure:
+    """Heat maps, panel below panel, at page width; what is best is framed."""
     sizes = {len(panel.maps) for panel in panels if isinstance(panel, HeatPanel)}
     if len(sizes) != 1 or 0 in sizes:
         raise InputError("a figure needs at least one panel, and panels the same number of maps.")
@@ -169,14 +107,14 @@ def heat_figure(panels: Sequence[HeatPanel | Missing]) -> Figure:
     return figure
 
 
-def panels_figure(
+def _panels_figure(
     panels: Sequence[Any],
     draw_panel: Callable[[Axes, Any], None],
     contents: Callable[[Any], Sequence[Any]],
     what: str,
     same_axis: bool = True,
 ) -> Figure:
-    """Panels laid out as in `regret_figure`.
+    """Panels laid out as in `draw`.
 
     Args:
       panels: at least one; some may be missing.
@@ -318,9 +256,9 @@ def png(figure: Figure, dpi: int = DPI) -> bytes:
     Example:
       >>> from pathlib import Path
       >>> import numpy as np
-      >>> from jaxduel.plotting import SharesPanel, Stack, png, shares_figure
+      >>> from jaxduel.plotting import SharesPanel, Stack, draw, png
       >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
-      >>> data = png(shares_figure([SharesPanel([stack])]), dpi=100)
+      >>> data = png(draw([SharesPanel([stack])]), dpi=100)
       >>> Path("shares.png").write_bytes(data) == len(data)
       True
       >>> data[1:4]
@@ -335,9 +273,9 @@ def pdf(figure: Figure) -> bytes:
     Example:
       >>> from pathlib import Path
       >>> import numpy as np
-      >>> from jaxduel.plotting import SharesPanel, Stack, pdf, shares_figure
+      >>> from jaxduel.plotting import SharesPanel, Stack, draw, pdf
       >>> stack = Stack("pcomp", "PCOMP", np.array([0.25, 0.75]), ["round 1", "round 2"])
-      >>> data = pdf(shares_figure([SharesPanel([stack])]))
+      >>> data = pdf(draw([SharesPanel([stack])]))
       >>> Path("shares.pdf").write_bytes(data) == len(data)
       True
       >>> data[:4]

@@ -50,6 +50,12 @@ def policy_words(name: str, parameters: Mapping[str, Any]) -> str:
     return ", ".join([plain(policies.label(name)), *parts])
 
 
+def names_of(policy: str, changed: Mapping[str, str]) -> tuple[str, str]:
+    """A policy with its changed parameters and settings: in brackets, and as text in a legend."""
+    parts = ",".join(f"{name}={text}" for name, text in changed.items())
+    return f"{policy}[{parts}]" if parts else policy, policy_words(policy, changed)
+
+
 def setting_words(name: str, value: Any) -> str:
     """A parameter or a size with its value: "B = 8"."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)

@@ -14,6 +14,7 @@ from jaxduel.display import counted, html_table
 from jaxduel.errors import InputError
 from jaxduel.files import as_path
 from jaxduel.policies.checks import require_numbers
+from jaxduel.runs import Runs
 from jaxduel.simulation.provenance import (
     all_changed,
     changed_settings,
@@ -21,7 +22,7 @@ from jaxduel.simulation.provenance import (
     seed_numbers,
 )
 from jaxduel.simulation.totals import Totals
-from jaxduel.stats import Moments, Paired, independent, interval95, moments_of, paired
+from jaxduel.stats import Paired, independent, paired
 
 if TYPE_CHECKING:
     import pandas
@@ -95,14 +96,22 @@ class Result:
         return self.regret.shape[0]
 
     @property
-    def _moments(self) -> Moments:
-        """Moments of regret over all seeds, (M,)."""
-        return moments_of(self.regret) if self.totals is None else self.totals.regret
+    def runs(self) -> Runs:
+        """The regret with its statistics, as `jaxduel.plotting.Line.of` takes it."""
+        parts = ",".join(f"{name}={text}" for name, text in self.changed.items())
+        return Runs(
+            name=f"{self.policy}[{parts}]" if parts else self.policy,
+            label=self.variant,
+            times=self.checkpoints,
+            regret=self.regret,
+            moments=None if self.totals is None else self.totals.regret,
+            batches=self.batches,
+        )
 
     @property
     def mean(self) -> np.ndarray:
         """Mean regret over seeds: (M,) float64."""
-        return self.regret.mean(axis=0) if self.totals is None else self.totals.regret.mean
+        return self.runs.mean
 
     @property
     def mean_plays(self) -> np.ndarray:
@@ -124,12 +133,12 @@ class Result:
     def std(self) -> np.ndarray:
         """Standard deviation of regret over seeds (divisor n - 1; NaN for one seed): (M,)
         float64."""
-        return self._moments.std
+        return self.runs.std
 
     @property
     def sem(self) -> np.ndarray:
         """Standard error of the mean: (M,) float64."""
-        return self._moments.sem
+        return self.runs.sem
 
     @property
     def final(self) -> np.ndarray:
@@ -140,7 +149,7 @@ class Result:
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the 95 % interval of the mean (`jaxduel.stats.interval95`): (M,)
         float64 each, NaN for one seed."""
-        return interval95(self.mean, self.sem, self.num_seeds)
+        return self.runs.interval
 
     def compare(self, other: Result) -> Paired:
         """The final regret of this result minus that of another one on the same instance.
@@ -197,7 +206,7 @@ class Result:
           InputError: unless q is in [0, 1].
         """
         require_numbers(q, lambda x: (x >= 0) & (x <= 1), "a quantile must be in [0, 1]")
-        return np.quantile(self.regret, q, axis=0)
+        return self.runs.quantile(q)
 
     @property
     def variant(self) -> str:
@@ -271,13 +280,13 @@ class Result:
 
     def plot(self) -> Figure:
         """Regret against time, with 95 % intervals, as a matplotlib figure."""
-        from jaxduel.plotting.curves import Curve, Panel
-        from jaxduel.plotting.figures import regret_figure
-        from jaxduel.plotting.words import problem_words
+        from jaxduel.plotting.figures import draw
+        from jaxduel.plotting.line import Line, regret_panel
+        from jaxduel.plotting.words import names_of, problem_words
 
         title = f"{problem_words(self.problem)}, $K={self.plays.shape[-1]}$"
-        curve, definition = Curve.from_result(self), self.definition
-        return regret_figure([Panel([curve], title, definition=definition, time_scale="log")])
+        line = Line.of(self.runs, names_of(self.policy, self.changed)[1])
+        return draw([regret_panel([line], title, definition=self.definition, time_scale="log")])
 
     def to_xarray(self) -> xarray.Dataset:
         """The result as a data set with dimensions seed (numbered from `first_seed` on), checkpoint

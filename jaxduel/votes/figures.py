@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from jaxduel.plotting.curves import names_of
-from jaxduel.plotting.identification import Curve, found_figure
+from jaxduel.plotting.figures import draw
+from jaxduel.plotting.line import Line, votes_panels
+from jaxduel.plotting.words import names_of
 from jaxduel.votes.found import Found
 
 
 def identification_figure(founds: Sequence[Found]) -> Figure:
-    """The probability of naming the best arm against votes: a set of axes for each problem, a curve
+    """The probability of naming the best arm against votes: a set of axes for each problem, a line
     for each result and rule.
 
     Raises:
@@ -28,12 +29,12 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
       >>> [text.get_text() for text in figure.legends[0].get_texts()]
       ['uniform', 'by borda', 'by btl']
     """
-    panels: dict[str, list[Curve]] = {}
+    panels: dict[str, list[Line]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for found in founds:
         _, label = names_of(found.policy, found.changed)
         seen[found.problem, label] += 1
         if (again := seen[found.problem, label]) > 1:
             label = f"{label} ({again})"
-        panels.setdefault(found.problem, []).extend(found.curves(label))
-    return found_figure(panels, (found.num_seeds for found in founds))
+        panels.setdefault(found.problem, []).extend(found.lines(label))
+    return draw(votes_panels(panels, (found.num_seeds for found in founds)))

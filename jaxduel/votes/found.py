@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from jaxduel.plotting.identification import Curve
+    from jaxduel.plotting.line import Line
 
 TARGETS = ("copeland", "borda", "condorcet")
 """Names of what makes an arm the best."""
@@ -194,19 +194,20 @@ class Found:
         return html_table("Found", [line.split(": ", 1) for line in self.summary() if ": " in line])
 
     def plot(self) -> Figure:
-        """The probability of naming the best arm against votes, a curve for each rule."""
-        from jaxduel.plotting.identification import found_figure
+        """The probability of naming the best arm against votes, a line for each rule."""
+        from jaxduel.plotting.figures import draw
+        from jaxduel.plotting.line import votes_panels
 
-        return found_figure({self.problem: self.curves()}, [self.num_seeds])
+        return draw(votes_panels({self.problem: self.lines()}, [self.num_seeds]))
 
-    def curves(self, label: str | None = None) -> list[Curve]:
-        """The curves of `plot`; without a label they have that of the policy."""
-        from jaxduel.plotting.curves import names_of
-        from jaxduel.plotting.identification import Curve
+    def lines(self, label: str | None = None) -> list[Line]:
+        """The lines of `plot`, one for each rule; without a label they have that of the policy."""
+        from jaxduel.plotting.line import votes_line
+        from jaxduel.plotting.words import names_of
 
         name, own = names_of(self.policy, self.changed)
         return [
-            Curve(label or own, self.votes, *self.probability(rule), name=name, rule=rule)
+            votes_line(name, label or own, self.votes, self.probability(rule), rule)
             for rule in self.named
         ]
 

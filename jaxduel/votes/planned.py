@@ -258,12 +258,14 @@ class Plan:
         return "<Plan: " + "\n".join(self.summary()) + ">"
 
     def plot(self) -> Figure:
-        """The probability of naming the best arm against further votes, a curve for each policy."""
-        from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
+        """The probability of naming the best arm against further votes, a line for each policy."""
+        from jaxduel.plotting.figures import draw
+        from jaxduel.plotting.line import votes_line, votes_panel
         from jaxduel.plotting.words import plain
 
-        curves = [Curve(policy, self.votes, *self.probability(policy)) for policy in self.correct]
-        return votes_figure([VotesPanel(curves, plain(self.fit.votes.name), self.targets)])
+        shares = ((policy, self.probability(policy)) for policy in self.correct)
+        lines = [votes_line(policy, policy, self.votes, ends) for policy, ends in shares]
+        return draw([votes_panel(lines, plain(self.fit.votes.name), self.targets)])
 
 
 def _share95(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 import jaxduel as jd
-from jaxduel.plotting import Curve, Panel, draw
+from jaxduel.plotting import Line, draw_on, regret_panel
 from notebooks.manual.pages import GENERATED, policy_page, write_file
 
 NUMBERS = Path(__file__).with_name("regret.csv")
@@ -20,30 +20,28 @@ NUMBERS = Path(__file__).with_name("regret.csv")
 
 _WORDS = {"pulls": "Regret of pulls", "copeland": "Copeland regret"}
 _POINTS = 10
-"""Points of a grey curve."""
+"""Points of a grey line."""
 _STYLE = {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "jaxduel"}
 """Text is text in the file, which makes it small."""
 
-Curves = dict[tuple[str, str], Curve]
+Lines = dict[tuple[str, str], Line]
 """By problem and policy."""
 
 
-def curves() -> Curves:
-    """All curves; none if there is no file."""
+def lines() -> Lines:
+    """All lines; none if there is no file."""
     if not NUMBERS.exists():
         return {}
     rows = pd.read_csv(NUMBERS)
-    return {key: _curve(key[1], part) for key, part in rows.groupby(["problem", "policy"])}
+    return {key: _line(key[1], part) for key, part in rows.groupby(["problem", "policy"])}
 
 
-def _curve(policy: str, rows: pd.DataFrame) -> Curve:
-    unknown = np.full(len(rows), np.nan)
-    return Curve(
+def _line(policy: str, rows: pd.DataFrame) -> Line:
+    return Line(
         name=policy,
         label=jd.policies.label(policy),
-        times=rows["t"].to_numpy(),
+        at=rows["t"].to_numpy(),
         **{name: rows[name].to_numpy() for name in ("mean", "lower95", "upper95")},
-        **dict.fromkeys(("sem", "std", "median", "q25", "q75"), unknown),
         num_seeds=int(rows["num_seeds"].iloc[0]),
     )
 
@@ -53,25 +51,25 @@ def thumbnail(policy: str) -> str:
     return f"/{policy_page(policy)}-small.svg"
 
 
-def draw_all(found: Curves) -> dict[str, str]:
+def draw_all(found: Lines) -> dict[str, str]:
     """Draws the pictures of all policies.
 
     Returns:
       By policy, its picture with a caption, in Markdown.
     """
     crowds = {
-        problem: _crowd([curve for (where, _), curve in found.items() if where == problem])
+        problem: _crowd([line for (where, _), line in found.items() if where == problem])
         for problem in dict.fromkeys(problem for problem, _ in found)
     }
     texts = {}
     for policy in dict.fromkeys(policy for _, policy in found):
-        own = {problem: curve for (problem, name), curve in found.items() if name == policy}
+        own = {problem: line for (problem, name), line in found.items() if name == policy}
         place = policy_page(policy)
         first = dict(list(own.items())[:1])
         with rc_context(_STYLE):
             _save(f"{place}.svg", _figure(own, crowds))
             _save(f"{place}-small.svg", _figure(first, crowds, small=True))
-        runs = max(curve.num_seeds for curve in own.values())
+        runs = max(line.num_seeds for line in own.values())
         label, where = jd.policies.label(policy), ", ".join(own)
         texts[policy] = (
             f"```{{figure}} /{place}.svg\n:alt: Regret of {label} on {where}\n\n"
@@ -87,7 +85,7 @@ def _kind(policy: str) -> str:
 
 
 class _Crowd(NamedTuple):
-    """All curves on an instance, as one line with gaps, and the range of regret."""
+    """All lines on an instance, as one line with gaps, and the range of regret."""
 
     times: np.ndarray
     means: np.ndarray
@@ -95,23 +93,23 @@ class _Crowd(NamedTuple):
     highest: float
 
 
-def _crowd(curves: list[Curve]) -> _Crowd:
+def _crowd(lines: list[Line]) -> _Crowd:
     times, means = [], []
-    for curve in curves:
-        few = np.unique(np.linspace(0, len(curve.times) - 1, _POINTS).astype(int))
-        times += [*curve.times[few], np.nan]
-        means += [*curve.mean[few], np.nan]
+    for line in lines:
+        few = np.unique(np.linspace(0, len(line.at) - 1, _POINTS).astype(int))
+        times += [*line.at[few], np.nan]
+        means += [*line.mean[few], np.nan]
     known = np.array(means)
     known = known[np.nan_to_num(known) > 0]
     return _Crowd(np.array(times), np.array(means), known.min() / 1.3, known.max() * 1.3)
 
 
-def _figure(own: dict[str, Curve], crowds: dict[str, _Crowd], small: bool = False) -> Figure:
+def _figure(own: dict[str, Line], crowds: dict[str, _Crowd], small: bool = False) -> Figure:
     """A panel for each instance; a small picture has no words."""
     width, left, bottom, top = (1.9, 0.08, 0.08, 0.06) if small else (2.3, 0.5, 0.45, 0.25)
     height = 1.4 if small else 1.9
     figure = Figure(figsize=(width * len(own), height))
-    for at, (problem, curve) in enumerate(own.items()):
+    for at, (problem, line) in enumerate(own.items()):
         axes = figure.add_axes(
             (
                 (at + left / width) / len(own),
@@ -123,7 +121,8 @@ def _figure(own: dict[str, Curve], crowds: dict[str, _Crowd], small: bool = Fals
         crowd = crowds[problem]
         axes.plot(crowd.times, crowd.means, color="0.85", linewidth=0.6, zorder=1)
         title = "" if small else problem
-        draw(axes, Panel([curve], title=title, definition=_kind(curve.name), time_scale="log"))
+        panel = regret_panel([line], title, definition=_kind(line.name), time_scale="log")
+        draw_on(axes, panel)
         axes.set_ylim(crowd.lowest, crowd.highest)
         axes.set_ylabel("regret" if at == 0 and not small else "")
         axes.minorticks_off()

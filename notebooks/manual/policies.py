@@ -21,9 +21,9 @@ _NO_NUMBERS = "*There are no measured numbers of this policy yet.*"
 def write_pages() -> list[str]:
     """Writes all pages; returns their names in Sphinx."""
     played = papers.panels_by_policy()
-    curves = pictures.curves()
-    numbers = pictures.draw_all(curves)
-    values = {name: jd.theory.bounds(problem, *_AT) for name, problem in _instances(curves)}
+    lines = pictures.lines()
+    numbers = pictures.draw_all(lines)
+    values = {name: jd.theory.bounds(problem, *_AT) for name, problem in _instances(lines)}
     pages = [
         write(policy_page(name).partition("/")[2], *_page(name, numbers.get(name), values, played))
         for name in jd.policies.names()
@@ -35,9 +35,9 @@ _AT = (100_000, 16)
 """T and B at which bounds are shown that depend on them."""
 
 
-def _instances(curves: Any) -> Iterator[tuple[str, Any]]:
+def _instances(lines: Any) -> Iterator[tuple[str, Any]]:
     shipped = {entry.name for entry in jd.problems.entries() if not entry.downloaded}
-    for name in dict.fromkeys(problem for problem, _ in curves):
+    for name in dict.fromkeys(problem for problem, _ in lines):
         if name in shipped:
             yield name, jd.problems.load(name)
 

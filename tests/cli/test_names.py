@@ -8,7 +8,7 @@ import jaxduel as jd
 from jaxduel.experiments import papers
 from jaxduel.experiments.papers import TITLES
 from jaxduel.experiments.papers.paper import Order
-from jaxduel.experiments.plans import figure_of
+from jaxduel.experiments.pictures import figure_of
 from tests.cli.command_line import outcome
 
 
@@ -148,13 +148,13 @@ def test_papers_are_described_by_the_sizes_and_policies_of_their_panels(capsys, 
     playing = dict(line.split(": ") for line in unwrapped(rest))
     for panel in papers.load(name).panels:
         (rows,) = re.findall(rf"^{panel.name} .*\n(?:  .*\n)*", table, re.MULTILINE)
-        for group, competitor in ((g, c) for g in panel.groups for c in g.competitors):
-            own = competitor.name in panel.lesser
+        for lineup, competitor in ((one, c) for one in panel.lineups for c in one.competitors):
+            own = competitor.name in panel.sizes_by_policy
             (row,) = [
                 line for line in rows.splitlines()
-                if (competitor.label if own else f" {group.place.name} ") in line
+                if (competitor.label if own else f" {lineup.instances.name} ") in line
             ]  # fmt: skip
-            assert sizes(row) == [panel.size(group, competitor, Order(full=f)) for f in (0, 1)]
+            assert sizes(row) == [panel.size(lineup, competitor, Order(full=f)) for f in (0, 1)]
         if panel.sizes:
             assert all(sizes(row) == [*panel.sizes] for row in rows.splitlines())
         named = [who for names, who in playing.items()

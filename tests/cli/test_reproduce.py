@@ -5,7 +5,7 @@ from functools import partial
 import jax
 import pytest
 
-from jaxduel.experiments import stored_curves
+from jaxduel.experiments import stored_runs
 from jaxduel.experiments.papers import reproducing
 from tests.cli.command_line import outcome
 
@@ -14,7 +14,7 @@ from tests.cli.command_line import outcome
 def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
     small = partial(reproducing.reproduce, horizon=300)
     monkeypatch.setattr(reproducing, "reproduce", small)
-    monkeypatch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+    monkeypatch.setattr(stored_runs, "_devices", lambda: jax.local_devices()[:1])
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "2a", "--runs", 3, "--out", tmp_path
     )
@@ -33,7 +33,7 @@ def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("jaxduel.experiments.stored_curves.run_tasks", interrupted)
+    monkeypatch.setattr("jaxduel.experiments.stored_runs.run_tasks", interrupted)
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "1a", "--out", tmp_path
     )

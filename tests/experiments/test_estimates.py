@@ -18,15 +18,15 @@ from jaxduel.experiments.estimates import (
     std_ratio,
     unseen_chance,
 )
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from jaxduel.stats import interval95
 
 
-def sample(regret: np.ndarray, times: tuple[int, ...] = (9,), most: float = math.inf) -> Sample:
+def sample(regret: np.ndarray, times: tuple[int, ...] = (9,), most: float = math.inf) -> Runs:
     """Runs of a policy that settles; the largest regret is that of these runs at most."""
     regret = np.asarray(regret, float).reshape(-1, len(times))
     most_each = np.minimum(most, regret.max(axis=0))
-    return Sample("a", "A", np.array(times), regret, np.arange(len(regret)), most=most_each)
+    return Runs("a", "A", np.array(times), regret, np.arange(len(regret)), most=most_each)
 
 
 def test_interval_of_a_ratio_covers_the_truth_and_gains_by_pairs():

@@ -6,22 +6,22 @@ import pytest
 from jaxduel.experiments.claims import Claim, at_least, less, over
 from jaxduel.experiments.estimates import std_over_mean
 from jaxduel.experiments.findings import Finder, over_best, over_other
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 
 TIMES = np.array([10, 100, 1000])
 
 
-def sample(name: str, final: float, power: float = 1.0, n: int = 20) -> Sample:
+def sample(name: str, final: float, power: float = 1.0, n: int = 20) -> Runs:
     noise = 1 + 0.01 * np.random.default_rng(len(name)).standard_normal((n, 1))
     regret = final * noise * (TIMES / 1000) ** power
-    return Sample(name, name.upper(), TIMES, regret, np.arange(n))
+    return Runs(name, name.upper(), TIMES, regret, np.arange(n))
 
 
 SAMPLES = {
     ("one", "dts"): sample("dts", 10),
     ("one", "rucb"): sample("rucb", 30),
     ("one", "rmed1"): sample("rmed1", 20, power=0.5),
-    ("two", "dts"): replace(sample("dts", 10), checkpoints=10 * TIMES),
+    ("two", "dts"): replace(sample("dts", 10), times=10 * TIMES),
 }
 FIND = Finder(SAMPLES)
 
@@ -65,7 +65,7 @@ def test_the_flattest_slope_if_all_play():
     assert found.what == "slope of log R, RMED1, T = 1,000"
     assert found.estimate.value == pytest.approx(0.5)
     assert found.verdict == "not confirmed"
-    early = Sample("dts", "DTS", np.array([10, 90]), np.ones((3, 2)), np.arange(3))
+    early = Runs("dts", "DTS", np.array([10, 90]), np.ones((3, 2)), np.arange(3))
     assert Finder({("one", "dts"): early}).slopes(("dts",), ("one",), over(0.8)) == []
 
 
@@ -80,7 +80,7 @@ def test_other_quantities_of_pairs():
 def test_shares_are_of_the_winners_largest_first():
     selves = np.zeros((2, 9), np.int64)
     selves[0, :4] = 1, 7, 2, 99
-    made = Sample("dts", "D-TS", TIMES, np.ones((2, 3)), np.arange(2), selves=selves)
+    made = Runs("dts", "D-TS", TIMES, np.ones((2, 3)), np.arange(2), selves=selves)
     find = Finder({("noncondorcet-cyclic", "dts"): made})
     np.testing.assert_array_equal(find.shares("dts", "noncondorcet-cyclic"), [[0.7, 0.2, 0.1]])
     assert find.shares("dts+", "noncondorcet-cyclic") is None
@@ -96,7 +96,7 @@ def without_noise() -> Finder:
     times, runs = np.array([9]), np.arange(30)
     return Finder(
         {
-            (data, name): Sample(name, name, times, np.full((30, 1), final), runs)
+            (data, name): Runs(name, name, times, np.full((30, 1), final), runs)
             for data in ("x", "y")
             for name, final in FINALS.items()
         }

@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxduel as jd
-from jaxduel.plotting import Curve, HeatMap, HeatPanel, SweepCurve
+from jaxduel.plotting import HeatMap, HeatPanel, Line, names_of
 
 
 def made_up(policy: str, scale: float, num_seeds: int = 20) -> jd.Result:
@@ -14,15 +14,17 @@ def made_up(policy: str, scale: float, num_seeds: int = 20) -> jd.Result:
     return jd.Result(policy, "toy", 10_000, 0, "average", times, regret, plays)
 
 
-CURVES = [Curve.from_result(made_up("rucb", 5.0)), Curve.from_result(made_up("btm", 90.0))]
+def line_of(result: jd.Result) -> Line:
+    return Line.of(result.runs, names_of(result.policy, result.changed)[1])
 
 
-def swept(name: str, label: str, **columns: list[float]) -> SweepCurve:
+LINES = [line_of(made_up("rucb", 5.0)), line_of(made_up("btm", 90.0))]
+
+
+def swept(name: str, label: str, **columns: list[float]) -> Line:
     at = np.array(columns.get("at", [2, 3, 5]))
     mean = np.array(columns.get("mean", [0.6, 0.2, 0.1]))
-    return SweepCurve(
-        name=name, label=label, at=at, mean=mean, lower95=0.9 * mean, upper95=1.2 * mean
-    )
+    return Line(name=name, label=label, at=at, mean=mean, lower95=0.9 * mean, upper95=1.2 * mean)
 
 
 def heats(kind, *values, sure=None, choices=()) -> HeatPanel:

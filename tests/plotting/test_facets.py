@@ -6,9 +6,9 @@ from jaxduel.errors import InputError
 from jaxduel.plotting import (
     PAGE_WIDTH,
     HeatMap,
+    Line,
+    LinePanel,
     Missing,
-    SweepCurve,
-    SweepPanel,
     facets,
     ticks,
     words,
@@ -20,12 +20,12 @@ from jaxduel.plotting.styles import STYLES
 def curve(policy, label=None, level=False):
     at = np.array([1.0, 100.0])
     mean = np.array([1.0, 50.0])
-    return SweepCurve(name=policy, label=label or policy, at=at, mean=mean, lower95=mean - 2,
+    return Line(name=policy, label=label or policy, at=at, mean=mean, lower95=mean - 2,
                       upper95=mean + 2, level=level)  # fmt: skip
 
 
 def panel(title, curves, across="x", up="regret"):
-    return SweepPanel(curves=curves, title=title, across=across, up=up, across_scale="log")
+    return LinePanel(lines=curves, title=title, across=across, up=up, across_scale="log")
 
 
 def drawn(*lists):
@@ -77,7 +77,7 @@ def test_facets_name_their_axes_where_their_neighbours_have_others():
 
 
 def test_what_is_missing_is_a_frame():
-    figure = facet_figure([SweepPanel(curves=[curve("dts")]), Missing("gap", "why not")])
+    figure = facet_figure([LinePanel(lines=[curve("dts")]), Missing("gap", "why not")])
     assert [axes.get_title() for axes in figure.axes] == ["", "gap"]
     assert [text.get_text() for text in figure.axes[1].texts] == ["why not"]
 

@@ -24,8 +24,8 @@ def test_every_policy_has_a_colour_of_its_own():
 
 @pytest.mark.parametrize("paper", papers.names())
 def test_policies_that_share_figures_have_styles_that_were_chosen(paper):
-    groups = [group for panel in papers.load(paper).panels for group in panel.groups]
-    assert {c.policy for group in groups for c in group.competitors} <= set(STYLES)
+    lineups = [lineup for panel in papers.load(paper).panels for lineup in panel.lineups]
+    assert {c.policy for lineup in lineups for c in lineup.competitors} <= set(STYLES)
 
 
 def test_policies_of_one_figure_differ_in_line_or_marker_too():

@@ -1,16 +1,14 @@
 """Figures of results: what tells them apart."""
 
-import csv
-import io
 from dataclasses import replace
 
 import pytest
 
 import jaxduel as jd
 from jaxduel import plotting
-from jaxduel.plotting import STYLES, Curve, Panel, regret_figure
-from jaxduel.simulation.figures import figure_curves
-from tests.plotting.cases import made_up
+from jaxduel.plotting import STYLES, draw, regret_panel
+from jaxduel.simulation.figures import figure_lines
+from tests.plotting.cases import line_of, made_up
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -26,18 +24,16 @@ def test_curves_of_one_policy_with_other_parameters_are_told_apart():
         jd.policies.make("pcomp", num_arms=6, horizon=200, num_batches=b) for b in (2, 8, 16)
     ]
     results = jd.simulate_many(policies, problem, num_seeds=8, lanes=8, regret="average")
-    curves = [Curve.from_result(result) for result in results]
+    curves = [line_of(result) for result in results]
     assert [curve.label for curve in curves] == ["PCOMP, B = 2", "PCOMP, B = 8", "PCOMP, B = 16"]
     assert [curve.name for curve in curves] == [f"pcomp[num_batches={b}]" for b in (2, 8, 16)]
-    for figure in (regret_figure([Panel(curves)]), plotting.results_figure(results)):
+    for figure in (draw([regret_panel(curves)]), plotting.results_figure(results)):
         assert len(set(looks(figure))) == 3
         assert len({look[0] for look in looks(figure)}) == 3
     (alone,) = looks(results[0].plot())
     assert alone[0] == STYLES["pcomp"].color
-    shared = looks(regret_figure([Panel(curves), Panel(curves[1:])]))
+    shared = looks(draw([regret_panel(curves), regret_panel(curves[1:])]))
     assert shared[1:3] == shared[3:]
-    rows = csv.DictReader(io.StringIO(plotting.table(curves)))
-    assert len({row["policy"] for row in rows}) == 3
 
 
 def test_labels_say_what_tells_results_apart():
@@ -46,7 +42,7 @@ def test_labels_say_what_tells_results_apart():
         return replace(made_up("rucb", 5.0), made_by=given)
 
     def labels(*results):
-        return [curve.label for curve in plotting.result_curves(results)]
+        return [curve.label for curve in plotting.result_lines(results)]
 
     assert labels(label(delay=4), label()) == [
         r"RUCB, $\alpha$ = 0.6, delay = 4", r"RUCB, $\alpha$ = 0.6",
@@ -80,14 +76,14 @@ def test_curves_have_the_labels_of_the_legend():
         replace(rucb, made_by={"seed": 1}), replace(made_up("rucb", 6.0), problem="gap"),
         replace(rucb, made_by={"seed": 2}),
     ]  # fmt: skip
-    labels = [curve.label for curve in figure_curves(results)]
+    labels = [curve.label for curve in figure_lines(results)]
     assert labels == ["RUCB, seed = 1", "RUCB", "RUCB, seed = 2"]
     texts = [text.get_text() for text in plotting.results_figure(results).legends[0].get_texts()]
     assert sorted(texts) == sorted(labels)
 
 
 @pytest.mark.parametrize("results", [made_up("rucb", 5.0), ["rucb"]])
-@pytest.mark.parametrize("function", [plotting.results_figure, plotting.result_curves])
+@pytest.mark.parametrize("function", [plotting.results_figure, plotting.result_lines])
 def test_a_list_of_results_is_needed(function, results):
     with pytest.raises(jd.InputError, match="a list of results, as"):
         function(results)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.curves import Competitor, Curve, DataSet, Draw
-from jaxduel.experiments.stored_curves import StoredCurves
+from jaxduel.experiments.stored_runs import StoredRuns
+from jaxduel.experiments.wanted import Competitor, Draw, Wanted
 from jaxduel.simulation import devices, memory_maps, run
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -82,17 +82,15 @@ def test_programs_that_are_forgotten_while_others_run_change_no_number(
     """Two devices run six tasks; each forgets the programs of both when it begins one."""
     draw = Draw(jd.problems.btl(jax.random.key(3), 4), jax.random.key(4), 8)
     times = np.array([10, 2_000])
-    curves = [
-        Curve(
-            DataSet(data, data, (draw,)), Competitor(name, name, name, {}), 2_000, times, "copeland"
-        )
-        for data in ("one", "other")
+    wanted = [
+        Wanted(where, where, (draw,), Competitor(name, name, name, {}), 2_000, times, "copeland")
+        for where in ("one", "other")
         for name in POLICIES
     ]
 
     def regrets(folder):
-        runs = StoredCurves(tmp_path / folder, curves)
-        return {key: sample.regret for key, sample in runs.missing(runs.progress(False))}
+        store = StoredRuns(tmp_path / folder, wanted)
+        return {key: runs.regret for key, runs in store.missing(store.progress(False))}
 
     expected = regrets("before")
     assert len(expected) == 6

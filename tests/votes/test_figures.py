@@ -5,7 +5,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.plotting import PAGE_WIDTH, identification_figure, png
-from tests.plotting.test_identification import texts
+from tests.plotting.test_votes import texts
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

@@ -1,22 +1,23 @@
-"""A paper as data: data sets, panels and claims are records."""
+"""A paper as data: instances, panels and claims are records."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
 
 from jaxduel import problems
-from jaxduel.experiments.bar_plans import SharesPlan, SpreadPlan
+from jaxduel.experiments.bars import SharesPicture, SpreadPicture
 from jaxduel.experiments.claims import Claim
-from jaxduel.experiments.curves import Competitor, DataSet, Draw
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.titles import TITLES
-from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
-from jaxduel.experiments.sweep_plans import SweepPlan, against_delay
+from jaxduel.experiments.pictures import AllRuns, Picture, RegretPicture, Setting
+from jaxduel.experiments.varied import VariedPicture, against_delay
+from jaxduel.experiments.wanted import Competitor, Draw, Wanted
 
 
 class Size(NamedTuple):
@@ -57,12 +58,12 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A data set.
+class Instances:
+    """What a panel is played on: an instance, or several of a random family.
 
     Attributes:
-      name: its name in tables. The key of its runs depends on the seed and the name alone.
-      title: its title in panels; {} stands for the number of arms.
+      name: their name in tables. The key of the runs depends on the seed and the name alone.
+      title: their title in panels; {} stands for the number of arms.
       sizes: horizon and number of runs.
       make: makes the instance; that of the catalogue with this name if None.
       draws: makes the instances, with keys of their own, for some number of runs; in place of
@@ -77,25 +78,22 @@ class Place:
     draws: Callable[[Order, int], tuple[Draw, ...]] | None = None
     regret: str | None = None
 
-    def data(self, order: Order, size: Size) -> DataSet:
-        """The data set to be simulated.
+    def drawn(self, order: Order, runs: int) -> tuple[Draw, ...]:
+        """The instances, with the keys and numbers of their runs.
 
         Raises:
-          InputError: if it is not available.
+          InputError: if they are not available.
         """
-        if self.draws is None:
-            problem = problems.load(self.name) if self.make is None else self.make()
-            draws: tuple[Draw, ...] = (Draw(problem, named_key(order.seed, self.name), size.runs),)
-        else:
-            draws = self.draws(order, size.runs)
-        title = self.title.format(draws[0].problem.num_arms)
-        return DataSet(self.name, title, draws, size.horizon, self.regret)
+        if self.draws is not None:
+            return self.draws(order, runs)
+        problem = problems.load(self.name) if self.make is None else self.make()
+        return (Draw(problem, named_key(order.seed, self.name), runs),)
 
 
-class Group(NamedTuple):
-    """Policies on a data set, with a label where a panel has several groups."""
+class Lineup(NamedTuple):
+    """Policies on instances, with a label where a panel has several lineups."""
 
-    place: Place
+    instances: Instances
     competitors: tuple[Competitor, ...]
     label: str = ""
 
@@ -107,106 +105,125 @@ class Panel:
     Attributes:
       name: such as "1a".
       what: its content in words, such as "regret".
-      picture: makes its plan: `curves`, `shares`, `delays`, `spread`, or a function of the paper.
-      groups: who plays where.
-      sizes: horizon and number of runs, if not those of the data sets.
-      lesser: by competitor's name, sizes that it has here.
-      options: further arguments of the plan.
-      where, who: its instances, and the labels of its policies, if not those of `groups`.
+      picture: makes its picture: `curves`, `shares`, `delays`, `spread`, or a function of the
+        paper.
+      lineups: who plays where.
+      sizes: horizon and number of runs, if not those of the instances.
+      sizes_by_policy: by competitor's name, sizes that it has here.
+      options: further arguments of the picture.
+      where, who: its instances, and the labels of its policies, if not those of `lineups`.
     """
 
     name: str
     what: str
-    picture: Callable[[Panel, Order], Plan]
-    groups: tuple[Group, ...] = ()
+    picture: Callable[[Panel, Order, Setting], Picture]
+    lineups: tuple[Lineup, ...] = ()
     sizes: Sizes | None = None
-    lesser: Mapping[str, Sizes] = field(default_factory=dict)
+    sizes_by_policy: Mapping[str, Sizes] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     where: str = ""
     who: tuple[str, ...] = ()
 
     @property
     def instances(self) -> Mapping[str, Sizes | None]:
-        """Horizon and number of runs, if any, by data set or by instances in words."""
-        found = {group.place.name: self.sizes or group.place.sizes for group in self.groups}
+        """Horizon and number of runs, if any, by instances, or by these in words."""
+        found = {one.instances.name: self.sizes or one.instances.sizes for one in self.lineups}
         return found or {self.where: self.sizes}
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of all policies, each once."""
-        return tuple(dict.fromkeys(c.label for g in self.groups for c in g.competitors)) or self.who
+        return (
+            tuple(dict.fromkeys(c.label for one in self.lineups for c in one.competitors))
+            or self.who
+        )
 
     @property
     def title(self) -> str:
         """Its content and its instances."""
         return f"{self.what} on {' and '.join(self.instances)}"
 
-    def size(self, group: Group, competitor: Competitor, order: Order) -> Size:
+    def size(self, lineup: Lineup, competitor: Competitor, order: Order) -> Size:
         """Horizon and number of runs of a competitor."""
-        return order.size(self.lesser.get(competitor.name, self.sizes or group.place.sizes))
+        usual = self.sizes or lineup.instances.sizes
+        return order.size(self.sizes_by_policy.get(competitor.name, usual))
 
-    def playing(self, order: Order) -> list[tuple[DataSet, tuple[Competitor, ...]]]:
-        """The data set of each group, and the competitors that play.
+    def wanted(self, order: Order, setting: Setting) -> list[tuple[Wanted, ...]]:
+        """The runs of each lineup: one for each competitor that plays.
 
         Raises:
-          InputError: if a data set is not available.
+          InputError: if instances are not available.
         """
+        return [self._wanted(lineup, order, setting) for lineup in self.lineups]
+
+    def _wanted(self, lineup: Lineup, order: Order, setting: Setting) -> tuple[Wanted, ...]:
+        where = lineup.instances
+        drawn = cache(partial(where.drawn, order))
         found = []
-        for group in self.groups:
-            data = group.place.data(order, order.size(self.sizes or group.place.sizes))
-            there = [c for c in group.competitors if self.size(group, c, order) != ABSENT]
-            found.append((data, tuple(there)))
-        return found
+        for competitor in lineup.competitors:
+            size = self.size(lineup, competitor, order)
+            if size != ABSENT:
+                draws = drawn(size.runs)
+                found.append(
+                    setting.wanted(
+                        where.name,
+                        where.title.format(draws[0].problem.num_arms),
+                        draws,
+                        competitor,
+                        size.horizon,
+                        where.regret,
+                    )
+                )
+        return tuple(found)
 
     def all_sizes(self) -> list[tuple[str, Sizes]]:
         """Sizes with the labels of the policies that they are of, or "" for all others."""
-        labels = {c.name: c.label for group in self.groups for c in group.competitors}
-        lesser: dict[Sizes, list[str]] = {}
-        for name, sizes in self.lesser.items():
-            lesser.setdefault(sizes, []).append(labels[name])
+        labels = {c.name: c.label for one in self.lineups for c in one.competitors}
+        others: dict[Sizes, list[str]] = {}
+        for name, sizes in self.sizes_by_policy.items():
+            others.setdefault(sizes, []).append(labels[name])
         own = [("", sizes) for sizes in dict.fromkeys(self.instances.values()) if sizes]
-        return [*own, *((", ".join(whose), sizes) for sizes, whose in lesser.items())]
+        return [*own, *((", ".join(whose), sizes) for sizes, whose in others.items())]
 
 
-def curves(panel: Panel, order: Order, kind: Callable[..., PanelPlan] = PanelPlan) -> PanelPlan:
+def curves(
+    panel: Panel, order: Order, setting: Setting, kind: type[RegretPicture] = RegretPicture
+) -> RegretPicture:
     """Regret against time."""
-    ((data, competitors),) = panel.playing(order)
-    (group,) = panel.groups
-    lesser = {
-        c.name: group.place.data(order, panel.size(group, c, order))
-        for c in competitors
-        if c.name in panel.lesser
-    }
-    return kind(panel.name, data, competitors, lesser=lesser, **panel.options)
+    (wanted,) = panel.wanted(order, setting)
+    return kind(panel.name, wanted, **panel.options)
 
 
 def regret(
-    name: str, place: Place, competitors: tuple[Competitor, ...], what: str = "regret", **more: Any
+    name: str,
+    instances: Instances,
+    competitors: tuple[Competitor, ...],
+    what: str = "regret",
+    **more: Any,
 ) -> Panel:
-    """A panel of regret against time, on one data set."""
-    return Panel(name, what, curves, (Group(place, competitors),), **more)
+    """A panel of regret against time, on one instance or family."""
+    return Panel(name, what, curves, (Lineup(instances, competitors),), **more)
 
 
-def delays(panel: Panel, order: Order) -> SweepPlan:
+def delays(panel: Panel, order: Order, setting: Setting) -> VariedPicture:
     """Final regret against the delay of feedback; delays of a tenth of T and more are left out."""
-    ((data, competitors),) = panel.playing(order)
-    end = data.horizon or 1
+    (wanted,) = panel.wanted(order, setting)
     asked = panel.options["full" if order.full else "usual"]
-    played = [d for d in asked if d == 1 or 10 * d < end]
-    return against_delay(panel.name, data, competitors, played)
+    played = [d for d in asked if d == 1 or 10 * d < wanted[0].horizon]
+    return against_delay(panel.name, wanted, played)
 
 
-def shares(panel: Panel, order: Order) -> SharesPlan:
+def shares(panel: Panel, order: Order, setting: Setting) -> SharesPicture:
     """Share of each Copeland winner in the exploitations."""
-    ((data, competitors),) = panel.playing(order)
-    return SharesPlan(panel.name, data, competitors)
+    (wanted,) = panel.wanted(order, setting)
+    return SharesPicture(panel.name, wanted)
 
 
-def spread(panel: Panel, order: Order) -> SpreadPlan:
+def spread(panel: Panel, order: Order, setting: Setting) -> SpreadPicture:
     """Standard deviation of the final regret."""
-    labels = [group.label for group in panel.groups]
-    groups = dict(zip(labels, panel.playing(order), strict=True))
-    return SpreadPlan(panel.name, groups, **panel.options)
+    labels = [lineup.label for lineup in panel.lineups]
+    groups = dict(zip(labels, panel.wanted(order, setting), strict=True))
+    return SpreadPicture(panel.name, groups, **panel.options)
 
 
 @dataclass(frozen=True)
@@ -219,8 +236,8 @@ class Paper:
       setting: settings that its panels share.
       claims: what its text claims about them.
       notes: lines for the report.
-      evidence: makes what claims are measured with, of the finished samples, the plans and the
-        setting; a `Finder` by default.
+      evidence: makes what claims are measured with, of the finished runs, the pictures and
+        the setting; a `Finder` by default.
       shortest: the shortest horizon.
       breaks_assumptions: whether policies play on purpose where their assumptions do not hold.
       resizable: whether there are random instances, which can have other numbers of arms.
@@ -231,7 +248,7 @@ class Paper:
     setting: Setting
     claims: tuple[Claim, ...]
     notes: tuple[str, ...] = ()
-    evidence: Callable[[Samples, Sequence[Plan], Setting], Any] = lambda found, *_: Finder(found)
+    evidence: Callable[[AllRuns, Sequence[Picture], Setting], Any] = lambda found, *_: Finder(found)
     shortest: int = 1
     breaks_assumptions: bool = False
     resizable: bool = False
@@ -251,13 +268,13 @@ class Paper:
 
 
 def named_key(seed: int, *names: str) -> jax.Array:
-    """The key of a data set's runs, from the seed and names alone.
+    """The key of the runs on instances, from the seed and names alone.
 
-    It does not depend on the number or the order of data sets.
+    It does not depend on the number or the order of instances.
 
     Args:
       seed: root of all randomness.
-      names: names that identify the data set within the reproduction.
+      names: names that identify the instances within the reproduction.
 
     Returns:
       A typed key: that of the seed, folded with the first 32 bits of the SHA-256 of the names.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jaxduel.experiments.papers.paper import ABSENT, Panel, Paper, Size
-from jaxduel.experiments.plans import figure_of
+from jaxduel.experiments.pictures import figure_of
 from jaxduel.experiments.tables import aligned, short
 
 HEADER = ("panel", "shows", "on", "T", "runs", "full T", "runs")

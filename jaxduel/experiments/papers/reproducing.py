@@ -12,7 +12,7 @@ from jaxduel.display import counted
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.experiments.output import OutputFolder
 from jaxduel.experiments.papers.paper import ABSENT, Order, Panel, Paper, Size
-from jaxduel.experiments.plans import MissingPlan, Plan, reasons
+from jaxduel.experiments.pictures import MissingPanel, Picture, Setting, reasons
 from jaxduel.experiments.report.papers import paper_section
 from jaxduel.experiments.report.records import FILE, earlier_section, encoded
 from jaxduel.experiments.reproduction import Report, carry_out, chosen_panels
@@ -57,8 +57,8 @@ def reproduce(
     order = Order(full, seed, runs, horizon, num_arms)
     folder = OutputFolder(Path("figures") / paper.name if out is None else out)
     chosen = [paper.panel(name) for name in asked]
-    plans, missing = plans_at_hand(chosen, order)
     setting = replace(paper.setting, horizon=horizon or paper.setting.horizon)
+    pictures, missing = pictures_at_hand(chosen, order, setting)
     notes = [*size_notes(chosen, order), *paper.notes]
     gaps = {panel.name: panel.note for panel in missing}
     quiet = warnings.catch_warnings() if paper.breaks_assumptions else nullcontext()
@@ -66,10 +66,10 @@ def reproduce(
         if paper.breaks_assumptions:
             warnings.simplefilter("ignore", AssumptionWarning)
         report = carry_out(
-            plans,
+            pictures,
             setting,
             folder,
-            lambda samples: paper.measured(paper.evidence(samples, plans, setting)),
+            lambda all_runs: paper.measured(paper.evidence(all_runs, pictures, setting)),
             f"{paper.TITLE}: seed {seed}.",
             notes,
             progress,
@@ -105,30 +105,32 @@ def require_order(seed: int, runs: int | None) -> None:
         raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
 
 
-def plans_at_hand(panels: Sequence[Panel], order: Order) -> tuple[list[Plan], list[MissingPlan]]:
-    """Plans of the panels whose data are available.
+def pictures_at_hand(
+    panels: Sequence[Panel], order: Order, setting: Setting
+) -> tuple[list[Picture], list[MissingPanel]]:
+    """Pictures of the panels whose data are available.
 
     Returns:
-      The plans, and the missing panels; there is a warning for each reason.
+      The pictures, and the missing panels; there is a warning for each reason.
 
     Raises:
-      InputError: if none of the plans can be made.
+      InputError: if none of the pictures can be made.
     """
-    plans: list[Plan] = []
-    missing: list[MissingPlan] = []
+    pictures: list[Picture] = []
+    missing: list[MissingPanel] = []
     failures: list[InputError] = []
     for panel in panels:
         try:
-            plans.append(panel.picture(panel, order))
+            pictures.append(panel.picture(panel, order, setting))
         except InputError as error:
             where = " and ".join(panel.instances)
-            missing.append(MissingPlan(panel.name, panel.title, where, str(error)))
+            missing.append(MissingPanel(panel.name, panel.title, where, str(error)))
             failures.append(error)
-    if not plans:
+    if not pictures:
         raise failures[0]
     for sentence in reasons(missing):
         warn_caller(sentence)
-    return plans, missing
+    return pictures, missing
 
 
 def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:

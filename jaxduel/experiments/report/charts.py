@@ -16,7 +16,7 @@ from jaxduel.experiments.report.words import capital, plain
 from jaxduel.experiments.tables import rounded, short
 from jaxduel.plotting.styles import looks_in
 from jaxduel.plotting.ticks import bottom
-from jaxduel.plotting.words import steps_words
+from jaxduel.runs import Runs
 
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
 _REFERENCES = (("currentcolor", "dot"), ("#888888", "dash"), ("#666666", "longdashdot"))
@@ -41,11 +41,12 @@ class Seen(NamedTuple):
     table: Table | None = None
 
 
-def seen(content: Any) -> Seen:
-    """A panel of any kind, as `jaxduel.plotting` draws it, for a page."""
+def seen(content: Any, runs: Sequence[Runs] = ()) -> Seen:
+    """A panel of any kind, as `jaxduel.plotting` draws it, for a page; of regret against time with
+    the runs behind its lines, for a table of their ends."""
+    if isinstance(content, plotting.LinePanel):
+        return _regret(content, runs) if content.kind == "time" else _varied(content)
     kinds = {
-        plotting.Panel: _regret,
-        plotting.SweepPanel: _varied,
         plotting.BarsPanel: _bars,
         plotting.SharesPanel: _shares,
         plotting.HeatPanel: _maps,
@@ -105,34 +106,35 @@ def _scales(across_log: bool, up_log: bool) -> str:
     return "linear axes"
 
 
-def _line(curve: Any, look: plotting.Style, at: np.ndarray, points: bool = False) -> Line:
-    """A curve of means with its intervals."""
-    x, y, low, high = map(numbers, (at, curve.mean, curve.lower95, curve.upper95))
-    return Line(
-        plain(curve.label), to_hex(look.color), css_dash(look.line), x, y, low, high, points
-    )
-
-
-def _regret(panel: plotting.Panel) -> Seen:
-    looks = looks_in(panel.curves)
-    lines = [
-        _line(curve, looks[curve.name, curve.label], curve.times, points=curve.separate)
-        for curve in panel.curves
-    ]
-    end = max(int(curve.times[-1]) for curve in panel.curves)
+def _lines(panel: plotting.LinePanel) -> list[Line]:
+    """The lines of a panel with their looks and intervals, then its references."""
+    looks, found = looks_in(panel.lines), []
+    for line in panel.lines:
+        look, label = looks[line.name, line.label], plain(line.label)
+        x, y, low, high = map(numbers, (line.at, line.mean, line.lower95, line.upper95))
+        color, dash = to_hex(look.color), css_dash(look.line)
+        found.append(Line(label, color, dash, x, y, low, high, line.separate))
+    ends = np.array([panel.lines[0].at[0], max(line.at[-1] for line in panel.lines)])
     for number, line in enumerate(panel.references):
-        times = np.array([panel.curves[0].times[0], end]) if line.times is None else line.times
-        values = np.broadcast_to(np.asarray(line.values, np.float64), np.shape(times))
         color, dash = _REFERENCES[number % len(_REFERENCES)]
+        if line.name:
+            color, dash = to_hex(plotting.style_of(line.name).color), "dot"
+        at = ends if line.at is None else line.at
+        values = np.broadcast_to(np.asarray(line.values, np.float64), np.shape(at))
         label = plain(line.label)
-        lines.append(Line(label, color, dash, numbers(times), numbers(values), reference=True))
-    log, up_log = panel.time_scale == "log", panel.up_scale == "log"
-    unit = steps_words(panel.definition)
-    up = plain(plotting.regret_label(panel.definition))
-    low, high = _limits(panel) if up_log else (bottom(c.mean for c in panel.curves), panel.top)
-    each = runs_words({c.num_seeds for c in panel.curves}, [c.lower95 for c in panel.curves])
-    separate = [plain(curve.label) for curve in panel.curves if curve.separate]
-    what = f"{capital(up)} against {unit} t up to T = {end:,}: {each}; {_scales(log, up_log)}."
+        found.append(Line(label, color, dash, numbers(at), numbers(values), reference=True))
+    return found
+
+
+def _regret(panel: plotting.LinePanel, runs: Sequence[Runs]) -> Seen:
+    lines = _lines(panel)
+    end = max(int(line.at[-1]) for line in panel.lines)
+    log, up_log = panel.across_scale == "log", panel.drawn_scale == "log"
+    across, up = plain(panel.across), plain(panel.up)
+    low, high = _limits(panel) if up_log else (bottom(c.mean for c in panel.lines), panel.top)
+    each = runs_words({c.num_seeds for c in panel.lines}, [c.lower95 for c in panel.lines])
+    separate = [plain(line.label) for line in panel.lines if line.separate]
+    what = f"{capital(up)} against {across} up to T = {end:,}: {each}; {_scales(log, up_log)}."
     if separate:
         verb = "has" if len(separate) == 1 else "have"
         what += f" {', '.join(separate)} {verb} separate runs to each horizon, shown as points."
@@ -141,68 +143,63 @@ def _regret(panel: plotting.Panel) -> Seen:
         what += f" Beside them, not simulated: {named}."
     if panel.top is not None:
         what += " Curves may leave the picture above."
-    ends = [(plain(c.label), float(c.mean[-1])) for c in panel.curves]
-    several = len({int(curve.times[-1]) for curve in panel.curves}) > 1
-    alt = f"{counted(len(panel.curves), 'curve')} of regret. " + ranking(
+    ends = [(plain(c.label), float(c.mean[-1])) for c in panel.lines]
+    several = len({int(line.at[-1]) for line in panel.lines}) > 1
+    alt = f"{counted(len(panel.lines), 'curve')} of regret. " + ranking(
         ends, "At the end" if several else f"At T = {end:,}"
     )
     return Seen(
         what,
         alt,
-        Chart(f"{unit} t", up, log, up_log, low, high, tuple(lines)),
-        _final_regrets(panel.curves),
+        Chart(across, up, log, up_log, low, high, tuple(lines)),
+        _final_regrets(runs),
     )
 
 
-def _limits(panel: plotting.Panel) -> tuple[float | None, float | None]:
+def _limits(panel: plotting.LinePanel) -> tuple[float | None, float | None]:
     """The ends of a logarithmic axis of regret: below all curves from an early time on, and above
     all intervals."""
-    end = max(int(curve.times[-1]) for curve in panel.curves)
-    early = end / 100 if panel.time_scale == "linear" else 10
-    low = [c.mean[np.searchsorted(c.times, early)] for c in panel.curves if c.times[-1] >= early]
-    high = [np.fmax.reduce(np.fmax(c.upper95, c.mean), initial=0.0) for c in panel.curves]
+    end = max(int(line.at[-1]) for line in panel.lines)
+    early = end / 100 if panel.across_scale == "linear" else 10
+    low = [c.mean[np.searchsorted(c.at, early)] for c in panel.lines if c.at[-1] >= early]
+    high = [np.fmax.reduce(np.fmax(c.upper95, c.mean), initial=0.0) for c in panel.lines]
     positive = [value for value in low if value > 0]
     top = panel.top or 1.2 * max(high)
     return (0.6 * float(min(positive)) if positive else None), (float(top) if top > 0 else None)
 
 
-def _final_regrets(curves: Sequence[plotting.Curve]) -> Table:
-    """The end of each curve, the lowest first."""
+def _final_regrets(runs: Sequence[Runs]) -> Table:
+    """The final regret of each policy, the lowest first."""
     rows = []
-    for curve in sorted(curves, key=lambda c: np.nan_to_num(c.mean[-1], nan=np.inf)):
-        last = {name: float(getattr(curve, name)[-1]) for name in plotting.COLUMNS}
+    for one in sorted(runs, key=lambda one: np.nan_to_num(one.mean[-1], nan=np.inf)):
+        last = {name: float(numbers[-1]) for name, numbers in one.statistics().items()}
         error = last["sem"] if np.isfinite(last["sem"]) else np.nan
         rows.append(
             (
-                plain(curve.label),
-                f"{curve.times[-1]:,}",
+                plain(one.label),
+                f"{one.times[-1]:,}",
                 interval(last["mean"], last["lower95"], last["upper95"]),
                 *(rounded(last[name], error) for name in ("std", "q25", "median", "q75")),
-                f"{curve.num_seeds:,}",
+                f"{one.num_runs:,}",
             )
         )
     header = ("policy", "T", "mean [95 %]", "std", "quartile", "median", "quartile", "runs")
     return Table("Final regrets, the lowest mean first", header, tuple(rows))
 
 
-def _varied(panel: plotting.SweepPanel) -> Seen:
-    looks = looks_in(panel.curves)
-    lines = [_line(curve, looks[curve.name, curve.label], curve.at) for curve in panel.curves]
-    for bound in panel.bounds:
-        color = to_hex(plotting.style_of(bound.name).color)
-        at, values = numbers(bound.at), numbers(bound.values)
-        lines.append(Line(plain(bound.label), color, "dot", at, values, reference=True))
+def _varied(panel: plotting.LinePanel) -> Seen:
+    lines, bounds = _lines(panel), panel.references
     log, up_log = panel.across_scale == "log", panel.drawn_scale == "log"
     across, up = plain(panel.across), plain(panel.up)
     what = f"{capital(up)} against {across}: means with 95 % intervals; {_scales(log, up_log)}."
-    if panel.bounds:
-        what += f" Dotted, not simulated: {', '.join(plain(b.label) for b in panel.bounds)}."
-    at = sorted({float(value) for curve in panel.curves for value in curve.at})
+    if bounds:
+        what += f" Dotted, not simulated: {', '.join(plain(b.label) for b in bounds)}."
+    at = sorted({float(value) for line in panel.lines for value in line.at})
     ends = [
         ranking(
             [
                 (plain(c.label), float(c.mean[np.flatnonzero(c.at == place)[0]]))
-                for c in panel.curves
+                for c in panel.lines
                 if place in c.at
             ],
             f"At {across} = {short(place)}",
@@ -212,22 +209,22 @@ def _varied(panel: plotting.SweepPanel) -> Seen:
     rows = []
     for place in at:
         row = [short(place)]
-        for curve in panel.curves:
-            (found,) = np.nonzero(curve.at == place)
-            of = (curve.mean, curve.lower95, curve.upper95)
+        for line in panel.lines:
+            (found,) = np.nonzero(line.at == place)
+            of = (line.mean, line.lower95, line.upper95)
             row.append(interval(*(float(values[found[0]]) for values in of)) if len(found) else "")
         rows.append(tuple(row))
-    header = (across, *(plain(curve.label) for curve in panel.curves))
+    header = (across, *(plain(line.label) for line in panel.lines))
     table = Table(f"{capital(up)}: mean [95 %]", header, tuple(rows))
-    drawn = [np.concatenate([c.mean, c.lower95, c.upper95]) for c in panel.curves]
-    drawn += [bound.values for bound in panel.bounds]
+    drawn = [np.concatenate([c.mean, c.lower95, c.upper95]) for c in panel.lines]
+    drawn += [np.atleast_1d(bound.values) for bound in bounds]
     known = np.concatenate(drawn)[np.isfinite(np.concatenate(drawn))]
     low = 0.8 * float(min(known[known > 0], default=0)) if up_log else bottom([known])
     high = 1.2 * float(known.max(initial=0.0))
     chart = Chart(
         across, up, log, up_log, low if low or not up_log else None, high or None, tuple(lines)
     )
-    alt = f"{counted(len(panel.curves), 'curve')}. {' '.join(ends)}"
+    alt = f"{counted(len(panel.lines), 'curve')}. {' '.join(ends)}"
     return Seen(what, alt, chart, table)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxduel.experiments.claims import Claim
 from jaxduel.experiments.papers.paper import Order, Panel, Paper
-from jaxduel.experiments.plans import missing_words
+from jaxduel.experiments.pictures import missing_words
 from jaxduel.experiments.report.charts import Seen, seen
 from jaxduel.experiments.report.records import ClaimRow, Figure, Measured, Section
 from jaxduel.experiments.report.words import capital, plain
@@ -154,7 +154,7 @@ def _figure(
     made = report.panels.get(panel.name)
     if made is None:
         return Figure(panel.name, title, command=command, missing=failure or _INTERRUPTED)
-    shown: Seen = seen(made.content)
+    shown: Seen = seen(made.content, made.runs)
     title_there = plain(getattr(made.content, "title", "")).partition(") ")
     inside = title_there[2] if title_there[0].startswith("(") else "".join(title_there)
     is_new = inside and inside not in shown.what

@@ -21,13 +21,12 @@ from jaxduel.experiments.report.papers import origin
 from jaxduel.experiments.report.records import Chart, Figure, Line, Section, Table
 from jaxduel.experiments.report.words import capital, plain
 from jaxduel.experiments.sweep.reading.cells import (
-    SETTING,
     Frame,
     choose,
-    measure_of,
 )
 from jaxduel.experiments.sweep.reading.dataset import open_sweep
 from jaxduel.experiments.sweep.reading.figures import MOST_CURVES, SweepFigure, sweep_figure
+from jaxduel.experiments.sweep.reading.layout import NAMED, REGRET, measure_of
 from jaxduel.experiments.sweep.reading.table import BEST, EQUAL, frame_of, marked, progress_line
 from jaxduel.experiments.tables import rounded, short
 
@@ -38,6 +37,8 @@ MOST_FIGURES = 60
 """Most figures of a page; the others of a large sweep are left to `jaxduel plot`."""
 _MARKS = {BEST: "lowest", EQUAL: "not significantly more", "": ""}
 _ENDS = ("mean", "lower95", "upper95")
+_KINDS = {REGRET: "regret", NAMED: "rules"}
+"""What a sweep has several of, in its facts."""
 
 
 def sweep_page(folder: str | os.PathLike[str], out: OutputFolder) -> Page:
@@ -70,14 +71,14 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
     facts = [
         ("policies", ", ".join(dict.fromkeys(cells["variant"]))),
         ("problems", ", ".join(dict.fromkeys(cells["problem"]))),
-        ("votes" if measure == "rule" else "T", ", ".join(map(short, data["horizon"].values))),
-        ("rules" if measure == "rule" else "regret", ", ".join(dict.fromkeys(cells[measure]))),
+        (measure.clock, ", ".join(map(short, data["horizon"].values))),
+        (_KINDS[measure], ", ".join(dict.fromkeys(cells[measure.dimension]))),
         ("seeds of a cell", range_text(seeds)),
         *([("root seed", str(grid["seed"]))] if "seed" in grid else []),
         *origin(data.attrs),
     ]
     left = _left(data)
-    tables = [] if measure == "rule" else [_best(data, cells)]
+    tables = [_best(data, cells)] if measure is REGRET else []
     return Section(
         "overview",
         "Overview",
@@ -105,7 +106,7 @@ def _left(data: xarray.Dataset) -> Table | None:
 def _best(data: xarray.Dataset, cells: Frame) -> Table:
     """The policy of least regret in each setting, and those that are not significantly worse."""
     rows = []
-    for setting, some in marked(data, cells).groupby(SETTING, observed=True, sort=False):
+    for setting, some in marked(data, cells).groupby(REGRET.setting, observed=True, sort=False):
         problem, horizon, definition = setting
         best = some[some["mark"] == BEST]
         if best.empty:
@@ -127,14 +128,14 @@ def _figures(
     from jaxduel.plotting import regret_words
 
     measure = measure_of(data)
-    keys = ["problem", "horizon"] if measure == "rule" else SETTING
+    keys = ["problem", "horizon"] if measure is NAMED else measure.setting
     found: list[tuple[str, Figure]] = []
     for number, (setting, some) in enumerate(cells.groupby(keys, observed=True, sort=False)):
         problem, horizon = setting[0], int(setting[1])
         chosen: dict[str, Any] = {"problems": [problem], "horizons": [horizon]}
         options = ["--problem", problem, "--horizon", str(horizon)]
-        words = f"{'votes' if measure == 'rule' else 'T'} = {short(horizon)}"
-        if measure != "rule":
+        words = f"{measure.clock} = {short(horizon)}"
+        if measure is REGRET:
             chosen["definitions"] = [setting[2]]
             options += ["--definition", setting[2]]
             words = f"{regret_words(setting[2])}, {words}"
@@ -185,7 +186,7 @@ def _figure(
 def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
     """A table of all policies at the horizon, the best first; their names, as many as one figure
     can have, as those of policies without a label are asked for; and whether that is not all."""
-    if measure_of(data) == "rule":
+    if measure_of(data) is NAMED:
         frame = frame_of(data, cells, final=True).assign(variant=list(cells["variant"]))
         frame = frame.sort_values("probability", ascending=False, kind="stable")
         rows = tuple(
@@ -225,13 +226,13 @@ def _chart(figure: SweepFigure) -> Chart:
     """The curves of a figure with one facet, over comparisons, pulls or votes."""
     from matplotlib.colors import to_hex
 
-    from jaxduel.plotting.identification import rule_lines
+    from jaxduel.plotting.line import rule_lines
     from jaxduel.plotting.styles import looks_of
     from jaxduel.plotting.ticks import is_wide
     from jaxduel.plotting.words import regret_words, steps_words
 
     points = figure.points
-    of_votes = "rule" in points
+    of_votes = measure_of(points) is NAMED
     looks = looks_of(zip(points["policy"], points["label"], strict=True))
     by_rule = rule_lines(list(points["rule"].unique())) if of_votes else {}
     lines = []

@@ -8,9 +8,9 @@ import jax
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import stored_curves
-from jaxduel.experiments.curves import Competitor
+from jaxduel.experiments import stored_runs
 from jaxduel.experiments.papers.paper import Panel, Paper
+from jaxduel.experiments.wanted import Competitor
 
 
 def smaller(
@@ -21,17 +21,17 @@ def smaller(
     """A paper with some of its panels, and in each some of its competitors (None: all)."""
 
     def cut(panel: Panel, names: Sequence[str] | None) -> Panel:
-        groups = tuple(
-            group._replace(
+        lineups = tuple(
+            lineup._replace(
                 competitors=tuple(
-                    changed(c) for c in group.competitors if names is None or c.name in names
+                    changed(c) for c in lineup.competitors if names is None or c.name in names
                 )
             )
-            for group in panel.groups
+            for lineup in panel.lineups
         )
-        there = {c.name for group in groups for c in group.competitors}
-        lesser = {name: sizes for name, sizes in panel.lesser.items() if name in there}
-        return replace(panel, groups=groups, lesser=lesser)
+        there = {c.name for lineup in lineups for c in lineup.competitors}
+        sizes = {name: own for name, own in panel.sizes_by_policy.items() if name in there}
+        return replace(panel, lineups=lineups, sizes_by_policy=sizes)
 
     return replace(paper, panels=tuple(cut(paper.panel(name), n) for name, n in playing.items()))
 
@@ -48,5 +48,5 @@ def machine(missing: str = "") -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jd.problems, "load", load_others)
-        patch.setattr(stored_curves, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(stored_runs, "_devices", lambda: jax.local_devices()[:1])
         yield

@@ -9,10 +9,10 @@ from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.batched_dueling import claims
 from jaxduel.experiments.papers.batched_dueling import figures as paper
 from jaxduel.experiments.papers.batched_dueling.figures import PAPER
-from jaxduel.experiments.papers.paper import Order, Size
+from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.pictures import Setting
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine
 
 pytestmark = [
@@ -50,18 +50,18 @@ def test_files_of_the_panels_that_could_be_made(report):
 @pytest.mark.thorough
 def test_tables_have_the_numbers_of_the_samples(report):
     folder = report.files[0].parent
-    assert len(report.samples) == 12
+    assert len(report.runs) == 12
     with (folder / "final-regret.csv").open() as file:
         rows = {(row["data_set"], row["policy"]): row for row in csv.DictReader(file)}
-    assert set(rows) == set(report.samples)
-    for key, sample in report.samples.items():
+    assert set(rows) == set(report.runs)
+    for key, sample in report.runs.items():
         assert float(rows[key]["mean"]) == sample.mean[-1]
         assert float(rows[key]["sem"]) == sample.sem[-1]
         assert float(rows[key]["median"]) == np.median(sample.final)
         assert (rows[key]["mean_batches"] == "") == (sample.batches is None)
     with (folder / "figure-2c.csv").open() as file:
         means = [float(r["mean"]) for r in csv.DictReader(file) if r["policy"] == "rmed1"]
-    np.testing.assert_array_equal(means, report.samples["SYN-BTL", "rmed1"].mean)
+    np.testing.assert_array_equal(means, report.runs["SYN-BTL", "rmed1"].mean)
 
 
 @pytest.mark.thorough
@@ -73,27 +73,27 @@ def test_runs_on_six_rankers_are_those_of_simulate(report):
     result = jd.simulate(
         policy, jd.problems.load("arxiv"), HORIZON, 3, key, times, "average", lanes=3
     )
-    sample = report.samples["six rankers", "scomp2"]
+    sample = report.runs["six rankers", "scomp2"]
     np.testing.assert_array_equal(sample.regret, result.regret)
     np.testing.assert_array_equal(sample.batches, result.batches)
 
 
 def test_each_run_has_an_instance_of_its_own_up_to_a_hundred():
-    def data_set(letter: str, runs: int):
-        return paper.PLACES[letter].data(Order(num_arms=6), Size(100, runs))
+    def drawn(letter: str, runs: int):
+        return paper.INSTANCES[letter].drawn(Order(num_arms=6), runs)
 
-    data = data_set("c", 3)
-    assert [draw.num_runs for draw in data.draws] == [1, 1, 1]
-    assert len({draw.problem.preferences.tobytes() for draw in data.draws}) == 3
-    many = data_set("d", 203)
-    assert sum(draw.num_runs for draw in many.draws) == many.num_runs == 203
-    assert len(many.draws) == 68
-    assert data.title == "SYN-BTL, $K=6$"
-    again = data_set("c", 3)
-    assert [d.problem for d in again.draws] == [d.problem for d in data.draws]
+    draws = drawn("c", 3)
+    assert [draw.num_runs for draw in draws] == [1, 1, 1]
+    assert len({draw.problem.preferences.tobytes() for draw in draws}) == 3
+    many = drawn("d", 203)
+    assert sum(draw.num_runs for draw in many) == 203
+    assert len(many) == 68
+    assert [d.problem for d in drawn("c", 3)] == [d.problem for d in draws]
+    (wanted, *_), *_ = PAPER.panel("1c").wanted(Order(num_arms=6, runs=3), PAPER.setting)
+    assert (wanted.title, wanted.num_runs) == ("SYN-BTL, $K=6$", 3)
 
 
-def samples(**finals: float) -> dict[tuple[str, str], Sample]:
+def samples(**finals: float) -> dict[tuple[str, str], Runs]:
     """Made-up samples: for each data set, each policy's mean final regret."""
     rng = np.random.default_rng(0)
     made = {}
@@ -101,7 +101,7 @@ def samples(**finals: float) -> dict[tuple[str, str], Sample]:
         for name, mean in finals.items():
             name = name.replace("_", "[num_batches=") + ("]" if "_" in name else "")
             regret = mean * (1 + 0.01 * rng.standard_normal((1_000, 1)))
-            made[data, name] = Sample(name, name, np.array([9]), regret, np.arange(1_000))
+            made[data, name] = Runs(name, name, np.array([9]), regret, np.arange(1_000))
     return made
 
 
@@ -111,11 +111,11 @@ GOOD = {
 }  # fmt: skip
 
 
-def measured(made: dict[tuple[str, str], Sample]):
+def measured(made: dict[tuple[str, str], Runs]):
     return PAPER.measured(Finder(made))
 
 
-def verdicts(made: dict[tuple[str, str], Sample]) -> list[str]:
+def verdicts(made: dict[tuple[str, str], Runs]) -> list[str]:
     return [claim.verdict for claim in measured(made)]
 
 
@@ -124,8 +124,8 @@ def test_claims_hold_where_the_numbers_are_as_the_paper_says():
     for data in claims.SYNTHETIC:
         for policy in ("pcomp", "scomp"):
             sample = made[data, policy]
-            made[data, policy] = Sample(
-                policy, policy, sample.checkpoints, sample.regret * 20, sample.groups
+            made[data, policy] = Runs(
+                policy, policy, sample.times, sample.regret * 20, sample.groups
             )
     assert verdicts(made) == ["confirmed"] * 9
 

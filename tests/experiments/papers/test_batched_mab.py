@@ -12,7 +12,7 @@ from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, READI
 from jaxduel.experiments.papers.batched_mab.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine, smaller
 
 HORIZON = 1_000
@@ -44,9 +44,8 @@ def test_files_of_the_panels(report):
 
 
 @pytest.mark.thorough
-def test_samples_are_those_of_simulate(report):
-    data = entries.data_set(3, HORIZON, 4, 0)
-    (draw,) = data.draws
+def test_runs_are_those_of_simulate(report):
+    (draw,) = entries.drawn(3, HORIZON, 4, 0)
     policy = jd.policies.make(
         "base", num_arms=3, horizon=HORIZON, num_batches=4, grid="geometric", gamma=0.5,
         commit=False,
@@ -54,7 +53,8 @@ def test_samples_are_those_of_simulate(report):
     result = jd.simulate(
         policy, draw.problem, HORIZON, 4, draw.key, [HORIZON], regret="pulls", lanes=4
     )
-    sample = report.samples[data.name, entries.base(PROGRAM, "geometric", 4).name]
+    name = entries.base(PROGRAM, "geometric", 4).name
+    sample = report.runs[entries.where(3, HORIZON), name]
     np.testing.assert_array_equal(sample.regret, result.regret)
 
 
@@ -71,7 +71,7 @@ def test_tables_have_regret_per_pull(report):
         if row["policy"] != "ucb1":
             grid = row["parameters"].split()[0].removeprefix("grid=")
             name = entries.base(PROGRAM, grid, int(row["num_batches"])).name
-        sample = report.samples[entries.place(3, HORIZON), name]
+        sample = report.runs[entries.where(3, HORIZON), name]
         assert float(row["mean"]) == pytest.approx(sample.mean[-1] / HORIZON)
 
 
@@ -82,13 +82,13 @@ def test_claims_that_the_panels_bear_on_are_measured(report):
     assert "Figure text1" in (report.files[0].parent / "claims.txt").read_text()
 
 
-def made_up(reading: entries.Reading, means: dict[str, float]) -> dict[tuple[str, str], Sample]:
+def made_up(reading: entries.Reading, means: dict[str, float]) -> dict[tuple[str, str], Runs]:
     """Samples of all settings: each policy's mean final regret, by the words it begins with."""
     rng = np.random.default_rng(0)
     made = {}
     settings = [
         *claims.Evidence({}, 50_000).settings,
-        *((entries.place(2, 50_000), m) for m in range(2, 8)),
+        *((entries.where(2, 50_000), m) for m in range(2, 8)),
     ]
     for where, number in settings:
         players = [entries.base(reading, grid, number) for grid in GRIDS]
@@ -96,7 +96,7 @@ def made_up(reading: entries.Reading, means: dict[str, float]) -> dict[tuple[str
         for c in players:
             word = " ".join([c.policy, *([c.parameters["grid"]] if c != entries.UCB1 else [])])
             regret = means[word] * (1 + 0.01 * rng.standard_normal((1_000, 1)))
-            made[where, c.name] = Sample(c.name, c.label, np.array([9]), regret, np.arange(1_000))
+            made[where, c.name] = Runs(c.name, c.label, np.array([9]), regret, np.arange(1_000))
     return made
 
 
@@ -107,7 +107,7 @@ GOOD = {
 }  # fmt: skip
 
 
-def measured(made: dict[tuple[str, str], Sample]):
+def measured(made: dict[tuple[str, str], Runs]):
     return PAPER.measured(claims.Evidence(made, 50_000))
 
 
@@ -155,26 +155,27 @@ def test_both_readings_and_all_settings_have_names_of_their_own():
     assert entries.base(TEXT, "minimax", 3).parameters["commit"] is True
     made = [entries.base(r, g, m) for r in READINGS for g in GRIDS for m in entries.BATCHES]
     assert len({c.name for c in made}) == len({c.label for c in made}) == len(made)
-    keys = [entries.data_set(k, t, 1, 0).draws[0].key for k, t in ((2, 500), (3, 500), (3, 501))]
+    keys = [entries.drawn(k, t, 1, 0)[0].key for k, t in ((2, 500), (3, 500), (3, 501))]
     assert len({tuple(jax.random.key_data(key).tolist()) for key in keys}) == 3
 
 
-def plan_of(name: str, **order):
+def picture_of(name: str, **order):
     panel = PAPER.panel(name)
-    return panel.picture(panel, Order(**order))
+    return panel.picture(panel, Order(**order), PAPER.setting)
 
 
 @pytest.mark.parametrize("panel", PAPER.panels, ids=lambda panel: panel.name)
 def test_labels_of_panels_are_those_of_the_policies_that_play(panel):
-    played = {c.label for _, c in panel.picture(panel, Order()).entries}
+    wanted = panel.picture(panel, Order(), PAPER.setting).wanted
+    played = {one.competitor.label for one in wanted}
     assert {re.sub(r", M = \d+", "", label) for label in played} == {*panel.labels}
 
 
 def test_horizons_of_panel_c_are_those_of_the_authors_program():
-    plan = plan_of("1c")
-    assert [point.at for point in plan.lines_of[0].points] == list(HORIZONS)
-    assert {data.num_runs for data, _ in plan.entries} == {1_000}
-    assert {data.num_runs for data, _ in plan_of("text1c", full=True).entries} == {10_000}
+    shown = picture_of("1c")
+    assert [point.at for point in shown.lines_of[0].points] == list(HORIZONS)
+    assert {one.num_runs for one in shown.wanted} == {1_000}
+    assert {one.num_runs for one in picture_of("text1c", full=True).wanted} == {10_000}
 
 
 def test_a_horizon_for_which_the_grids_are_too_short_is_refused(tmp_path):

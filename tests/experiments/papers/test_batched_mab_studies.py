@@ -10,22 +10,21 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import stored_curves
-from jaxduel.experiments.curves import Curve
+from jaxduel.experiments import stored_runs
 from jaxduel.experiments.papers.batched_mab import study, worst
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, PROGRAM, TEXT
 from jaxduel.experiments.papers.batched_mab.figures import PAPER
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.reproduction import draw_panels
-from jaxduel.experiments.samples import Sample
+from jaxduel.plotting import draw
+from jaxduel.runs import Runs
 
 SMALL = {"BATCHES": (2, 3), "ARMS": (2, 3), "HORIZONS": (100, 1_000)}
 
 
-def plan_of(name: str, **order):
+def picture_of(name: str, **order):
     panel = PAPER.panel(name)
-    return panel.picture(panel, Order(**order))
+    return panel.picture(panel, Order(**order), PAPER.setting)
 
 
 @pytest.fixture
@@ -42,21 +41,21 @@ def regret_of(competitor, horizon: int, num_arms: int) -> float:
     return float(known["num_batches"] * num_arms * factor[known["grid"]])
 
 
-def made_up_sample(curve) -> Sample:
-    """Made-up runs of a curve: standard errors are a hundredth of the mean."""
-    c, (draw, *_) = curve.competitor, curve.data.draws
+def made_up(wanted) -> Runs:
+    """Made-up runs: standard errors are a hundredth of the mean."""
+    c, (draw, *_) = wanted.competitor, wanted.draws
     noise = np.random.default_rng(len(c.name)).standard_normal((draw.num_runs, 1))
     noise = 0.01 * np.sqrt(len(noise)) * (noise - noise.mean()) / noise.std(ddof=1)
-    regret = regret_of(c, curve.horizon, draw.problem.num_arms) * (1 + noise)
-    return Sample(c.name, c.label, np.array([curve.horizon]), regret, np.arange(len(regret)))
+    regret = regret_of(c, wanted.horizon, draw.problem.num_arms) * (1 + noise)
+    return Runs(c.name, c.label, np.array([wanted.horizon]), regret, np.arange(len(regret)))
 
 
 @pytest.fixture
 def made_up_runs(monkeypatch):
     """Made-up numbers in place of what was simulated."""
     monkeypatch.setattr(
-        "jaxduel.experiments.curves.PlannedCurves.sample",
-        lambda planned, curve, read: made_up_sample(curve),
+        "jaxduel.experiments.stored_runs.Planned.runs",
+        lambda planned, wanted, read: made_up(wanted),
     )
 
 
@@ -66,24 +65,22 @@ def rows(table: str) -> list[dict[str, str]]:
 
 def study_of(reading, runs: int = 100) -> study.Study:
     """A study of made-up runs."""
-    where = study.cells(reading, runs, 0)
-    times = PAPER.setting.checkpoints
-    curves = [Curve(d, c, d.horizon, times(d.horizon), "pulls") for d, c in where.values()]
-    return study.Study({curve.key: made_up_sample(curve) for curve in curves}, where)
+    where = study.cells(reading, runs, 0, PAPER.setting)
+    return study.Study({wanted.key: made_up(wanted) for wanted in where.values()}, where)
 
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("small", "quick_compilation")
 def test_cells_of_s1_are_those_of_simulate(tmp_path):
     report = reproduce(PAPER, "s1d", out=tmp_path, runs=5, seed=3)
-    data, competitor = study.cells(TEXT, 5, 3)["geometric", 3, 1_000, 2]
+    wanted = study.cells(TEXT, 5, 3, PAPER.setting)["geometric", 3, 1_000, 2]
     policy = jd.policies.make(
         "base", num_arms=3, horizon=1_000, num_batches=2, grid="geometric", gamma=1.0, commit=True
     )
-    (draw,) = data.draws
+    (draw,) = wanted.draws
     problem = jd.problems.one_better_arm(3)
     result = jd.simulate(policy, problem, 1_000, 5, draw.key, [1_000], regret="pulls", lanes=5)
-    sample = report.samples[data.name, competitor.name]
+    sample = report.runs[wanted.key]
     np.testing.assert_allclose(sample.regret, result.regret, rtol=1e-6)
 
 
@@ -110,7 +107,7 @@ def test_the_best_grid_and_how_sure_it_is():
 def test_maps_and_tables_have_the_cells(tmp_path):
     report = reproduce(PAPER, "s1", out=tmp_path, runs=100)
     names = {file.name for file in report.files}
-    assert len(report.samples) == 2 * 24  # shared by the panels
+    assert len(report.runs) == 2 * 24  # shared by the panels
     assert {f"figure-s1{x}.{kind}" for x in "abcdef" for kind in ("png", "pdf", "csv")} <= names
     assert "figure-s1.png" in names
     cells = rows((tmp_path / "figure-s1d.csv").read_text())
@@ -139,14 +136,14 @@ def test_maps_and_tables_have_the_cells(tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("small", "made_up_runs")
 def test_an_interrupted_study_goes_on_where_it_ended(tmp_path, monkeypatch):
-    whole = stored_curves.run_tasks
+    whole = stored_runs.run_tasks
 
     def interrupted(*arguments, **options):
         yield next(whole(*arguments, **options))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(stored_curves, "run_tasks", interrupted)
+        patch.setattr(stored_runs, "run_tasks", interrupted)
         report = reproduce(PAPER, "s1a", out=tmp_path, runs=100)
     assert report.interrupted
     done = len(rows((tmp_path / "final-regret.csv").read_text()))
@@ -155,7 +152,7 @@ def test_an_interrupted_study_goes_on_where_it_ended(tmp_path, monkeypatch):
     again = reproduce(PAPER, "s1a", out=tmp_path, runs=100)
     (kept,) = re.findall(r"(\d+) of 24 curves are from", again.lines[0])
     assert done <= int(kept)  # other threads may have finished blocks
-    assert len(again.samples) == 24
+    assert len(again.runs) == 24
     assert (tmp_path / "figure-s1a.png").exists()
 
 
@@ -164,27 +161,29 @@ def test_the_study_has_the_ranges_of_the_issue():
     assert (study.BATCHES[0], study.BATCHES[-1]) == (2, 32)
     assert (study.ARMS[0], study.ARMS[-1]) == (2, 64)
     assert (study.HORIZONS[0], study.HORIZONS[-1]) == (10**3, 10**9)
-    assert len(plan_of("s1a").entries) == 3 * 378
-    assert {data.num_runs for data, _ in plan_of("s1a").entries} == {1_000}
+    assert len(picture_of("s1a").wanted) == 3 * 378
+    assert {wanted.num_runs for wanted in picture_of("s1a").wanted} == {1_000}
 
 
-def keys(entries_of) -> dict[tuple, tuple]:
-    """Keys of runs by data set and policy."""
+def keys(wanted) -> dict[tuple, tuple]:
+    """Keys of runs by instances and policy."""
     return {
-        (data.name, c.name): tuple(
-            tuple(jax.random.key_data(draw.key).tolist()) for draw in data.draws
-        )
-        for data, c in entries_of
+        one.key: tuple(tuple(jax.random.key_data(draw.key).tolist()) for draw in one.draws)
+        for one in wanted
     }
 
 
 def test_an_added_size_or_grid_leaves_the_keys_of_the_studies(monkeypatch):
-    before = keys(study.cells(TEXT, 10, 3).values()), keys(plan_of("s2b", seed=3).entries)
+    def both():
+        cells = study.cells(TEXT, 10, 3, PAPER.setting)
+        return keys(cells.values()), keys(picture_of("s2b", seed=3).wanted)
+
+    before = both()
     for name in ("ARMS", "HORIZONS"):
         monkeypatch.setattr(study, name, (3, *getattr(study, name)))
     for module in (study, worst):
         monkeypatch.setattr(module, "GRIDS", ("another", *GRIDS))
-    after = keys(study.cells(TEXT, 10, 3).values()), keys(plan_of("s2b", seed=3).entries)
+    after = both()
     for some, more in zip(before, after, strict=True):
         assert len(more) > len(some)
         assert some.items() <= more.items()
@@ -198,29 +197,29 @@ def few(monkeypatch):
     monkeypatch.setattr(worst, "GAPS", 5)
 
 
-def worst_samples(plan) -> dict[tuple[str, str], Sample]:
+def worst_runs(picture) -> dict[tuple[str, str], Runs]:
     """Made-up runs: regret is largest at the gap nearest to 0.1 and for the second hypothesis."""
     found = {}
     noise = 0.5 * np.sqrt(10) * np.repeat([1, -1], 5) * np.sqrt(9 / 10)
-    for data, c in plan.entries:
-        regret = []
-        for draw in data.draws:
-            gap = sorted(set(draw.problem.means))[1]
+    for wanted in picture.wanted:
+        c, regret = wanted.competitor, []
+        for instance in wanted.draws:
+            gap = sorted(set(instance.problem.means))[1]
             mean = c.parameters["num_batches"] - abs(math.log(gap / 0.1))
-            regret.append(mean + 0.1 * (draw.problem.means[1] > 0) + noise)
+            regret.append(mean + 0.1 * (instance.problem.means[1] > 0) + noise)
         groups = np.repeat(np.arange(len(regret)), 10)
         column = np.concatenate(regret)[:, None]
-        found[data.name, c.name] = Sample(c.name, c.label, np.array([9]), column, groups)
+        found[wanted.key] = Runs(c.name, c.label, np.array([9]), column, groups)
     return found
 
 
 @pytest.mark.usefixtures("few")
 def test_the_worst_case_is_the_largest_over_gaps_and_hypotheses():
-    plan = plan_of("s2b", runs=10, horizon=10_000)
+    picture = picture_of("s2b", runs=10, horizon=10_000)
     gaps = np.geomspace(0.5 / math.sqrt(10_000), math.sqrt(3), 5)
     nearest = gaps[np.argmin(np.abs(np.log(gaps / 0.1)))]
     for grid in GRIDS:
-        mean, sem, gap = np.array(plan.worst(worst_samples(plan), grid)).T
+        mean, sem, gap = np.array(picture.worst(worst_runs(picture), grid)).T
         expected = np.array([2, 4]) - abs(math.log(nearest / 0.1)) + 0.1
         np.testing.assert_allclose(mean, expected)
         np.testing.assert_allclose(gap, nearest)
@@ -246,9 +245,9 @@ def test_the_worst_regret_is_above_the_lower_bound(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("few")
 def test_the_figure_of_the_worst_case_has_a_bound_for_each_grid():
-    plan = plan_of("s2a", runs=10, horizon=10_000)
-    panel = plan.panel(worst_samples(plan), PAPER.setting)
-    assert [curve.label for curve in panel.curves] == [f"BaSE {grid}" for grid in GRIDS]
-    assert [bound.name for bound in panel.bounds] == [curve.name for curve in panel.curves]
+    picture = picture_of("s2a", runs=10, horizon=10_000)
+    panel = picture.panel(worst_runs(picture), PAPER.setting)
+    assert [curve.label for curve in panel.lines] == [f"BaSE {grid}" for grid in GRIDS]
+    assert [bound.name for bound in panel.references] == [curve.name for curve in panel.lines]
     assert panel.up_scale == "log"
-    assert len(draw_panels([panel]).axes) == 1
+    assert len(draw([panel]).axes) == 1

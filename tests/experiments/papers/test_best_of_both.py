@@ -16,7 +16,7 @@ from jaxduel.experiments.papers.best_of_both.claims import (
 from jaxduel.experiments.papers.best_of_both.figures import PAPER, turned
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine, smaller
 
 
@@ -24,9 +24,10 @@ def test_the_order_turns():
     problem = turned()
     assert [one.condorcet_winner for one in problem.stretches] == [NUM_ARMS - 1, 0]
     assert problem.changes.tolist() == [CHANGE]
-    ((data, _),) = PAPER.panel("1c").playing(Order())
-    assert CHANGE in data.with_changes(PAPER.setting.checkpoints(20_000))
-    assert data.with_changes(np.array([100, 300])).tolist() == [100, 300]
+    ((wanted, *_),) = PAPER.panel("1c").wanted(Order(), PAPER.setting)
+    assert CHANGE in wanted.checkpoints
+    ((early, *_),) = PAPER.panel("1c").wanted(Order(horizon=300), PAPER.setting)
+    assert early.checkpoints.tolist() == PAPER.setting.checkpoints(300).tolist()
 
 
 @pytest.mark.thorough
@@ -34,11 +35,11 @@ def test_regret_on_the_instance_that_turns_is_that_of_simulate(tmp_path):
     paper = smaller(PAPER, {"1c": ["rucb"]})
     with machine():
         report = reproduce(paper, out=tmp_path, runs=4, horizon=20_000)
-    ((data, _),) = paper.panel("1c").playing(Order(runs=4, horizon=20_000))
-    sample = report.samples[TURNED, "rucb"]
+    ((wanted,),) = paper.panel("1c").wanted(Order(runs=4, horizon=20_000), paper.setting)
+    sample = report.runs[TURNED, "rucb"]
     policy = jd.policies.make("rucb", num_arms=NUM_ARMS, alpha=0.51)
-    settings = {"checkpoints": sample.checkpoints, "lanes": 4, "regret": "average"}
-    alone = jd.simulate(policy, turned(), 20_000, 4, data.draws[0].key, **settings)
+    settings = {"checkpoints": sample.times, "lanes": 4, "regret": "average"}
+    alone = jd.simulate(policy, turned(), 20_000, 4, wanted.draws[0].key, **settings)
     np.testing.assert_array_equal(sample.regret, alone.regret)
     assert {file.name for file in report.files} >= {"figure-1c.png", "figure-1c.csv"}
 
@@ -50,7 +51,7 @@ def _verdicts(versatile=1_000.0, others=10_000.0, power=0.3):
             end = versatile if name == VERSATILE else others
             shape = end * np.array([10.0**-power, 1.0])
             regret = shape * (1 + 0.01 * rng.standard_normal((1_000, 1)))
-            made[where, name] = Sample(name, name, times, regret, np.arange(1_000))
+            made[where, name] = Runs(name, name, times, regret, np.arange(1_000))
     return [claim.verdict for claim in PAPER.measured(Finder(made))]
 
 

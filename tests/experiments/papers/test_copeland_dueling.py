@@ -12,7 +12,7 @@ from jaxduel.experiments.papers.copeland_dueling import figures as paper
 from jaxduel.experiments.papers.copeland_dueling.figures import PAPER
 from jaxduel.experiments.papers.paper import Order, named_key
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -49,7 +49,7 @@ def test_regret_is_in_the_papers_unit(report):
     policy = jd.policies.make("rucb", num_arms=5, alpha=0.51)
     with pytest.warns(jd.AssumptionWarning):
         result = jd.simulate(policy, problem, HORIZON, 3, key, lanes=3, regret="copeland")
-    sample = report.samples[claims.FIVE, "rucb"]
+    sample = report.runs[claims.FIVE, "rucb"]
     np.testing.assert_array_equal(sample.final, 2 * result.regret[:, -1])
     with (report.files[0].parent / "figure-1.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["policy"] == "rucb"]
@@ -58,28 +58,28 @@ def test_regret_is_in_the_papers_unit(report):
 
 
 def test_separate_runs_begin_where_the_picture_does(report):
-    savage = report.samples[claims.FIVE, "savage"]
-    np.testing.assert_array_equal(savage.checkpoints, [1_000, 3_000, 10_000, 12_000])
+    savage = report.runs[claims.FIVE, "savage"]
+    np.testing.assert_array_equal(savage.times, [1_000, 3_000, 10_000, 12_000])
 
 
 @pytest.mark.parametrize("full", [False, True])
 def test_500_arms_are_played_until_their_pairs_can_be_told_apart(full):
     panel = PAPER.panel("2c")
-    for data, _ in panel.picture(panel, Order(full=full)).entries:
-        assert data.draws[0].problem.num_arms == five_hundred.NUM_ARMS
-        assert data.horizon >= five_hundred.settling_time()
+    for wanted in panel.picture(panel, Order(full=full), PAPER.setting).wanted:
+        assert wanted.problem.num_arms == five_hundred.NUM_ARMS
+        assert wanted.horizon >= five_hundred.settling_time()
 
 
-def test_every_panel_has_its_data_set_and_policies():
-    plans = {panel.name: panel.picture(panel, Order()) for panel in PAPER.panels}
+def test_every_panel_has_its_instances_and_policies():
+    made = {panel.name: panel.picture(panel, Order(), PAPER.setting) for panel in PAPER.panels}
     names = {"1": claims.FIVE, "2a": claims.TEN, "2b": claims.SOME, "2c": claims.MANY}
-    assert list(plans) == list(names) == [panel.name for panel in PAPER.panels]
-    for name, plan in plans.items():
-        assert plan.name == name
-        assert {data.name for data, _ in plan.entries} == {names[name]}
-    assert plans["2a"].data.draws[0].problem.num_arms == claims.NUM_TEN
-    assert plans["2b"].data.draws[0].problem.num_arms == claims.NUM_SOME
-    assert "rucb" not in plans["1"].frame
+    assert list(made) == list(names) == [panel.name for panel in PAPER.panels]
+    for name, picture in made.items():
+        assert picture.name == name
+        assert {one.where for one in picture.wanted} == {names[name]}
+    assert made["2a"].problem.num_arms == claims.NUM_TEN
+    assert made["2b"].problem.num_arms == claims.NUM_SOME
+    assert "rucb" not in made["1"].frame
 
 
 TIMES = np.array([1_000, 10_000, 100_000])
@@ -88,16 +88,16 @@ LATE = 1_000 * TIMES
 
 def sample(
     name: str, finals: tuple[float, ...], times: np.ndarray = TIMES, spread: float = 0.02
-) -> Sample:
+) -> Runs:
     """100 made-up runs; regrets of SAVAGE and PBR at different times are independent."""
     rng = np.random.default_rng(len(name))
     noise = 1 + spread * rng.standard_normal((100, 1 if name in ("ccb", "scb", "rucb") else 3))
     regret = np.array(finals) * noise / noise.mean(axis=0)
-    return Sample(name, name, times[: len(finals)], regret, np.arange(100))
+    return Runs(name, name, times[: len(finals)], regret, np.arange(100))
 
 
 @pytest.fixture
-def good() -> dict[tuple[str, str], Sample]:
+def good() -> dict[tuple[str, str], Runs]:
     """Samples as the paper says they are."""
     return {
         (claims.FIVE, "ccb"): sample("ccb", (100, 300, 400)),
@@ -120,7 +120,7 @@ def good() -> dict[tuple[str, str], Sample]:
     }
 
 
-def measured(samples: dict[tuple[str, str], Sample]):
+def measured(samples: dict[tuple[str, str], Runs]):
     return PAPER.measured(Finder(samples))
 
 
@@ -150,7 +150,7 @@ def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
 def test_500_arms_are_not_judged_before_their_pairs_can_be_told_apart(good):
     for name in ("ccb", "scb", claims.SCALED):
         made = good[claims.MANY, name]
-        good[claims.MANY, name] = replace(made, checkpoints=made.checkpoints // 1_000)
+        good[claims.MANY, name] = replace(made, times=made.times // 1_000)
     (claim,) = [c for c in measured(good) if c.verdict != "confirmed"]
     assert (claim.verdict, len(claim.measurements)) == ("undecided", claim.expected)
     assert f"T = {five_hundred.settling_time():,}" in claim.needs
@@ -174,7 +174,7 @@ def test_nothing_simulated_is_nothing_measured():
     ],
 )
 def test_verdicts_flip_with_the_numbers(good, where, name, finals, quote):
-    times = good[where, name].checkpoints if where == claims.MANY else TIMES
+    times = good[where, name].times if where == claims.MANY else TIMES
     good[where, name] = sample(name, finals, times)
     (claim,) = [claim for claim in measured(good) if quote in claim.quote]
     assert claim.verdict == "not confirmed"

@@ -20,7 +20,7 @@ from jaxduel.experiments.papers.copeland_rmed.instances import (
 from jaxduel.experiments.papers.copeland_rmed.study import growth_by_decade, meets_from
 from jaxduel.experiments.papers.paper import ABSENT, Order
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -67,13 +67,11 @@ def test_files_of_the_panels_that_could_be_made(report):
 
 @pytest.mark.thorough
 def test_gap_is_played_in_both_orders_and_five_arms_by_cw_rmed(report):
-    assert set(report.samples) == {
+    assert set(report.runs) == {
         *(("gap", name) for name in ("ecw-rmed", "cw-rmed", "savage", FIXED)),
         *(("mslr5-condorcet", name) for name in ("ecw-rmed", "cw-rmed")),
     }
-    np.testing.assert_array_equal(
-        report.samples["gap", "savage"].checkpoints, [100, 300, 1000, 1200]
-    )
+    np.testing.assert_array_equal(report.runs["gap", "savage"].times, [100, 300, 1000, 1200])
 
 
 @pytest.mark.thorough
@@ -92,9 +90,9 @@ def test_bounds_are_in_the_table_of_the_panel(report):
 def test_horizons_and_runs_of_the_panels():
     def size(panel: str, full: bool, name: str = "ecw-rmed"):
         record = PAPER.panel(panel)
-        (group,) = record.groups
-        (competitor,) = [c for c in group.competitors if c.name == name] or [None]
-        return competitor and record.size(group, competitor, Order(full=full))
+        (lineup,) = record.lineups
+        (competitor,) = [c for c in lineup.competitors if c.name == name] or [None]
+        return competitor and record.size(lineup, competitor, Order(full=full))
 
     assert size("1a", full=True) == (10_000_000, 100)
     assert size("1c", full=True) == (1_000_000, 100)
@@ -186,7 +184,7 @@ def test_a_longer_table_begins_with_a_shorter_one(whole):
 def test_the_table_alone_needs_no_simulation(whole, tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "SUBMATRICES", 20)
     made = reproduce(PAPER, "table1", out=tmp_path)
-    assert made.samples == {}
+    assert made.runs == {}
     assert {"figure-table1.png", "figure-table1.csv"} <= {file.name for file in made.files}
     with (tmp_path / "figure-table1.csv").open() as file:
         rows = {row["constant"]: row for row in csv.DictReader(file)}
@@ -210,11 +208,11 @@ def rows(lower: float, efficient: float, ccb: float) -> dict[str, np.ndarray]:
     return dict(zip(PRINTED, columns, strict=True))
 
 
-def sample(name: str, final: float, growth: float) -> Sample:
+def sample(name: str, final: float, growth: float) -> Runs:
     """400 made-up runs that grow with log t."""
     noise = 1 + 0.01 * np.random.default_rng(len(name)).standard_normal((400, 1))
     regret = noise * (final + growth * np.log(TIMES / TIMES[-1]))
-    return Sample(name, name, TIMES, regret, np.arange(400))
+    return Runs(name, name, TIMES, regret, np.arange(400))
 
 
 @pytest.fixture
@@ -260,19 +258,19 @@ def test_nothing_simulated_is_nothing_confirmed():
     ],
 )
 def test_verdicts_flip_with_the_runs(good, where, name, final, growth, quote):
-    good.samples[where, name] = sample(name, final, growth)
+    good.runs[where, name] = sample(name, final, growth)
     found = [claim for claim in PAPER.measured(good) if quote in claim.quote]
     assert [claim.verdict for claim in found] == ["not confirmed"]
 
 
 def test_one_third_and_many_data_sets_need_not_be_all(good):
     for data in ("mslr16-condorcet", "sushi"):
-        good.samples[data, "ccb"] = sample("ccb", 850, 1.0)
+        good.runs[data, "ccb"] = sample("ccb", 850, 1.0)
     found = {claim.quote[:20]: claim.verdict for claim in PAPER.measured(good)}
     assert found["ECW-RMED significant"] == "confirmed"
     assert found["In a ranker evaluati"] == "confirmed"
     for data in claims.MSLR:
-        good.samples[data, "scb"] = sample("scb", 1_000, 1.0)
+        good.runs[data, "scb"] = sample("scb", 1_000, 1.0)
     found = {claim.quote[:20]: claim.verdict for claim in PAPER.measured(good)}
     assert found["In a ranker evaluati"] == "not confirmed"
 
@@ -316,7 +314,7 @@ def decades(name, *growths, first=100.0, spread=0.01):
     times = DECADES[: len(growths) + 1]
     means = first + BOUND * np.log(10) * np.append(0, np.cumsum(growths))
     noise = 1 + spread * np.random.default_rng(len(name)).standard_normal((400, 1))
-    return Sample(name, name, times, noise * means, np.arange(400))
+    return Runs(name, name, times, noise * means, np.arange(400))
 
 
 def test_growth_is_that_of_each_decade():
@@ -330,7 +328,7 @@ def test_growth_is_that_of_each_decade():
 
 def test_decades_end_at_the_horizon():
     sample = decades("savage", 3, 1, 1)
-    with_more = Sample(
+    with_more = Runs(
         "savage",
         "savage",
         np.array([30, 100, 300, 1_000, 3_000]),
@@ -362,17 +360,18 @@ def test_nothing_measured_meets_nothing():
 def test_the_panel_has_a_row_per_policy():
     record = PAPER.panel("s2")
     bounds = {**record.options, "bounds": lambda problem: {"LB": BOUND}}
-    plan = record.picture(replace(record, options=bounds), Order(full=True))
-    sizes = {c.name: (data.horizon, data.num_runs) for data, c in plan.entries}
+    shown = record.picture(replace(record, options=bounds), Order(full=True), PAPER.setting)
+    players = {one.key: one.competitor for one in shown.wanted}
+    sizes = {one.competitor.name: (one.horizon, one.num_runs) for one in shown.wanted}
     assert set(sizes) == {
         "ecw-rmed", "cw-rmed", "dts", "dts+", "ccb", "scb", "savage", "pbr"
     }  # fmt: skip
     assert sizes["dts"] == (10**9, 500)
-    samples = {
-        (data.name, c.name): decades(c.name, *([2] * 3 + [1] * 4)[: 5 if c.quick else 7])
-        for data, c in plan.entries
+    all_runs = {
+        key: decades(c.name, *([2] * 3 + [1] * 4)[: 5 if c.quick else 7])
+        for key, c in players.items()
     }
-    first, _, header, *rows = plan.lines(samples)
+    first, _, header, *rows = shown.lines(all_runs)
     assert first == "figure s2: LB 20 times log t."
     assert header.split()[-3:] == ["1e9", "meets", "LB"]
     assert len(rows) == len(sizes)

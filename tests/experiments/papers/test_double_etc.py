@@ -23,7 +23,7 @@ from jaxduel.experiments.papers.double_etc.entries import (
 from jaxduel.experiments.papers.double_etc.figures import PAPER, bounds
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine
 
 HORIZON = 300
@@ -56,12 +56,13 @@ def test_files_of_the_panels(report):
 
 @pytest.mark.thorough
 def test_algorithms_that_know_the_horizon_run_anew_for_each(report):
-    assert report.samples[WHERE, "ucb1"].checkpoints[0] == 30
+    assert report.runs[WHERE, "ucb1"].times[0] == 30
     for name in ("detc", "detc-known-gap"):
-        sample = report.samples[WHERE, name]
+        sample = report.runs[WHERE, name]
         assert sample.separate
-        assert sample.checkpoints.tolist() == [30, 100, 300]
-        key = PAPER.panel("1").playing(Order(runs=4, horizon=HORIZON))[0][0].draws[0].key
+        assert sample.times.tolist() == [30, 100, 300]
+        order = Order(runs=4, horizon=HORIZON)
+        key = PAPER.panel("1").wanted(order, PAPER.setting)[0][0].draws[0].key
         policy = jd.policies.make(
             name, num_arms=2, horizon=100, **({"gap": 0.2} if "known" in name else {})
         )
@@ -83,14 +84,14 @@ def test_the_study_has_a_row_for_each_value(report):
         assert len({row["mean"] for row in rows if row["policy"] == "ucb1"}) == 1
 
 
-def made_up(scaled: dict[str, float]) -> dict[tuple[str, str], Sample]:
+def made_up(scaled: dict[str, float]) -> dict[tuple[str, str], Runs]:
     """Samples of all policies, by D R / log T of each, by its name or its policy's."""
     rng, time, made = np.random.default_rng(0), 1_000_000, {}
     tuned = [*map(unknown_gap, COMMIT_PULLS), *map(known_gap, EPSILONS)]
     for c in (UCB1, UNKNOWN_GAP, KNOWN_GAP, *tuned):
         mean = scaled.get(c.name, scaled[c.policy]) * math.log(time) / 0.2
         regret = mean * (1 + 0.01 * rng.standard_normal((1_000, 1)))
-        made[WHERE, c.name] = Sample(c.name, c.label, np.array([time]), regret, np.arange(1_000))
+        made[WHERE, c.name] = Runs(c.name, c.label, np.array([time]), regret, np.arange(1_000))
     return made
 
 

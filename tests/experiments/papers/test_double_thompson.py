@@ -14,8 +14,8 @@ from jaxduel.experiments.papers.double_thompson import figures as paper
 from jaxduel.experiments.papers.double_thompson.figures import PAPER
 from jaxduel.experiments.papers.paper import Order, named_key
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.sweep_plans import delayed
+from jaxduel.experiments.varied import delayed
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -66,16 +66,16 @@ def test_files_of_all_kinds_of_panels(report):
 @pytest.mark.thorough
 def test_curves_that_figures_share_are_simulated_once(report):
     five, nine = "mslr5-condorcet", "noncondorcet-cyclic"
-    assert set(report.samples) == {
+    assert set(report.runs) == {
         *((five, p) for p in ("btm", "ecw-rmed", "dts")),
         *(("mslr5-noncondorcet", p) for p in ("btm", "ecw-rmed", "dts")),
         *((nine, p) for p in ("dts", "dts+", "dts[delay=10]", "dts+[delay=10]")),
     }
-    assert report.samples[nine, "dts"].selves is not None
-    assert report.samples[nine, "dts[delay=10]"].selves is None
-    btm = report.samples[five, "btm"]
+    assert report.runs[nine, "dts"].selves is not None
+    assert report.runs[nine, "dts[delay=10]"].selves is None
+    btm = report.runs[five, "btm"]
     assert btm.separate
-    np.testing.assert_array_equal(btm.checkpoints, [10, 30, 100, 120])
+    np.testing.assert_array_equal(btm.times, [10, 30, 100, 120])
 
 
 @pytest.mark.thorough
@@ -86,7 +86,7 @@ def test_delayed_runs_are_those_of_simulate(report):
     policy = jd.policies.make("rmed1", num_arms=9)
     with pytest.warns(jd.AssumptionWarning):
         result = jd.simulate(policy, problem, HORIZON, 3, key, times, delay=10, lanes=3)
-    sample = report.samples[name, "dts[delay=10]"]
+    sample = report.runs[name, "dts[delay=10]"]
     np.testing.assert_array_equal(sample.final, result.regret[:, -1])
 
 
@@ -95,45 +95,46 @@ def test_tables_have_the_numbers_of_the_samples(report):
     folder = report.files[0].parent
     with (folder / "figure-6b.csv").open() as file:
         rows = {(row["policy"], row["delay"]): float(row["mean"]) for row in csv.DictReader(file)}
-    assert rows["dts", "10"] == report.samples["noncondorcet-cyclic", "dts[delay=10]"].mean[-1]
+    assert rows["dts", "10"] == report.runs["noncondorcet-cyclic", "dts[delay=10]"].mean[-1]
     with (folder / "figure-2.csv").open() as file:
         rows = {(r["data_set"], r["policy"]): float(r["std"]) for r in csv.DictReader(file)}
-    std = report.samples["mslr5-condorcet", "btm"].final.std(ddof=1)
+    std = report.runs["mslr5-condorcet", "btm"].final.std(ddof=1)
     assert rows["mslr5-condorcet", "btm"] == pytest.approx(std)
     with (folder / "figure-1a.csv").open() as file:
         times = [int(r["t"]) for r in csv.DictReader(file) if r["policy"] == "btm"]
     assert times == [10, 30, 100, 120]
 
 
-def test_every_panel_of_the_paper_has_its_data_set_and_policies():
+def test_every_panel_of_the_paper_has_its_instances_and_policies():
     assert [panel.name for panel in PAPER.panels] == [
         "1a", "1b", "2", "3a", "3b", "3c", "3d", "3e", "3f", "4a", "4b", "4c", "4d", "4e", "4f",
         "5a", "5b", "6a", "6b", "7a", "7b", "7c", "7d",
     ]  # fmt: skip
-    places = {group.place.name for panel in PAPER.panels for group in panel.groups}
-    assert places - set(jd.problems.names()) == {five_hundred.NAME}
-    assert paper.MANY.data(Order(), paper.MANY.sizes.usual).draws[0].problem.num_arms == 500
+    played = {lineup.instances.name for panel in PAPER.panels for lineup in panel.lineups}
+    assert played - set(jd.problems.names()) == {five_hundred.NAME}
+    assert paper.MANY.drawn(Order(), 6)[0].problem.num_arms == 500
     for name in ("1a", "2", "4a", "4c", "5a", "6a", "7d"):
         panel = PAPER.panel(name)
-        plan = panel.picture(panel, Order())
-        assert plan.name == name
-        assert plan.entries
+        picture = panel.picture(panel, Order(), PAPER.setting)
+        assert picture.name == name
+        assert picture.wanted
 
 
 def test_titles_have_the_number_of_arms():
     for name, title in (("3a", "Cyclic, $K=4$"), ("4a", "non-Condorcet Cyclic, $K=9$")):
         panel = PAPER.panel(name)
-        assert panel.picture(panel, Order()).data.title == title
+        ((wanted, *_),) = panel.wanted(Order(), PAPER.setting)
+        assert wanted.title == title
 
 
 def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
     def of(panel: str):
-        return {c.name: c for c in PAPER.panel(panel).groups[0].competitors}
+        return {c.name: c for c in PAPER.panel(panel).lineups[0].competitors}
 
     assert of("3b")["savage"].parameters == {"test": "condorcet"}
     assert of("4a")["savage"].parameters == {"test": "copeland"}
     assert len(of("1a")) == 11
-    played = [c for group in PAPER.panel("2").groups for c in group.competitors]
+    played = [c for lineup in PAPER.panel("2").lineups for c in lineup.competitors]
     told = [c.parameters["test"] for c in played if c.name == "savage"]
     assert told == ["condorcet", "copeland"]
     fixed = set(of("4c")) - set(of("4b"))
@@ -159,16 +160,17 @@ def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
 )
 def test_horizons_and_runs(panel, full, horizon, runs):
     record = PAPER.panel(panel)
-    (group, *_), competitor = record.groups, record.groups[0].competitors[0]
-    assert record.size(group, competitor, Order(full=full)) == (horizon, runs)
-    assert record.size(group, competitor, Order(full=full, runs=7, horizon=50)) == (50, 7)
+    lineup = record.lineups[0]
+    competitor = lineup.competitors[0]
+    assert record.size(lineup, competitor, Order(full=full)) == (horizon, runs)
+    assert record.size(lineup, competitor, Order(full=full, runs=7, horizon=50)) == (50, 7)
 
 
 @pytest.mark.parametrize(("full", "longest", "number"), [(False, 3_000, 6), (True, 10_000, 9)])
 def test_delays_of_figure_6(full, longest, number):
     panel = PAPER.panel("6b")
-    plan = panel.picture(panel, Order(full=full))
-    played = {competitor.delay for _, competitor in plan.entries}
+    picture = panel.picture(panel, Order(full=full), PAPER.setting)
+    played = {wanted.competitor.delay for wanted in picture.wanted}
     assert (min(played), max(played), len(played)) == (1, longest, number)
 
 
@@ -181,23 +183,23 @@ LINEAR = {*claims.NEED_CONDORCET, "sparring", "pure-dts"}
 SHARES = {"dts": (60, 30, 10), "dts+": (98, 1, 1)}
 
 
-def sample(name: str, final: float, spread: float = 0.01) -> Sample:
+def sample(name: str, final: float, spread: float = 0.01) -> Runs:
     """400 made-up runs with a mean final regret, by the algorithm's name flat or linear in t."""
     noise = np.exp(spread * np.random.default_rng(len(name)).standard_normal((400, 1)))
     regret = final * noise / noise.mean() * (TIMES / 1000) ** (1.0 if name in LINEAR else 0.2)
     selves = np.tile([*SHARES.get(name, (1, 1, 1)), *[0] * 6], (400, 1))
-    return Sample(name, name, TIMES, regret, np.arange(400), selves=selves)
+    return Runs(name, name, TIMES, regret, np.arange(400), selves=selves)
 
 
-def lottery(name: str, final: float) -> Sample:
+def lottery(name: str, final: float) -> Runs:
     """400 made-up runs whose standard deviation is twice their mean: a fifth have all regret."""
     made = sample(name, final)
     return replace(made, regret=made.regret * np.tile([5.0, 0, 0, 0, 0], 80)[:, None])
 
 
-def until(horizon: int, made: Sample) -> Sample:
+def until(horizon: int, made: Runs) -> Runs:
     """The sample with another horizon, as a power of t scales."""
-    return replace(made, checkpoints=made.checkpoints * horizon // made.checkpoints[-1])
+    return replace(made, times=made.times * horizon // made.times[-1])
 
 
 @pytest.fixture
@@ -226,11 +228,11 @@ def good(monkeypatch):
     return made
 
 
-def measured(samples: dict[tuple[str, str], Sample]):
+def measured(samples: dict[tuple[str, str], Runs]):
     return PAPER.measured(Finder(samples))
 
 
-def verdicts(samples: dict[tuple[str, str], Sample]) -> list[str]:
+def verdicts(samples: dict[tuple[str, str], Runs]) -> list[str]:
     return [claim.verdict for claim in measured(samples)]
 
 
@@ -295,7 +297,7 @@ def test_claims_about_policies_that_are_missing_are_not_confirmed(good):
     ],
 )
 def test_verdicts_flip_with_the_numbers(good, where, name, final, quote):
-    good[where, name] = until(good[where, name].checkpoints[-1], sample(name, final))
+    good[where, name] = until(good[where, name].times[-1], sample(name, final))
     (claim,) = [claim for claim in measured(good) if quote in claim.quote]
     assert claim.verdict == "not confirmed"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers, stored_curves
+from jaxduel.experiments import papers, stored_runs
 from jaxduel.experiments.papers import everything
 from jaxduel.experiments.papers.everything import read_page, reproduce_all
 from jaxduel.experiments.papers.paper import Size, Sizes
@@ -81,7 +81,7 @@ def test_it_goes_on_and_keeps_the_run_time(tmp_path, monkeypatch):
     first = made(tmp_path)
     seconds = [section.seconds for section in first.sections]
     assert min(seconds) > 0
-    monkeypatch.setattr(stored_curves, "run_tasks", lambda *_, **__: iter(()))  # nothing is left
+    monkeypatch.setattr(stored_runs, "run_tasks", lambda *_, **__: iter(()))  # nothing is left
     again = made(tmp_path)
     assert [section.seconds for section in again.sections] == seconds
     assert all(section.seconds_known for section in again.sections)
@@ -92,7 +92,7 @@ def test_it_goes_on_and_keeps_the_run_time(tmp_path, monkeypatch):
 
 @pytest.mark.thorough
 def test_an_interrupt_leaves_a_page_of_what_is_done(tmp_path, monkeypatch):
-    real = stored_curves.run_tasks
+    real = stored_runs.run_tasks
     calls = []
 
     def interrupted(*arguments, **options):
@@ -101,7 +101,7 @@ def test_an_interrupt_leaves_a_page_of_what_is_done(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         yield from real(*arguments, **options)
 
-    monkeypatch.setattr(stored_curves, "run_tasks", interrupted)
+    monkeypatch.setattr(stored_runs, "run_tasks", interrupted)
     outcome = made(tmp_path)
     assert outcome.interrupted
     page = require_sound(outcome.page.read_text())
@@ -109,7 +109,7 @@ def test_an_interrupt_leaves_a_page_of_what_is_done(tmp_path, monkeypatch):
     second = outcome.sections[1]
     assert second.figures[0].missing == "interrupted before all that it shows was simulated"
     assert any("Not complete:" in said for _, said in page.of("p"))
-    monkeypatch.setattr(stored_curves, "run_tasks", real)
+    monkeypatch.setattr(stored_runs, "run_tasks", real)
     assert not made(tmp_path).interrupted
     assert len(require_sound(outcome.page.read_text()).of("img")) == 2
 

@@ -17,7 +17,7 @@ from jaxduel.experiments.papers.many_arms.claims import (
 from jaxduel.experiments.papers.many_arms.figures import PAPER, drawn
 from jaxduel.experiments.papers.paper import Order
 from jaxduel.experiments.papers.reproducing import reproduce
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine
 
 
@@ -32,7 +32,7 @@ def _verdicts(time, best=100.0, power=0.5):
             end = best if name in REX3S else end
             shape = end * np.array([10.0**-power, 1.0])
             regret = shape * (1 + 0.01 * rng.standard_normal((50, 1)))
-            made[where, name] = Sample(name, name, times, regret, np.arange(50))
+            made[where, name] = Runs(name, name, times, regret, np.arange(50))
     return [claim.verdict for claim in PAPER.measured(Finder(made))]
 
 
@@ -45,8 +45,8 @@ def test_claims_about_long_runs_are_not_judged_before():
 
 @pytest.mark.usefixtures("data_folder")
 def test_sets_have_winners_and_subsets_differ():
-    sets = [PAPER.panel(f"1{letter}").playing(Order())[0][0] for letter in "abc"]
-    problems = [data.draws[0].problem for data in sets]
+    panels = [PAPER.panel(f"1{letter}").wanted(Order(), PAPER.setting) for letter in "abc"]
+    problems = [wanted[0][0].problem for wanted in panels]
     assert [(problem.name, problem.num_arms) for problem in problems] == [
         *zip(RANKERS, (135, 136, 136), strict=True)
     ]

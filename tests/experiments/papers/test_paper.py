@@ -7,34 +7,36 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.experiments import papers
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.paper import (
     ABSENT,
+    Instances,
     Order,
     Panel,
-    Place,
     Size,
     Sizes,
     curves,
     regret,
 )
 from jaxduel.experiments.papers.reproducing import (
-    plans_at_hand,
+    pictures_at_hand,
     reproduce,
     require_possible,
     size_notes,
 )
+from jaxduel.experiments.pictures import Setting
 from jaxduel.experiments.reproduction import chosen_panels
+from jaxduel.experiments.wanted import Competitor
 from jaxduel.plotting import Missing
 from tests.experiments.papers.smaller import machine
 
+SETTING = Setting(1_000, "copeland")
 SIZES = Sizes(Size(20_000, 100), Size(1_000_000, 500))
 DTS, RUCB = (Competitor(name, name.upper(), name, {}) for name in ("dts", "rucb"))
 
 
 def panel(name: str, problem: str, **changes) -> Panel:
-    place = Place(problem, problem, SIZES)
-    return regret(name, place, (DTS, RUCB), **changes)
+    instances = Instances(problem, problem, SIZES)
+    return regret(name, instances, (DTS, RUCB), **changes)
 
 
 def numbers(key):
@@ -50,8 +52,8 @@ def test_papers_are_known_by_name():
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 @pytest.mark.parametrize("name", papers.names())
 def test_policies_take_the_parameters_of_the_paper(name):
-    groups = [group for panel in papers.load(name).panels for group in panel.groups]
-    for c in {c.name: c for group in groups for c in group.competitors}.values():
+    lineups = [lineup for panel in papers.load(name).panels for lineup in panel.lineups]
+    for c in {c.name: c for lineup in lineups for c in lineup.competitors}.values():
         jd.policies.make(c.policy, num_arms=2, horizon=100, **c.parameters)
 
 
@@ -112,9 +114,10 @@ def without_sushi():
 
 @pytest.mark.usefixtures("without_sushi")
 def test_panels_without_data_are_left_out_with_a_warning():
+    asked = [panel("1a", "sushi"), panel("1b", "arxiv")]
     with pytest.warns(UserWarning, match="^panel 1a is missing: sushi"):
-        plans, missing = plans_at_hand([panel("1a", "sushi"), panel("1b", "arxiv")], Order())
-    assert [p.name for p in plans] == ["1b"]
+        pictures, missing = pictures_at_hand(asked, Order(), SETTING)
+    assert [p.name for p in pictures] == ["1b"]
     (one,) = missing
     assert (one.name, one.why) == ("1a", "sushi is not on this machine.")
     assert one.panel() == Missing("(a) regret on sushi", "no data of sushi: see claims.txt")
@@ -128,8 +131,9 @@ def test_nothing_left_is_an_error(name, figure, tmp_path):
 
 
 def test_notes_say_what_is_reduced():
-    panels = [panel("1a", "gap"), panel("1b", "gap"), panel("1c", "gap", sizes=SIZES._replace(
-        usual=Size(1_234, 5)), lesser={"rucb": Sizes(ABSENT, Size(30_000, 20))})]  # fmt: skip
+    small, own = SIZES._replace(usual=Size(1_234, 5)), {"rucb": Sizes(ABSENT, Size(30_000, 20))}
+    panels = [panel("1a", "gap"), panel("1b", "gap")]
+    panels.append(panel("1c", "gap", sizes=small, sizes_by_policy=own))
     assert size_notes(panels, Order()) == [
         "1a, 1b: T = 2e4, 100 runs (--full: T = 1e6, 500 runs).",
         "1c: T = 1234, 5 runs (--full: T = 1e6, 500 runs).",
@@ -145,11 +149,11 @@ def test_notes_say_what_is_reduced():
 
 
 def test_policies_play_at_their_own_sizes_or_not_at_all():
-    lesser = {"rucb": Sizes(ABSENT, Size(30_000, 20))}
-    usual = curves(panel("1a", "gap", lesser=lesser), Order())
-    assert [c.name for _, c in usual.entries] == ["dts"]
-    full = curves(panel("1a", "gap", lesser=lesser), Order(full=True))
-    sizes = {c.name: (data.horizon, data.num_runs) for data, c in full.entries}
+    own = {"rucb": Sizes(ABSENT, Size(30_000, 20))}
+    usual = curves(panel("1a", "gap", sizes_by_policy=own), Order(), SETTING)
+    assert [one.competitor.name for one in usual.wanted] == ["dts"]
+    full = curves(panel("1a", "gap", sizes_by_policy=own), Order(full=True), SETTING)
+    sizes = {one.competitor.name: (one.horizon, one.num_runs) for one in full.wanted}
     assert sizes == {"dts": (1_000_000, 500), "rucb": (30_000, 20)}
 
 
@@ -157,11 +161,11 @@ def test_policies_play_at_their_own_sizes_or_not_at_all():
     ("paper", "name"),
     [("double-thompson", "4c"), ("copeland-rmed", "1e"), ("copeland-dueling", "2a")],
 )
-def test_the_key_of_a_data_set_depends_on_its_name_and_the_seed_alone(paper, name):
-    (group,) = papers.load(paper).panel(name).groups
-    (before,) = group.place.data(Order(seed=3), Size(10, 1)).draws
-    other = replace(group.place, title="another", sizes=SIZES)
-    (after,) = other.data(Order(seed=3, full=True, runs=9), Size(20, 2)).draws
+def test_the_key_of_an_instance_depends_on_its_name_and_the_seed_alone(paper, name):
+    (lineup,) = papers.load(paper).panel(name).lineups
+    (before,) = lineup.instances.drawn(Order(seed=3), 1)
+    other = replace(lineup.instances, title="another", sizes=SIZES)
+    (after,) = other.drawn(Order(seed=3, full=True, runs=9), 2)
     assert numbers(after.key) == numbers(before.key)
-    (seeded,) = group.place.data(Order(seed=4), Size(10, 1)).draws
+    (seeded,) = lineup.instances.drawn(Order(seed=4), 1)
     assert numbers(seeded.key) != numbers(before.key)

@@ -18,8 +18,8 @@ from jaxduel.experiments.papers.testification.claims import (
     VERIFY,
     where,
 )
-from jaxduel.experiments.papers.testification.figures import PAPER, PLACES, drawn
-from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.papers.testification.figures import INSTANCES, PAPER, drawn
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine
 
 
@@ -43,14 +43,14 @@ def test_regret_is_the_number_of_duels_until_the_answer(tmp_path):
         *("final-regret.csv", "claims.csv", "claims.txt", "report.json"),
     }
     policy = jd.policies.make(NTS, num_arms=20)
-    duels = report.samples[where(0.45), NTS].final
+    duels = report.runs[where(0.45), NTS].final
     for draw, number in zip(drawn(0.45, Order(runs=3), 3), duels, strict=True):
         found = jd.identify(policy, draw.problem, 100_000, 1, seed=draw.key, stop="policy")
         assert found.stops.votes.tolist() == [number]
     with (tmp_path / "figure-1.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [float(row["lead"]) for row in rows] == sorted(LEADS) * 2
-    assert len(PLACES) == len(LEADS)
+    assert len(INSTANCES) == len(LEADS)
 
 
 def _verdicts(nts=1.0, verify=0.9):
@@ -60,7 +60,7 @@ def _verdicts(nts=1.0, verify=0.9):
         theirs = PRINTED[VERIFY].get(lead, 21_900)
         for name, mean in ((NTS, nts * PRINTED[NTS][lead] - FREE), (VERIFY, verify * theirs)):
             regret = mean * (1 + 0.01 * rng.standard_normal((1_000, 1)))
-            made[where(lead), name] = Sample(name, name, np.array([1e5]), regret, np.arange(1_000))
+            made[where(lead), name] = Runs(name, name, np.array([1e5]), regret, np.arange(1_000))
     return [claim.verdict for claim in PAPER.measured(Finder(made))]
 
 

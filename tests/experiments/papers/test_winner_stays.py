@@ -15,7 +15,7 @@ from jaxduel.experiments.papers.winner_stays.claims import (
     weak_bound,
 )
 from jaxduel.experiments.papers.winner_stays.figures import PAPER
-from jaxduel.experiments.samples import Sample
+from jaxduel.runs import Runs
 from tests.experiments.papers.smaller import machine
 
 TIMES = np.array([10, 10_000, 100_000])
@@ -32,11 +32,11 @@ def test_bounds_by_hand():
 def test_strong_regret_is_that_of_simulate(tmp_path):
     with machine():
         report = reproduce(PAPER, figure="2c", out=tmp_path, runs=4, horizon=300)
-    ((data, _),) = PAPER.panel("2c").playing(Order(runs=4, horizon=300))
-    sample = report.samples[data.name, "ws-s"]
+    ((wanted, *_),) = PAPER.panel("2c").wanted(Order(runs=4, horizon=300), PAPER.setting)
+    sample = report.runs[wanted.where, "ws-s"]
     policy, problem = jd.policies.make("ws-s", num_arms=8, beta=1.1), jd.problems.arithmetic(8)
-    settings = {"checkpoints": sample.checkpoints, "lanes": 4, "regret": "binary strong"}
-    alone = jd.simulate(policy, problem, 300, 4, data.draws[0].key, **settings)
+    settings = {"checkpoints": sample.times, "lanes": 4, "regret": "binary strong"}
+    alone = jd.simulate(policy, problem, 300, 4, wanted.draws[0].key, **settings)
     np.testing.assert_array_equal(sample.regret, alone.regret)
     assert {file.name for file in report.files} >= {"figure-2c.png", "figure-2c.csv"}
 
@@ -50,7 +50,7 @@ def _verdicts(ours=100.0, grows=1.0):
             end = ours if policy.startswith("ws") else 1_000.0
             shape = np.array([1.0, end, end * (1.0 if policy == "ws-w" else grows)])
             regret = shape * (1 + 0.01 * rng.standard_normal((1_000, 1)))
-            made[name, policy] = Sample(policy, policy, TIMES, regret, np.arange(1_000))
+            made[name, policy] = Runs(policy, policy, TIMES, regret, np.arange(1_000))
     return [claim.verdict for claim in PAPER.measured(Finder(made))]
 
 

@@ -5,23 +5,27 @@ import pytest
 
 from jaxduel import plotting
 from jaxduel.experiments.report.charts import css_dash, interval, ranking, seen
-from jaxduel.plotting import COLUMNS, STYLES
+from jaxduel.plotting import STYLES
+from jaxduel.runs import Runs
 from tests.plotting.cases import heats
 
 
-def curve(name, label, ends, times=(10, 100, 1000), **changes):
-    values = {column: np.linspace(1.0, ends, len(times)) for column in COLUMNS}
-    return plotting.Curve(
-        name=name, label=label, times=np.array(times), num_seeds=20, **values, **changes
-    )
+def runs(name, label, end, **changes):
+    regret = np.tile(np.linspace(1.0, end, 3), (20, 1))
+    times = np.array([10, 100, 1000])
+    return Runs(name=name, label=label, times=times, regret=regret, **changes)
+
+
+def page_of(*some, **more):
+    return seen(plotting.regret_panel([plotting.Line.of(one) for one in some], **more), some)
 
 
 def test_curves_have_their_colours_intervals_and_who_is_lowest():
-    rucb = curve("rucb", "RUCB", 50.0)
-    dts = curve("dts", "D-TS", 20.0, separate=True)
+    rucb = runs("rucb", "RUCB", 50.0)
+    dts = runs("dts", "D-TS", 20.0, separate=True)
     line = plotting.Reference(r"$2 \log t$", 2 * np.log([10, 100]), np.array([10, 100]))
-    panel = plotting.Panel([rucb, dts], "arxiv", [line], "copeland", "log", "log")
-    found = seen(panel)
+    found = page_of(rucb, dts, title="arxiv", references=[line], definition="copeland",
+                    time_scale="log")  # fmt: skip
     assert found.alt.startswith("2 curves of regret. At T = 1,000 the lowest is D-TS (20); ")
     assert "mean of 20 runs" in found.what
     assert "both axes logarithmic" in found.what
@@ -37,15 +41,13 @@ def test_curves_have_their_colours_intervals_and_who_is_lowest():
 
 def test_colours_are_digits_whatever_their_names(monkeypatch):
     monkeypatch.setitem(STYLES, "mine", plotting.Style("tab:red", "--", "o"))
-    found = seen(plotting.Panel([curve("mine", "MINE", 5.0)], regret_scale="linear"))
+    found = page_of(runs("mine", "MINE", 5.0), regret_scale="linear")
     assert found.chart.lines[0].color == "#d62728"
 
 
 def test_without_regret_or_intervals_nothing_is_said_of_them():
-    values = {column: np.zeros(2) for column in COLUMNS}
-    values |= dict.fromkeys(("lower95", "upper95"), np.full(2, np.nan))
-    one = plotting.Curve(name="dts", label="D-TS", times=np.array([1, 9]), num_seeds=1, **values)
-    found = seen(plotting.Panel([one]))
+    one = Runs(name="dts", label="D-TS", times=np.array([1, 9]), regret=np.zeros((1, 2)))
+    found = page_of(one)
     assert found.what.endswith("up to T = 9: mean of 1 run of each policy; linear axes.")
     assert found.alt.startswith("1 curve of regret.")
     assert not found.chart.up_log
@@ -53,19 +55,19 @@ def test_without_regret_or_intervals_nothing_is_said_of_them():
 
 def test_what_is_not_a_number_is_left_out():
     assert seen(heats("amount", np.full((2, 3), np.nan))).alt == "Heat maps. There is no number."
-    one = curve("rucb", "RUCB", np.nan)
-    assert seen(plotting.Panel([one])).chart.lines[0].y[1:] == (None, None)
+    one = runs("rucb", "RUCB", np.nan)
+    assert page_of(one).chart.lines[0].y[1:] == (None, None)
 
 
 def test_the_lowest_mean_is_first_and_negative_numbers_are_in_the_picture():
     ends = {"a": np.nan, "b": 3.0, "c": -5.0}
-    curves = [curve(name, name, end) for name, end in ends.items()]
-    found = seen(plotting.Panel(curves, regret_scale="linear"))
+    some = [runs(name, name, end) for name, end in ends.items()]
+    found = page_of(*some, regret_scale="linear")
     assert [row[0] for row in found.table.rows] == ["c", "b", "a"]
     assert found.chart.low < -5
     at, mean = np.array([2, 4]), np.array([-2.0, -1.0])
-    varied = plotting.SweepCurve(name="a", label="a", at=at, mean=mean, lower95=mean, upper95=mean)
-    chart = seen(plotting.SweepPanel(curves=[varied], up_scale="log")).chart
+    varied = plotting.Line(name="a", label="a", at=at, mean=mean, lower95=mean, upper95=mean)
+    chart = seen(plotting.LinePanel(lines=[varied], up_scale="log")).chart
     assert not chart.up_log
     assert chart.low < -2
     assert chart.high is None
@@ -75,12 +77,12 @@ def test_varied_quantities_are_told_at_both_ends():
     at, mean = np.array([2, 4, 8]), np.array([900.0, 210.0, 120.0])
     ends = {"lower95": 0.9 * mean, "upper95": 1.1 * mean}
     curves = [
-        plotting.SweepCurve(name="pcomp", label="PCOMP", at=at, mean=mean, **ends),
-        plotting.SweepCurve(name="scomp", label="SCOMP", at=at[1:], mean=mean[1:] / 2,
+        plotting.Line(name="pcomp", label="PCOMP", at=at, mean=mean, **ends),
+        plotting.Line(name="scomp", label="SCOMP", at=at[1:], mean=mean[1:] / 2,
                             lower95=mean[1:], upper95=mean[1:]),
     ]  # fmt: skip
-    bound = plotting.SweepBound("pcomp", "bound", at, mean / 3)
-    panel = plotting.SweepPanel(curves=curves, bounds=[bound], across="$B$", up="regret $R(T)$")
+    bound = plotting.Reference("bound", mean / 3, at, "pcomp")
+    panel = plotting.LinePanel(lines=curves, references=[bound], across="$B$", up="regret $R(T)$")
     found = seen(panel)
     assert "At B = 2 PCOMP (900)." in found.alt
     assert "At B = 8 the lowest is SCOMP (60); the highest is PCOMP (120)." in found.alt

@@ -33,10 +33,10 @@ from functools import partial
 import jax
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor, Draw
 from jaxduel.experiments.papers.batched_dueling.claims import BTL, CD, CLAIMS, SIX, SUSHI
-from jaxduel.experiments.papers.paper import Order, Paper, Place, Size, Sizes, regret
-from jaxduel.experiments.plans import Setting
+from jaxduel.experiments.papers.paper import Instances, Order, Paper, Size, Sizes, regret
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.wanted import Competitor, Draw
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
@@ -99,18 +99,23 @@ def drawn(
     return tuple(draws)
 
 
-PLACES = {
-    "a": Place(SIX, "Six rankers, $K={}$", _MEASURED, draws=partial(measured, "a", "arxiv")),
-    "b": Place(SUSHI, "Sushi, $K={}$", _MEASURED, draws=partial(measured, "b", "sushi")),
-    "c": Place(BTL, "SYN-BTL, $K={}$", _DRAWN, draws=partial(drawn, "c", problems.btl)),
-    "d": Place(CD, "SYN-CD, $K={}$", _DRAWN, draws=partial(drawn, "d", problems.condorcet_hard)),
+INSTANCES = {
+    "a": Instances(SIX, "Six rankers, $K={}$", _MEASURED, draws=partial(measured, "a", "arxiv")),
+    "b": Instances(SUSHI, "Sushi, $K={}$", _MEASURED, draws=partial(measured, "b", "sushi")),
+    "c": Instances(BTL, "SYN-BTL, $K={}$", _DRAWN, draws=partial(drawn, "c", problems.btl)),
+    "d": Instances(
+        CD, "SYN-CD, $K={}$", _DRAWN, draws=partial(drawn, "d", problems.condorcet_hard)
+    ),
 }
 
 PAPER = Paper(
     name="batched-dueling",
     panels=(
-        *(regret(f"1{x}", place, FIGURE_1) for x, place in PLACES.items()),
-        *(regret(f"2{x}", place, FIGURE_2, "SCOMP2 by batches") for x, place in PLACES.items()),
+        *(regret(f"1{x}", instances, FIGURE_1) for x, instances in INSTANCES.items()),
+        *(
+            regret(f"2{x}", instances, FIGURE_2, "SCOMP2 by batches")
+            for x, instances in INSTANCES.items()
+        ),
     ),
     setting=Setting(HORIZON, "average"),
     claims=CLAIMS,

@@ -11,7 +11,6 @@ from functools import partial
 from typing import NamedTuple
 
 from jaxduel.experiments.claims import Claim, Judge, Measurement, at_least, less, under
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.findings import Finder
 from jaxduel.experiments.papers.batched_mab.entries import (
     ARMS,
@@ -27,9 +26,10 @@ from jaxduel.experiments.papers.batched_mab.entries import (
     base,
     etc,
     horizons_to,
-    place,
+    where,
 )
-from jaxduel.experiments.plans import Samples
+from jaxduel.experiments.pictures import AllRuns
+from jaxduel.experiments.wanted import Competitor
 
 ENOUGH = 4
 """The M that the paper calls sufficient."""
@@ -37,38 +37,38 @@ CLOSE, SETTLED = 2.0, 1.25
 
 
 class Evidence(NamedTuple):
-    """Finished samples, and T of Figure 1."""
+    """Finished runs, and T of Figure 1."""
 
-    samples: Samples
+    runs: AllRuns
     horizon: int
 
     @property
     def usual(self) -> str:
         """The data set of panel (a)."""
-        return place(NUM_ARMS, self.horizon)
+        return where(NUM_ARMS, self.horizon)
 
     @property
     def two(self) -> str:
         """The data set of panel (d)."""
-        return place(2, self.horizon)
+        return where(2, self.horizon)
 
     @property
     def settings(self) -> list[tuple[str, int]]:
         """Pairs of a data set and M in panels (a) to (c), each once."""
         found = [(self.usual, number) for number in BATCHES]
-        found += [(place(arms, self.horizon), NUM_BATCHES) for arms in ARMS]
-        found += [(place(NUM_ARMS, end), NUM_BATCHES) for end in horizons_to(self.horizon)]
+        found += [(where(arms, self.horizon), NUM_BATCHES) for arms in ARMS]
+        found += [(where(NUM_ARMS, end), NUM_BATCHES) for end in horizons_to(self.horizon)]
         return list(dict.fromkeys(found))
 
     def ratio(
         self, where: str, policy: Competitor, *others: Competitor, judge: Judge
     ) -> list[Measurement]:
-        """Mean regret of a policy over the smallest of the others', if the samples of all are
+        """Mean regret of a policy over the smallest of the others', if the runs of all are
         there."""
         names = [c.name for c in (policy, *others)]
-        if not all((where, name) in self.samples for name in names):
+        if not all((where, name) in self.runs for name in names):
             return []
-        find = Finder(self.samples)
+        find = Finder(self.runs)
         if len(others) == 1:
             return find.ratios(names[0], names[1], (where,), judge)
         return find.against_best(names[0], names[1:], (where,), judge)

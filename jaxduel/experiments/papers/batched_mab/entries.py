@@ -1,4 +1,4 @@
-"""Policies and data sets of Gao, Han, Ren and Zhou (NeurIPS 2019) and of the two studies."""
+"""Policies and instances of Gao, Han, Ren and Zhou (NeurIPS 2019) and of the two studies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import jax
 import numpy as np
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor, DataSet, Draw
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.wanted import Competitor, Draw, Wanted
 
 GRIDS = ("minimax", "geometric", "arithmetic")
 BATCHES = (2, 3, 4, 5, 6, 7)
@@ -78,8 +79,8 @@ def style(policy: str, grid: str) -> str:
     return policy if grid == GRIDS[0] else f"{policy}[grid={grid}]"
 
 
-def place(num_arms: int, horizon: int) -> str:
-    """The name of a data set."""
+def where(num_arms: int, horizon: int) -> str:
+    """The name of an instance, with its horizon."""
     return f"K = {num_arms}, T = {horizon:,}"
 
 
@@ -89,9 +90,16 @@ def horizons_to(end: int) -> tuple[int, ...]:
 
 
 @cache
-def data_set(num_arms: int, horizon: int, runs: int, seed: int) -> DataSet:
+def drawn(num_arms: int, horizon: int, runs: int, seed: int) -> tuple[Draw, ...]:
     """The paper's instance (one arm better by 0.1); its key depends on K, T and the seed."""
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), num_arms), horizon)
-    draw = Draw(problems.one_better_arm(num_arms), key, runs)
-    name = place(num_arms, horizon)
-    return DataSet(name, name, (draw,), horizon)
+    return (Draw(problems.one_better_arm(num_arms), key, runs),)
+
+
+def wanted(
+    competitor: Competitor, num_arms: int, horizon: int, runs: int, seed: int, setting: Setting
+) -> Wanted:
+    """Runs of a policy on the paper's instance."""
+    name = where(num_arms, horizon)
+    draws = drawn(num_arms, horizon, runs, seed)
+    return setting.wanted(name, name, draws, competitor, horizon)

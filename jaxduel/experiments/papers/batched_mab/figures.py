@@ -27,7 +27,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from jaxduel.experiments.curves import Competitor, DataSet
 from jaxduel.experiments.papers.batched_mab.claims import CLAIMS, Evidence
 from jaxduel.experiments.papers.batched_mab.entries import (
     ARMS,
@@ -39,15 +38,17 @@ from jaxduel.experiments.papers.batched_mab.entries import (
     UCB1,
     Reading,
     base,
-    data_set,
     etc,
     horizons_to,
     style,
+    wanted,
 )
-from jaxduel.experiments.papers.batched_mab.study import HORIZONS, QUANTITIES, HeatPlan, cells
-from jaxduel.experiments.papers.batched_mab.worst import WorstPlan, instances
+from jaxduel.experiments.papers.batched_mab.study import HORIZONS, QUANTITIES, HeatPicture, cells
+from jaxduel.experiments.papers.batched_mab.worst import WorstPicture, cases
 from jaxduel.experiments.papers.paper import Order, Panel, Paper, Size, Sizes
-from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepLine, SweepPlan, SweepPoint
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.varied import Axis, FinalSetting, Point, VariedLine, VariedPicture
+from jaxduel.experiments.wanted import Competitor
 
 HORIZON = 50_000
 FIGURE_1 = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 10_000))
@@ -56,8 +57,8 @@ WORST = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 1_000))
 
 _Line = tuple[str, str, Callable[[int], Competitor]]
 """A line's style, its label, and its policy by M."""
-_Points = list[tuple[int, DataSet, int]]
-"""By point of a panel, the value that is varied, the data set, and M."""
+_Points = list[tuple[int, int, int, int]]
+"""By point of a panel, the value that is varied, K, T and M."""
 
 
 def _of_base(reading: Reading, grids: Sequence[str] = GRIDS) -> list[_Line]:
@@ -69,49 +70,58 @@ def _labels(lines: Sequence[_Line]) -> tuple[str, ...]:
     return tuple(of(NUM_BATCHES).label.replace(f", M = {NUM_BATCHES}", "") for _, _, of in lines)
 
 
-def _plan(panel: Panel, title: str, axis: Axis, points: _Points) -> SweepPlan:
+def _picture(
+    panel: Panel, title: str, axis: Axis, points: _Points, order: Order, setting: Setting
+) -> VariedPicture:
     """The panel's lines at all points."""
-    found = [
-        SweepLine(name, label, tuple(SweepPoint(at, data, of(m)) for at, data, m in points))
-        for name, label, of in panel.options["lines"]
-    ]
-    return SweepPlan(panel.name, title, axis, tuple(found), per_pull=True)
+    runs, found = order.size(FIGURE_1).runs, []
+    for name, label, of in panel.options["lines"]:
+        of_line = (
+            Point(at, wanted(of(m), arms, end, runs, order.seed, setting))
+            for at, arms, end, m in points
+        )
+        found.append(VariedLine(name, label, tuple(of_line)))
+    return VariedPicture(panel.name, title, axis, tuple(found), per_pull=True)
 
 
-def by_batches(num_arms: int, panel: Panel, order: Order) -> SweepPlan:
+def by_batches(num_arms: int, panel: Panel, order: Order, setting: Setting) -> VariedPicture:
     """Average regret against M."""
-    end, runs = order.size(FIGURE_1)
-    data = data_set(num_arms, end, runs, order.seed)
+    end = order.size(FIGURE_1).horizon
     title, axis = f"$K={num_arms}$, $T$ = {end:,}", Axis("batches $M$", "num_batches")
-    return _plan(panel, title, axis, [(m, data, m) for m in BATCHES])
+    points = [(m, num_arms, end, m) for m in BATCHES]
+    return _picture(panel, title, axis, points, order, setting)
 
 
-def by_arms(panel: Panel, order: Order) -> SweepPlan:
+def by_arms(panel: Panel, order: Order, setting: Setting) -> VariedPicture:
     """Average regret against K."""
-    end, runs = order.size(FIGURE_1)
+    end = order.size(FIGURE_1).horizon
     title, axis = f"$M={NUM_BATCHES}$, $T$ = {end:,}", Axis("arms $K$", "num_arms")
-    points = [(k, data_set(k, end, runs, order.seed), NUM_BATCHES) for k in ARMS]
-    return _plan(panel, title, axis, points)
+    points = [(k, k, end, NUM_BATCHES) for k in ARMS]
+    return _picture(panel, title, axis, points, order, setting)
 
 
-def by_horizon(panel: Panel, order: Order) -> SweepPlan:
+def by_horizon(panel: Panel, order: Order, setting: Setting) -> VariedPicture:
     """Average regret against T."""
-    end, runs = order.size(FIGURE_1)
+    ends = horizons_to(order.size(FIGURE_1).horizon)
     title, axis = f"$K={NUM_ARMS}$, $M={NUM_BATCHES}$", Axis("horizon $T$", "horizon", "log")
-    points = [(t, data_set(NUM_ARMS, t, runs, order.seed), NUM_BATCHES) for t in horizons_to(end)]
-    return _plan(panel, title, axis, points)
+    points = [(t, NUM_ARMS, t, NUM_BATCHES) for t in ends]
+    return _picture(panel, title, axis, points, order, setting)
 
 
-def maps(reading: Reading, quantity: str, panel: Panel, order: Order) -> HeatPlan:
+def maps(
+    reading: Reading, quantity: str, panel: Panel, order: Order, setting: Setting
+) -> HeatPicture:
     """Study s1: maps over M x K x T."""
     runs = order.size(STUDY).runs
-    return HeatPlan(panel.name, reading, quantity, cells(reading, runs, order.seed), runs)
+    return HeatPicture(
+        panel.name, reading, quantity, cells(reading, runs, order.seed, setting), runs
+    )
 
 
-def worst(reading: Reading, panel: Panel, order: Order) -> WorstPlan:
+def worst(reading: Reading, panel: Panel, order: Order, setting: Setting) -> WorstPicture:
     """Study s2: worst regret against M."""
     size = order.size(WORST)
-    return WorstPlan(panel.name, reading, instances(size.horizon, size.runs, order.seed))
+    return WorstPicture(panel.name, reading, cases(reading, size, order.seed, setting), size)
 
 
 def _figure_1(reading: Reading) -> Iterator[Panel]:
@@ -174,6 +184,6 @@ PAPER = Paper(
         *(f"Figure {r.figure}: BaSE of {r.source}, {r.words}." for r in READINGS),
         "s1 and s2 are not in the paper; s1 has all its horizons always, the longest is given.",
     ),
-    evidence=lambda samples, plans, setting: Evidence(samples, setting.horizon),
+    evidence=lambda all_runs, pictures, setting: Evidence(all_runs, setting.horizon),
     shortest=1_000,
 )

@@ -15,11 +15,12 @@ import numpy as np
 
 from jaxduel import plotting
 from jaxduel.experiments.estimates import final_ratio
-from jaxduel.experiments.papers.batched_mab.entries import GRIDS, Reading, base, data_set
-from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
-from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.papers.batched_mab.entries import GRIDS, Reading, base, wanted
+from jaxduel.experiments.pictures import AllRuns, Setting, title_of
 from jaxduel.experiments.tables import short
+from jaxduel.experiments.wanted import Wanted
 from jaxduel.files import csv_text
+from jaxduel.runs import Runs
 
 BATCHES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 ARMS = (2, 4, 8, 16, 32, 64)
@@ -33,15 +34,15 @@ _KINDS: dict[str, tuple[plotting.HeatKind, str, str]] = {
 """By quantity, the kind of its maps, the label of their scale, and their title."""
 QUANTITIES = tuple(_KINDS)
 
-Cells = Mapping[tuple[str, int, int, int], Entry]
-"""Entries by grid, K, T and M."""
+Cells = Mapping[tuple[str, int, int, int], Wanted]
+"""What is wanted, by grid, K, T and M."""
 
 
-def cells(reading: Reading, runs: int, seed: int) -> Cells:
+def cells(reading: Reading, runs: int, seed: int, setting: Setting) -> Cells:
     """The cells of a reading, large numbers of arms first. All policies on a K and T have the same
     seeds, those of panels of Figure 1 where they have that K and T too."""
     return {
-        (grid, k, t, m): (data_set(k, t, runs, seed), base(reading, grid, m))
+        (grid, k, t, m): wanted(base(reading, grid, m), k, t, runs, seed, setting)
         for k, t in itertools.product(reversed(ARMS), HORIZONS)
         for grid, m in itertools.product(GRIDS, BATCHES)
     }
@@ -62,29 +63,23 @@ class Choice(NamedTuple):
 
 
 class Study:
-    """The samples of all cells of a reading.
+    """The runs of all cells of a reading.
 
     Attributes:
       mean: (grids, K, T, M) float64, mean final regret.
     """
 
-    def __init__(self, samples: Samples, where: Cells) -> None:
-        self._cells = [
-            [
-                samples[data.name, c.name]
-                for data, c in (where[grid, k, t, m] for k, t, m in _places())
-            ]
-            for grid in GRIDS
-        ]
+    def __init__(self, all_runs: AllRuns, where: Cells) -> None:
+        self._cells = [[all_runs[where[grid, *place].key] for place in _places()] for grid in GRIDS]
         shape = tuple(map(len, (GRIDS, ARMS, HORIZONS, BATCHES)))
-        means = [[float(sample.mean[-1]) for sample in of_grid] for of_grid in self._cells]
+        means = [[float(runs.mean[-1]) for runs in of_grid] for of_grid in self._cells]
         self.mean = np.array(means).reshape(shape)
 
-    def rows(self) -> Iterator[tuple[str, int, int, int, Sample]]:
+    def rows(self) -> Iterator[tuple[str, int, int, int, Runs]]:
         """Grid, K, T, M and the runs of each cell."""
         for grid, of_grid in zip(GRIDS, self._cells, strict=True):
-            for place, sample in zip(_places(), of_grid, strict=True):
-                yield grid, *place, sample
+            for place, runs in zip(_places(), of_grid, strict=True):
+                yield grid, *place, runs
 
     def ratio(self, above: int, below: int) -> np.ndarray:
         """The regret on one grid over that on another, by their indices in GRIDS, and the ends of
@@ -112,7 +107,7 @@ def _places() -> Iterator[tuple[int, int, int]]:
 
 
 @dataclass(frozen=True)
-class HeatPlan:
+class HeatPicture:
     """Heat maps of one quantity over all cells of a reading, one for each number of arms.
 
     Attributes:
@@ -132,13 +127,13 @@ class HeatPlan:
     listed: bool = False
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def wanted(self) -> Sequence[Wanted]:
         """One per cell."""
         return list(self.cells.values())
 
-    def panel(self, samples: Samples, setting: Setting) -> plotting.HeatPanel:
+    def panel(self, all_runs: AllRuns, setting: Setting) -> plotting.HeatPanel:
         """The maps."""
-        study, (kind, label, title) = Study(samples, self.cells), _KINDS[self.quantity]
+        study, (kind, label, title) = Study(all_runs, self.cells), _KINDS[self.quantity]
         sure = best = [None] * len(ARMS)
         if kind == "amount":
             values = np.log10(study.mean[0])
@@ -166,9 +161,9 @@ class HeatPlan:
             choices=GRIDS if kind == "choice" else (),
         )
 
-    def table(self, samples: Samples, setting: Setting) -> str:
+    def table(self, all_runs: AllRuns, setting: Setting) -> str:
         """A line per cell; for the regret, a line per cell and grid."""
-        study = Study(samples, self.cells)
+        study = Study(all_runs, self.cells)
         if self.quantity == QUANTITIES[0]:
             return self._regrets(study)
         numbers = ("ratio", "lower95", "upper95")
@@ -190,16 +185,16 @@ class HeatPlan:
         )  # fmt: skip
         known = self.reading.gamma, self.reading.commit
         rows = [
-            (grid, *known, *sizes, float(sample.mean[-1]), float(sample.sem[-1]), sample.num_runs)
-            for grid, *sizes, sample in study.rows()
+            (grid, *known, *sizes, float(runs.mean[-1]), float(runs.sem[-1]), runs.num_runs)
+            for grid, *sizes, runs in study.rows()
         ]
         return csv_text(header, rows)
 
-    def lines(self, samples: Samples) -> list[str]:
+    def lines(self, all_runs: AllRuns) -> list[str]:
         """A summary of the study, with the map of the best grid only."""
         if self.quantity != QUANTITIES[2]:
             return []
-        choice = Study(samples, self.cells).choice()
+        choice = Study(all_runs, self.cells).choice()
         return [f"figure {self.name}: {line}" for line in summary(choice, self.reading, self.runs)]
 
 

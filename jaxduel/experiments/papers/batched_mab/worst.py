@@ -10,20 +10,20 @@ means is somewhat above the largest mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxduel import plotting, problems, theory
-from jaxduel.experiments.curves import DataSet, Draw
 from jaxduel.experiments.papers.batched_mab.entries import GRIDS, NUM_ARMS, Reading, base, style
-from jaxduel.experiments.papers.paper import named_key
-from jaxduel.experiments.plans import Entry, Samples, Setting, title_of
-from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.papers.paper import Size, named_key
+from jaxduel.experiments.pictures import AllRuns, Setting, title_of
+from jaxduel.experiments.wanted import Draw, Wanted
 from jaxduel.files import csv_text
 from jaxduel.policies.arms.grids import grid_times
+from jaxduel.runs import Runs
 from jaxduel.stats import interval95, standard_error
 
 BATCHES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
@@ -37,16 +37,29 @@ def gaps(horizon: int) -> np.ndarray:
     return np.geomspace(LEAST_GAP / math.sqrt(horizon), math.sqrt(NUM_ARMS), GAPS)
 
 
-def instances(horizon: int, runs: int, seed: int) -> DataSet:
+def drawn(horizon: int, runs: int, seed: int) -> tuple[Draw, ...]:
     """Two hypotheses for each gap, all with the same seeds."""
     key = named_key(seed, "worst case", f"T = {horizon:,}")
-    draws = tuple(
+    return tuple(
         Draw(problem, key, runs)
         for gap in gaps(horizon)
         for problem in problems.static_grid_family(NUM_ARMS, float(gap))[:2]
     )
-    name = f"hypotheses, K = {NUM_ARMS}, T = {horizon:,}"
-    return DataSet(name, name, draws, horizon)
+
+
+Cases = Mapping[tuple[str, int], Wanted]
+"""What is wanted, by grid and number of batches."""
+
+
+def cases(reading: Reading, size: Size, seed: int, setting: Setting) -> Cases:
+    """BaSE on all hypotheses."""
+    draws = drawn(*size, seed)
+    name = f"hypotheses, K = {NUM_ARMS}, T = {size.horizon:,}"
+    return {
+        (grid, m): setting.wanted(name, name, draws, base(reading, grid, m), size.horizon)
+        for grid in GRIDS
+        for m in BATCHES
+    }
 
 
 class Worst(NamedTuple):
@@ -58,73 +71,64 @@ class Worst(NamedTuple):
     """The gap at which it occurs."""
 
 
-def worst_of(sample: Sample, horizon: int) -> Worst:
+def worst_of(runs: Runs, horizon: int) -> Worst:
     """The largest mean regret of a policy on an instance of `instances`."""
-    each = sample.final.reshape(2 * GAPS, -1)
+    each = runs.final.reshape(2 * GAPS, -1)
     at = int(np.argmax(each.mean(axis=1)))
     sem = float(standard_error(each[at], np.arange(each.shape[1])))
     return Worst(float(each[at].mean()), sem, float(gaps(horizon)[at // 2]))
 
 
 @dataclass(frozen=True)
-class WorstPlan:
+class WorstPicture:
     """Worst regret against the number of batches, with the lower bounds."""
 
     name: str
     reading: Reading
-    data: DataSet
+    cases: Cases
+    size: Size
     listed: bool = False
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def wanted(self) -> Sequence[Wanted]:
         """One for each grid and number of batches."""
-        return [(self.data, base(self.reading, grid, m)) for grid in GRIDS for m in BATCHES]
+        return list(self.cases.values())
 
-    @property
-    def horizon(self) -> int:
-        """T."""
-        return self.data.horizon or 1
-
-    @property
-    def runs(self) -> int:
-        """Runs of each policy on each instance."""
-        return self.data.draws[0].num_runs
-
-    def worst(self, samples: Samples, grid: str) -> list[Worst]:
+    def worst(self, all_runs: AllRuns, grid: str) -> list[Worst]:
         """The worst cases on a grid, by number of batches."""
-        found = [samples[self.data.name, base(self.reading, grid, m).name] for m in BATCHES]
-        return [worst_of(sample, self.horizon) for sample in found]
+        found = [all_runs[self.cases[grid, m].key] for m in BATCHES]
+        return [worst_of(runs, self.size.horizon) for runs in found]
 
     def bounds(self, grid: str) -> np.ndarray:
         """Lemma 2's lower bound on a grid, maximised over the gap: (B,) float64."""
-        times = [grid_times(grid, self.horizon, number) for number in BATCHES]
+        times = [grid_times(grid, self.size.horizon, number) for number in BATCHES]
         return np.array([theory.static_minimax_lower_bound(t, NUM_ARMS) for t in times])
 
-    def panel(self, samples: Samples, setting: Setting) -> plotting.SweepPanel:
-        """A curve and a lower bound for each grid."""
-        at, curves, bounds = np.array(BATCHES), [], []
+    def panel(self, all_runs: AllRuns, setting: Setting) -> plotting.LinePanel:
+        """A line and a lower bound for each grid."""
+        at, lines, bounds = np.array(BATCHES), [], []
         for grid in GRIDS:
-            mean, sem, _ = np.array(self.worst(samples, grid)).T
-            lower, upper = interval95(mean, sem, self.runs)
+            mean, sem, _ = np.array(self.worst(all_runs, grid)).T
+            lower, upper = interval95(mean, sem, self.size.runs)
             name = style("base", grid)
-            curves.append(
-                plotting.SweepCurve(
+            lines.append(
+                plotting.Line(
                     name=name, label=f"BaSE {grid}", at=at, mean=mean, lower95=lower, upper95=upper
                 )
             )
-            bounds.append(plotting.SweepBound(name, f"bound, {grid}", at, self.bounds(grid)))
-        seeds = plotting.seeds_words([self.runs], plotting.spread_words(curves))
-        return plotting.SweepPanel(
-            curves=curves,
-            bounds=bounds,
-            title=title_of(self.name, f"{self.reading.words}, $T$ = {self.horizon:,}"),
+            bounds.append(plotting.Reference(f"bound, {grid}", self.bounds(grid), at, name))
+        seeds = plotting.seeds_words([self.size.runs], plotting.spread_words(lines))
+        return plotting.LinePanel(
+            lines=lines,
+            references=bounds,
+            title=title_of(self.name, f"{self.reading.words}, $T$ = {self.size.horizon:,}"),
             across="batches $M$",
             up="worst regret $R(T)$ over gaps",
             up_scale="log",
             about=f"regret, $K={NUM_ARMS}$, {seeds}",
         )
 
-    def table(self, samples: Samples, setting: Setting) -> str:
+    def table(self, all_runs: AllRuns, setting: Setting) -> str:
         """A line per grid and number of batches."""
         header = (
             "grid", "gamma", "commit", "num_arms", "t", "num_batches", "worst_mean", "sem",
@@ -132,18 +136,18 @@ class WorstPlan:
         )  # fmt: skip
         rows = []
         for grid in GRIDS:
-            of_grid = zip(BATCHES, self.worst(samples, grid), self.bounds(grid), strict=True)
+            of_grid = zip(BATCHES, self.worst(all_runs, grid), self.bounds(grid), strict=True)
             for number, found, bound in of_grid:
-                what = (grid, self.reading.gamma, self.reading.commit, NUM_ARMS, self.horizon)
-                rate = theory.base_minimax_rate(NUM_ARMS, self.horizon, number)
-                rows.append((*what, number, *found, float(bound), rate, self.runs))
+                what = (grid, self.reading.gamma, self.reading.commit, NUM_ARMS, self.size.horizon)
+                rate = theory.base_minimax_rate(NUM_ARMS, self.size.horizon, number)
+                rows.append((*what, number, *found, float(bound), rate, self.size.runs))
         return csv_text(header, rows)
 
-    def lines(self, samples: Samples) -> list[str]:
+    def lines(self, all_runs: AllRuns) -> list[str]:
         """Range of the ratio of worst regret and lower bound over M, for each grid."""
         parts = []
         for grid in GRIDS:
-            ratio = [found.mean for found in self.worst(samples, grid)] / self.bounds(grid)
+            ratio = [found.mean for found in self.worst(all_runs, grid)] / self.bounds(grid)
             parts.append(f"{grid} {ratio.min():.3g} to {ratio.max():.3g}")
         return [
             f"figure {self.name}, BaSE of {self.reading.source}: worst regret over the lower bound "

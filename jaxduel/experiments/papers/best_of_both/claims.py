@@ -26,11 +26,11 @@ LIMIT = 4.0
 def _in_roots(find: Finder, policies: Sequence[str], judge: Judge) -> Iterator[Measurement]:
     """Regret on the instance that turns, in units of sqrt(K T)."""
     for policy in policies:
-        sample = find.samples.get((TURNED, policy))
-        if sample is not None:
-            root = math.sqrt(NUM_ARMS * sample.checkpoints[-1])
-            number = mean_final(sample).times(1 / root)
-            words = f"R / sqrt(K T), {sample.label}"
+        runs = find.runs.get((TURNED, policy))
+        if runs is not None:
+            root = math.sqrt(NUM_ARMS * runs.times[-1])
+            number = mean_final(runs).times(1 / root)
+            words = f"R / sqrt(K T), {runs.label}"
             yield Measurement(TURNED, words, number, judge(number))
 
 

@@ -14,7 +14,6 @@ former best arm with itself for long. Regret is the average one, against the bes
 from __future__ import annotations
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.best_of_both.claims import (
     CHANGE,
     CLAIMS,
@@ -23,8 +22,9 @@ from jaxduel.experiments.papers.best_of_both.claims import (
     TURNED,
     VERSATILE,
 )
-from jaxduel.experiments.papers.paper import Paper, Place, Size, Sizes, regret
-from jaxduel.experiments.plans import Setting
+from jaxduel.experiments.papers.paper import Instances, Paper, Size, Sizes, regret
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.wanted import Competitor
 from jaxduel.problems import PiecewiseProblem
 
 HORIZON = 100_000
@@ -46,17 +46,17 @@ def turned() -> PiecewiseProblem:
     return problems.piecewise([before, usual], [CHANGE], TURNED)
 
 
-PLACES = (
-    Place(STEADY[0], "six rankers, $K={}$", SIZES),
-    Place(STEADY[1], "arithmetic, $K={}$", SIZES),
-    Place(TURNED, f"arithmetic, turned at {CHANGE:,}, $K={{}}$", SIZES, turned),
+INSTANCES = (
+    Instances(STEADY[0], "six rankers, $K={}$", SIZES),
+    Instances(STEADY[1], "arithmetic, $K={}$", SIZES),
+    Instances(TURNED, f"arithmetic, turned at {CHANGE:,}, $K={{}}$", SIZES, turned),
 )
 
 PAPER = Paper(
     name="best-of-both",
     panels=tuple(
-        regret(f"1{letter}", place, COMPETITORS)
-        for letter, place in zip("abc", PLACES, strict=True)
+        regret(f"1{letter}", instances, COMPETITORS)
+        for letter, instances in zip("abc", INSTANCES, strict=True)
     ),
     setting=Setting(HORIZON, "average", time_scale="log", regret_scale="log", start=100),
     claims=CLAIMS,

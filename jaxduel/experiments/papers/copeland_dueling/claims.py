@@ -13,7 +13,7 @@ from jaxduel.experiments.claims import Claim, Measurement, at_least, less, over,
 from jaxduel.experiments.estimates import Estimate, apart, mean_of
 from jaxduel.experiments.findings import over_best, over_other
 from jaxduel.experiments.papers import five_hundred
-from jaxduel.experiments.plans import Samples
+from jaxduel.experiments.pictures import AllRuns
 
 FIVE = "mslr5-noncondorcet"
 NUM_TEN, NUM_SOME = 10, 30
@@ -45,7 +45,7 @@ CLAIMS = (
         "section 6, Figure 1 (of SAVAGE, PBR and RankEl)",
         "for SAVAGE or PBR, more than half of 1,000 curves fall somewhere, each the means of 1 "
         "to 10 runs (how many the paper has is not said)",
-        lambda find: (m for name in FOR_A_HORIZON for m in _falling(find.samples, name)),
+        lambda find: (m for name in FOR_A_HORIZON for m in _falling(find.runs, name)),
         len(FOR_A_HORIZON),
         at_least(1),
         reason="Their curves do fall, but in a minority of the figures that one could draw. The "
@@ -56,7 +56,7 @@ CLAIMS = (
         "the methods mentioned above come with bounds of the form O(K^2 log T)",
         "section 1 (of SAVAGE and PBR); 10 and 30 arms",
         "from 10 to 30 arms regret grows with at least the power 1.5 of K, for both",
-        lambda find: (m for name in FOR_A_HORIZON for m in _powers(find.samples, name)),
+        lambda find: (m for name in FOR_A_HORIZON for m in _powers(find.runs, name)),
         len(FOR_A_HORIZON),
     ),
     Claim(
@@ -64,7 +64,7 @@ CLAIMS = (
         "significantly improved bounds",
         "section 1; 10 and 30 arms",
         "from 10 to 30 arms CCB's regret grows with a smaller power of K than SAVAGE's and PBR's",
-        lambda find: (m for name in FOR_A_HORIZON for m in _smaller_powers(find.samples, name)),
+        lambda find: (m for name in FOR_A_HORIZON for m in _smaller_powers(find.runs, name)),
         len(FOR_A_HORIZON),
     ),
     Claim(
@@ -93,44 +93,44 @@ CLAIMS = (
 """Claims of sections 1, 6 and 7."""
 
 
-def _falling(samples: Samples, name: str) -> list[Measurement]:
+def _falling(all_runs: AllRuns, name: str) -> list[Measurement]:
     """The share of bootstrap curves that fall somewhere; each time is resampled independently, as
     runs to different horizons are independent."""
-    sample = samples.get((FIVE, name))
-    if sample is None or len(sample.checkpoints) < 2:
+    runs = all_runs.get((FIVE, name))
+    if runs is None or len(runs.times) < 2:
         return []
     rng = np.random.default_rng(0)
-    runs, times = sample.regret.shape
+    count, times = runs.regret.shape
     falls = np.zeros(CURVES)
     for number in range(CURVES):
-        drawn = rng.integers(runs, size=(rng.integers(1, 11), times))
-        falls[number] = np.any(np.diff(sample.regret[drawn, np.arange(times)].mean(axis=0)) < 0)
+        drawn = rng.integers(count, size=(rng.integers(1, 11), times))
+        falls[number] = np.any(np.diff(runs.regret[drawn, np.arange(times)].mean(axis=0)) < 0)
     share = mean_of(falls)
-    what = f"{sample.label}, share of curves that fall"
+    what = f"{runs.label}, share of curves that fall"
     return [Measurement(FIVE, what, share, over(0.5)(share))]
 
 
-def _power(samples: Samples, name: str) -> Estimate | None:
+def _power(all_runs: AllRuns, name: str) -> Estimate | None:
     """The power of K with which a policy's regret grows from 10 to 30 arms; None if unknown."""
-    few, some = samples.get((TEN, name)), samples.get((SOME, name))
+    few, some = all_runs.get((TEN, name)), all_runs.get((SOME, name))
     if few is None or some is None:
         return None
     return apart(some, few).log().times(1 / math.log(NUM_SOME / NUM_TEN))
 
 
-def _powers(samples: Samples, name: str) -> list[Measurement]:
+def _powers(all_runs: AllRuns, name: str) -> list[Measurement]:
     """The power of K with which a policy's regret grows, judged to be above 1.5."""
-    power = _power(samples, name)
+    power = _power(all_runs, name)
     if power is None:
         return []
-    what = f"power of K, {samples[SOME, name].label}"
+    what = f"power of K, {all_runs[SOME, name].label}"
     return [Measurement(SOME, what, power, over(1.5)(power))]
 
 
-def _smaller_powers(samples: Samples, name: str) -> list[Measurement]:
+def _smaller_powers(all_runs: AllRuns, name: str) -> list[Measurement]:
     """Difference of CCB's and a policy's powers of K, judged to be below 0."""
-    mine, other = _power(samples, "ccb"), _power(samples, name)
+    mine, other = _power(all_runs, "ccb"), _power(all_runs, name)
     if mine is None or other is None:
         return []
-    what = f"power of K, CCB minus {samples[SOME, name].label}"
+    what = f"power of K, CCB minus {all_runs[SOME, name].label}"
     return [Measurement(SOME, what, mine - other, under(0.0)(mine - other))]

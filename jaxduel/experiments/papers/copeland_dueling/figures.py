@@ -32,7 +32,6 @@ from __future__ import annotations
 from functools import partial
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.copeland_dueling.claims import (
     CLAIMS,
@@ -43,8 +42,9 @@ from jaxduel.experiments.papers.copeland_dueling.claims import (
     SOME,
     TEN,
 )
-from jaxduel.experiments.papers.paper import Paper, Place, Size, Sizes, regret
-from jaxduel.experiments.plans import Setting
+from jaxduel.experiments.papers.paper import Instances, Paper, Size, Sizes, regret
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.wanted import Competitor
 
 START = 1_000
 
@@ -61,18 +61,18 @@ COMPETITORS = {
 _ROBUST = tuple(COMPETITORS[name] for name in ("ccb", "scb", "savage", "pbr"))
 _SCALABLE = Sizes(Size(1_000_000, 20), Size(10_000_000, 100))
 
-MSLR5 = Place(
+MSLR5 = Instances(
     FIVE,
     "MSLR, $K={}$, non-Condorcet",
     Sizes(Size(10_000_000, 20), Size(100_000_000, 100)),
 )
-CYCLE_10 = Place(
+CYCLE_10 = Instances(
     TEN, "3-cycle above an order, $K={}$", _SCALABLE, partial(problems.copeland_cycle, NUM_TEN)
 )
-CYCLE_30 = Place(
+CYCLE_30 = Instances(
     SOME, "3-cycle above an order, $K={}$", _SCALABLE, partial(problems.copeland_cycle, NUM_SOME)
 )
-CYCLE_500 = Place(
+CYCLE_500 = Instances(
     five_hundred.NAME,
     five_hundred.TITLE,
     Sizes(Size(7_000_000, 5), Size(100_000_000, 10)),

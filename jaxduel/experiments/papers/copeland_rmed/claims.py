@@ -34,11 +34,11 @@ from jaxduel.experiments.papers.copeland_rmed.constants import (
     LB,
     PRINTED,
     Constants,
-    TablePlan,
+    TablePicture,
     constants_of,
 )
 from jaxduel.experiments.papers.copeland_rmed.instances import MSLR64, MULTISOL, multisol_like
-from jaxduel.experiments.plans import PanelPlan, Plan, Samples, Setting
+from jaxduel.experiments.pictures import AllRuns, Picture, RegretPicture, Setting
 from jaxduel.stats import moments_of
 from jaxduel.theory import copeland_optimum_is_unique
 
@@ -55,21 +55,21 @@ _AS_PRINTED = (
 
 
 class Evidence(Finder):
-    """Samples, and constants of bounds.
+    """Runs, and constants of bounds.
 
     Args:
-      samples: finished samples by name of the data set and of the competitor.
+      runs: finished runs by name of the data set and of the competitor.
       constants: constants of the instances of finished panels, by data set.
       columns: the columns of Table 1, by constant; empty if there are none.
     """
 
     def __init__(
         self,
-        samples: Samples,
+        all_runs: AllRuns,
         constants: Mapping[str, Constants],
         columns: Mapping[str, np.ndarray],
     ) -> None:
-        super().__init__(samples)
+        super().__init__(all_runs)
         self.constants = constants
         self.columns = columns
 
@@ -79,13 +79,13 @@ class Evidence(Finder):
         return [name for name, found in self.constants.items() if found.num_winners > 1]
 
     @classmethod
-    def at_hand(cls, samples: Samples, plans: Sequence[Plan], setting: Setting) -> Evidence:
+    def at_hand(cls, all_runs: AllRuns, pictures: Sequence[Picture], setting: Setting) -> Evidence:
         """Numbers that finished panels give."""
-        done = [p for p in plans if all((d.name, c.name) in samples for d, c in p.entries)]
-        data = [plan.data for plan in done if isinstance(plan, PanelPlan)]
-        constants = {d.name: constants_of(d.draws[0].problem) for d in data}
-        tables = [plan.rows.columns for plan in done if isinstance(plan, TablePlan)]
-        return cls(samples, constants, tables[0] if tables else {})
+        done = [p for p in pictures if all(one.key in all_runs for one in p.wanted)]
+        regrets = [picture for picture in done if isinstance(picture, RegretPicture)]
+        constants = {picture.where: constants_of(picture.problem) for picture in regrets}
+        tables = [picture.rows.columns for picture in done if isinstance(picture, TablePicture)]
+        return cls(all_runs, constants, tables[0] if tables else {})
 
 
 _REGRETS = (
@@ -249,10 +249,10 @@ _OPTIMAL = (
 def _optimal(find: Evidence) -> Iterator[Measurement]:
     """Growth of CW-RMED's regret per unit of log t, in units of LB."""
     for data in WITH_CW:
-        sample = find.samples.get((data, "cw-rmed"))
-        if sample is not None and data in find.constants and sample.spans_a_decade:
-            ratio = growth(sample).times(1 / find.constants[data].lower)
-            what = f"growth of R with log t / {LB}, CW-RMED, T = {sample.checkpoints[-1]:,}"
+        runs = find.runs.get((data, "cw-rmed"))
+        if runs is not None and data in find.constants and runs.spans_a_decade:
+            ratio = growth(runs).times(1 / find.constants[data].lower)
+            what = f"growth of R with log t / {LB}, CW-RMED, T = {runs.times[-1]:,}"
             yield Measurement(data, what, ratio, similar(ratio))
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from jaxduel import plotting, theory
 from jaxduel.experiments.estimates import Estimate, mean_of
 from jaxduel.experiments.papers.copeland_rmed.instances import random_submatrices
-from jaxduel.experiments.plans import Entry, Samples, Setting
+from jaxduel.experiments.pictures import AllRuns, Setting
+from jaxduel.experiments.wanted import Wanted
 from jaxduel.files import csv_text
 from jaxduel.problems import DuelingProblem
 from jaxduel.stats import moments_of
@@ -85,7 +86,7 @@ def constants_of(problem: DuelingProblem) -> Constants:
 
 
 @dataclass(frozen=True)
-class TablePlan:
+class TablePicture:
     """Table 1 as bars, beside the paper's numbers. It needs no simulation."""
 
     name: str
@@ -93,11 +94,11 @@ class TablePlan:
     listed: bool = True
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def wanted(self) -> Sequence[Wanted]:
         """None: the constants are computed, not simulated."""
         return []
 
-    def panel(self, samples: Samples, setting: Setting) -> plotting.BarsPanel:
+    def panel(self, all_runs: AllRuns, setting: Setting) -> plotting.BarsPanel:
         """A group of bars of the means of the rows, and one of the printed means."""
         self.rows.complete()
         bars = []
@@ -109,7 +110,7 @@ class TablePlan:
         title = f"MSLR, random submatrices, $K={NUM_ARMS}$"
         return plotting.BarsPanel(groups, bars, title, r"constant of $\log T$")
 
-    def table(self, samples: Samples, setting: Setting) -> str:
+    def table(self, all_runs: AllRuns, setting: Setting) -> str:
         """A line per constant."""
         header = ("constant", "mean", "sem", "lower95", "upper95", "printed", "num_submatrices")
         lines = [
@@ -118,7 +119,7 @@ class TablePlan:
         ]
         return csv_text(header, lines)
 
-    def lines(self, samples: Samples) -> list[str]:
+    def lines(self, all_runs: AllRuns) -> list[str]:
         """The means beside the printed ones."""
         means = ", ".join(
             f"{label} {mean.value:.4g} ± {self.rows.sem(label):.2g} (printed {PRINTED[label]:.2g})"

@@ -32,13 +32,12 @@ from functools import partial
 from types import MappingProxyType
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.copeland_rmed.claims import CLAIMS, Evidence
 from jaxduel.experiments.papers.copeland_rmed.constants import (
     LB,
     NUM_ARMS,
     SubmatrixTable,
-    TablePlan,
+    TablePicture,
     constants_of,
 )
 from jaxduel.experiments.papers.copeland_rmed.instances import (
@@ -47,21 +46,22 @@ from jaxduel.experiments.papers.copeland_rmed.instances import (
     mslr64,
     multisol_like,
 )
-from jaxduel.experiments.papers.copeland_rmed.study import MeetingPlan
+from jaxduel.experiments.papers.copeland_rmed.study import MeetingPicture
 from jaxduel.experiments.papers.paper import (
     ABSENT,
-    Group,
+    Instances,
+    Lineup,
     Order,
     Panel,
     Paper,
-    Place,
     Size,
     Sizes,
     curves,
     regret,
 )
-from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.sweep_plans import in_fixed_order
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.varied import in_fixed_order
+from jaxduel.experiments.wanted import Competitor
 from jaxduel.problems import DuelingProblem
 
 SUBMATRICES, FULL_SUBMATRICES = 2_000, 10_000
@@ -75,14 +75,14 @@ _LONG = Sizes(Size(10**6, 50), Size(10**9, 500))
 _LESS = Sizes(Size(10**5, 20), Size(10**7, 100))
 """`COSTLY` in panel s2."""
 
-MSLR16 = Place("mslr16-condorcet", "MSLR, $K={}$, Condorcet", _16_ARMS)
-MSLR16_OTHER = Place("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _16_ARMS)
-MSLR64_OTHER = Place(MSLR64, "MSLR, $K={}$, non-Condorcet", _64_ARMS, mslr64)
-SUSHI = Place("sushi", "Sushi, $K={}$", _16_ARMS)
-GAP = Place("gap", "Gap, $K={}$", _5_ARMS)
-MULTISOL_LIKE = Place(MULTISOL, "in place of MultiSol, $K={}$", _5_ARMS, multisol_like)
-MSLR5 = Place("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _5_ARMS)
-MSLR5_OTHER = Place("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _LONG)
+MSLR16 = Instances("mslr16-condorcet", "MSLR, $K={}$, Condorcet", _16_ARMS)
+MSLR16_OTHER = Instances("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _16_ARMS)
+MSLR64_OTHER = Instances(MSLR64, "MSLR, $K={}$, non-Condorcet", _64_ARMS, mslr64)
+SUSHI = Instances("sushi", "Sushi, $K={}$", _16_ARMS)
+GAP = Instances("gap", "Gap, $K={}$", _5_ARMS)
+MULTISOL_LIKE = Instances(MULTISOL, "in place of MultiSol, $K={}$", _5_ARMS, multisol_like)
+MSLR5 = Instances("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _5_ARMS)
+MSLR5_OTHER = Instances("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _LONG)
 
 COMPETITORS = {
     "ecw-rmed": Competitor("ecw-rmed", "ECW-RMED", "ecw-rmed", {}),
@@ -118,31 +118,33 @@ def _lower(problem: DuelingProblem) -> Mapping[str, float]:
     return {LB: constants_of(problem).lower}
 
 
-def table(panel: Panel, order: Order) -> TablePlan:
+def table(panel: Panel, order: Order, setting: Setting) -> TablePicture:
     """Table 1."""
     number = FULL_SUBMATRICES if order.full else SUBMATRICES
     rows = SubmatrixTable(problems.load("mslr-informational"), number, order.seed)
-    return TablePlan(panel.name, rows)
+    return TablePicture(panel.name, rows)
 
 
 def _regret(
     name: str,
-    place: Place,
+    instances: Instances,
     competitors: tuple[Competitor, ...] = tuple(COMPETITORS.values()),
     what: str = "regret",
-    lesser: Mapping[str, Sizes] = MappingProxyType({}),
+    sizes_by_policy: Mapping[str, Sizes] = MappingProxyType({}),
 ) -> Panel:
     options = {"bounds": _lines, "frame": ("ecw-rmed", FIXED.name, "cw-rmed", "ccb")}
-    return regret(name, place, competitors, what, lesser=lesser, options=options)
+    return regret(
+        name, instances, competitors, what, sizes_by_policy=sizes_by_policy, options=options
+    )
 
 
 PAPER = Paper(
     name="copeland-rmed",
     panels=(
-        _regret("1a", MSLR16, lesser=_SLOW),
-        _regret("1b", MSLR16_OTHER, lesser=_SLOW),
+        _regret("1a", MSLR16, sizes_by_policy=_SLOW),
+        _regret("1b", MSLR16_OTHER, sizes_by_policy=_SLOW),
         _regret("1c", MSLR64_OTHER, WITHOUT_CW),
-        _regret("1d", SUSHI, lesser=_SLOW),
+        _regret("1d", SUSHI, sizes_by_policy=_SLOW),
         _regret("1e", GAP, (*COMPETITORS.values(), FIXED)),
         _regret("1f", MULTISOL_LIKE),
         Panel("table1", "constants of bounds", table, where=f"random {NUM_ARMS}-arm submatrices"),
@@ -150,9 +152,9 @@ PAPER = Paper(
         Panel(
             "s2",
             "who meets LB, when",
-            partial(curves, kind=MeetingPlan),
-            (Group(MSLR5_OTHER, tuple((COMPETITORS | GUESTS)[name] for name in STUDY)),),
-            lesser=dict.fromkeys(COSTLY, _LESS),
+            partial(curves, kind=MeetingPicture),
+            (Lineup(MSLR5_OTHER, tuple((COMPETITORS | GUESTS)[name] for name in STUDY)),),
+            sizes_by_policy=dict.fromkeys(COSTLY, _LESS),
             options={"bounds": _lower, "regret_scale": "log"},
         ),
     ),

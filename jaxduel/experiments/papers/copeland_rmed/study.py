@@ -16,28 +16,28 @@ import numpy as np
 from jaxduel.experiments.claims import under
 from jaxduel.experiments.estimates import Estimate, growth
 from jaxduel.experiments.papers.copeland_rmed.constants import LB
-from jaxduel.experiments.plans import PanelPlan, Samples
-from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.pictures import AllRuns, RegretPicture
 from jaxduel.experiments.tables import aligned, short
+from jaxduel.runs import Runs
 
 MEETS = 1.25
 """Largest growth of regret per unit of log t that meets the lower bound, in units of LB."""
 
 
-def growth_by_decade(sample: Sample, constant: float) -> dict[int, Estimate]:
+def growth_by_decade(runs: Runs, constant: float) -> dict[int, Estimate]:
     """Growth of mean regret per unit of log t in each decade, in units of a bound's constant.
 
     Args:
-      sample: runs of a policy; T / 10, T / 100, ... must be among its checkpoints.
+      runs: runs of a policy; T / 10, T / 100, ... must be among its checkpoints.
       constant: LB.
 
     Returns:
       By the last time of a decade, its growth, earliest decade first.
     """
     found = {}
-    times, end = sample.checkpoints, int(sample.checkpoints[-1])
+    times, end = runs.times, int(runs.times[-1])
     while np.any(times == end) and np.any(times * 10 <= end):
-        found[end] = growth(sample.until(end)).times(1 / constant)
+        found[end] = growth(runs.until(end)).times(1 / constant)
         end //= 10
     return dict(reversed(found.items()))
 
@@ -53,31 +53,31 @@ def meets_from(found: dict[int, Estimate]) -> int | None:
 
 
 @dataclass(frozen=True)
-class MeetingPlan(PanelPlan):
+class MeetingPicture(RegretPicture):
     """Regret against time, and a table of the growth of each policy against the lower bound."""
 
-    def lines(self, samples: Samples) -> list[str]:
+    def lines(self, all_runs: AllRuns) -> list[str]:
         """The constants of the bounds, and a row per policy."""
         constant = self.bounds(self.problem)[LB]
-        every = [samples[data.name, c.name] for data, c in self.entries]
-        growths = [growth_by_decade(sample, constant) for sample in every]
+        every = [all_runs[one.key] for one in self.wanted]
+        growths = [growth_by_decade(runs, constant) for runs in every]
         ends = sorted({end for found in growths for end in found})
         decades = [f"to {short(end)}" for end in ends]
         header = ["policy", "R(T) / (LB log T)", *decades, "meets LB"]
         rows = []
-        for sample, found in zip(every, growths, strict=True):
-            last = sample.mean[-1] / (constant * np.log(sample.checkpoints[-1]))
+        for runs, found in zip(every, growths, strict=True):
+            last = runs.mean[-1] / (constant * np.log(runs.times[-1]))
             begin = meets_from(found)
             rows.append(
                 [
-                    f"  {sample.label}",
+                    f"  {runs.label}",
                     f"{last:.3g}",
                     *(_entry(found.get(end)) for end in ends),
                     "no" if begin is None else f"from {short(begin)}",
                 ]
             )
         return [
-            *super().lines(samples),
+            *super().lines(all_runs),
             f"figure {self.name}: growth of regret per unit of log t in each decade, in units of "
             f"LB, with its 95 % interval; it meets LB where that is below {MEETS}:",
             *aligned(header, rows),

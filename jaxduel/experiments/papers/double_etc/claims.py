@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 from jaxduel.experiments.claims import Claim, Measurement, at_least, between, similar
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.estimates import mean_final
 from jaxduel.experiments.findings import Finder, over_best, over_other
 from jaxduel.experiments.papers.double_etc.entries import (
@@ -26,6 +25,7 @@ from jaxduel.experiments.papers.double_etc.entries import (
     known_gap,
     unknown_gap,
 )
+from jaxduel.experiments.wanted import Competitor
 
 PRINTED = {"ucb1": 1.06, "detc": 1.15, "detc-known-gap": 0.68}
 """D R / log T at T = 1e6, by policy, in the legend of Figure 1."""
@@ -54,11 +54,11 @@ _NEEDS = "10,000 runs (--full): in few of them DETC-UG commits to the worse arm.
 def _scaled(find: Finder, competitors: Sequence[Competitor]) -> Iterator[Measurement]:
     """D R / log T of each, judged by its ratio to the printed number."""
     for c in competitors:
-        sample = find.samples.get((WHERE, c.name))
-        if sample is not None:
-            number = mean_final(sample).times(GAP / math.log(sample.checkpoints[-1]))
+        runs = find.runs.get((WHERE, c.name))
+        if runs is not None:
+            number = mean_final(runs).times(GAP / math.log(runs.times[-1]))
             verdict = between(1 / FACTOR, FACTOR)(number.times(1 / PRINTED[c.policy]))
-            words = f"D R / log T, {sample.label}"
+            words = f"D R / log T, {runs.label}"
             yield Measurement(WHERE, words, number, verdict)
 
 

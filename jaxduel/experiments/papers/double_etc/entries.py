@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxduel.experiments.curves import Competitor
+from jaxduel.experiments.wanted import Competitor
 
 GAP = 0.2
 WHERE = f"two arms, gap {GAP:g}"

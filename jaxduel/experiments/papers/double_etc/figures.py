@@ -20,11 +20,10 @@ Left open by the text, and chosen here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers.double_etc.claims import CLAIMS
 from jaxduel.experiments.papers.double_etc.entries import (
     COMMIT_PULLS,
@@ -37,14 +36,24 @@ from jaxduel.experiments.papers.double_etc.entries import (
     known_gap,
     unknown_gap,
 )
-from jaxduel.experiments.papers.paper import Group, Order, Panel, Paper, Place, Size, Sizes, regret
-from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.sweep_plans import Axis, SweepLine, SweepPlan, SweepPoint
+from jaxduel.experiments.papers.paper import (
+    Instances,
+    Lineup,
+    Order,
+    Panel,
+    Paper,
+    Size,
+    Sizes,
+    regret,
+)
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.varied import Axis, Point, VariedLine, VariedPicture
+from jaxduel.experiments.wanted import Competitor
 
 HORIZON = 1_000_000
 SIZES = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 10_000))
 
-PLACE = Place(WHERE, f"two arms, $D={GAP:g}$", SIZES, lambda: problems.gaussian([GAP, 0.0]))
+INSTANCE = Instances(WHERE, f"two arms, $D={GAP:g}$", SIZES, lambda: problems.gaussian([GAP, 0.0]))
 
 
 def bounds(problem: Any) -> Mapping[str, float]:
@@ -76,31 +85,31 @@ TUNINGS = {
 }
 
 
-def by_tuning(panel: Panel, order: Order) -> SweepPlan:
+def by_tuning(panel: Panel, order: Order, setting: Setting) -> VariedPicture:
     """Final regret against the parameter, beside UCB's."""
     tuned = TUNINGS[panel.name]
-    ((data, _),) = panel.playing(order)
+    ((first, *_),) = panel.wanted(order, setting)
     lines = [
-        SweepLine(
+        VariedLine(
             of(tuned.values[0]).policy,
             label,
-            tuple(SweepPoint(at, data, of(at)) for at in tuned.values),
+            tuple(Point(at, replace(first, competitor=of(at))) for at in tuned.values),
         )
         for label, of in ((tuned.label, tuned.make), (UCB1.label, lambda _: UCB1))
     ]
-    return SweepPlan(panel.name, data.title, tuned.axis, tuple(lines), regret_scale="log")
+    return VariedPicture(panel.name, first.title, tuned.axis, tuple(lines), regret_scale="log")
 
 
 PAPER = Paper(
     name="double-etc",
     panels=(
-        regret("1", PLACE, (UCB1, UNKNOWN_GAP, KNOWN_GAP), options={"bounds": bounds}),
+        regret("1", INSTANCE, (UCB1, UNKNOWN_GAP, KNOWN_GAP), options={"bounds": bounds}),
         *(
             Panel(
                 name,
                 f"regret by {tuned.axis.column}",
                 by_tuning,
-                (Group(PLACE, (*map(tuned.make, tuned.values), UCB1)),),
+                (Lineup(INSTANCE, (*map(tuned.make, tuned.values), UCB1)),),
             )
             for name, tuned in TUNINGS.items()
         ),

@@ -31,14 +31,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jaxduel.experiments.curves import Competitor
 from jaxduel.experiments.papers import five_hundred
 from jaxduel.experiments.papers.double_thompson import claims, robustness
 from jaxduel.experiments.papers.paper import (
-    Group,
+    Instances,
+    Lineup,
     Panel,
     Paper,
-    Place,
     Size,
     Sizes,
     delays,
@@ -46,8 +45,9 @@ from jaxduel.experiments.papers.paper import (
     shares,
     spread,
 )
-from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.sweep_plans import in_fixed_order
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.varied import in_fixed_order
+from jaxduel.experiments.wanted import Competitor
 
 DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 _USUAL_DELAYS = (1, 10, 100, 300, 1_000, 3_000)
@@ -61,20 +61,20 @@ _32_ARMS = Sizes(Size(20_000, 50), Size(1_000_000, 100))
 _500_ARMS = Sizes(Size(10_000, 6), Size(300_000, 6))
 _DELAYED = Sizes(Size(100_000, 20), Size(1_000_000, 500))
 
-MSLR5 = Place("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _OFTEN)
-MSLR5_OTHER = Place("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _OFTEN)
-CYCLIC = Place("cyclic", "Cyclic, $K={}$", _FEW_ARMS)
-BORDA = Place("strong-borda", "StrongBorda, $K={}$", _FEW_ARMS)
-ARXIV = Place("arxiv", "ArXiv, $K={}$", _FEW_ARMS)
-SUSHI = Place("sushi", "Sushi, $K={}$", _SUSHI)
-MSLR16 = Place("mslr16-condorcet", "MSLR, $K={}$, Condorcet", _16_ARMS)
-MSLR32 = Place("mslr32-condorcet", "MSLR, $K={}$, Condorcet", _32_ARMS)
-CYCLIC_9 = Place("noncondorcet-cyclic", "non-Condorcet Cyclic, $K={}$", _FEW_ARMS)
-BORDA_6 = Place("noncondorcet-strong-borda", "non-Condorcet StrongBorda, $K={}$", _FEW_ARMS)
-GAP = Place("gap", "Gap, $K={}$", _FEW_ARMS)
-MANY = Place(five_hundred.NAME, five_hundred.TITLE, _500_ARMS, five_hundred.problem)
-MSLR16_OTHER = Place("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _16_ARMS)
-MSLR32_OTHER = Place("mslr32-noncondorcet", "MSLR, $K={}$, non-Condorcet", _32_ARMS)
+MSLR5 = Instances("mslr5-condorcet", "MSLR, $K={}$, Condorcet", _OFTEN)
+MSLR5_OTHER = Instances("mslr5-noncondorcet", "MSLR, $K={}$, non-Condorcet", _OFTEN)
+CYCLIC = Instances("cyclic", "Cyclic, $K={}$", _FEW_ARMS)
+BORDA = Instances("strong-borda", "StrongBorda, $K={}$", _FEW_ARMS)
+ARXIV = Instances("arxiv", "ArXiv, $K={}$", _FEW_ARMS)
+SUSHI = Instances("sushi", "Sushi, $K={}$", _SUSHI)
+MSLR16 = Instances("mslr16-condorcet", "MSLR, $K={}$, Condorcet", _16_ARMS)
+MSLR32 = Instances("mslr32-condorcet", "MSLR, $K={}$, Condorcet", _32_ARMS)
+CYCLIC_9 = Instances("noncondorcet-cyclic", "non-Condorcet Cyclic, $K={}$", _FEW_ARMS)
+BORDA_6 = Instances("noncondorcet-strong-borda", "non-Condorcet StrongBorda, $K={}$", _FEW_ARMS)
+GAP = Instances("gap", "Gap, $K={}$", _FEW_ARMS)
+MANY = Instances(five_hundred.NAME, five_hundred.TITLE, _500_ARMS, five_hundred.problem)
+MSLR16_OTHER = Instances("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _16_ARMS)
+MSLR32_OTHER = Instances("mslr32-noncondorcet", "MSLR, $K={}$, non-Condorcet", _32_ARMS)
 
 _CONDORCET = (MSLR5, CYCLIC, BORDA, ARXIV, SUSHI, MSLR16, MSLR32)
 """Data sets with a Condorcet winner, of which SAVAGE is told."""
@@ -103,34 +103,37 @@ DIVERSE = ("dts", "dts+")
 ELIMINATION = ("dts", "dts+", "pure-dts")
 
 
-def playing(names: tuple[str, ...], place: Place) -> tuple[Competitor, ...]:
+def playing(names: tuple[str, ...], instances: Instances) -> tuple[Competitor, ...]:
     """The competitors of the given names, with parameters for a data set."""
     found = []
     for name in names:
         competitor = COMPETITORS[name]
         if competitor.name == "savage":
-            test = "condorcet" if place in _CONDORCET else "copeland"
+            test = "condorcet" if instances in _CONDORCET else "copeland"
             competitor = replace(competitor, parameters={"test": test})
         found.append(competitor)
-        if competitor.name == "ecw-rmed" and place == GAP:
+        if competitor.name == "ecw-rmed" and instances == GAP:
             found.append(in_fixed_order(competitor))
     return tuple(found)
 
 
 def _regret(
-    name: str, place: Place, names: tuple[str, ...] = SECTION_5, what: str = "regret"
+    name: str, instances: Instances, names: tuple[str, ...] = SECTION_5, what: str = "regret"
 ) -> Panel:
-    return regret(name, place, playing(names, place), what)
+    return regret(name, instances, playing(names, instances), what)
 
 
-def _diversity(name: str, place: Place) -> Panel:
-    group = Group(place, playing(DIVERSE, place))
-    return Panel(name, "exploited winners", shares, (group,))
+def _diversity(name: str, instances: Instances) -> Panel:
+    lineup = Lineup(instances, playing(DIVERSE, instances))
+    return Panel(name, "exploited winners", shares, (lineup,))
 
 
-def _delay(name: str, place: Place) -> Panel:
-    group, options = Group(place, playing(DELAYED, place)), {"usual": _USUAL_DELAYS, "full": DELAYS}
-    return Panel(name, "regret by delay", delays, (group,), _DELAYED, options=options)
+def _delay(name: str, instances: Instances) -> Panel:
+    lineup, options = (
+        Lineup(instances, playing(DELAYED, instances)),
+        {"usual": _USUAL_DELAYS, "full": DELAYS},
+    )
+    return Panel(name, "regret by delay", delays, (lineup,), _DELAYED, options=options)
 
 
 PAPER = Paper(
@@ -143,8 +146,8 @@ PAPER = Paper(
             "deviation of regret",
             spread,
             (
-                Group(MSLR5, playing(SECTION_5, MSLR5), "$K=5$, Condorcet"),
-                Group(MSLR5_OTHER, playing(SECTION_5, MSLR5_OTHER), "$K=5$, non-Condorcet"),
+                Lineup(MSLR5, playing(SECTION_5, MSLR5), "$K=5$, Condorcet"),
+                Lineup(MSLR5_OTHER, playing(SECTION_5, MSLR5_OTHER), "$K=5$, non-Condorcet"),
             ),
             options={"unit_name": "ecw-rmed"},
         ),

@@ -38,7 +38,7 @@ def _slopes(find: Finder) -> Iterator[Measurement]:
     """REX3's slopes, undecided where T is below `LONG`."""
     for name in RANKERS:
         for found in find.slopes((ANYTIME,), (name,), between(*ROOT)):
-            late = find.samples[name, ANYTIME].checkpoints[-1] >= LONG
+            late = find.runs[name, ANYTIME].times[-1] >= LONG
             yield found if late else replace(found, verdict="undecided")
 
 

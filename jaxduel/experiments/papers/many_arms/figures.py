@@ -24,7 +24,6 @@ import jax
 import numpy as np
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor, Draw
 from jaxduel.experiments.papers.many_arms.claims import (
     CLAIMS,
     INFORMATIONAL,
@@ -34,18 +33,19 @@ from jaxduel.experiments.papers.many_arms.claims import (
     subset,
 )
 from jaxduel.experiments.papers.paper import (
-    Group,
+    Instances,
+    Lineup,
     Order,
     Panel,
     Paper,
-    Place,
     Size,
     Sizes,
     named_key,
     regret,
 )
-from jaxduel.experiments.plans import Setting
-from jaxduel.experiments.sweep_plans import Axis, SweepPlan, across
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.varied import Axis, VariedPicture, across
+from jaxduel.experiments.wanted import Competitor, Draw
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
@@ -107,19 +107,19 @@ def drawn(num_arms: int, order: Order, runs: int) -> tuple[Draw, ...]:
     return tuple(draws)
 
 
-def by_size(panel: Panel, order: Order) -> SweepPlan:
+def by_size(panel: Panel, order: Order, setting: Setting) -> VariedPicture:
     """Final regret against the number of arms."""
-    lines = across(FIGURE_2, SIZES, [data for data, _ in panel.playing(order)])
+    lines = across(SIZES, panel.wanted(order, setting))
     title = "random subsets of mslr-navigational"
     axis = Axis("arms $K$", "num_arms", "log")
-    return SweepPlan(panel.name, title, axis, lines, regret_scale="log")
+    return VariedPicture(panel.name, title, axis, lines, regret_scale="log")
 
 
 PAPER = Paper(
     name="many-arms",
     panels=(
         *(
-            regret(f"1{letter}", Place(name, f"{name}, $K={{}}$", _136_ARMS, make), FIGURE_1)
+            regret(f"1{letter}", Instances(name, f"{name}, $K={{}}$", _136_ARMS, make), FIGURE_1)
             for letter, name, make in zip("abc", RANKERS, (informational, None, None), strict=True)
         ),
         Panel(
@@ -127,8 +127,8 @@ PAPER = Paper(
             "regret by K",
             by_size,
             tuple(
-                Group(
-                    Place(subset(k), "$K={}$", _SUBSETS, draws=partial(drawn, k)),
+                Lineup(
+                    Instances(subset(k), "$K={}$", _SUBSETS, draws=partial(drawn, k)),
                     FIGURE_2,
                 )
                 for k in SIZES

@@ -50,11 +50,11 @@ def where(lead: float) -> str:
 def _printed(find: Finder, policy: str, free: int, factor: float) -> Iterator[Measurement]:
     """Mean duels of each h', judged by their ratio to the printed number."""
     for lead, number in PRINTED[policy].items():
-        sample = find.samples.get((where(lead), policy))
-        if sample is not None:
-            share = (mean_final(sample) - exact(-free)).times(1 / number)
+        runs = find.runs.get((where(lead), policy))
+        if runs is not None:
+            share = (mean_final(runs) - exact(-free)).times(1 / number)
             duels = f"(duels + {free})" if free else "duels"
-            words = f"{duels} / {number:,}, {sample.label}"
+            words = f"{duels} / {number:,}, {runs.label}"
             yield Measurement(where(lead), words, share, between(1 / factor, factor)(share))
 
 

@@ -21,13 +21,12 @@ from functools import partial
 import jax
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor, Draw
 from jaxduel.experiments.papers.paper import (
-    Group,
+    Instances,
+    Lineup,
     Order,
     Panel,
     Paper,
-    Place,
     Size,
     Sizes,
     named_key,
@@ -41,7 +40,9 @@ from jaxduel.experiments.papers.testification.claims import (
     VERIFY,
     where,
 )
-from jaxduel.experiments.sweep_plans import Axis, FinalSetting, SweepPlan, across
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.varied import Axis, FinalSetting, VariedPicture, across
+from jaxduel.experiments.wanted import Competitor, Draw
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
@@ -72,18 +73,18 @@ def drawn(lead: float, order: Order, runs: int) -> tuple[Draw, ...]:
     return tuple(draws)
 
 
-PLACES = {
-    lead: Place(where(lead), "$K={}$, no winner", SIZES, draws=partial(drawn, lead))
+INSTANCES = {
+    lead: Instances(where(lead), "$K={}$, no winner", SIZES, draws=partial(drawn, lead))
     for lead in LEADS
 }
 
 
-def by_lead(panel: Panel, order: Order) -> SweepPlan:
+def by_lead(panel: Panel, order: Order, setting: Setting) -> VariedPicture:
     """Duels until the answer against h'."""
-    data = [data for data, _ in panel.playing(order)]
-    lines = across(COMPETITORS, LEADS[::-1], data[::-1])
-    title = f"duels until the answer, {data[-1].title}"
-    return SweepPlan(panel.name, title, Axis("$h'$", "lead"), lines, regret_scale="log")
+    wanted = panel.wanted(order, setting)
+    lines = across(LEADS[::-1], wanted[::-1])
+    title = f"duels until the answer, {wanted[-1][0].title}"
+    return VariedPicture(panel.name, title, Axis("$h'$", "lead"), lines, regret_scale="log")
 
 
 PAPER = Paper(
@@ -93,7 +94,7 @@ PAPER = Paper(
             "1",
             "duels to the answer",
             by_lead,
-            tuple(Group(place, COMPETITORS) for place in PLACES.values()),
+            tuple(Lineup(instances, COMPETITORS) for instances in INSTANCES.values()),
         ),
     ),
     setting=FinalSetting(HORIZON, "votes", time_scale="log", regret_scale="log"),

@@ -44,11 +44,11 @@ def _bounded(
     find: Finder, policy: str, suffix: str, bound: Callable[[int, float, int], float]
 ) -> Iterator[Measurement]:
     for (num_arms, p), name in ORDERED.items():
-        sample = find.samples.get((name + suffix, policy))
-        if sample is not None:
-            most = bound(num_arms, p, int(sample.checkpoints[-1]))
-            share = mean_final(sample).times(1 / most)
-            words = f"regret / bound, {sample.label}; bound {most:,.0f}"
+        runs = find.runs.get((name + suffix, policy))
+        if runs is not None:
+            most = bound(num_arms, p, int(runs.times[-1]))
+            share = mean_final(runs).times(1 / most)
+            words = f"regret / bound, {runs.label}; bound {most:,.0f}"
             yield Measurement(name + suffix, words, share, under(1.0)(share))
 
 

@@ -23,8 +23,7 @@ from functools import partial
 import numpy as np
 
 from jaxduel import problems
-from jaxduel.experiments.curves import Competitor
-from jaxduel.experiments.papers.paper import Paper, Place, Size, Sizes, regret
+from jaxduel.experiments.papers.paper import Instances, Paper, Size, Sizes, regret
 from jaxduel.experiments.papers.winner_stays.claims import (
     ARITHMETIC,
     BETA,
@@ -34,7 +33,8 @@ from jaxduel.experiments.papers.winner_stays.claims import (
     SETS,
     STRONG,
 )
-from jaxduel.experiments.plans import Setting
+from jaxduel.experiments.pictures import Setting
+from jaxduel.experiments.wanted import Competitor
 from jaxduel.problems import DuelingProblem
 
 HORIZON = 100_000
@@ -73,7 +73,7 @@ PAPER = Paper(
         *(
             regret(
                 f"1{letter}",
-                Place(name, TITLES[name], SIZES, MAKERS[name]),
+                Instances(name, TITLES[name], SIZES, MAKERS[name]),
                 (WSW, WSS, BTW, *EXISTING),
                 "weak regret",
             )
@@ -82,7 +82,7 @@ PAPER = Paper(
         *(
             regret(
                 f"2{letter}",
-                Place(strong, TITLES[name], SIZES, MAKERS[name], regret="binary strong"),
+                Instances(strong, TITLES[name], SIZES, MAKERS[name], regret="binary strong"),
                 (WSS, *EXISTING),
                 "strong regret",
             )

@@ -11,34 +11,19 @@ import numpy as np
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.experiments.engine.cells import parameters_label, text_of
-from jaxduel.experiments.sweep.reading.layout import CELL, DIMENSIONS
+from jaxduel.experiments.sweep.reading.layout import CELL, DIMENSIONS, NAMED, REGRET, measure_of
 from jaxduel.experiments.tables import short
 from jaxduel.policies import registry
-from jaxduel.stats import moments_of, t95
+from jaxduel.runs import Runs
+from jaxduel.stats import t95
 
 if TYPE_CHECKING:
     import xarray
 
 Frame: TypeAlias = Any
 """A `pandas.DataFrame`, by whose annotations any column may be a table: nothing type-checks."""
-SETTING = ["problem", "horizon", "definition"]
-"""The columns that identify a setting where regret is measured, as those of `setting_of`."""
-_MEANS = {"definition": "regret_mean", "rule": "probability"}
-"""The variable that is known where something has run, by what is measured."""
-_OF_SEEDS = {"definition": ("final_regret",), "rule": ("named", "best", "t")}
-"""The variables in which seeds are compared, by what is measured: the first has one for each."""
 _SMALL = 2**27
 """Bytes up to which the numbers of all seeds are read at once."""
-
-
-def measure_of(dataset: xarray.Dataset) -> str:
-    """The dimension of what is measured: "definition" of regret, or "rule" that names arms."""
-    return "rule" if "rule" in dataset.coords else "definition"
-
-
-def setting_of(dataset: xarray.Dataset) -> list[str]:
-    """The columns that identify a setting, in which policies are compared."""
-    return [*SETTING[:2], measure_of(dataset)]
 
 
 def choose(
@@ -68,10 +53,12 @@ def choose(
       InputError: if a name is not in the sweep, or no cell has all that is asked for.
     """
     cells, measure = cells_of(dataset), measure_of(dataset)
-    if (rules, definitions)[measure == "rule"]:
-        has = "regret, and has no rules" if rules else "no regret, and has no definitions of it"
-        raise InputError(f"the sweep measures {has}.")
-    known = {name: _labels(dataset, name) for name in ("problem", "horizon", measure)}
+    kinds = {"definition": definitions, "rule": rules}
+    asked = kinds.pop(measure.dimension)
+    for other in (REGRET, NAMED):
+        if kinds.get(other.dimension):
+            raise InputError(f"the sweep measures {other.lacks}.")
+    known = {name: _labels(dataset, name) for name in measure.setting}
     chosen = {problem for name in problems for problem in _problems(name, known["problem"])}
     for horizon in horizons:
         if horizon not in known["horizon"]:
@@ -79,21 +66,20 @@ def choose(
             raise InputError(
                 f"the sweep has no horizon {short(horizon)}: its horizons are {there}."
             )
-    what = "rule" if measure == "rule" else "definition of regret"
-    for name in (*definitions, *rules):
-        if name not in known[measure]:
-            raise unknown_name(what, name, known[measure])
+    for name in asked:
+        if name not in known[measure.dimension]:
+            raise unknown_name(measure.kind, name, known[measure.dimension])
     variants = [label for name in policies for label in find_variants(name, cells)]
     for column, kept in (
         ("problem", chosen),
         ("horizon", horizons),
-        (measure, (*definitions, *rules)),
+        (measure.dimension, asked),
         ("variant", variants),
     ):
         cells = cells[cells[column].isin(list(kept))] if kept else cells
     if cells.empty:
         raise InputError(
-            f"the sweep has no cell with that policy, problem, horizon and {what} together."
+            f"the sweep has no cell with that policy, problem, horizon and {measure.kind} together."
         )
     return cells
 
@@ -115,8 +101,8 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
 
     times = values_in(dataset, "t", (*CELL, "checkpoint"))
     measure = measure_of(dataset)
-    full = (*CELL, measure)
-    mean = values_in(dataset, _MEANS[measure], (*full, "checkpoint"))
+    full = (*CELL, measure.dimension)
+    mean = values_in(dataset, measure.mean, (*full, "checkpoint"))
     measured: Any = np.isfinite(mean).any(axis=-1)
     of_problem = measured.any(axis=(0, 2, 3))  # (problem, definition)
     of_problem |= ~of_problem.any(axis=1, keepdims=True)
@@ -133,7 +119,8 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
         columns[name] = pandas.Categorical.from_codes(at[name], labels[name])
     columns["num_arms"] = np.array(_labels(dataset, "num_arms"))[at["problem"]]
     columns["horizon"] = np.array(labels["horizon"])[at["horizon"]]
-    columns[measure] = pandas.Categorical.from_codes(at[measure], labels[measure])
+    kind = measure.dimension
+    columns[kind] = pandas.Categorical.from_codes(at[kind], labels[kind])
     columns["delay"] = 1
     for name in parameter_names(dataset):
         values = [None if value == "" else value for value in _labels(dataset, name)]
@@ -204,19 +191,18 @@ def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, n
       The n rows of a setting, and (n, S) float64: NaN for seeds that have not run.
     """
     measure = measure_of(dataset)
-    full, names = (*CELL, measure), _OF_SEEDS[measure]
+    full, names = (*CELL, measure.dimension), measure.of_seeds
     shape = tuple(dataset.sizes.get(name, 1) for name in full)
     if dataset[names[0]].nbytes <= _SMALL:
         dataset[names[0]].load()
-    for _, some in cells.groupby(setting_of(dataset), observed=True):
+    for _, some in cells.groupby(measure.setting, observed=True):
         at = dict(zip(full, np.unravel_index(some.index, shape), strict=True))
         policies, row = np.unique(at["policy"], return_inverse=True)
         parameters, column = np.unique(at["parameters"], return_inverse=True)
         place: dict[str, Any] = {name: some[0] for name, some in at.items()}
         place |= {"policy": policies, "parameters": parameters}
         part = dataset[list(names)].isel(place, missing_dims="ignore")
-        final = _are_wrong(part) if measure == "rule" else part["final_regret"]
-        yield some, _in_order(final, ("policy", "parameters", "seed"))[row, column]
+        yield some, _in_order(measure.final(part), ("policy", "parameters", "seed"))[row, column]
 
 
 def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -> Frame:
@@ -231,20 +217,20 @@ def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -
     """
     import pandas
 
-    names = ["num_seeds", "mean", "std", "sem", *(["q25", "median", "q75"] if quartiles else [])]
+    names = ["mean", "std", "sem", *(["q25", "median", "q75"] if quartiles else [])]
+    names += ["lower95", "upper95"]
     rows, index = [], []
     for some, final in by_setting(dataset, cells):
         index.extend(some.index)
-        for values in final:
+        for variant, values in zip(some["variant"], final, strict=True):
             known = values[np.isfinite(values)]
-            numbers = [np.nan] * (len(names) - 1)
+            numbers = dict.fromkeys(names, (np.nan,))
             if len(known):
-                moments = moments_of(known)
-                middle = np.quantile(known, [0.25, 0.5, 0.75]) if quartiles else []
-                numbers = [moments.mean, moments.std, moments.sem, *middle]
-            rows.append([len(known), *map(float, numbers)])
-    found = pandas.DataFrame(rows, columns=names, index=index)
-    return with_interval95(cells.drop(columns="num_seeds").loc[index].join(found))
+                end = some["horizon"].iloc[:1].to_numpy()
+                numbers = Runs(variant, variant, end, known[:, None]).statistics()
+            rows.append([len(known), *(float(numbers[name][0]) for name in names)])
+    found = pandas.DataFrame(rows, columns=["num_seeds", *names], index=index)
+    return cells.drop(columns="num_seeds").loc[index].join(found)
 
 
 def at_checkpoints(dataset: xarray.Dataset, cells: Frame, last: bool = False) -> Frame:
@@ -265,17 +251,17 @@ def values_at(
 ) -> Frame:
     """Some cells, each repeated for its checkpoints, with t and further columns; arguments as for
     `at_checkpoints`, and the variables in which the columns are."""
-    width, measure = dataset.sizes.get("checkpoint", 1), measure_of(dataset)
+    width, kind = dataset.sizes.get("checkpoint", 1), measure_of(dataset).dimension
     rows = np.asarray(cells.index)
     times = values_in(dataset, "t", (*CELL, "checkpoint")).reshape(-1, width)
-    t = times[rows // dataset.sizes.get(measure, 1)]
+    t = times[rows // dataset.sizes.get(kind, 1)]
     known = np.isfinite(t)
     if last:
         known &= np.cumsum(known, axis=1) == known.sum(axis=1, keepdims=True)
     row, at = np.nonzero(known)
     found = cells.iloc[row].assign(t=t[row, at].astype(np.int64))
     for name, variable in columns.items():
-        values = values_in(dataset, variable, (*CELL, measure, "checkpoint")).reshape(-1, width)
+        values = values_in(dataset, variable, (*CELL, kind, "checkpoint")).reshape(-1, width)
         found[name] = values[rows[row], at]
     return found
 
@@ -285,14 +271,6 @@ def with_interval95(frame: Frame) -> Frame:
     quantiles = {seeds: t95(seeds) for seeds in frame["num_seeds"].unique()}
     half = frame["num_seeds"].map(quantiles) * frame["sem"]
     return frame.assign(lower95=frame["mean"] - half, upper95=frame["mean"] + half)
-
-
-def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
-    """1 where the arm named after the last vote is none of the best, of cells of one setting."""
-    last = int(part["t"].notnull().sum("checkpoint").max()) - 1 if "checkpoint" in part.dims else 0
-    named = part["named"].isel(checkpoint=last, missing_dims="ignore")
-    best = part["best"].values[np.nan_to_num(named.values).astype(np.int64)]
-    return named.where(named.isnull(), 1.0 - best)
 
 
 def values_in(dataset: xarray.Dataset, name: str, dimensions: Sequence[str]) -> np.ndarray:

@@ -14,12 +14,10 @@ from jaxduel.experiments.sweep.reading.cells import (
     by_setting,
     choose,
     find_variants,
-    measure_of,
-    setting_of,
 )
+from jaxduel.experiments.sweep.reading.layout import NAMED, REGRET, Measure, measure_of
 from jaxduel.experiments.tables import aligned, rounded, short, with_interval
 from jaxduel.files import csv_text
-from jaxduel.stats import paired, paired_shares
 
 if TYPE_CHECKING:
     import xarray
@@ -47,9 +45,9 @@ class Comparison:
     waiting: int
 
     @property
-    def identifies(self) -> bool:
-        """True for a sweep that identifies arms."""
-        return "rule" in self.differences
+    def measure(self) -> Measure:
+        """What is compared."""
+        return measure_of(self.differences)
 
     @property
     def tightness(self) -> float:
@@ -64,14 +62,14 @@ class Comparison:
 
     def lines(self) -> list[str]:
         """The table and its summary as text."""
-        some, measure = self.differences, self._measure
-        named = [measure] * (some[measure].nunique() > 1)
+        some, kind = self.differences, self.measure.dimension
+        named = [kind] * (some[kind].nunique() > 1)
         named += ["parameters"] * any(some["parameters"])
-        header = ["problem", "votes" if self.identifies else "T", *named, "seeds", self.a, self.b]
+        header = ["problem", self.measure.clock, *named, "seeds", self.a, self.b]
         header += ["difference", "verdict", "tighter"]
         rows = []
         for one in some.to_dict("records"):
-            numbers = _shares(one) if self.identifies else _regrets(one)
+            numbers = _TEXTS[self.measure](one)
             tighter = f"{one['tightness']:.3g}" if np.isfinite(one["tightness"]) else "-"
             row = [one["problem"], short(one["horizon"]), *(one[name] for name in named)]
             rows.append([*row, str(one["seeds"]), *numbers, one["verdict"], tighter])
@@ -79,14 +77,14 @@ class Comparison:
 
     def summary(self) -> list[str]:
         """Numbers of settings in which either is better, and the meaning of the table's columns."""
-        count, measures = len(self.differences), self.differences[self._measure].unique()
-        what = "wrong arm named" if self.identifies else "regret at T"
+        count, measures = len(self.differences), self.differences[self.measure.dimension].unique()
         of = f" ({measures[0]})" if len(measures) == 1 else ""
         lines = [
-            f"{self.a} against {self.b}, {what}{of}: better in {self.count('better')}, worse "
-            f"in {self.count('worse')}, undecided in {self.count('undecided')} of {count} settings."
+            f"{self.a} against {self.b}, {self.measure.words}{of}: better in "
+            f"{self.count('better')}, worse in {self.count('worse')}, undecided in "
+            f"{self.count('undecided')} of {count} settings."
         ]
-        if count and self.identifies:
+        if count and self.measure is NAMED:
             lines.append(
                 f"{self.a}, {self.b}: share of seeds for which none of the best arms is named "
                 "after the last vote."
@@ -111,10 +109,6 @@ class Comparison:
         rows = ([self.a, self.b, *row] for row in self.differences.itertuples(index=False))
         return csv_text(["a", "b", *self.differences], rows)
 
-    @property
-    def _measure(self) -> str:
-        return "rule" if self.identifies else "definition"
-
 
 def _regrets(one: dict[str, Any]) -> list[str]:
     """Means of a row and their difference, as text."""
@@ -129,6 +123,9 @@ def _shares(one: dict[str, Any]) -> list[str]:
         f"{one[name]:.3f}" for name in ("mean_a", "mean_b", "difference", "lower95", "upper95")
     )
     return [a, b, f"{apart} [{lower}, {upper}]"]
+
+
+_TEXTS = {REGRET: _regrets, NAMED: _shares}
 
 
 def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Comparison:
@@ -148,18 +145,18 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
     """
     import pandas
 
-    settings, shares = setting_of(dataset), measure_of(dataset) == "rule"
+    measure = measure_of(dataset)
     cells = choose(dataset, **chosen)
     matches = _matches(a, b, cells)
     rows, waiting = [], 0
     involved = cells[cells["variant"].isin([variant for match in matches for variant in match])]
     for some, final in by_setting(dataset, involved):
         of_seeds = dict(zip(some["variant"], final, strict=True))
-        setting = some[settings].iloc[0].to_dict()
+        setting = some[measure.setting].iloc[0].to_dict()
         for (one, other), label in matches.items():
             if one not in of_seeds or other not in of_seeds:
                 continue
-            found = (paired_shares if shares else paired)(of_seeds[one], of_seeds[other])
+            found = measure.paired(of_seeds[one], of_seeds[other])
             if found is None:
                 waiting += 1
                 continue
@@ -168,7 +165,9 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
     if not rows and not waiting:
         raise InputError(f"the sweep has '{a}' and '{b}' in no setting together.")
     labels = next(iter(matches)) if len(matches) == 1 else (a, b)
-    return Comparison(*labels, pandas.DataFrame(rows, columns=[*settings, *_COLUMNS]), waiting)
+    return Comparison(
+        *labels, pandas.DataFrame(rows, columns=[*measure.setting, *_COLUMNS]), waiting
+    )
 
 
 def _matches(a: str, b: str, cells: Frame) -> dict[tuple[str, str], str]:

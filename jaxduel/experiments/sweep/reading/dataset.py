@@ -18,7 +18,8 @@ from jaxduel.experiments.engine.manifest import CellRecord, GroupRecord, Manifes
 from jaxduel.experiments.sweep.reading.layout import (
     CELL,
     DIMENSIONS,
-    LAZY,
+    NAMED,
+    REGRET,
     StoredBlock,
     StoredGroup,
     Tallied,
@@ -112,7 +113,7 @@ def open_sweep(
 
     folder = as_path(folder, "open_sweep")
     manifest = read_manifest(folder)
-    measure = "rule" if manifest.grid.get("identify") else "definition"
+    measure = NAMED if manifest.grid.get("identify") else REGRET
     cells = sorted((c for group in manifest.groups for c in group.cells), key=lambda c: c.index)
     labels = _labels(cells, manifest)
     blocks = _read_blocks(folder / block_folder.FOLDER, manifest)
@@ -124,15 +125,15 @@ def open_sweep(
         "checkpoint": max(len(cell.checkpoints) for cell in cells),
         **dict.fromkeys(("arm", "left", "right"), max(cell.num_arms for cell in cells)),
     }
-    sizes[measure] = sizes.pop("definition")
+    sizes[measure.dimension] = sizes.pop("definition")
     variables: dict[str, Any] = _statistics(groups, sizes)
     held = {name for group in groups for block in group.blocks for name in block.names}
-    for name in LAZY[measure]:
+    for name in measure.lazy:
         if name in held or name not in _RARE:
             variables[name] = lazily(LazyVariable(name, sizes, groups))
     variables = {name: variables[name] for name in variables if name not in drop_variables}
     coordinates = _coordinates(cells, labels)
-    coordinates[measure] = coordinates.pop("definition")
+    coordinates[measure.dimension] = coordinates.pop("definition")
     for name in ("checkpoint", "seed", "arm", "left", "right"):
         if any(name in DIMENSIONS[variable] for variable in variables):
             coordinates[name] = pandas.RangeIndex(sizes[name])

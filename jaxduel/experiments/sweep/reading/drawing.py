@@ -11,6 +11,7 @@ import numpy as np
 from jaxduel.experiments.engine.groups import BATCHES
 from jaxduel.experiments.sweep.reading.cells import Frame
 from jaxduel.experiments.sweep.reading.found_table import DRAWN_TARGET
+from jaxduel.experiments.sweep.reading.layout import NAMED, measure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,21 +25,20 @@ _LOG_FROM = 8.0
 _WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$"}
 
 
-def draw_curves(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
-    """Draws a set of axes for each facet, by name its title, with curves over an axis."""
-    from jaxduel.plotting import Missing, SweepCurve, SweepPanel, spread_words
-    from jaxduel.plotting.facets import facet_figure
+def draw_lines(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
+    """Draws a set of axes for each facet, by name its title, with lines over an axis."""
+    from jaxduel.plotting import Line, LinePanel, Missing, facet_figure, spread_words
 
     ends = np.array([points["x"].min(), points["x"].max()])
     log = x == "t" or (ends[0] > 0 and ends[1] >= _LOG_FROM * ends[0])
-    drawn: list[SweepPanel | Missing] = []
+    drawn: list[LinePanel | Missing] = []
     for name, title in titles.items():
         some = points[points["facet"] == name]
         if not np.isfinite(some["mean"]).any():
             why = _NOT_YET if some.empty else f"P = {DRAWN_TARGET:g} is not reached"
             drawn.append(Missing(title, why))
             continue
-        curves = []
+        lines = []
         for _, line in some.groupby("line", sort=False):
             level = bool(line["x"].isna().all())
             mean, lower, upper, *runs = (
@@ -46,8 +46,8 @@ def draw_curves(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
                 for name in ("mean", "lower95", "upper95", *(n for n in RUNS if n in line))
             )
             few = bool(runs) and line["num_seeds"].between(2, len(RUNS)).all()
-            curves.append(
-                SweepCurve(
+            lines.append(
+                Line(
                     name=line["policy"].iloc[0],
                     label=line["label"].iloc[0],
                     at=ends if level else line["x"].values,
@@ -56,20 +56,19 @@ def draw_curves(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
                     upper95=upper,
                     level=level,
                     dense=x == "t",
-                    runs=np.array([r for r in runs if np.isfinite(r).any()]) if few else None,
+                    seeds=np.array([r for r in runs if np.isfinite(r).any()]) if few else None,
                 )
             )
-        facet = SweepPanel(
-            curves=curves,
+        facet = LinePanel(
+            lines=lines,
             title=title,
             across=_axis_label(x, some),
             up=some["up"].iloc[0] if "up" in some else _regret_label(some, x),
             across_scale="log" if log else "linear",
         )
         drawn.append(facet)
-    curves = [one for facet in drawn if isinstance(facet, SweepPanel) for one in facet.curves]
-    of = "" if "rule" in points else " of the mean"
-    return facet_figure(drawn, _heading(points, spread_words(curves, of)))
+    lines = [one for facet in drawn if isinstance(facet, LinePanel) for one in facet.lines]
+    return facet_figure(drawn, _heading(points, spread_words(lines, measure_of(points).of)))
 
 
 def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Figure:
@@ -120,26 +119,26 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
 
 def draw_votes(points: Frame, titles: Mapping[str, str]) -> Figure:
     """Draws a set of axes for each facet, by name its title, with the probability against votes."""
-    from jaxduel.plotting import Missing, spread_words
-    from jaxduel.plotting.identification import Curve, VotesPanel, votes_figure
+    from jaxduel.plotting import Missing, draw, spread_words, votes_line, votes_panel
 
-    curves = {
+    lines = {
         name: [
-            Curve(
+            votes_line(
+                line["policy"].iloc[0],
                 line["label"].iloc[0],
-                *(line[name].to_numpy() for name in ("t", "mean", "lower95", "upper95")),
-                name=line["policy"].iloc[0],
-                rule=line["rule"].iloc[0],
+                line["t"].to_numpy(),
+                [line[end].to_numpy() for end in ("mean", "lower95", "upper95")],
+                line["rule"].iloc[0],
             )
             for _, line in points[points["facet"] == name].groupby("line", sort=False)
         ]
         for name in titles
     }
-    every = (curve for some in curves.values() for curve in some)
-    about = _heading(points, spread_words(every, of=""))
-    return votes_figure([
-        VotesPanel(some, titles[name], about=about) if some else Missing(titles[name], _NOT_YET)
-        for name, some in curves.items()
+    every = (line for some in lines.values() for line in some)
+    about = _heading(points, spread_words(every, NAMED.of))
+    return draw([
+        votes_panel(some, titles[name], about=about) if some else Missing(titles[name], _NOT_YET)
+        for name, some in lines.items()
     ])  # fmt: skip
 
 
@@ -148,8 +147,8 @@ def _axis_label(axis: str, points: Frame) -> str:
 
     if axis == "t":
         return f"{steps_words(points['definition'].iloc[0])} $t$"
-    if axis == "horizon" and "rule" in points:
-        return "votes"
+    if axis == "horizon" and measure_of(points) is NAMED:
+        return NAMED.clock
     name = axis.removeprefix("parameter_")
     return _WORDS.get(axis, SYMBOLS.get(name, name))
 

@@ -19,10 +19,9 @@ from jaxduel.experiments.sweep.reading.cells import (
     Frame,
     at_checkpoints,
     choose,
-    measure_of,
     parameter_names,
 )
-from jaxduel.experiments.sweep.reading.drawing import RUNS, draw_curves, draw_maps, draw_votes
+from jaxduel.experiments.sweep.reading.drawing import RUNS, draw_lines, draw_maps, draw_votes
 from jaxduel.experiments.sweep.reading.found_table import found_points
 from jaxduel.experiments.sweep.reading.labels import (
     family_of,
@@ -31,7 +30,7 @@ from jaxduel.experiments.sweep.reading.labels import (
     ranks_of,
     require_few,
 )
-from jaxduel.experiments.sweep.reading.layout import CELL
+from jaxduel.experiments.sweep.reading.layout import CELL, NAMED, REGRET, measure_of
 from jaxduel.files import csv_text
 
 if TYPE_CHECKING:
@@ -93,9 +92,9 @@ class SweepFigure:
         """The figure."""
         if self.y is not None:
             return draw_maps(self.points, self.x, self.y, self.left_out)
-        if self.x == "t" and "rule" in self.points:
+        if self.x == "t" and measure_of(self.points) is NAMED:
             return draw_votes(self.points, self.titles)
-        return draw_curves(self.points, self.titles, self.x)
+        return draw_lines(self.points, self.titles, self.x)
 
     def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
         """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
@@ -106,7 +105,7 @@ def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[S
     """The figure of `sweep_figure`; where arms are identified and x is "t" also those of the votes
     needed against each parameter that is varied, as far as the best arm is named often enough."""
     figures = [sweep_figure(dataset, x=x, **asked)]
-    if x != "t" or measure_of(dataset) == "definition":
+    if x != "t" or measure_of(dataset) is REGRET:
         return figures
     cells = figures[0].points
     for name in parameter_names(dataset):
@@ -153,7 +152,7 @@ def sweep_figure(
       InputError: if a name is not in the sweep or cannot be drawn so, nothing has run yet, or
         there would be too much in one figure.
     """
-    if kind == "heatmap" and measure_of(dataset) == "rule":
+    if kind == "heatmap" and measure_of(dataset) is NAMED:
         raise InputError("a heat map is of regret, and the sweep has none: it identifies arms.")
     cells = choose(dataset, **chosen)
     if not (cells["num_seeds"] > 0).any():
@@ -185,14 +184,10 @@ def sweep_figure(
     lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
     titles = dict(zip(lines["facet"], lines["title"], strict=True))
     lines = lines[lines["num_seeds"] > 0]
-    if identifies := "rule" in cells:
-        points = found_points(dataset, lines, x)
-    else:
-        points = _with_runs(dataset, at_checkpoints(dataset, lines, last=x != "t"))
+    measure = measure_of(cells)
+    points = _POINTS[measure](dataset, lines, x)
     points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
-    stem = f"curves-{x}" if y is None else f"heatmap-{x}-{y}"
-    if identifies:
-        stem = "named-votes" if x == "t" else f"needed-{x}"
+    stem = _STEMS[measure][x != "t"].format(x) if y is None else f"heatmap-{x}-{y}"
     name = named_after(
         stem + (f"-by-{by}" if by else ""),
         problem=chosen.get("problems", ()),
@@ -204,12 +199,22 @@ def sweep_figure(
     return SweepFigure(name, x, y, points, titles, [policies.label(one) for one in left_out])
 
 
+def _regret_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
+    """Regret at all checkpoints, or for another axis than "t" at the last."""
+    return _with_runs(dataset, at_checkpoints(dataset, lines, last=x != "t"))
+
+
+_POINTS = {REGRET: _regret_points, NAMED: found_points}
+_STEMS = {REGRET: ("curves-{}", "curves-{}"), NAMED: ("named-votes", "needed-{}")}
+"""Names of files: against t, and against another axis."""
+
+
 def _with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
     """Points of `at_checkpoints` with each seed's regret in `RUNS`, where a cell has fewer than
     five: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
     values = np.full((len(points), len(RUNS)), np.nan)
     few = points["num_seeds"].between(2, len(RUNS)).to_numpy()
-    full = (*CELL, "definition")
+    full = (*CELL, REGRET.dimension)
     shape = tuple(dataset.sizes.get(name, 1) for name in full)
     for index in np.unique(points.index[few]):
         rows = np.flatnonzero(few & (points.index == index))
@@ -245,7 +250,7 @@ def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Fr
     """The cells with the facet, curve and line that each belongs to, in the order of the curves."""
     import pandas
 
-    parts, axes, how = [], {x, "rule"} if x == "t" else {x}, {}
+    parts, axes, how = [], {x, NAMED.dimension} if x == "t" else {x}, {}
     if x == "t" and facet != "horizon":
         cells, how = _each_once(cells, names, facet)
     for some in labelled(cells, names, axes, facet, **how):
@@ -271,7 +276,7 @@ def _each_once(
     and options of `labelled`. Other policies have a curve for each horizon, in the same axes unless
     they are too many: then all cells stay, and horizons have axes of their own."""
     same = lasting(cells)
-    own = ["policy", "parameters", "problem", *(c for c in ("definition", "rule") if c in cells)]
+    own = ["policy", "parameters", "problem", measure_of(cells).dimension]
     rank = cells["horizon"] + 10**12 * (cells["num_seeds"] > 0)
     longest = rank == rank.groupby([cells[c] for c in own], observed=True).transform("max")
     once = cells[longest | ~cells["policy"].isin(same)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.reading.cells import Frame, choose, values_at, values_in
-from jaxduel.experiments.sweep.reading.layout import CELL, MEANS
+from jaxduel.experiments.sweep.reading.layout import CELL, MEANS, NAMED
 from jaxduel.experiments.tables import aligned, short
 from jaxduel.files import csv_text
 from jaxduel.policies.checks import require_probability
@@ -39,7 +39,7 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
     for name in _OF_CELLS[:2]:
         if name in dataset:
             values = values_in(dataset, name, CELL).ravel()
-            frame[name] = values[np.asarray(frame.index) // dataset.sizes.get("rule", 1)]
+            frame[name] = values[np.asarray(frame.index) // dataset.sizes.get(NAMED.dimension, 1)]
     columns += [name for name in _OF_CELLS if name in frame]
     frame = frame[[*first, *columns]].reset_index(drop=True)
     labels = dict.fromkeys(("policy", "parameters", "problem", "rule"), str)

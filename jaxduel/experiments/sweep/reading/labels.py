@@ -11,6 +11,7 @@ import numpy as np
 from jaxduel import policies
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.reading.cells import Frame
+from jaxduel.experiments.sweep.reading.layout import NAMED, measure_of
 from jaxduel.experiments.tables import short
 
 MOST_FACETS = 48
@@ -58,7 +59,7 @@ def labelled(
     if not {"problem", "family"} & used:
         found = [(some, axis) for some in groups for axis in _problem_axis(some, used)]
         others |= {axis for some, axis in found if _varies(some, axis)}
-    others |= {"rule"} if "rule" in cells and _varies(cells, "rule") else set()
+    others |= {"rule"} if measure_of(cells) is NAMED and _varies(cells, "rule") else set()
     beside = [name for name in ("problem", "family", "horizon", "rule") if name in others - used]
     free = [name for name in names if name not in used and "parameters" not in used]
     varied = [name for name in free if cells[name].nunique() > 1]
@@ -67,7 +68,7 @@ def labelled(
         for policy, own in cells.groupby("policy", observed=True)
     }
 
-    clock = "votes" if "rule" in cells else "T"
+    clock = measure_of(cells).clock
     words, in_titles = partial(_in_words, clock=clock), partial(_shown, clock=clock)
 
     def besides(cell: dict[str, Any]) -> list[str]:

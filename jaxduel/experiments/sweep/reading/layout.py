@@ -1,17 +1,22 @@
-"""The layout of a sweep's data set: its dimensions, the stored blocks behind it, and sums over
-seeds in those of a sweep that identifies arms."""
+"""The layout of a sweep's data set: its dimensions, what it measures, the stored blocks behind it,
+and sums over seeds in those of a sweep that identifies arms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jaxduel.experiments.engine.blocks import Block
 from jaxduel.policies.base import NO_WINNER, UNDECIDED
-from jaxduel.stats import Moments
+from jaxduel.stats import Moments, Paired, paired, paired_shares
+
+if TYPE_CHECKING:
+    import xarray
 
 MEANS = ("probability", "simple_regret", "tau")
 """Variables that all such sweeps have."""
@@ -41,12 +46,90 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "stopped": (*CELL, "seed"),
 }
 """The dimensions of every variable."""
-LAZY = {
-    "definition": ("final_regret", "plays_mean", "regret", "pairs_mean"),
-    "rule": ("named", "cast", "stopped"),
-}
-"""Variables that are read from blocks when they are used, where regret is measured and where arms
-are identified."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that a sweep measures of its cells.
+
+    Attributes:
+      dimension: its kinds, as a dimension: "definition" of regret, or "rule" that names arms.
+      kind: one of these in words.
+      clock: the end of a cell in words: "T", or "votes".
+      words: the number at the end of a cell, in words.
+      lacks: that a sweep measures another one, in words.
+      of: the number whose interval is drawn, behind "95 %".
+      mean: the variable that is known wherever something has run.
+      of_seeds: variables by which seeds are compared: the first has a number for each.
+      tabled: variables that tables need.
+      lazy: variables that are read from blocks when they are used.
+      final: of some cells with `of_seeds`, the number of each seed at the end, the smaller the
+        better.
+      paired: compares such numbers of two policies.
+    """
+
+    dimension: str
+    kind: str
+    clock: str
+    words: str
+    lacks: str
+    of: str
+    mean: str
+    of_seeds: tuple[str, ...]
+    tabled: tuple[str, ...]
+    lazy: tuple[str, ...]
+    final: Callable[[xarray.Dataset], xarray.DataArray]
+    paired: Callable[[np.ndarray, np.ndarray], Paired | None]
+
+    @property
+    def setting(self) -> list[str]:
+        """The columns that identify a setting, in which policies are compared."""
+        return ["problem", "horizon", self.dimension]
+
+
+def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
+    """1 where the arm named after the last vote is none of the best, of cells of one setting."""
+    last = int(part["t"].notnull().sum("checkpoint").max()) - 1 if "checkpoint" in part.dims else 0
+    named = part["named"].isel(checkpoint=last, missing_dims="ignore")
+    best = part["best"].values[np.nan_to_num(named.values).astype(np.int64)]
+    return named.where(named.isnull(), 1.0 - best)
+
+
+REGRET = Measure(
+    dimension="definition",
+    kind="definition of regret",
+    clock="T",
+    words="regret at T",
+    lacks="no regret, and has no definitions of it",
+    of=" of the mean",
+    mean="regret_mean",
+    of_seeds=("final_regret",),
+    tabled=("final_regret", "regret_mean", "regret_std", "regret_sem"),
+    lazy=("final_regret", "plays_mean", "regret", "pairs_mean"),
+    final=itemgetter("final_regret"),
+    paired=paired,
+)
+"""Regret, by definitions."""
+NAMED = Measure(
+    dimension="rule",
+    kind="rule",
+    clock="votes",
+    words="wrong arm named",
+    lacks="regret, and has no rules",
+    of="",
+    mean="probability",
+    of_seeds=("named", "best", "t"),
+    tabled=("probability", "simple_regret", "tau"),
+    lazy=("named", "cast", "stopped"),
+    final=_are_wrong,
+    paired=paired_shares,
+)
+"""How often rules name the best arm."""
+
+
+def measure_of(table: Any) -> Measure:
+    """What a data set, or a table of its cells, has numbers of."""
+    return NAMED if NAMED.dimension in table else REGRET
 
 
 class Tallied(NamedTuple):

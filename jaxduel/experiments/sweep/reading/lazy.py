@@ -17,9 +17,11 @@ from jaxduel.experiments.engine.blocks import OPTIONAL
 from jaxduel.experiments.sweep.reading.layout import (
     CELL,
     DIMENSIONS,
-    LAZY,
+    NAMED,
+    REGRET,
     StoredBlock,
     StoredGroup,
+    measure_of,
 )
 from jaxduel.stats import Moments, merge
 
@@ -93,10 +95,10 @@ class SweepDataset(xarray.Dataset):
           >>> bool((needed["lower95"] <= needed["upper95"]).all())
           True
         """
-        from jaxduel.experiments.sweep.reading.cells import cells_of, measure_of
+        from jaxduel.experiments.sweep.reading.cells import cells_of
         from jaxduel.experiments.sweep.reading.found_table import needed_frame
 
-        if measure_of(self) != "rule":
+        if measure_of(self) is not NAMED:
             raise InputError("votes_needed: the sweep measures regret, and names no arms.")
         cells = needed_frame(self, cells_of(self), target).drop(columns="variant")
         last = ["num_seeds", "needed", "lower95", "upper95"]
@@ -114,7 +116,7 @@ class LazyVariable(BackendArray):
     """A variable with a value per seed, or a mean over seeds, in the files of blocks.
 
     Args:
-      name: one of those in `LAZY`.
+      name: one of those that some `Measure` has as `lazy`.
       sizes: the length of each dimension.
       groups: the cells, with their blocks.
     """
@@ -172,7 +174,7 @@ class LazyVariable(BackendArray):
         dimensions = DIMENSIONS[self.name][len(CELL) :]
         sources, targets = [cells], []
         for name, index, size in zip(dimensions, asked, stored.shape[1:], strict=True):
-            if name in LAZY:
+            if name in (REGRET.dimension, NAMED.dimension):
                 both = np.intersect1d(index, group.measures, return_indices=True)
                 _, target, source = both
             else:

@@ -11,18 +11,16 @@ import numpy as np
 from jaxduel.display import counted, range_text
 from jaxduel.errors import InputError
 from jaxduel.experiments.sweep.reading.cells import (
-    SETTING,
     Frame,
     at_checkpoints,
     at_horizon,
     by_setting,
     cells_of,
     choose,
-    measure_of,
     parameter_names,
 )
 from jaxduel.experiments.sweep.reading.found_table import found_csv, found_frame, found_lines
-from jaxduel.experiments.sweep.reading.layout import CELL
+from jaxduel.experiments.sweep.reading.layout import CELL, NAMED, REGRET, measure_of
 from jaxduel.experiments.tables import aligned, short, with_interval
 from jaxduel.files import csv_text
 from jaxduel.stats import paired, t95
@@ -38,11 +36,6 @@ Columns = Literal["auto", "all", "best"]
 """A column for each combination of parameters, or one per policy with the best of each row; "auto":
 the latter if all do not fit."""
 
-_TABLED = {
-    "definition": ("final_regret", "regret_mean", "regret_std", "regret_sem"),
-    "rule": ("probability", "simple_regret", "tau"),
-}
-"""The variables that tables need, by what is measured."""
 _GAP = 2
 _CSV = ["problem", "num_arms", "horizon", "definition", "policy", "parameters"]
 _CSV += ["num_seeds", "mean", "sem", "lower95", "upper95", "mark"]
@@ -56,12 +49,15 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
       final: whether there are only rows at the horizon.
     """
     measure = measure_of(dataset)
-    for name in (*CELL, measure, "num_arms", "t", "num_seeds", *_TABLED[measure]):
+    for name in (*CELL, measure.dimension, "num_arms", "t", "num_seeds", *measure.tabled):
         if name not in dataset:
             raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
     cells: Frame = cells_of(dataset) if chosen is None else chosen
-    if measure == "rule":
-        return found_frame(dataset, cells, final=final)
+    return _FRAMES[measure](dataset, cells, final=final)
+
+
+def _regret_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool) -> Frame:
+    """The table where regret is measured."""
     statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
     last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
     if not final and (last["num_seeds"] != cells["num_seeds"]).any():
@@ -83,6 +79,9 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
     return frame.astype({**labels, "delay": np.int64})
 
 
+_FRAMES = {REGRET: _regret_frame, NAMED: found_frame}
+
+
 def show_lines(
     dataset: xarray.Dataset, *, columns: Columns = "auto", width: int = 100, **chosen: Any
 ) -> list[str]:
@@ -102,16 +101,18 @@ def show_lines(
     Raises:
       InputError: if a name is not in the sweep.
     """
-    if measure_of(dataset) == "rule":
-        return [progress_line(dataset), "", *found_lines(dataset, **chosen)]
-    text = _Text(marked(dataset, choose(dataset, **chosen)), parameter_names(dataset))
-    return [progress_line(dataset), "", *text.lines(columns, width)]
+    if measure_of(dataset) is NAMED:
+        lines = found_lines(dataset, **chosen)
+    else:
+        text = _Text(marked(dataset, choose(dataset, **chosen)), parameter_names(dataset))
+        lines = text.lines(columns, width)
+    return [progress_line(dataset), "", *lines]
 
 
 def show_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
     """The numbers of `show_lines` as CSV: one line per cell of the grid and definition, floats to
     the last bit; nan for cells that have not run."""
-    if measure_of(dataset) == "rule":
+    if measure_of(dataset) is NAMED:
         return found_csv(dataset, **chosen)
     frame = marked(dataset, choose(dataset, **chosen))[_CSV].rename(columns={"num_seeds": "seeds"})
     return csv_text(list(frame), frame.itertuples(index=False))
@@ -162,7 +163,7 @@ class _Text:
                 *(numbers[name] for name in ("num_seeds", "mean", "sem", "mark")), strict=True
             )
         ]
-        row = numbers.groupby(SETTING, observed=True).ngroup()
+        row = numbers.groupby(REGRET.setting, observed=True).ngroup()
         self.numbers = numbers.assign(entry=entries, row=row)
         own = numbers.groupby("policy", observed=True)[list(parameters)].nunique(dropna=False)
         self.varied = {
@@ -241,7 +242,9 @@ class _Text:
         differ = self._same_seeds is None
         head = ["problem", "K", "T", *["definition"] * definitions, *["seeds"] * differ]
         rows = []
-        for (problem, horizon, definition), some in self.numbers.groupby(SETTING, observed=True):
+        for (problem, horizon, definition), some in self.numbers.groupby(
+            REGRET.setting, observed=True
+        ):
             counts = sorted(some["num_seeds"].unique())
             seeds = "-".join(map(str, dict.fromkeys([counts[0], counts[-1]])))
             row = [problem, str(some["num_arms"].iloc[0]), short(horizon)]

@@ -7,7 +7,7 @@ import pytest
 
 from jaxduel.experiments.engine.store import Store
 from jaxduel.experiments.sweep.reading.dataset import open_sweep
-from jaxduel.experiments.sweep.reading.layout import LAZY
+from jaxduel.experiments.sweep.reading.layout import REGRET
 from jaxduel.experiments.sweep.reading.lazy import LazyVariable
 from tests.experiments.engine import stored
 
@@ -57,7 +57,7 @@ def test_a_store_larger_than_any_memory_opens(tmp_path, reads):
     assert sum(reads) < 10_000
 
 
-@pytest.mark.parametrize("name", LAZY["definition"])
+@pytest.mark.parametrize("name", REGRET.lazy)
 def test_a_part_is_that_part_of_the_whole(filled, name):
     whole = open_sweep(filled.folder)[name].load()
     rng = np.random.default_rng(len(name))

@@ -13,27 +13,27 @@ import pytest
 
 import jaxduel as jd
 from jaxduel import plotting
-from jaxduel.experiments import reproduction, stored_curves
-from jaxduel.experiments.curves import Competitor, Curve, DataSet, Draw, PlannedCurves
+from jaxduel.experiments import reproduction, stored_runs
 from jaxduel.experiments.engine import executor, identity
 from jaxduel.experiments.engine.identity import environment
 from jaxduel.experiments.output import OutputFolder
-from jaxduel.experiments.plans import MissingPlan, PanelPlan, Setting
-from jaxduel.experiments.samples import Sample
-from jaxduel.experiments.stored_curves import StoredCurves
+from jaxduel.experiments.pictures import MissingPanel, RegretPicture, Setting
+from jaxduel.experiments.stored_runs import Planned, StoredRuns
+from jaxduel.experiments.wanted import Competitor, Draw, Wanted
+from jaxduel.runs import Runs
 from jaxduel.simulation.identity import versions
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 DRAW = Draw(jd.problems.load("arxiv"), jax.random.key(1), 6)
-DATA = DataSet("arxiv", "ArXiv", (DRAW,))
 RMED1 = Competitor("rmed1", "RMED1", "rmed1", {"scale": 0.3})
 RUCB = Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51})
-CURVE = Curve(DATA, RMED1, 200, np.array([10, 200]), "copeland")
-FIELDS = ("checkpoints", "regret", "groups", "batches", "selves")
+TIMES = np.array([10, 200])
+WANTED = Wanted("arxiv", "ArXiv", (DRAW,), RMED1, 200, TIMES, "copeland")
+FIELDS = ("times", "regret", "groups", "batches", "selves")
 
 
-def assert_same(one: Sample, other: Sample) -> None:
+def assert_same(one: Runs, other: Runs) -> None:
     assert (one.name, one.label, one.separate) == (other.name, other.label, other.separate)
     for name in FIELDS:
         first, second = getattr(one, name), getattr(other, name)
@@ -43,13 +43,13 @@ def assert_same(one: Sample, other: Sample) -> None:
             np.testing.assert_array_equal(first, second)
 
 
-def completed(folder, *curves: Curve) -> dict[tuple[str, str], Sample]:
-    runs = StoredCurves(folder, curves)
-    with runs.progress(False) as shown, closing(runs.missing(shown)) as found:
-        return runs.stored() | dict(found)
+def completed(folder, *wanted: Wanted) -> dict[tuple[str, str], Runs]:
+    store = StoredRuns(folder, wanted)
+    with store.progress(False) as shown, closing(store.missing(shown)) as found:
+        return store.stored() | dict(found)
 
 
-def _changed() -> dict[str, Curve]:
+def _changed() -> dict[str, Wanted]:
     other_key = replace(DRAW, key=jax.random.key(2))
     other_kind = replace(DRAW, key=jax.random.key(1, impl="philox4x32"))
     easier = replace(DRAW, problem=jd.problems.arithmetic(5))
@@ -64,34 +64,30 @@ def _changed() -> dict[str, Curve]:
         "separate": replace(RMED1, per_horizon=True),
     }
     return {
-        **{name: replace(CURVE, data=replace(DATA, draws=(draw,))) for name, draw in draws.items()},
-        **{name: replace(CURVE, competitor=entry) for name, entry in entries.items()},
-        "instances": replace(CURVE, data=replace(DATA, draws=(DRAW, other_key))),
-        "horizon": replace(CURVE, horizon=201, checkpoints=np.array([10, 201])),
-        "times": replace(CURVE, checkpoints=np.array([11, 200])),
-        "regret": replace(CURVE, regret="average"),
+        **{name: replace(WANTED, draws=(draw,)) for name, draw in draws.items()},
+        **{name: replace(WANTED, competitor=entry) for name, entry in entries.items()},
+        "instances": replace(WANTED, draws=(DRAW, other_key)),
+        "horizon": replace(WANTED, horizon=201, checkpoints=np.array([10, 201])),
+        "times": replace(WANTED, checkpoints=np.array([11, 200])),
+        "regret": replace(WANTED, regret="average"),
     }
 
 
 @pytest.mark.parametrize("what", _changed())
 def test_runs_of_something_else_have_other_keys(what):
-    mine, other = (
-        {task for task in plan.tasks(curve)}
-        for curve in (CURVE, _changed()[what])
-        for plan in [PlannedCurves([curve], "cpu")]
-    )
+    mine, other = (Planned([wanted], "cpu").tasks(wanted) for wanted in (WANTED, _changed()[what]))
     assert mine.isdisjoint(other)
 
 
 @pytest.mark.thorough
 def test_runs_of_other_requests_are_neither_taken_nor_lost(tmp_path):
-    (first,) = completed(tmp_path, CURVE).values()
+    (first,) = completed(tmp_path, WANTED).values()
     more = _changed()["runs"]
-    assert not StoredCurves(tmp_path, [more]).stored()
+    assert not StoredRuns(tmp_path, [more]).stored()
     (other,) = completed(tmp_path, more).values()
     assert other.num_runs == 7
-    assert_same(StoredCurves(tmp_path, [CURVE]).stored()[CURVE.key], first)
-    both = {"rmed1": CURVE, "rucb": replace(CURVE, competitor=RUCB)}
+    assert_same(StoredRuns(tmp_path, [WANTED]).stored()[WANTED.key], first)
+    both = {"rmed1": WANTED, "rucb": replace(WANTED, competitor=RUCB)}
     completed(tmp_path, both["rucb"])
     (store,) = tmp_path.iterdir()
     data = jd.open_sweep(store)
@@ -101,10 +97,10 @@ def test_runs_of_other_requests_are_neither_taken_nor_lost(tmp_path):
 
 
 def test_runs_of_other_code_versions_or_machines_are_not_taken(tmp_path, monkeypatch):
-    completed(tmp_path, CURVE)
+    completed(tmp_path, WANTED)
 
     def is_there():
-        return bool(StoredCurves(tmp_path, [CURVE]).stored())
+        return bool(StoredRuns(tmp_path, [WANTED]).stored())
 
     changes = {
         "code_digest": lambda *files: "0" * 16,
@@ -129,21 +125,21 @@ def test_runs_of_other_code_versions_or_machines_are_not_taken(tmp_path, monkeyp
 
 
 def test_a_damaged_block_is_simulated_again(tmp_path):
-    (first,) = completed(tmp_path, CURVE).values()
+    (first,) = completed(tmp_path, WANTED).values()
     (block,) = tmp_path.glob("*/blocks/*.nc")
     content = bytearray(block.read_bytes())
     content[len(content) // 2] ^= 1
     block.write_bytes(content)
     with pytest.warns(UserWarning, match="is run again: its checksum does not hold"):
-        runs = StoredCurves(tmp_path, [CURVE])
+        runs = StoredRuns(tmp_path, [WANTED])
     assert not runs.stored()
-    assert_same(completed(tmp_path, CURVE)[CURVE.key], first)
+    assert_same(completed(tmp_path, WANTED)[WANTED.key], first)
 
 
 def test_a_folder_that_cannot_be_made_is_found_before_anything_is_simulated(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored_curves, "run_tasks", None)
+    monkeypatch.setattr(stored_runs, "run_tasks", None)
     (tmp_path / "runs").write_text("a file")
-    panel = PanelPlan("1a", DATA, (RMED1,))
+    panel = RegretPicture("1a", (WANTED,))
     with pytest.raises(jd.InputError, match=r"runs/\w+' cannot be written: Not a directory"):
         reproduction.carry_out(
             [panel], Setting(200, "copeland"), OutputFolder(tmp_path), lambda _: [], "heading"
@@ -157,12 +153,12 @@ def test_a_single_missing_panel_is_a_frame_beside_others_of_its_figure(
     drawn, png = [], plotting.png
     monkeypatch.setattr(plotting, "png", lambda figure: drawn.append(figure) or png(figure, dpi=30))
     report = reproduction.carry_out(
-        [PanelPlan("1b", DATA, (RMED1,)), PanelPlan("1d", DATA, (RMED1,))],
+        [RegretPicture("1b", (WANTED,)), RegretPicture("1d", (WANTED,))],
         Setting(200, "copeland"),
         OutputFolder(tmp_path),
         lambda _: [],
         "heading",
-        missing=[MissingPlan(name, "regret on sushi", "sushi", "Not here.") for name in missing],
+        missing=[MissingPanel(name, "regret on sushi", "sushi", "Not here.") for name in missing],
     )
     assert report.missing == [f"panels {', '.join(missing)} are missing: Not here."]
     assert {path.stem for path in tmp_path.glob("*.png")} == {"figure-1", "figure-1b", "figure-1d"}
@@ -174,8 +170,9 @@ def test_a_single_missing_panel_is_a_frame_beside_others_of_its_figure(
 
 
 def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
-    panel = PanelPlan("1a", DATA, (RMED1, RUCB))
     setting = Setting(200, "copeland", time_scale="log", factor=2.0)
+    players = (setting.wanted("arxiv", "ArXiv", (DRAW,), c, 200) for c in (RMED1, RUCB))
+    panel = RegretPicture("1a", tuple(players))
     begun, simulated = [], executor.simulated
 
     def make(folder, stopped=""):
@@ -190,7 +187,7 @@ def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
             return executor.run_tasks(store, tasks, devices[:1], stop, **options)
 
         monkeypatch.setattr(executor, "simulated", some)
-        monkeypatch.setattr(stored_curves, "run_tasks", counted)
+        monkeypatch.setattr(stored_runs, "run_tasks", counted)
         return reproduction.carry_out(
             [panel], setting, OutputFolder(tmp_path / folder), lambda _: [], "heading"
         )
@@ -205,9 +202,9 @@ def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
     assert "1 of 2 curves are from" in rest.lines[0]
     assert "2 of 2 curves are from" in again.lines[0]
     for report in (rest, again):
-        assert list(report.samples) == list(whole.samples)
-        for key, sample in whole.samples.items():
-            assert_same(report.samples[key], sample)
+        assert list(report.runs) == list(whole.runs)
+        for key, runs in whole.runs.items():
+            assert_same(report.runs[key], runs)
     for name in ("figure-1a.csv", "final-regret.csv"):
         texts = [(tmp_path / folder / name).read_text() for folder in ("whole", "parts")]
         assert texts[0] == texts[1]

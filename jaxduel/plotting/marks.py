@@ -1,5 +1,5 @@
-"""Parts of curves: markers, 95 % intervals, single runs, how these are drawn, in words, and
-labels at ends that are too close to each other to be told apart."""
+"""Parts of lines: markers, 95 % intervals, single seeds, how these are drawn, in words, and labels
+at ends that are too close to each other to be told apart."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def draw_intervals(
         axes.fill_between(times, lower, upper, color=color, alpha=alpha, linewidth=0)
 
 
-def draw_runs(axes: Axes, times: np.ndarray, runs: np.ndarray, color: str) -> None:
-    """Draws single runs as thin lines; where only the end of one is known, as a dot."""
-    for run in runs:
+def draw_seeds(axes: Axes, times: np.ndarray, seeds: np.ndarray, color: str) -> None:
+    """Draws single seeds as thin lines; where only the end of one is known, as a dot."""
+    for run in seeds:
         alone = _is_single(run)
         axes.plot(
             times,
@@ -71,35 +71,36 @@ def draw_runs(axes: Axes, times: np.ndarray, runs: np.ndarray, color: str) -> No
         )
 
 
-def spread_words(curves: Iterable[Any], of: str = " of the mean") -> str:
-    """Words for the spread over the seeds of curves as it is drawn: bands, bars, thin lines, dots.
+def spread_words(lines: Iterable[Any], of: str = " of the mean") -> str:
+    """Words for the spread over the seeds of lines as it is drawn: bands, bars, thin lines, dots.
 
     Args:
-      curves: with `lower95` and `upper95`, and maybe `runs` and `separate`, as in `Curve`.
+      lines: each a `Line`.
       of: behind "95 %", the number whose interval it is.
 
     Example:
       >>> import numpy as np
-      >>> from jaxduel.plotting import SweepCurve, spread_words
+      >>> from jaxduel.plotting import Line, spread_words
       >>> mean = np.array([900.0, 210.0])
-      >>> curve = SweepCurve(
+      >>> line = Line(
       ...     name="pcomp", label="PCOMP", at=np.array([2, 4]),
       ...     mean=mean, lower95=0.9 * mean, upper95=1.1 * mean,
       ... )
-      >>> spread_words([curve])
+      >>> spread_words([line])
       'bands: 95 % of the mean'
     """
     words = dict.fromkeys((f"bands: 95 %{of}", f"bars: 95 %{of}", *_RUNS), False)
-    band, bar, lines, dots, end_dots = words
-    for curve in curves:
-        points, runs = getattr(curve, "separate", False), getattr(curve, "runs", None)
-        ends = curve.lower95 + curve.upper95
-        if runs is None:
-            words[bar if points or _is_single(ends) else band] |= bool(np.isfinite(ends).any())
-        elif points or not all(map(_is_single, runs)):
-            words[dots if points else lines] = True
+    band, bar, thin, dots, end_dots = words
+    for line in lines:
+        ends, seeds = line.lower95 + line.upper95, line.seeds
+        if seeds is None:
+            words[bar if line.separate or _is_single(ends) else band] |= bool(
+                np.isfinite(ends).any()
+            )
+        elif line.separate or not all(map(_is_single, seeds)):
+            words[dots if line.separate else thin] = True
         else:
-            words[end_dots if runs.shape[1] > 1 else dots] = True
+            words[end_dots if seeds.shape[1] > 1 else dots] = True
     return ", ".join(word for word, there in words.items() if there)
 
 
@@ -123,7 +124,7 @@ def label_ends(axes: Axes, ends: Sequence[End]) -> None:
 
     Example:
       >>> from matplotlib.figure import Figure
-      >>> from jaxduel.plotting.lines import End, label_ends
+      >>> from jaxduel.plotting.marks import End, label_ends
       >>> axes = Figure().subplots()
       >>> ends = [End("D-TS", 1, 0.5, "red"), End("RUCB", 1, 0.501, "blue")]
       >>> label_ends(axes, [*ends, End("BTM", 1, 0.9, "black"), End("SCB", 0.9, 0.5, "green")])
@@ -165,7 +166,7 @@ def spread(heights: Sequence[float], step: float) -> list[float]:
     would overlap, a block of neighbours is centred on the mean of theirs.
 
     Example:
-      >>> from jaxduel.plotting.lines import spread
+      >>> from jaxduel.plotting.marks import spread
       >>> [round(place, 2) for place in spread([0.5, 0.5, 0.9], 0.1)]
       [0.45, 0.55, 0.9]
     """

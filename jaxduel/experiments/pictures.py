@@ -1,26 +1,26 @@
-"""Plans of panels: the simulations a panel needs, its drawing, and its numbers as a table.
+"""Pictures of panels: what a panel wants simulated, its drawing, and its numbers as a table.
 
-A plan has a name such as "1a", the `entries` that it needs (pairs of a data set and a competitor),
-a `panel` to draw once their samples are there, the panel's `table`, and `lines` for the report.
+A picture has the panel's name, such as "1a", what is `wanted`, a `panel` to draw once the runs are
+there, its `table`, and `lines` for the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from jaxduel import plotting
-from jaxduel.experiments.curves import Competitor, DataSet
-from jaxduel.experiments.samples import Sample
+from jaxduel.experiments.wanted import Competitor, Draw, Wanted
+from jaxduel.files import csv_text
 from jaxduel.numerics import linear_times, log_times
+from jaxduel.problems.piecewise import with_changes
+from jaxduel.runs import STATISTICS, Runs
 
-Samples = Mapping[tuple[str, str], Sample]
-"""Finished samples by name of the data set and of the competitor."""
-
-Entry = tuple[DataSet, Competitor]
+AllRuns = Mapping[tuple[str, str], Runs]
+"""Finished runs by name of the instances and of the competitor."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Setting:
     """Settings shared by the simulations and panels of a paper.
 
     Attributes:
-      horizon: T of data sets that do not set their own.
-      regret: name of its definition on data sets that do not set their own.
+      horizon: T by default.
+      regret: name of its definition on instances that do not set their own.
       time_scale, regret_scale: scales of the axes of regret against time.
       start: the first checkpoint on a logarithmic time axis.
       factor: the paper's regret divided by `regret`; results are shown in the paper's units.
@@ -42,18 +42,26 @@ class Setting:
     start: int = 10
     factor: float = 1.0
 
-    def definition(self, data: DataSet) -> str:
-        """Name of the regret that is shown (`jaxduel.plotting.REGRET_LABELS`) on a data set."""
-        regret = self.regret_on(data)
+    def definition(self, regret: str) -> str:
+        """Name of the regret that is shown (`jaxduel.plotting.REGRET_LABELS`), for the one that is
+        simulated."""
         return regret if self.factor == 1 else f"{self.factor:g} {regret}"
 
-    def regret_on(self, data: DataSet) -> str:
-        """Name of the definition on a data set."""
-        return self.regret if data.regret is None else data.regret
-
-    def horizon_of(self, data: DataSet) -> int:
-        """T on a data set."""
-        return self.horizon if data.horizon is None else data.horizon
+    def wanted(
+        self,
+        where: str,
+        title: str,
+        draws: tuple[Draw, ...],
+        competitor: Competitor,
+        horizon: int,
+        regret: str | None = None,
+    ) -> Wanted:
+        """Runs of a competitor with the checkpoints of these settings; arguments as of `Wanted`."""
+        times = self.checkpoints(horizon)
+        for draw in draws:
+            times = with_changes(times, draw.problem)
+        regret = self.regret if regret is None else regret
+        return Wanted(where, title, draws, competitor, horizon, times, regret)
 
     def checkpoints(self, horizon: int) -> np.ndarray:
         """Times at which regret is recorded: (M,) int64.
@@ -70,8 +78,8 @@ class Setting:
         return np.union1d([t for t in early if t < grid[0]], grid).astype(np.int64)
 
 
-class Plan(Protocol):
-    """A plan of a panel, of any kind."""
+class Picture(Protocol):
+    """The picture of a panel, of any kind."""
 
     @property
     def name(self) -> str:
@@ -79,8 +87,8 @@ class Plan(Protocol):
         ...
 
     @property
-    def entries(self) -> Sequence[Entry]:
-        """The data sets and competitors to simulate."""
+    def wanted(self) -> Sequence[Wanted]:
+        """The runs to simulate."""
         ...
 
     @property
@@ -88,21 +96,21 @@ class Plan(Protocol):
         """True if the report lists their final regrets; False if there are very many."""
         ...
 
-    def panel(self, samples: Samples, setting: Setting) -> Any:
-        """The content of the panel; needs a sample of each entry."""
+    def panel(self, all_runs: AllRuns, setting: Setting) -> plotting.AnyPanel:
+        """The content of the panel; needs all runs that are wanted."""
         ...
 
-    def table(self, samples: Samples, setting: Setting) -> str:
+    def table(self, all_runs: AllRuns, setting: Setting) -> str:
         """The panel's numbers as CSV."""
         ...
 
-    def lines(self, samples: Samples) -> list[str]:
+    def lines(self, all_runs: AllRuns) -> list[str]:
         """Lines on the panel for the report, which has the final regrets already."""
         ...
 
 
 @dataclass(frozen=True)
-class MissingPlan:
+class MissingPanel:
     """A panel that cannot be made: in the figure of its siblings there is an empty frame.
 
     Attributes:
@@ -129,7 +137,7 @@ class MissingPlan:
         )
 
 
-def reasons(missing: Sequence[MissingPlan]) -> list[str]:
+def reasons(missing: Sequence[MissingPanel]) -> list[str]:
     """A sentence for each reason, with the names of the panels that are missing for it."""
     by_reason: dict[str, list[str]] = {}
     for panel in missing:
@@ -156,78 +164,76 @@ def title_of(name: str, title: str) -> str:
 
 
 @dataclass(frozen=True)
-class PanelPlan:
-    """Regret against time of several competitors on one data set.
+class RegretPicture:
+    """Regret against time of several competitors on the same instances.
 
     Attributes:
       name: the panel's name.
-      data: the data set.
-      competitors: the policies.
-      lesser: by competitor's name, the same data set with fewer runs or a shorter horizon.
+      wanted: one for each competitor; some may have fewer runs or a shorter horizon.
       bounds: computes, of the instance, the constants of bounds by label, drawn as
         constant * log t. It is called when the panel is drawn.
       frame: names of the competitors that, with the bounds, set the range of the regret axis; the
-        curves of others may leave the panel. If it is empty, the axis fits all.
+        lines of others may leave the panel. If it is empty, the axis fits all.
       regret_scale: scale of the regret axis, if not the `Setting`'s.
       listed: whether the report lists the final regrets.
     """
 
     name: str
-    data: DataSet
-    competitors: tuple[Competitor, ...]
-    lesser: Mapping[str, DataSet] = field(default_factory=dict)
+    wanted: tuple[Wanted, ...]
     bounds: Callable[[Any], Mapping[str, float]] = lambda problem: {}
     frame: tuple[str, ...] = ()
     regret_scale: plotting.Scale | None = None
     listed: bool = True
 
     @property
-    def problem(self) -> Any:
-        """The data set's instance, the first if there are several."""
-        return self.data.draws[0].problem
+    def where(self) -> str:
+        """Name of the instances."""
+        return self.wanted[0].where
 
     @property
-    def entries(self) -> Sequence[Entry]:
-        """One per curve."""
-        return [(self.lesser.get(c.name, self.data), c) for c in self.competitors]
+    def problem(self) -> Any:
+        """The instance, the first if there are several."""
+        return self.wanted[0].problem
 
-    def panel(self, samples: Samples, setting: Setting) -> plotting.Panel:
-        """A curve per policy, with this panel's labels, and the bounds."""
-        curves = [
-            replace(samples[self.data.name, c.name].curve(), label=c.label)
-            for c in self.competitors
-        ]
-        times = setting.checkpoints(setting.horizon_of(self.data))
+    def panel(self, all_runs: AllRuns, setting: Setting) -> plotting.LinePanel:
+        """A line per policy, with this panel's labels, and the bounds."""
+        lines = [plotting.Line.of(all_runs[one.key], one.competitor.label) for one in self.wanted]
+        times = setting.checkpoints(max(one.horizon for one in self.wanted))
         references = [
             plotting.Reference(label, constant * np.log(times), times)
             for label, constant in self.bounds(self.problem).items()
         ]
-        inside = [curve.mean.max() for curve in curves if curve.name in self.frame]
+        inside = [line.mean.max() for line in lines if line.name in self.frame]
         inside += [np.max(line.values) for line in references if self.frame]
-        return plotting.Panel(
-            curves=curves,
-            title=title_of(self.name, self.data.title),
+        return plotting.regret_panel(
+            lines,
+            title_of(self.name, self.wanted[0].title),
             references=references,
-            definition=setting.definition(self.data),
+            definition=setting.definition(self.wanted[0].regret),
             time_scale=setting.time_scale,
             regret_scale=self.regret_scale or setting.regret_scale,
             top=1.1 * max(inside) if inside else None,
         )
 
-    def table(self, samples: Samples, setting: Setting) -> str:
+    def table(self, all_runs: AllRuns, setting: Setting) -> str:
         """A line per policy and time, and one per bound and time."""
-        panel = self.panel(samples, setting)
-        return plotting.table(panel.curves, panel.references)
+        references = self.panel(all_runs, setting).references
+        return regret_table([all_runs[one.key] for one in self.wanted], references)
 
-    def lines(self, samples: Samples) -> list[str]:
+    def lines(self, all_runs: AllRuns) -> list[str]:
         """The constants of the bounds, if there are any."""
         known = self.bounds(self.problem)
         constants = ", ".join(f"{label} {constant:.4g}" for label, constant in known.items())
         return [f"figure {self.name}: {constants} times log t."] if known else []
 
 
-def all_entries(plans: Iterable[Plan]) -> list[Entry]:
-    """The entries of the plans, grouped by data set; an entry may occur twice."""
-    entries = [entry for plan in plans for entry in plan.entries]
-    order = list(dict.fromkeys(data.name for data, _ in entries))
-    return sorted(entries, key=lambda entry: order.index(entry[0].name))
+def regret_table(runs: Sequence[Runs], references: Sequence[plotting.Reference] = ()) -> str:
+    """Statistics of runs as CSV: one line per policy and time, floats to the last bit; references
+    follow, their values in the column of means."""
+    rows: list[Any] = [(one.name, *row) for one in runs for row in one.rows()]
+    for line in references:
+        times = [""] if line.at is None else np.asarray(line.at).tolist()
+        values = np.atleast_1d(np.asarray(line.values, np.float64)).tolist()
+        blank = [""] * len(STATISTICS)
+        rows += [(line.label, *pair, *blank) for pair in zip(times, values, strict=True)]
+    return csv_text(["policy", "t", *STATISTICS, "num_seeds"], rows)

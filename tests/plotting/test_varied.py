@@ -1,4 +1,4 @@
-"""Curves of sweeps, and bounds."""
+"""Lines against a varied quantity, and bounds."""
 
 from dataclasses import replace
 
@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from jaxduel import plotting
-from jaxduel.plotting import SweepBound, SweepPanel, sweep_figure
-from jaxduel.plotting.facets import facet_figure
+from jaxduel.plotting import LinePanel, Reference, draw, facet_figure
 from tests.plotting.cases import swept
 
 
 def test_sweeps_have_bands_and_ticks_where_something_was_tried():
-    panel = SweepPanel(curves=[swept("base", "BaSE")], across="batches $M$", up="regret")
-    (axes,) = sweep_figure([panel]).axes
+    panel = LinePanel(lines=[swept("base", "BaSE")], across="batches $M$", up="regret")
+    (axes,) = draw([panel]).axes
     (line,) = axes.lines
     np.testing.assert_array_equal(line.get_ydata(), [0.6, 0.2, 0.1])
     (band,) = axes.collections
@@ -27,8 +26,8 @@ def test_sweeps_have_bands_and_ticks_where_something_was_tried():
 
 def test_bands_of_a_sweep_end_where_the_intervals_do_on_a_logarithmic_axis():
     curve = swept("dts", "D-TS", at=[1, 10, 100], mean=[5.0, 6.0, 9.0])
-    panel = SweepPanel(curves=[curve], title="(a)", across="delay", across_scale="log")
-    figure = sweep_figure([panel, panel])
+    panel = LinePanel(lines=[curve], title="(a)", across="delay", across_scale="log")
+    figure = draw([panel, panel])
     axes = figure.axes[0]
     assert axes.get_xscale() == "log"
     assert axes.get_ylim()[0] == 0
@@ -43,7 +42,7 @@ def test_bands_of_a_sweep_end_where_the_intervals_do_on_a_logarithmic_axis():
 @pytest.mark.parametrize("dense", [True, False])
 def test_a_single_point_is_a_marker_with_its_interval(dense):
     curve = replace(swept("dts", "D-TS", at=[300], mean=[5.0]), dense=dense)
-    (axes,) = facet_figure([SweepPanel(curves=[curve], across_scale="log")]).axes
+    (axes,) = facet_figure([LinePanel(lines=[curve], across_scale="log")]).axes
     (line,) = axes.lines
     assert line.get_markevery() is None
     np.testing.assert_allclose(axes.collections[0].get_segments(), [[(300, 4.5), (300, 6.0)]])
@@ -57,7 +56,7 @@ def test_numbers_that_are_not_known_leave_a_logarithmic_axis():
     nothing = swept("rucb", "RUCB", at=at, mean=[np.nan] * 4)
     for dense in (True, False):
         curves = [replace(one, dense=dense) for one in (curve, nothing)]
-        (axes,) = facet_figure([SweepPanel(curves=curves, across_scale="log")]).axes
+        (axes,) = facet_figure([LinePanel(lines=curves, across_scale="log")]).axes
         assert axes.get_yscale() == "log"
         low, high = axes.get_ylim()
         assert low < 1 < 90 < high
@@ -66,9 +65,9 @@ def test_numbers_that_are_not_known_leave_a_logarithmic_axis():
 
 @pytest.mark.parametrize("mean", [[0.0] * 3, [np.nan] * 3, [-1.0, -3.0, np.nan]])
 def test_numbers_without_a_logarithm_have_a_linear_axis(mean, recwarn):
-    panel = SweepPanel(curves=[swept("dts", "D-TS", mean=mean)], up_scale="log")
-    for draw in (sweep_figure, facet_figure):
-        (axes,) = draw([panel]).axes
+    panel = LinePanel(lines=[swept("dts", "D-TS", mean=mean)], up_scale="log")
+    for maker in (draw, facet_figure):
+        (axes,) = maker([panel]).axes
         assert axes.get_yscale() == "linear"
         assert axes.get_ylim()[0] <= np.nan_to_num(mean).min()
     assert not recwarn.list
@@ -76,7 +75,7 @@ def test_numbers_without_a_logarithm_have_a_linear_axis(mean, recwarn):
 
 def test_infinite_numbers_leave_the_axes_of_facets_finite():
     curve = swept("dts", "D-TS", mean=[1.0, 2.0, np.inf])
-    (axes,) = facet_figure([SweepPanel(curves=[curve])]).axes
+    (axes,) = facet_figure([LinePanel(lines=[curve])]).axes
     assert 2 < axes.get_ylim()[1] < 3
 
 
@@ -87,14 +86,14 @@ def test_labels_of_final_regret_say_so():
 
 def test_each_panel_of_a_sweep_has_its_own_label_below():
     curves = [swept("base", "BaSE")]
-    panels = [SweepPanel(curves=curves, across=what) for what in ("M", "K", "T", "M")]
-    assert [axes.get_xlabel() for axes in sweep_figure(panels).axes] == ["M", "K", "T", "M"]
+    panels = [LinePanel(lines=curves, across=what) for what in ("M", "K", "T", "M")]
+    assert [axes.get_xlabel() for axes in draw(panels).axes] == ["M", "K", "T", "M"]
 
 
 def test_bounds_of_a_sweep_are_thin_lines_of_the_policys_colour():
-    bound = SweepBound("base", "bound", np.array([2, 3, 5]), np.array([0.03, 0.02, 0.01]))
-    panel = SweepPanel(curves=[swept("base", "BaSE")], bounds=[bound], up_scale="log")
-    figure = sweep_figure([panel])
+    bound = Reference("bound", np.array([0.03, 0.02, 0.01]), np.array([2, 3, 5]), "base")
+    panel = LinePanel(lines=[swept("base", "BaSE")], references=[bound], up_scale="log")
+    figure = draw([panel])
     (axes,) = figure.axes
     measured, compared = axes.lines
     assert compared.get_color() == measured.get_color()
@@ -105,10 +104,10 @@ def test_bounds_of_a_sweep_are_thin_lines_of_the_policys_colour():
 
 def test_variants_of_a_policy_are_told_apart_in_every_panel():
     curves = [swept(f"dts[alpha={a}]", f"D-TS, {a}") for a in (0.51, 0.6)]
-    panels = [SweepPanel(curves=some, up="regret") for some in (curves, curves[1:])]
+    panels = [LinePanel(lines=some, up="regret") for some in (curves, curves[1:])]
     first, second, again = (
         (line.get_color(), line.get_marker())
-        for axes in sweep_figure(panels).axes
+        for axes in draw(panels).axes
         for line in axes.get_lines()
     )
     assert first[0] != second[0]
@@ -116,15 +115,15 @@ def test_variants_of_a_policy_are_told_apart_in_every_panel():
 
 
 def test_a_logarithmic_axis_shows_whole_decades_of_numbers_close_together():
-    panel = SweepPanel(curves=[swept("base", "BaSE")], up_scale="log")
-    (axes,) = sweep_figure([panel]).axes
+    panel = LinePanel(lines=[swept("base", "BaSE")], up_scale="log")
+    (axes,) = draw([panel]).axes
     np.testing.assert_allclose(axes.get_ylim(), [0.01, 1])
 
 
 def test_a_wide_legend_stays_within_the_page():
     names = [f"{policy} {grid}" for policy in ("BaSE", "ETC") for grid in ("minimax", "geometric")]
     curves = [swept("base", name) for name in (*names, "BaSE arithmetic", "UCB1")]
-    figure = sweep_figure([SweepPanel(curves=curves)] * 2)
+    figure = draw([LinePanel(lines=curves)] * 2)
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0

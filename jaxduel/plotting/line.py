@@ -1,0 +1,488 @@
+"""Lines against time, votes or a varied quantity: means with 95 % bands, or points with error bars;
+of fewer than five seeds the single runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from jaxduel.plotting import ticks
+from jaxduel.plotting.marks import (
+    End,
+    draw_intervals,
+    draw_seeds,
+    label_ends,
+    marked,
+    some_markers,
+    spread_words,
+)
+from jaxduel.plotting.styles import Style, dress, looks_in, style_of
+from jaxduel.plotting.ticks import Scale, scale_for
+from jaxduel.plotting.words import FEW, problem_words, regret_words, seeds_words, steps_words
+from jaxduel.runs import Runs
+
+REGRET_LABELS = {
+    "average": r"regret $R(t)=\sum\,(\epsilon_i+\epsilon_j)/2$",
+    "copeland": "Copeland regret $R(t)$, normalised",
+    "2 copeland": r"regret $\sum\,2\,\mathrm{cpld}_1-\mathrm{cpld}_i-\mathrm{cpld}_j$",
+    "borda": "Borda regret $R(t)$",
+    "binary weak": r"weak regret $R(t)=\sum\,\mathbf{1}[w\notin\{i,j\}]$",
+    "binary strong": r"strong regret $R(t)=\sum\,\mathbf{1}[(i,j)\neq(w,w)]$",
+    "pulls": "regret $R(t)$",
+    "votes": "comparisons of two different arms",
+    "weak": r"weak regret $R(t)=\sum\,\min(\epsilon_i,\epsilon_j)$",
+}
+"""Labels of the vertical axis, by definition of regret (behind a factor, where a paper's has one);
+cumulative, in units of the gap; of binary ones, in comparisons."""
+
+Kind = Literal["time", "varied", "votes"]
+"""Horizontal axis: time, a quantity that is varied, or votes."""
+
+_REFERENCE_LOOKS = (("black", (0, (1, 1.5))), ("0.6", (0, (5, 1.5))), ("0.3", (0, (7, 2, 1, 2))))
+"""Colours and line styles of reference lines, in order; a fourth looks like the first. Where lines
+coincide the first is on top."""
+_RULES = ("-", (0.0, (5.0, 1.2)), (0.0, (1.2, 1.0)), (0.0, (4.0, 1.2, 1.0, 1.2)))
+"""Line styles of rules, in the order in which they come."""
+_MOST_TICKS = 10
+"""About so many values that were tried get a tick each."""
+
+
+class _Look(NamedTuple):
+    """Markers and bands of the lines of a panel."""
+
+    start: float  # share of the axes before the first of few markers
+    cycle: int  # lines until one has its markers in the places of the first again
+    step: float  # share of the axes between two markers
+    alpha: float  # opacity of bands
+
+
+_LOOKS = {
+    "time": _Look(0.03, 6, 0.19, 0.13),
+    "varied": _Look(0.04, 5, 0.24, 0.18),
+    "votes": _Look(0.03, 6, 0.19, 0.13),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One policy's number against time, votes or a varied quantity.
+
+    Attributes:
+      name: the policy, with parameters in brackets where it is a variant; it decides on the style.
+        Variants of a policy have shades of its colour.
+      label: text in the legend.
+      at: (N,) places on the horizontal axis, increasing.
+      mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where there is none.
+      num_seeds: number of seeds behind it, 0 where a caption says it.
+      seeds: (n, N) each seed's number, where there are fewer than five; NaN where it is not known.
+        They are drawn in place of the interval.
+      separate: whether each place has runs of its own: drawn as points with error bars, not joined
+        by a line.
+      level: whether the number does not depend on the horizontal axis: a line without markers.
+      dense: whether few of the points have markers, as always against time and votes.
+      rule: the rule that names the arm, which decides on the line's style.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import Line
+      >>> policy = jd.policies.make("rucb", num_arms=2, unseen=1)
+      >>> problem = jd.problems.btl_from_weights([2, 1])
+      >>> line = Line.of(jd.simulate(policy, problem, 100, num_seeds=8).runs, "RUCB")
+      >>> line.name, line.label, int(line.at[-1]), line.num_seeds
+      ('rucb[unseen=1]', 'RUCB', 100, 8)
+    """
+
+    name: str
+    label: str
+    at: np.ndarray
+    mean: np.ndarray
+    lower95: np.ndarray
+    upper95: np.ndarray
+    num_seeds: int = 0
+    seeds: np.ndarray | None = None
+    separate: bool = False
+    level: bool = False
+    dense: bool = False
+    rule: str = ""
+
+    @classmethod
+    def of(cls, runs: Runs, label: str | None = None) -> Line:
+        """The mean regret of runs against time, with a Student t interval over their groups; a
+        label other than theirs."""
+        lower, upper = runs.interval
+        return cls(
+            name=runs.name,
+            label=label or runs.label,
+            at=runs.times,
+            mean=runs.mean,
+            lower95=lower,
+            upper95=upper,
+            num_seeds=runs.num_runs,
+            seeds=few_seeds(runs.regret) if runs.moments is None else None,
+            separate=runs.separate,
+        )
+
+
+def few_seeds(numbers: np.ndarray) -> np.ndarray | None:
+    """Numbers of seeds, (n, N), if the seeds are few enough to be drawn one by one, else None."""
+    return numbers if 1 < len(numbers) < FEW else None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A line that is computed, not simulated, such as a lower bound: a level, or a value per place.
+
+    Attributes:
+      label: text in the legend.
+      values: () or (N,) the level, or the values.
+      at: (N,) places on the horizontal axis, where there is more than one value.
+      name: the policy that it is for, whose colour and style it has, thin; "" if it is for none.
+
+    Example:
+      >>> import numpy as np
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import Reference
+      >>> constant = jd.theory.condorcet_lower_bound(jd.problems.load("arxiv"))
+      >>> times = np.array([10, 100, 1000])
+      >>> Reference("lower bound", constant * np.log(times), times).values.round(1)
+      array([ 47.7,  95.5, 143.2])
+    """
+
+    label: str
+    values: float | np.ndarray
+    at: np.ndarray | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinePanel:
+    """One set of axes with lines.
+
+    Attributes:
+      lines: at least one.
+      kind: the horizontal axis.
+      references: lines to compare with.
+      title: text above the axes.
+      across, up: labels of the axes.
+      across_scale, up_scale: their scales; without a positive number the vertical one is linear.
+      top: top of the vertical axis, where lines may leave the picture above it.
+      about: the numbers and their seeds in words.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import Line, LinePanel
+      >>> batches, mean = np.array([2, 4, 8]), np.array([900.0, 210.0, 120.0])
+      >>> line = Line(
+      ...     name="pcomp", label="PCOMP", at=batches,
+      ...     mean=mean, lower95=0.9 * mean, upper95=1.1 * mean,
+      ... )
+      >>> panel = LinePanel(lines=[line], across="batches", up="regret at T", up_scale="log")
+      >>> panel.across_scale, panel.drawn_scale
+      ('linear', 'log')
+    """
+
+    lines: Sequence[Line]
+    kind: Kind = "varied"
+    references: Sequence[Reference] = ()
+    title: str = ""
+    across: str = ""
+    up: str = ""
+    across_scale: Scale = "linear"
+    up_scale: Scale = "linear"
+    top: float | None = None
+    about: str = ""
+
+    @property
+    def drawn_scale(self) -> Scale:
+        """The scale of the vertical axis: linear if no number is above 0."""
+        return scale_for(self.up_scale, (line.mean for line in self.lines))
+
+
+def regret_panel(
+    lines: Sequence[Line],
+    title: str = "",
+    *,
+    references: Sequence[Reference] = (),
+    definition: str = "average",
+    time_scale: Scale = "linear",
+    regret_scale: Scale = "log",
+    top: float | None = None,
+) -> LinePanel:
+    """Regret against time, with the labels of a definition of regret.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.plotting import Line, Reference, regret_panel
+      >>> policy = jd.policies.make("sparring", num_arms=2)
+      >>> result = jd.simulate(policy, jd.problems.btl_from_weights([2, 1]), 100, num_seeds=8)
+      >>> panel = regret_panel([Line.of(result.runs)], references=[Reference("one", 0.5)])
+      >>> panel.across, panel.about
+      ('comparisons $t$', 'average regret, 8 seeds, bands: 95 % of the mean')
+    """
+    words = seeds_words({line.num_seeds for line in lines}, spread_words(lines))
+    return LinePanel(
+        lines=lines,
+        kind="time",
+        references=references,
+        title=title,
+        across=f"{steps_words(definition)} $t$",
+        up=regret_label(definition),
+        across_scale=time_scale,
+        up_scale=regret_scale,
+        top=top,
+        about=f"{regret_words(definition)}, {words}",
+    )
+
+
+def votes_panel(
+    lines: Sequence[Line], title: str = "", targets: Sequence[float] = (), about: str = ""
+) -> LinePanel:
+    """The probability that the best arm is named against votes, with levels at some targets."""
+    references = [Reference("", target) for target in targets]
+    return LinePanel(
+        lines=lines, kind="votes", references=references, title=title, across="votes",
+        up="P(best arm named)", about=about,
+    )  # fmt: skip
+
+
+def votes_line(
+    name: str, label: str, votes: np.ndarray, ends: Sequence[np.ndarray], rule: str = ""
+) -> Line:
+    """A probability against votes; `ends` are its mean and those of its 95 % interval."""
+    mean, lower, upper = ends
+    return Line(
+        name=name, label=label, at=votes, mean=mean, lower95=lower, upper95=upper, rule=rule
+    )
+
+
+def votes_panels(lines: Mapping[str, Sequence[Line]], num_seeds: Iterable[int]) -> list[LinePanel]:
+    """A panel for each problem, by its name; the numbers of seeds are those of all results."""
+    drawn = spread_words((line for some in lines.values() for line in some), of="")
+    about = seeds_words(num_seeds, drawn)
+    return [votes_panel(some, problem_words(name), about=about) for name, some in lines.items()]
+
+
+def regret_label(definition: str, final: bool = False) -> str:
+    """Label of the vertical axis for a definition of regret.
+
+    Args:
+      definition: a key of `REGRET_LABELS`, or another name.
+      final: whether regret is that at the horizon.
+
+    Example:
+      >>> from jaxduel.plotting import regret_label
+      >>> regret_label("copeland", final=True)
+      'Copeland regret $R(T)$, normalised'
+    """
+    label = REGRET_LABELS.get(definition, f"{definition} regret $R(t)$")
+    return label.replace("R(t)", "R(T)") if final else label
+
+
+def draw_on(
+    axes: Axes,
+    panel: LinePanel,
+    looks: Mapping[tuple[str, str], Style] | None = None,
+    rules: Sequence[str] | None = None,
+) -> None:
+    """Draws a panel: means, their 95 % intervals, and references.
+
+    Args:
+      axes: the axes to draw on.
+      panel: the panel to draw.
+      looks: styles by name and label, shared with other panels; of this panel alone if None.
+      rules: rules of all panels; of this one alone if None.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import Figure, Line, draw_on, regret_panel
+      >>> ends = np.array([3.0, 8.0])
+      >>> line = Line(
+      ...     name="dts", label="D-TS", at=np.array([50, 100]),
+      ...     mean=ends, lower95=ends, upper95=ends,
+      ... )
+      >>> axes = Figure().subplots()
+      >>> draw_on(axes, regret_panel([line], title="arxiv"))
+      >>> axes.get_title(), axes.get_xlabel()
+      ('arxiv', 'comparisons $t$')
+    """
+    looks = looks or looks_in(panel.lines)
+    rules = rules_of([panel]) if rules is None else rules
+    floor = _floor(panel) if panel.kind == "time" else -np.inf
+    draw_lines(axes, panel, looks, floor, rule_lines(rules))
+    _draw_references(axes, panel)
+    axes.set_xlabel(panel.across)
+    axes.set_ylabel(panel.up)
+    if panel.kind == "votes":
+        _draw_rules(axes, rules)
+        _scale_votes(axes, panel)
+        dress(axes, panel.title)
+        return
+    (_scale_time if panel.kind == "time" else _scale_varied)(axes, panel, floor)
+    dress(axes, panel.title)
+    label_lines(axes, panel.lines, looks)
+
+
+def draw_lines(
+    axes: Axes,
+    panel: LinePanel,
+    looks: Mapping[tuple[str, str], Style],
+    floor: float = -np.inf,
+    rules: Mapping[str, Any] | None = None,
+) -> None:
+    """Draws the lines of a panel, and their 95 % intervals, which end at the floor; of few seeds
+    the runs themselves. Line styles are those of rules, where there are any."""
+    labelled: set[tuple[str, str]] = set()
+    how = _LOOKS[panel.kind]
+    for position, line in enumerate(panel.lines):
+        look, key = looks[line.name, line.label], (line.name, line.label)
+        if line.separate:
+            _draw_points(axes, line, look, floor, position)
+            continue
+        style: dict[str, Any] = {"color": look.color} if line.level else marked(look)
+        if line.dense or panel.kind != "varied":
+            start = how.start + 0.03 * (position % how.cycle)
+            style["markevery"] = some_markers(line.mean, start, how.step)
+        axes.plot(
+            line.at,
+            line.mean,
+            linestyle=(rules or {}).get(line.rule, look.line),
+            linewidth=1.2,
+            label=None if line.rule and key in labelled else line.label,
+            zorder=3 + 0.01 * position,
+            **style,
+        )
+        labelled.add(key)
+        if line.seeds is not None:
+            draw_seeds(axes, line.at, line.seeds, look.color)
+        elif np.isfinite(line.lower95).any():
+            lower, upper = np.maximum(line.lower95, floor), np.maximum(line.upper95, floor)
+            draw_intervals(axes, line.at, lower, upper, look.color, how.alpha)
+
+
+def label_lines(axes: Axes, lines: Sequence[Line], looks: Mapping[tuple[str, str], Style]) -> None:
+    """Labels the ends that coincide of lines that reach the end of the axis."""
+    ends = [End(c.label, c.at[-1], c.mean[-1], looks[c.name, c.label].color) for c in lines]
+    label_ends(axes, ends)
+
+
+def rules_of(panels: Iterable[LinePanel]) -> list[str]:
+    """The rules of the lines of some panels, in order."""
+    return list(dict.fromkeys(line.rule for panel in panels for line in panel.lines))
+
+
+def rule_lines(rules: Sequence[str]) -> dict[str, Any]:
+    """The line style of each rule; of a single one none, so that policies keep their own."""
+    return {} if len(rules) == 1 else dict(zip(rules, _RULES * len(rules), strict=False))
+
+
+def _draw_points(axes: Axes, line: Line, look: Style, floor: float, position: int) -> None:
+    lower = np.maximum(line.lower95, 0.5 * floor)
+    errors = np.nan_to_num(np.maximum([line.mean - lower, line.upper95 - line.mean], 0))
+    if line.seeds is not None:
+        axes.plot(line.at, line.seeds.T, ".", color=look.color, markersize=2.5, zorder=2.5)
+    axes.errorbar(
+        line.at,
+        line.mean,
+        yerr=errors if line.seeds is None else None,
+        linestyle="none",
+        elinewidth=0.8,
+        label=line.label,
+        zorder=3 + 0.01 * position,
+        **marked(look),
+    )
+
+
+def _draw_references(axes: Axes, panel: LinePanel) -> None:
+    for position, reference in enumerate(panel.references):
+        color, line = _REFERENCE_LOOKS[position % len(_REFERENCE_LOOKS)]
+        look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.0}
+        look["zorder"] = 2 - 0.01 * position
+        if panel.kind == "votes":
+            look |= {"color": "0.4", "linestyle": (0, (1, 1.5)), "linewidth": 0.8, "zorder": 2}
+        if reference.name:
+            own = style_of(reference.name)
+            look = {"color": own.color, "linestyle": own.line, "linewidth": 0.7, "zorder": 2}
+        if reference.at is None:
+            axes.axhline(float(reference.values), label=reference.label, **look)
+        else:
+            axes.plot(reference.at, reference.values, label=reference.label, **look)
+
+
+def _draw_rules(axes: Axes, rules: Sequence[str]) -> None:
+    """Names the rules: in the legend, or a single one in the label of the axis."""
+    for rule, line in rule_lines(rules).items():
+        axes.plot([], [], color="0.3", linestyle=line, linewidth=1.2, label=f"by {rule}")
+    if len(rules) == 1 and rules[0]:
+        axes.set_ylabel(axes.get_ylabel().removesuffix(")") + f" by {rules[0]})")
+
+
+def _floor(panel: LinePanel) -> float:
+    """Lower end of the axis of regret: that of a linear one, or below every line at an early
+    time, the first if that of time is logarithmic, too."""
+    if panel.drawn_scale == "linear":
+        return ticks.bottom(line.mean for line in panel.lines)
+    linear, lines = panel.across_scale == "linear", panel.lines
+    early = max(c.at[-1] for c in lines) / 100 if linear else min(c.at[0] for c in lines)
+    values = [np.interp(early, line.at, line.mean) for line in lines]
+    for line in panel.references:
+        level = line.values if line.at is None else np.interp(early, line.at, line.values)
+        values.append(np.float64(level))
+    positive = [value for value in values if value > 0]
+    positive = positive or [c.mean[c.mean > 0].min() for c in lines if (c.mean > 0).any()]
+    return 0.6 * float(min(positive))
+
+
+def _scale_time(axes: Axes, panel: LinePanel, floor: float) -> None:
+    end = max(int(line.at[-1]) for line in panel.lines)
+    alone = any(line.separate or len(line.at) == 1 for line in panel.lines)
+    room = 1.15 if alone else 1.0  # for whole markers
+    axes.set_yscale(panel.drawn_scale)
+    axes.set_ylim(bottom=floor, top=panel.top)
+    if panel.drawn_scale == "log":
+        ticks.decades(axes.yaxis, 8)
+    else:
+        ticks.linear(axes.yaxis)
+    axes.set_xscale(panel.across_scale)
+    if panel.across_scale == "log":
+        begin = ticks.begin([(line.at, line.mean) for line in panel.lines], floor)
+        ticks.span(axes, begin, end, room)
+        if begin < end:
+            ticks.decades(axes.xaxis, 8)
+    else:
+        axes.set_xlim(0, end * room)
+        ticks.linear(axes.xaxis)
+
+
+def _scale_varied(axes: Axes, panel: LinePanel, floor: float) -> None:
+    axes.set_xscale(panel.across_scale)
+    values = np.unique(np.concatenate([line.at for line in panel.lines]))
+    log = panel.across_scale == "log"
+    if len(values) <= _MOST_TICKS or not log:
+        places = np.log(values) if log else values
+        ticks.at_values(axes.xaxis, values.tolist(), places.tolist(), 1 / _MOST_TICKS)
+    else:
+        ticks.decades(axes.xaxis)
+    axes.set_yscale(panel.drawn_scale)
+    if panel.drawn_scale == "linear":
+        axes.set_ylim(bottom=ticks.bottom(line.mean for line in panel.lines))
+        ticks.linear(axes.yaxis)
+        return
+    low, high = np.log10(axes.get_ylim())
+    if high - low < ticks.LEAST_DECADES:
+        axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high))
+    ticks.decades(axes.yaxis)
+
+
+def _scale_votes(axes: Axes, panel: LinePanel) -> None:
+    votes = np.concatenate([line.at for line in panel.lines])
+    first = votes[votes > 0].min(initial=max(votes.max(), 1))
+    if votes.min() == 0:  # up to the first checkpoint linear
+        axes.set_xscale("symlog", linthresh=first)
+    else:
+        axes.set_xscale("log")
+    ticks.span(axes, votes.min(), votes.max())
+    axes.set_ylim(0, 1.02)
