@@ -16,8 +16,8 @@ import numpy as np
 import jaxduel as jd
 from benchmarks import gpu_constants
 from benchmarks.stepping import HORIZON, Batches, Stepper, Turner
-from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
 from jaxduel.numerics.target import LOOPS_VARIABLE
+from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
 
 BATCHES = 8
 ERRORS = 4.0

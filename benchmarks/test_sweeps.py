@@ -13,8 +13,8 @@ import jax
 import numpy as np
 import pytest
 
-from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.sweep import (
+from jaxduel.studies.engine.store import Store
+from jaxduel.studies.sweep import (
     Grid,
     PolicyEntry,
     ProblemEntry,

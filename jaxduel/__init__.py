@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from jaxduel.errors import AssumptionWarning as AssumptionWarning
     from jaxduel.errors import InputError as InputError
     from jaxduel.errors import SolverError as SolverError
-    from jaxduel.experiments.papers import reproduce as reproduce
-    from jaxduel.experiments.sweep import Grid as Grid
-    from jaxduel.experiments.sweep import open_sweep as open_sweep
-    from jaxduel.experiments.sweep import run_sweep as run_sweep
     from jaxduel.simulation import Result as Result
     from jaxduel.simulation import join as join
     from jaxduel.simulation import load_result as load_result
@@ -49,6 +45,10 @@ if TYPE_CHECKING:
     )
     from jaxduel.simulation.conformance.suite import check_policy as check_policy
     from jaxduel.simulation.devices import use_all_cores as use_all_cores
+    from jaxduel.studies.papers import reproduce as reproduce
+    from jaxduel.studies.sweep import Grid as Grid
+    from jaxduel.studies.sweep import open_sweep as open_sweep
+    from jaxduel.studies.sweep import run_sweep as run_sweep
     from jaxduel.votes import identify as identify
     from jaxduel.votes import identify_many as identify_many
 
@@ -60,7 +60,7 @@ IMPORTED_AT = time.time()
 _ROOMS = ("gradients", "plotting", "policies", "problems", "stats", "theory", "votes")
 _NAMES = {
     "AssumptionWarning": "errors",
-    "Grid": "experiments.sweep",
+    "Grid": "studies.sweep",
     "InputError": "errors",
     "Result": "simulation",
     "SolverError": "errors",
@@ -69,9 +69,9 @@ _NAMES = {
     "identify_many": "votes",
     "join": "simulation",
     "load_result": "simulation",
-    "open_sweep": "experiments.sweep",
-    "reproduce": "experiments.papers",
-    "run_sweep": "experiments.sweep",
+    "open_sweep": "studies.sweep",
+    "reproduce": "studies.papers",
+    "run_sweep": "studies.sweep",
     "simulate": "simulation",
     "simulate_many": "simulation",
     "use_all_cores": "simulation.devices",

@@ -58,7 +58,7 @@ class Runs:
     @property
     def num_runs(self) -> int:
         """Number of runs."""
-        return len(self.regret) if self.moments is None else self.moments.seeds
+        return len(self.regret) if self.moments is None else self.moments.num_seeds
 
     @property
     def num_groups(self) -> int:

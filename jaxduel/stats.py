@@ -23,12 +23,12 @@ class Moments(NamedTuple):
     Example:
       >>> import numpy as np
       >>> from jaxduel.stats import Moments
-      >>> moments = Moments(seeds=4, mean=np.array([10.0]), m2=np.array([12.0]))
+      >>> moments = Moments(num_seeds=4, mean=np.array([10.0]), m2=np.array([12.0]))
       >>> moments.std.tolist(), moments.sem.tolist()  # sqrt(12 / 3), and that over sqrt(4)
       ([2.0], [1.0])
     """
 
-    seeds: int
+    num_seeds: int
     mean: np.ndarray
     m2: np.ndarray
     """Sum of squared deviations from the mean."""
@@ -36,14 +36,14 @@ class Moments(NamedTuple):
     @property
     def std(self) -> np.ndarray:
         """Standard deviation (divisor n - 1), NaN for one seed."""
-        if self.seeds < 2:
+        if self.num_seeds < 2:
             return np.full(np.shape(self.mean), np.nan)
-        return np.sqrt(self.m2 / (self.seeds - 1))
+        return np.sqrt(self.m2 / (self.num_seeds - 1))
 
     @property
     def sem(self) -> np.ndarray:
         """Standard error of the mean, NaN for one seed."""
-        return self.std / np.sqrt(self.seeds)
+        return self.std / np.sqrt(self.num_seeds)
 
 
 def moments_of(values: np.ndarray) -> Moments:
@@ -81,7 +81,7 @@ def merge(parts: Iterable[Moments]) -> Moments:
       >>> import numpy as np
       >>> from jaxduel.stats import merge, moments_of
       >>> both = merge([moments_of(np.array([1.0, 2.0])), moments_of(np.array([3.0, 4.0, 5.0]))])
-      >>> both.seeds, round(float(both.mean), 3), round(float(both.std**2), 3)
+      >>> both.num_seeds, round(float(both.mean), 3), round(float(both.std**2), 3)
       (5, 3.0, 2.5)
     """
     blocks = items_of(parts, "parts")
@@ -89,8 +89,8 @@ def merge(parts: Iterable[Moments]) -> Moments:
         raise InputError("moments are merged of a list of Moments, at least one.")
     seeds, mean, m2 = blocks[0]
     for other in blocks[1:]:
-        total = seeds + other.seeds
-        share = other.seeds / total
+        total = seeds + other.num_seeds
+        share = other.num_seeds / total
         delta = other.mean - mean
         mean = mean + delta * share
         m2 = m2 + other.m2 + delta**2 * (seeds * share)
@@ -224,7 +224,7 @@ class Paired:
     shares of seeds of some kind.
 
     Attributes:
-      seeds: number of those seeds.
+      num_seeds: number of those seeds.
       mean_a, mean_b: their means.
       difference: mean of the differences.
       lower95, upper95: its 95 % interval (Student t, NaN for fewer than two seeds; for shares as in
@@ -243,7 +243,7 @@ class Paired:
       True
     """
 
-    seeds: int
+    num_seeds: int
     mean_a: float
     mean_b: float
     difference: float
@@ -283,7 +283,7 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
       >>> import numpy as np
       >>> from jaxduel.stats import paired
       >>> comparison = paired(np.array([12.0, 14.0, 16.0]), np.array([10.0, 13.0, np.nan]))
-      >>> comparison.seeds, comparison.mean_a, comparison.mean_b
+      >>> comparison.num_seeds, comparison.mean_a, comparison.mean_b
       (2, 13.0, 11.5)
       >>> comparison.difference, comparison.verdict
       (1.5, 'undecided')
@@ -301,7 +301,7 @@ def paired(a: np.ndarray, b: np.ndarray) -> Paired | None:
     of_a, of_b, apart = moments_of(a), moments_of(b), moments_of(a - b)
     lower, upper = interval95(apart.mean, apart.sem, seeds)
     return Paired(
-        seeds=seeds,
+        num_seeds=seeds,
         mean_a=float(of_a.mean),
         mean_b=float(of_b.mean),
         difference=float(apart.mean),
@@ -319,7 +319,7 @@ def independent(a: np.ndarray, b: np.ndarray) -> Paired:
       a, b: (S,) and (S',) float64, of any sizes of at least one.
 
     Returns:
-      The comparison; `seeds` is the smaller size, and both standard errors are the same.
+      The comparison; `num_seeds` is the smaller size, and both standard errors are the same.
 
     Raises:
       InputError: for arrays of other shapes.
@@ -336,11 +336,11 @@ def independent(a: np.ndarray, b: np.ndarray) -> Paired:
         raise InputError("samples need one number for each seed, (S,).")
     squares = np.array([of_a.sem, of_b.sem]) ** 2
     with np.errstate(all="ignore"):
-        freedom = squares.sum() ** 2 / (squares**2 / [of_a.seeds - 1, of_b.seeds - 1]).sum()
+        freedom = squares.sum() ** 2 / (squares**2 / [of_a.num_seeds - 1, of_b.num_seeds - 1]).sum()
     sem, apart = float(np.sqrt(squares.sum())), float(of_a.mean - of_b.mean)
     half = t95(freedom + 1) * sem if sem > 0 else sem
     return Paired(
-        seeds=min(of_a.seeds, of_b.seeds),
+        num_seeds=min(of_a.num_seeds, of_b.num_seeds),
         mean_a=float(of_a.mean),
         mean_b=float(of_b.mean),
         difference=apart,
@@ -385,9 +385,9 @@ def paired_shares(a: np.ndarray, b: np.ndarray) -> Paired | None:
     found = paired(a, b)
     if found is None:
         return None
-    only_a, only_b = ((np.sum(x > y) + 1) / (found.seeds + 2) for x, y in ((a, b), (b, a)))
+    only_a, only_b = ((np.sum(x > y) + 1) / (found.num_seeds + 2) for x, y in ((a, b), (b, a)))
     apart, both = only_a - only_b, only_a + only_b
-    half = NormalDist().inv_cdf(0.975) * np.sqrt((both - apart**2) / (found.seeds + 2))
+    half = NormalDist().inv_cdf(0.975) * np.sqrt((both - apart**2) / (found.num_seeds + 2))
     lower, upper = np.clip([apart - half, apart + half], -1.0, 1.0)
     return replace(found, lower95=float(lower), upper95=float(upper))
 

@@ -36,7 +36,7 @@ WORDS = {
 }
 """Classes for what a study wants, and for what it gets."""
 FRONT_DOOR = "jaxduel.__init__"
-ROOMS = ("simulation", "plotting", "experiments")
+ROOMS = ("runs", "simulation", "plotting", "studies")
 
 
 @cache
@@ -105,7 +105,7 @@ def single(graph: dict[str, set[str]]) -> dict[str, str]:
         for other in others:
             if not module.endswith(".__init__"):
                 importers[other].append(module)
-    left_out = ("jaxduel.policies.", "jaxduel.experiments.papers.")
+    left_out = ("jaxduel.policies.", "jaxduel.studies.papers.")
     return {
         module: some[0]
         for module, some in importers.items()

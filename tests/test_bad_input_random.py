@@ -14,10 +14,10 @@ from hypothesis.extra import numpy as hnp
 import jaxduel as jd
 from jaxduel.cli import COMMANDS, main
 from jaxduel.errors import AssumptionWarning, InputError
-from jaxduel.experiments.sweep import calibration, sweep
-from jaxduel.experiments.sweep.describing.grid_file import read_grid
 from jaxduel.gradients import ascent
 from jaxduel.simulation import blocks
+from jaxduel.studies.sweep import calibration, sweep
+from jaxduel.studies.sweep.describing.grid_file import read_grid
 from tests.cli.test_bad_input import BASE, MATRIX, RUN, WORST
 
 NUMBERS = [

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.engine.store import Store
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.program_folder import ProgramFolder
 from jaxduel.simulation.regret import regret_of
 from jaxduel.simulation.result import Result
-from tests.experiments.engine import stored
+from jaxduel.studies.engine.store import Store
+from tests.studies.engine import stored
 
 SECONDS = 60
 """After which a file that is still being read hangs: the process ends, with a traceback."""

@@ -11,8 +11,8 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import StorageError
-from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, read_grid, run_sweep
 from jaxduel.files import csv_text, read_whole, require_writable_file, spreadsheet_text, write_whole
+from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, read_grid, run_sweep
 from tests.choice import some
 from tests.cli.command_line import outcome
 

@@ -25,7 +25,7 @@ FLOORS = (
     ("theory",),
     ("gradients",),
     ("votes",),
-    ("experiments",),
+    ("studies",),
     ("cli",),
     ("__main__",),
 )

@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from jaxduel.experiments import papers
-from jaxduel.experiments.report.records import ClaimRow, Figure, Measured, Section, encoded
+from jaxduel.studies import papers
+from jaxduel.studies.report.records import ClaimRow, Figure, Measured, Section, encoded
 from notebooks.manual import check, docstrings, reports, which
 
 TEXT = """Beat the Mean, Algorithm 1.

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import jaxduel
-from jaxduel.experiments import papers
+from jaxduel.studies import papers
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -50,8 +50,8 @@ def test_shares_differ_where_an_exact_test_says_so():
             a = np.repeat([1.0, 0.0, 1.0, 0.0, np.nan], [only_a, only_b, 20, 20, 3])
             b = np.repeat([0.0, 1.0, 1.0, 0.0, 1.0], [only_a, only_b, 20, 20, 3])
             found = paired_shares(a, b)
-            assert found.seeds == only_a + only_b + 40
-            assert found.difference == pytest.approx((only_a - only_b) / found.seeds)
+            assert found.num_seeds == only_a + only_b + 40
+            assert found.difference == pytest.approx((only_a - only_b) / found.num_seeds)
             p = stats.binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
             if not 0.01 < p < 0.1:
                 ahead = "worse" if only_a > only_b else "better"
@@ -89,7 +89,7 @@ def test_independent_samples_are_compared_by_welchs_interval(sizes):
     assert found.difference == pytest.approx(a.mean() - b.mean())
     assert (found.lower95, found.upper95) == pytest.approx(tuple(wanted.confidence_interval()))
     assert found.sem == found.unpaired_sem == pytest.approx(found.difference / wanted.statistic)
-    assert found.seeds == min(sizes)
+    assert found.num_seeds == min(sizes)
 
 
 def test_samples_without_spread_have_no_interval_but_a_point():

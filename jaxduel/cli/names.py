@@ -49,12 +49,12 @@ def describe(name: Positional[Name]) -> int:
     Args:
       name: a name (`jaxduel list`), or the file of a problem.
     """
-    from jaxduel.experiments.papers import TITLES, load
+    from jaxduel.studies.papers import TITLES, load
 
     if name in jd.policies.names():
         say(_policy(name))
     elif name in TITLES:
-        from jaxduel.experiments.papers import report
+        from jaxduel.studies.papers import report
 
         say(report.lines(load(name)))
     elif name in _PARTLESS.union(jd.problems.names()) or set("[." + os.sep) & set(name):
@@ -119,7 +119,7 @@ def _problems() -> Iterator[str]:
 
 
 def _papers() -> Iterator[str]:
-    from jaxduel.experiments.papers import TITLES
+    from jaxduel.studies.papers import TITLES
 
     yield "papers:"
     for name, title in TITLES.items():

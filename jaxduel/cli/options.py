@@ -47,14 +47,14 @@ class Cells:
     """with these horizons, or votes of a run."""
     policy: Names = ()
     """of these policies, such as dts or dts[alpha=0.6]."""
-    definition: Names = ()
+    regret: Names = ()
     """under these definitions of regret."""
     rule: Names = ()
     """by these rules, where arms are identified."""
 
     def chosen(self) -> dict[str, Any]:
         """Arguments of functions that read sweeps."""
-        names = ("problems", "horizons", "policies", "definitions", "rules")
+        names = ("problems", "horizons", "policies", "regret", "rules")
         return dict(zip(names, vars(self).values(), strict=True))
 
 

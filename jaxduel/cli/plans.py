@@ -60,7 +60,7 @@ def plan(
       reading: of the log.
       out: folder for curves, tables, a figure and text.
     """
-    from jaxduel.experiments.output import OutputFolder
+    from jaxduel.studies.output import OutputFolder
 
     start_jax()
     folder = None if out is None else OutputFolder(out)
@@ -144,7 +144,7 @@ def next_votes(
 
 def _write(folder: Any, planned: Any, lines: list[str]) -> None:
     """Writes text, tables and figure of a plan."""
-    from jaxduel.experiments.tables import encoded
+    from jaxduel.studies.tables import encoded
 
     folder.write("plan.txt", "\n".join([*map(printable, lines), ""]))
     folder.write("plan-curves.csv", encoded(planned.to_frame(), "csv"))

@@ -38,7 +38,7 @@ def reproduce(
       seed: root of all randomness.
       out: folder for files and finished curves; figures/PAPER, or figures, if left out.
     """
-    from jaxduel.experiments import papers
+    from jaxduel.studies import papers
 
     if paper == "all":
         return _reproduce_all(figure, full, runs, seed, out)
@@ -59,8 +59,8 @@ def _reproduce_all(
     figure: str | None, full: bool, runs: int | None, seed: int, out: Path | None
 ) -> int:
     """Reproduces all papers, prints a line about each, and where the page is."""
-    from jaxduel.experiments.papers.everything import FOLDER, reproduce_all
-    from jaxduel.experiments.report.page import VERDICTS
+    from jaxduel.studies.papers.everything import FOLDER, reproduce_all
+    from jaxduel.studies.report.page import VERDICTS
 
     if figure is not None:
         raise InputError("--figure is of one paper: it does not go with 'all'.")
@@ -87,7 +87,7 @@ def report(folder: Positional[Path], out: MaybeFolder = None) -> int:
       out: folder for the page; if left out DIR/report of a sweep DIR, and the folder itself of
         papers.
     """
-    from jaxduel.experiments.report.folders import write_report
+    from jaxduel.studies.report.folders import write_report
 
     write(write_report(folder, out))
     return 0

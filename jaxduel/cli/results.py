@@ -24,11 +24,11 @@ def show_result(path: Path) -> int:
 
 def plot_results(paths: Sequence[Path], out: Path | None) -> int:
     """Draws the results of files in one figure, and prints the paths it is written to."""
-    from jaxduel.experiments.output import OutputFolder, named_after
     from jaxduel.files import csv_text
     from jaxduel.runs import STATISTICS
     from jaxduel.simulation import load_result
     from jaxduel.simulation.figures import figure_lines, results_figure
+    from jaxduel.studies.output import OutputFolder, named_after
 
     results = [load_result(path) for path in paths]
     apart = len({path.parent for path in paths}) > 1

@@ -39,9 +39,9 @@ from jaxduel.errors import InputError
 from jaxduel.files import require_writable_file, write_whole
 
 if TYPE_CHECKING:
-    from jaxduel.experiments.engine.groups import Group
-    from jaxduel.experiments.sweep.describing.grid import Grid
     from jaxduel.simulation.devices import Device
+    from jaxduel.studies.engine.groups import Group
+    from jaxduel.studies.sweep.describing.grid import Grid
 
 _RUNNING = ("extend_seeds", "scheduler", "profile", "shard", "until")
 _PLANNING = ("grid", "out", "dry_run", "time", "devices", *_RUNNING)
@@ -91,9 +91,9 @@ def sweep(
     called = dict(locals())
     given = {name for name, value in called.items() if value}
     from jaxduel.display import counted
-    from jaxduel.experiments.sweep.describing import grid_file
-    from jaxduel.experiments.sweep.listing import status_lines
-    from jaxduel.experiments.sweep.sweep import run_sweep
+    from jaxduel.studies.sweep.describing import grid_file
+    from jaxduel.studies.sweep.listing import status_lines
+    from jaxduel.studies.sweep.sweep import run_sweep
 
     for option, others in _APART.items():
         for other in others:
@@ -153,9 +153,9 @@ def sweep(
 
 def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
     """Prints a grid's cells, programs, blocks and memory and, if asked for, its estimated time."""
-    from jaxduel.experiments.sweep.listing import cell_lines, memory_line, summary
-    from jaxduel.experiments.sweep.sweep import groups_of, warn_of_assumptions
     from jaxduel.simulation.devices import block_memory
+    from jaxduel.studies.sweep.listing import cell_lines, memory_line, summary
+    from jaxduel.studies.sweep.sweep import groups_of, warn_of_assumptions
 
     groups = groups_of(grid, devices[0].platform, block_memory(devices), progress=None)
     warn_of_assumptions(groups, progress=None)
@@ -168,8 +168,8 @@ def _dry_run(grid: Grid, devices: Sequence[Device], time: bool) -> int:
 
 def _print_time(groups: Sequence[Group], devices: Sequence[Device]) -> None:
     """Prints the estimated time of a plan, from trial runs."""
-    from jaxduel.experiments.sweep.calibration import calibrate
     from jaxduel.progress import duration
+    from jaxduel.studies.sweep.calibration import calibrate
 
     found = calibrate(groups, devices, progress=True)
     on = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
@@ -192,8 +192,8 @@ def show(
       columns: a column for each combination of parameters, for each policy's best, or what fits.
       csv: file for the numbers; none is written if left out.
     """
-    from jaxduel.experiments.sweep import open_sweep
-    from jaxduel.experiments.sweep.reading.table import show_csv, show_lines
+    from jaxduel.studies.sweep import open_sweep
+    from jaxduel.studies.sweep.reading.table import show_csv, show_lines
 
     if os.path.isfile(results):
         _require_no_choice({**vars(cells), "csv": csv, "columns": columns != "auto"})
@@ -211,7 +211,7 @@ def compare(
     policies: Annotated[tuple[str, str], tyro.conf.arg(metavar="NAME NAME")],
     problem: Names = (),
     horizon: Times = (),
-    definition: Names = (),
+    regret: Names = (),
     rule: Names = (),
     csv: MaybeFile = None,
 ) -> int:
@@ -222,16 +222,16 @@ def compare(
       policies: two of them, with parameters where there are several: dts[alpha=0.51].
       problem: those to compare on; all if left out.
       horizon: those to compare at.
-      definition: definitions of regret to compare by.
+      regret: definitions of regret to compare by.
       rule: rules to compare by, where arms are identified.
       csv: file for the numbers; none is written if left out.
     """
-    from jaxduel.experiments.sweep import open_sweep
-    from jaxduel.experiments.sweep.reading.compare import compare as compared
+    from jaxduel.studies.sweep import open_sweep
+    from jaxduel.studies.sweep.reading.compare import compare as compared
 
     _require_writable(csv)
     chosen = {"problems": problem, "horizons": horizon}
-    chosen |= {"definitions": definition, "rules": rule}
+    chosen |= {"regret": regret, "rules": rule}
     found = compared(open_sweep(folder), *policies, **chosen)
     write(*found.lines())
     if csv is not None:
@@ -271,9 +271,9 @@ def plot(
             "jaxduel plot needs the folder of one sweep, or files of `jaxduel run --out` alone."
         )
     (folder,) = results
-    from jaxduel.experiments.output import OutputFolder
-    from jaxduel.experiments.sweep import open_sweep
-    from jaxduel.experiments.sweep.reading.figures import sweep_figures
+    from jaxduel.studies.output import OutputFolder
+    from jaxduel.studies.sweep import open_sweep
+    from jaxduel.studies.sweep.reading.figures import sweep_figures
 
     asked = {"y": y, "facet": facet, "kind": kind, **cells.chosen()}
     figures = sweep_figures(open_sweep(folder), x, **asked)
@@ -297,7 +297,7 @@ def export(
       cells: those to write; all of a sweep where nothing is named.
       out: the file, or - for standard output; if left out DIR/table.csv (or .parquet), or FILE.csv.
     """
-    from jaxduel.experiments.tables import encoded, require_format
+    from jaxduel.studies.tables import encoded, require_format
 
     require_format(to)
     piped = out == Path("-")
@@ -313,9 +313,9 @@ def export(
             raise InputError(f"'{path}' exists: --out {shlex.quote(str(path))} replaces it.")
         _require_writable(None if piped else path, results)
     else:
-        from jaxduel.experiments.sweep import open_sweep
-        from jaxduel.experiments.sweep.reading.cells import choose
-        from jaxduel.experiments.sweep.reading.table import frame_of
+        from jaxduel.studies.sweep import open_sweep
+        from jaxduel.studies.sweep.reading.cells import choose
+        from jaxduel.studies.sweep.reading.table import frame_of
 
         data = open_sweep(results)
         path = results / f"table.{to}" if out is None else out

@@ -54,7 +54,7 @@ def fit(
     fitted = jd.votes.fit(counted, model)
     write(*_lines(fitted))
     if out is not None:
-        from jaxduel.experiments.tables import encoded
+        from jaxduel.studies.tables import encoded
 
         write(f"written: {write_whole(out, encoded(fitted.table(), 'csv'))}")
     if matrix is not None:

@@ -15,8 +15,8 @@ from jaxduel.errors import InputError
 from jaxduel.files import csv_text
 
 if TYPE_CHECKING:
-    from jaxduel.experiments.output import OutputFolder
     from jaxduel.gradients import WorstCase
+    from jaxduel.studies.output import OutputFolder
 
 _Regret = Literal["average", "copeland", "borda", "weak", "binary weak", "binary strong"]
 
@@ -65,7 +65,7 @@ def worst_case(
       seed: root of all randomness.
       out: folder for the instance, ascents and a figure; none if left out.
     """
-    from jaxduel.experiments.output import OutputFolder
+    from jaxduel.studies.output import OutputFolder
 
     devices = start_jax()
     if not 0 <= seed < 2**32:

@@ -62,7 +62,7 @@ def draw(panels: Sequence[AnyPanel | Missing]) -> Figure:
       >>> from jaxduel.plotting import Line, draw, regret_panel
       >>> policy = jd.policies.make("sparring", num_arms=2)
       >>> result = jd.simulate(policy, jd.problems.btl_from_weights([2, 1]), 100, num_seeds=8)
-      >>> panel = regret_panel([Line.of(result.runs)], "two arms", definition="copeland")
+      >>> panel = regret_panel([Line.of(result.runs)], "two arms", regret="copeland")
       >>> [axes.get_title() for axes in draw([panel]).axes]
       ['two arms']
     """

@@ -207,7 +207,7 @@ def regret_panel(
     title: str = "",
     *,
     references: Sequence[Reference] = (),
-    definition: str = "average",
+    regret: str = "average",
     time_scale: Scale = "linear",
     regret_scale: Scale = "log",
     top: float | None = None,
@@ -229,12 +229,12 @@ def regret_panel(
         kind="time",
         references=references,
         title=title,
-        across=f"{steps_words(definition)} $t$",
-        up=regret_label(definition),
+        across=f"{steps_words(regret)} $t$",
+        up=regret_label(regret),
         across_scale=time_scale,
         up_scale=regret_scale,
         top=top,
-        about=f"{regret_words(definition)}, {words}",
+        about=f"{regret_words(regret)}, {words}",
     )
 
 

@@ -75,7 +75,7 @@ def results_figure(results: Sequence[Result]) -> Figure:
         first, drawn = results[which[0]], [lines[i] for i in which]
         words = problem_words(first.problem) if named[first.problem, definition] == 1 else text
         title = f"{words}, $K={first.plays.shape[-1]}$"
-        panels.append(regret_panel(drawn, title, definition=definition, time_scale="log"))
+        panels.append(regret_panel(drawn, title, regret=definition, time_scale="log"))
     return draw(panels)
 
 

@@ -88,7 +88,7 @@ class Result:
     @property
     def num_seeds(self) -> int:
         """Number of seeds that ran to the end."""
-        return self.num_kept if self.totals is None else self.totals.regret.seeds
+        return self.num_kept if self.totals is None else self.totals.regret.num_seeds
 
     @property
     def num_kept(self) -> int:
@@ -166,7 +166,7 @@ class Result:
           >>> import jaxduel as jd
           >>> rucb, dts = (jd.simulate(name, "arxiv", 10_000) for name in ("rucb", "dts"))
           >>> comparison = dts.compare(rucb)
-          >>> comparison.verdict, comparison.seeds
+          >>> comparison.verdict, comparison.num_seeds
           ('better', 100)
         """
         own, others = self._setting, other._setting
@@ -286,7 +286,7 @@ class Result:
 
         title = f"{problem_words(self.problem)}, $K={self.plays.shape[-1]}$"
         line = Line.of(self.runs, names_of(self.policy, self.changed)[1])
-        return draw([regret_panel([line], title, definition=self.definition, time_scale="log")])
+        return draw([regret_panel([line], title, regret=self.definition, time_scale="log")])
 
     def to_xarray(self) -> xarray.Dataset:
         """The result as a data set with dimensions seed (numbered from `first_seed` on), checkpoint

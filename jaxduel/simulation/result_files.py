@@ -42,7 +42,7 @@ def dataset_of(result: Any) -> xarray.Dataset:
         variables["outcomes"] = (("seed", "checkpoint", *pair), result.outcomes)
     if result.totals is not None:
         moments, plays, batches, most = result.totals
-        variables["total_seeds"] = ((), moments.seeds)
+        variables["total_seeds"] = ((), moments.num_seeds)
         variables["total_regret_mean"] = (("checkpoint",), moments.mean)
         variables["total_regret_m2"] = (("checkpoint",), moments.m2)
         variables["total_plays"] = (("checkpoint", "arm"), plays)

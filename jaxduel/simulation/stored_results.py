@@ -152,7 +152,7 @@ def _of_request(result: Any) -> Iterator[tuple[Any, str]]:
     arms = result.plays.shape[-1]
     yield of_problem.get("num_arms", arms) == arms, "its problem has another number of arms"
     kept, totals = len(result.regret), result.totals
-    seeds = kept if totals is None else totals.regret.seeds
+    seeds = kept if totals is None else totals.regret.num_seeds
     yield kept <= seeds <= made.get("num_seeds", seeds), "it has more seeds than were asked for"
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pandas as pd
 
 import jaxduel as jd
-from jaxduel.experiments import papers
-from jaxduel.experiments.papers.everything import reproduce_all
-from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+from jaxduel.studies import papers
+from jaxduel.studies.papers.everything import reproduce_all
+from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
 from notebooks.manual import reports
 from notebooks.manual.pictures import NUMBERS
 

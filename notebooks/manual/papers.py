@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from jaxduel.experiments import papers
-from jaxduel.experiments.papers import report
-from jaxduel.experiments.papers.paper import Panel, Paper
-from jaxduel.experiments.report.page import VERDICTS
-from jaxduel.experiments.report.records import Section
+from jaxduel.studies import papers
+from jaxduel.studies.papers import report
+from jaxduel.studies.papers.paper import Panel, Paper
+from jaxduel.studies.report.page import VERDICTS
+from jaxduel.studies.report.records import Section
 from notebooks.manual import docstrings, reports
 from notebooks.manual.pages import GENERATED, policy_link, table, toctree, write
 
@@ -79,7 +79,7 @@ def _page(paper: Paper, section: Section) -> Iterator[str]:
     yield from reports.claims(section)
     yield from reports.figures(section, paper_page(paper.name))
     yield "## What the text leaves open"
-    name = f"jaxduel.experiments.papers.{paper.name.replace('-', '_')}.figures"
+    name = f"jaxduel.studies.papers.{paper.name.replace('-', '_')}.figures"
     yield docstrings.prose(inspect.getdoc(sys.modules[name]) or "")
 
 

@@ -121,7 +121,7 @@ def _figure(own: dict[str, Line], crowds: dict[str, _Crowd], small: bool = False
         crowd = crowds[problem]
         axes.plot(crowd.times, crowd.means, color="0.85", linewidth=0.6, zorder=1)
         title = "" if small else problem
-        panel = regret_panel([line], title, definition=_kind(line.name), time_scale="log")
+        panel = regret_panel([line], title, regret=_kind(line.name), time_scale="log")
         draw_on(axes, panel)
         axes.set_ylim(crowd.lowest, crowd.highest)
         axes.set_ylabel("regret" if at == 0 and not small else "")

@@ -12,7 +12,7 @@ from typing import Any
 ROOMS = (
     *("jaxduel", "jaxduel.problems", "jaxduel.policies", "jaxduel.theory"),
     *("jaxduel.gradients", "jaxduel.gradients.families", "jaxduel.votes"),
-    *("jaxduel.experiments.sweep", "jaxduel.plotting", "jaxduel.numerics", "jaxduel.stats"),
+    *("jaxduel.studies.sweep", "jaxduel.plotting", "jaxduel.numerics", "jaxduel.stats"),
 )
 """Packages and modules whose names users import."""
 NEED_NO_EXAMPLE = {"AssumptionWarning", "InputError", "SolverError"}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from jaxduel.experiments.papers.paper import Paper
-from jaxduel.experiments.report import page
-from jaxduel.experiments.report.records import ClaimRow, Section, read_section
+from jaxduel.studies.papers.paper import Paper
+from jaxduel.studies.report import page
+from jaxduel.studies.report.records import ClaimRow, Section, read_section
 from notebooks.manual.pages import GENERATED, SOURCE, table
 
 VERDICTS = Path(__file__).with_name("verdicts.json")

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import jaxduel as jd
-from jaxduel.experiments.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
 from notebooks.manual.pages import SOURCE, table
 
 NUMBERS = Path(__file__).with_name("which.csv")

@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.engine.manifest import decode_manifest
-from jaxduel.experiments.engine.store import Store
+from jaxduel.studies.engine.manifest import decode_manifest
+from jaxduel.studies.engine.store import Store
 from tests.cli.command_line import outcome
-from tests.experiments.engine import stored
+from tests.studies.engine import stored
 
 READING = {
     "show": ("show", "FOLDER"),
@@ -212,7 +212,7 @@ def test_a_run_that_goes_on_sets_a_damaged_block_aside(folder):
 def test_a_manifest_that_would_be_too_large_is_refused_before_anything_is_written(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("jaxduel.experiments.engine.manifest.MOST_BYTES", 1_000)
+    monkeypatch.setattr("jaxduel.studies.engine.manifest.MOST_BYTES", 1_000)
     with pytest.raises(jd.InputError, match="would have more than 1,000 bytes: give fewer cells"):
         Store.create_or_open(tmp_path / "s", stored.manifest())
     assert not list(tmp_path.iterdir())

@@ -14,9 +14,9 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.cli.numbers import _shard, _time
-from jaxduel.experiments.engine import executor, locks
-from jaxduel.experiments.engine.store import Store
-from jaxduel.experiments.sweep import read_grid, run_sweep
+from jaxduel.studies.engine import executor, locks
+from jaxduel.studies.engine.store import Store
+from jaxduel.studies.sweep import read_grid, run_sweep
 from tests.cli.command_line import outcome
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")

@@ -5,10 +5,10 @@ import re
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import papers
-from jaxduel.experiments.papers import TITLES
-from jaxduel.experiments.papers.paper import Order
-from jaxduel.experiments.pictures import figure_of
+from jaxduel.studies import papers
+from jaxduel.studies.papers import TITLES
+from jaxduel.studies.papers.paper import Order
+from jaxduel.studies.pictures import figure_of
 from tests.cli.command_line import outcome
 
 

@@ -12,9 +12,9 @@ from jaxduel.cli.options import Settings
 from jaxduel.cli.recorded import command_line
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
-from jaxduel.experiments.papers import reproducing
-from jaxduel.experiments.papers.paper import Order
-from jaxduel.experiments.report.papers import command_of
+from jaxduel.studies.papers import reproducing
+from jaxduel.studies.papers.paper import Order
+from jaxduel.studies.report.papers import command_of
 from tests.cli.command_line import outcome
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -82,7 +82,7 @@ def test_a_sweep_says_what_goes_on_with_it(capsys, tmp_path, monkeypatch, share)
     assert options_in(again) == options_in(more) | {"out"}
     seen = {}
     monkeypatch.setattr(
-        "jaxduel.experiments.sweep.sweep.run_sweep", lambda *_, **given: seen.update(given) or 1 / 0
+        "jaxduel.studies.sweep.sweep.run_sweep", lambda *_, **given: seen.update(given) or 1 / 0
     )
     with pytest.raises(ZeroDivisionError):
         outcome(capsys, *again[1:])

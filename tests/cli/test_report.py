@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from jaxduel.experiments import papers
-from jaxduel.experiments.papers.paper import Size, Sizes
-from jaxduel.experiments.report.sweeps import _overview
-from jaxduel.experiments.sweep.reading.cells import choose
+from jaxduel.studies import papers
+from jaxduel.studies.papers.paper import Size, Sizes
+from jaxduel.studies.report.sweeps import _overview
+from jaxduel.studies.sweep.reading.cells import choose
 from tests.cli.command_line import outcome
-from tests.experiments.papers.smaller import machine, smaller
-from tests.experiments.report.pages import require_sound
-from tests.experiments.sweep.made_up import cell, sweep
+from tests.studies.papers.smaller import machine, smaller
+from tests.studies.report.pages import require_sound
+from tests.studies.sweep.made_up import cell, sweep
 
 NAME = "batched-dueling"
 
@@ -56,7 +56,7 @@ def test_an_interrupt_is_code_130_and_leaves_the_page(capsys, tmp_path, monkeypa
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("jaxduel.experiments.stored_runs.run_tasks", interrupted)
+    monkeypatch.setattr("jaxduel.studies.stored_runs.run_tasks", interrupted)
     code, text, errors = outcome(capsys, "reproduce", "all", "--out", tmp_path)
     assert code == 130
     assert "what had finished is kept, and is in the page" in errors
@@ -96,7 +96,7 @@ def test_a_sweep_that_is_not_finished(capsys, tmp_path):
     assert len(page.of("img")) == len(page.of("figcaption")) == 8
     commands = [words for _, words in page.of("code")]
     assert (
-        f"jaxduel plot {tmp_path / 's'} --problem arxiv --horizon 100 --definition weak" in commands
+        f"jaxduel plot {tmp_path / 's'} --problem arxiv --horizon 100 --regret weak" in commands
     )
 
 

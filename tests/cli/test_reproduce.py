@@ -5,8 +5,8 @@ from functools import partial
 import jax
 import pytest
 
-from jaxduel.experiments import stored_runs
-from jaxduel.experiments.papers import reproducing
+from jaxduel.studies import stored_runs
+from jaxduel.studies.papers import reproducing
 from tests.cli.command_line import outcome
 
 
@@ -33,7 +33,7 @@ def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("jaxduel.experiments.stored_runs.run_tasks", interrupted)
+    monkeypatch.setattr("jaxduel.studies.stored_runs.run_tasks", interrupted)
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "1a", "--out", tmp_path
     )

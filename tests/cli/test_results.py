@@ -5,7 +5,7 @@ import csv
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.output import named_after
+from jaxduel.studies.output import named_after
 from tests.cli.command_line import RUN, outcome
 
 

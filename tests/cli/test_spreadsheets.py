@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.tables import encoded
+from jaxduel.studies.tables import encoded
 from tests.cli.command_line import outcome
 from tests.cli.test_bad_input import MATRIX
 

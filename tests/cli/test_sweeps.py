@@ -11,11 +11,11 @@ import time
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.engine import work
-from jaxduel.experiments.engine.profile import PARTS
 from jaxduel.simulation import rounds, steps
+from jaxduel.studies.engine import work
+from jaxduel.studies.engine.profile import PARTS
 from tests.cli.command_line import outcome
-from tests.experiments.report.pages import Elements
+from tests.studies.report.pages import Elements
 
 GRID = """
 seeds = 6
@@ -196,7 +196,7 @@ def test_a_table_of_a_run(capsys, tmp_path, monkeypatch):
         assert code == 2
         assert words in error
     assert outcome(capsys, "export", path, "--policy", "rucb")[0] == 2
-    monkeypatch.setattr("jaxduel.experiments.tables.find_spec", lambda name: None)
+    monkeypatch.setattr("jaxduel.studies.tables.find_spec", lambda name: None)
     code, text, error = outcome(capsys, "export", path, "--to", "parquet")
     assert (code, text) == (2, "")
     assert error == "jaxduel: error: Parquet needs pyarrow: pip install 'jaxduel[parquet]'.\n"

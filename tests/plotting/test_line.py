@@ -108,7 +108,7 @@ def test_curves_may_leave_the_picture():
 
 
 def test_a_definition_with_a_factor_has_its_own_label():
-    (axes,) = draw([regret_panel(LINES, definition="2 copeland")]).axes
+    (axes,) = draw([regret_panel(LINES, regret="2 copeland")]).axes
     assert "cpld" in axes.get_ylabel()
 
 

@@ -8,10 +8,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
 
-from jaxduel.experiments import papers
 from jaxduel.plotting import STYLES, style_of
 from jaxduel.plotting.styles import apart, looks_of
 from jaxduel.plotting.words import broken, number, policy_words, problem_words
+from jaxduel.studies import papers
 
 
 def test_every_policy_has_a_colour_of_its_own():

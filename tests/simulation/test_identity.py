@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments import samples
 from jaxduel.simulation import compilation_cache, identity
+from jaxduel.studies import samples
 
 PACKAGE = Path(jd.__file__).parent
 PLAIN = '''

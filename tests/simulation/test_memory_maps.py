@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.experiments.stored_runs import StoredRuns
-from jaxduel.experiments.wanted import Competitor, Draw, Wanted
 from jaxduel.simulation import devices, memory_maps, run
+from jaxduel.studies.stored_runs import StoredRuns
+from jaxduel.studies.wanted import Competitor, Draw, Wanted
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

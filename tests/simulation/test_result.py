@@ -327,7 +327,7 @@ def test_results_are_compared_by_the_seeds_that_they_share():
     one, other = simulated("rucb"), simulated("rmed1", num_seeds=24, first_seed=8)
     found = one.compare(other)
     apart = one.final[8:32] - other.final
-    assert (found.seeds, found.difference) == (24, pytest.approx(apart.mean()))
+    assert (found.num_seeds, found.difference) == (24, pytest.approx(apart.mean()))
     assert found.sem == pytest.approx(apart.std(ddof=1) / np.sqrt(24))
     for unlike in ({"first_seed": SEEDS}, {"shuffle_arms": False}, {"prng": "philox4x32"}):
         independent = one.compare(simulated("rmed1", **unlike))

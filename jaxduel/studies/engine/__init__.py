@@ -1,0 +1,1 @@
+"""The engine of all studies: cells, groups and tasks; one executor, one store, one identity."""

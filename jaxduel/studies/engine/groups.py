@@ -1,0 +1,178 @@
+"""Groups of cells that run together as one program, and their division into blocks of seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from jaxduel.simulation.regret import OF_PAIRS
+from jaxduel.studies.engine.cells import StudyCell
+from jaxduel.studies.engine.manifest import (
+    BOUND,
+    CellRecord,
+    GroupRecord,
+    digest_of_json,
+    plain,
+    task_key,
+)
+
+BATCHES = "num_batches"
+"""The parameter of policies that has their number of batches."""
+_ROUNDS = 16
+"""Assumed number of batches of a policy that has no parameter for it."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells that are simulated and stored together, by one program.
+
+    Attributes:
+      cells: of one policy, in order, planned.
+      size: number of cells that the program runs side by side; beyond `cells` the last one is
+        repeated, so that there are always so many.
+      lanes: seeds that the program runs side by side, of each cell.
+      block_seeds: seeds in a block, a multiple of `lanes`.
+      num_seeds: seeds of each cell; no block depends on it, but for the size of the last.
+      batched: whether the policy commits to batches; if not, the cells share the checkpoints.
+      keep: optional records: "seeds", the regret of every seed at all checkpoints; "wins", means of
+        comparisons of every pair; "selves", comparisons of each arm with itself, of every seed.
+      program: everything that the compiled program depends on: groups of equal programs compile
+        once.
+      num_checkpoints: number of checkpoints that the program records: the most of all its cells; a
+        cell that has fewer repeats its last one.
+      bytes: approximate memory of the program.
+    """
+
+    cells: tuple[StudyCell, ...]
+    size: int
+    lanes: int
+    block_seeds: int
+    num_seeds: int
+    batched: bool
+    keep: tuple[str, ...]
+    program: tuple[Any, ...]
+    num_checkpoints: int
+    bytes: int = 0
+
+    @property
+    def policy(self) -> str:
+        """The registered name of the policy."""
+        return self.cells[0].policy
+
+    @property
+    def num_arms(self) -> int:
+        """Arms of the policy, padding included; problems may have fewer."""
+        return self.cells[0].padded_arms
+
+    @property
+    def pairs(self) -> bool:
+        """True if comparisons of pairs are recorded."""
+        return needs_pairs(self.cells, self.keep)
+
+    @property
+    def identifies(self) -> bool:
+        """True if arms are identified, and no regret is measured."""
+        return self.cells[0].question is not None
+
+    @property
+    def stacked(self) -> tuple[StudyCell, ...]:
+        """The cells that the program runs, `size` at a time, with those that fill up the last."""
+        return (*self.cells, *(-len(self.cells) % self.size) * self.cells[-1:])
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """The regrets that any of the cells measures, or the rules that name arms."""
+        return tuple(dict.fromkeys(name for cell in self.cells for name in cell.definitions))
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of all that determines the group's results: 16 hexadecimal digits."""
+        cells = [cell.key for cell in self.stacked]
+        return digest_of_json([self.program, self.block_seeds, self.keep, cells])
+
+    @property
+    def rounds(self) -> int:
+        """Number of plans that the policies of all its cells make, as in `rounds_of`."""
+        return sum(rounds_of(cell, batched=self.batched) for cell in self.cells)
+
+    def record(self) -> GroupRecord:
+        """The group's entry in a manifest."""
+        return GroupRecord(
+            policy=self.policy,
+            cells=tuple(
+                CellRecord(
+                    index=cell.index,
+                    policy=cell.policy,
+                    problem=cell.problem,
+                    digest=cell.digest,
+                    horizon=cell.horizon,
+                    parameters=cell.labels,
+                    delay=cell.delay,
+                    num_arms=cell.num_arms,
+                    checkpoints=cell.checkpoints,
+                    others=plain({k: x for k, x in cell.determined.items() if k not in BOUND}),
+                )
+                for cell in self.cells
+            ),
+            definitions=self.definitions,
+            block_seeds=self.block_seeds,
+            seeds=self.num_seeds,
+            size=self.size,
+            keep=self.keep,
+            program=plain(self.program),
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """A group for one block of seeds: the unit that is simulated, stored and resumed.
+
+    Attributes:
+      group: the group.
+      number: number of the block, from 0.
+    """
+
+    group: Group
+    number: int
+
+    @property
+    def first_seed(self) -> int:
+        """The index of the block's first seed."""
+        return self.number * self.group.block_seeds
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds: fewer in the last block of a group."""
+        return min(self.group.block_seeds, self.group.num_seeds - self.first_seed)
+
+    @property
+    def amount(self) -> int:
+        """Number of comparisons, pulls or votes."""
+        return self.seeds * sum(cell.horizon for cell in self.group.cells)
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of all that determines the block's results: 16 hexadecimal digits."""
+        return task_key(self.group.key, self.number)
+
+
+def tasks_of(groups: Iterable[Group]) -> tuple[Task, ...]:
+    """The tasks of all groups, those of a group one after the other."""
+    return tuple(
+        Task(group, number)
+        for group in groups
+        for number in range(-(-group.num_seeds // group.block_seeds))
+    )
+
+
+def needs_pairs(cells: Iterable[StudyCell], keep: Iterable[str]) -> bool:
+    """True if comparisons of pairs must be recorded for what is kept, or for a regret."""
+    of_pairs = not all(OF_PAIRS.keys().isdisjoint(cell.definitions) for cell in cells)
+    return of_pairs or not {"wins", "selves"}.isdisjoint(keep)
+
+
+def rounds_of(cell: StudyCell, *, batched: bool) -> int:
+    """Number of plans that a cell's policy makes: its batches, about, or its comparisons."""
+    return (cell.all_parameters.get(BATCHES) or _ROUNDS) if batched else cell.horizon

@@ -1,0 +1,64 @@
+"""Progress of a study, whoever does the work: comparisons, pulls or votes, cells and blocks."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from jaxduel.progress import Progress
+from jaxduel.studies.engine.groups import Task
+
+
+class StudyProgress(Progress):
+    """Context that counts finished blocks of all tasks of a study, and shows its progress."""
+
+    def __init__(
+        self, what: str, every: Sequence[Task], finished: Iterable[str], shown: bool | None
+    ) -> None:
+        self._unfinished = {task.key: task for task in every}
+        self._of_group = Counter(task.group.key for task in every)
+        self._blocks = len(every)
+        self._cells = sum(len(group.cells) for group in {task.group for task in every})
+        self._cells_done = 0
+        self._entering = threading.Lock()
+        total = sum(task.amount for task in every)
+        before = sum(self._enter(key) for key in finished)
+        super().__init__(what, total, _unit(every), shown, done=before, detail=self._counts)
+
+    def done(self, key: str, *, here: bool = False) -> None:
+        """Counts a task that is finished; `here` if it was simulated in this process, which counted
+        its steps one by one."""
+        with self._entering:
+            amount = self._enter(key)
+        if not here:
+            self.tick(amount)
+
+    def _counts(self) -> str:
+        return (
+            f"{self._cells_done:,} of {self._cells:,} cells, "
+            f"{self._blocks - len(self._unfinished):,} of {self._blocks:,} blocks"
+        )
+
+    def _enter(self, key: str) -> int:
+        """Enters a finished task, and returns its amount; 0 if it was entered before."""
+        task = self._unfinished.pop(key, None)
+        if task is None:
+            return 0
+        self._of_group[task.group.key] -= 1
+        if self._of_group[task.group.key] == 0:
+            self._cells_done += len(task.group.cells)
+        return task.amount
+
+
+def _unit(tasks: Iterable[Task]) -> str:
+    """Unit of the amounts: "votes", "comparisons", "pulls", or the last two."""
+    units = {
+        "votes"
+        if task.group.identifies
+        else "pulls"
+        if "pulls" in task.group.definitions
+        else "comparisons"
+        for task in tasks
+    }
+    return " and ".join(sorted(units))

@@ -1,0 +1,57 @@
+"""Reproductions of papers, a folder each: `figures` has the panels as data, `claims` what the text
+says of them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from jaxduel.errors import unknown_name
+from jaxduel.studies.papers.titles import TITLES as TITLES
+
+if TYPE_CHECKING:
+    from jaxduel.studies.papers.paper import Paper
+    from jaxduel.studies.reproduction import Report
+
+
+def names() -> tuple[str, ...]:
+    """The papers' names on the command line."""
+    return tuple(TITLES)
+
+
+def load(name: str) -> Paper:
+    """A paper: its panels and claims.
+
+    Raises:
+      InputError: if there is no paper of that name; it suggests the nearest.
+    """
+    if name not in TITLES:
+        raise unknown_name("paper", name, TITLES)
+    module = f"jaxduel.studies.papers.{name.replace('-', '_')}.figures"
+    return importlib.import_module(module).PAPER
+
+
+def reproduce(paper: str, **order: Any) -> Report:
+    """Makes the figures of a paper and measures its claims.
+
+    Args:
+      paper: one of `names()`.
+      **order: further arguments of `papers.reproducing.reproduce`: figure, full, out, seed, runs,
+        progress, horizon and num_arms.
+
+    Returns:
+      The report: the files written, the claims with their verdicts, and the numbers as text.
+
+    Raises:
+      InputError: for an unknown paper, or an order that cannot be carried out.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> jd.reproduce("batched-duelling")
+      Traceback (most recent call last):
+        ...
+      jaxduel.errors.InputError: unknown paper 'batched-duelling': known are batched-dueling, ...
+    """
+    from jaxduel.studies.papers import reproducing
+
+    return reproducing.reproduce(load(paper), **order)

@@ -1,0 +1,65 @@
+"""Saha and Gaillard, "Versatile Dueling Bandits" (ICML 2022): regret where preferences stay, and
+where they turn round.
+
+The text and its experiments were not at hand: the sets are chosen here. Two do not change, the six
+rankers and the eight arms of RUCB's paper; of the third, these eight arms, the first 10,000
+comparisons are of the order turned round. Policies that trust what they have seen might compare the
+former best arm with itself for long. Regret is the average one, against the best arm of the time.
+
+- 200 runs, T = 1e5 by default, with `full` 1e6.
+- Versatile-DB with two players, each with weights of its own, and reduced variance, its defaults;
+  REX3 anytime.
+"""
+
+from __future__ import annotations
+
+from jaxduel import problems
+from jaxduel.problems import PiecewiseProblem
+from jaxduel.studies.papers.best_of_both.claims import (
+    CHANGE,
+    CLAIMS,
+    NUM_ARMS,
+    STEADY,
+    TURNED,
+    VERSATILE,
+)
+from jaxduel.studies.papers.paper import Instances, Paper, Size, Sizes, regret
+from jaxduel.studies.pictures import Setting
+from jaxduel.studies.wanted import Competitor
+
+HORIZON = 100_000
+SIZES = Sizes(Size(HORIZON, 200), Size(1_000_000, 200))
+
+COMPETITORS = (
+    Competitor(VERSATILE, "Versatile-DB", VERSATILE, {}),
+    Competitor("rex3[anytime=true]", "REX3, anytime", "rex3", {"anytime": True}, quick=True),
+    Competitor("dts", "D-TS", "dts", {"alpha": 0.51}),
+    Competitor("rmed1", "RMED1", "rmed1", {}, quick=True),
+    Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51}, quick=True),
+)
+
+
+def turned() -> PiecewiseProblem:
+    """The eight arms, in the opposite order up to the change."""
+    usual = problems.arithmetic(NUM_ARMS)
+    before = problems.from_matrix(usual.preferences.T)
+    return problems.piecewise([before, usual], [CHANGE], TURNED)
+
+
+INSTANCES = (
+    Instances(STEADY[0], "six rankers, $K={}$", SIZES),
+    Instances(STEADY[1], "arithmetic, $K={}$", SIZES),
+    Instances(TURNED, f"arithmetic, turned at {CHANGE:,}, $K={{}}$", SIZES, turned),
+)
+
+PAPER = Paper(
+    name="best-of-both",
+    panels=tuple(
+        regret(f"1{letter}", instances, COMPETITORS)
+        for letter, instances in zip("abc", INSTANCES, strict=True)
+    ),
+    setting=Setting(HORIZON, "average", time_scale="log", regret_scale="log", start=100),
+    claims=CLAIMS,
+    notes=("The paper's own sets and horizons are not known.",),
+    breaks_assumptions=True,
+)

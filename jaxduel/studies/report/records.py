@@ -1,0 +1,247 @@
+"""Records of a page: sections, figures, tables and claims, kept as JSON beside the figures.
+
+A section is a paper or a sweep. Pictures are named, not held: `jaxduel.studies.report.page`
+embeds the files. A record may be anybody's: what a browser would not show as text (looks, names of
+files, anchors) and commands, which readers copy, are refused with a ValueError unless they are as
+jaxduel writes them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from jaxduel.errors import InputError
+from jaxduel.files import read_whole, why
+
+FILE = "report.json"
+"""The file of a section in the folder of its figures."""
+MOST_BYTES = 2**28
+"""Largest size of the file that is read."""
+
+Numbers = tuple[float | None, ...]
+"""Numbers of a curve, None where there is none."""
+
+_COLOR = re.compile("#[0-9a-fA-F]{6}|currentcolor")
+_LENGTH = r"\d{1,4}(\.\d{1,4})?px"
+_DASH = re.compile(f"solid|dash|dot|dashdot|longdashdot|{_LENGTH}(,{_LENGTH}){{0,15}}")
+_ANCHOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_PICTURE = re.compile(r"(?!\.)[^/\\]+\.png")
+_FILE = re.compile(r"(?!\.)[^/\\]+\.(png|pdf|csv)")
+_WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|\"'\")+"
+_SHELL = re.compile(f"jaxduel (?:plot|report|reproduce)(?: {_WORD})*")
+_PYTHON = re.compile(r"jaxduel\.reproduce\('[a-z-]+', [a-z_]+=[\w',. =-]+\)")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve, or a reference line.
+
+    Attributes:
+      label: text in the legend.
+      color, dash: its look, in the words of CSS and of Plotly.
+      x, y: its points.
+      lower, upper: ends of 95 % intervals; empty where there are none.
+      points: whether it is drawn as points with error bars, as a single point always is.
+      reference: whether it is computed, not simulated.
+    """
+
+    label: str
+    color: str
+    dash: str
+    x: Numbers
+    y: Numbers
+    lower: Numbers = ()
+    upper: Numbers = ()
+    points: bool = False
+    reference: bool = False
+
+    def __post_init__(self) -> None:
+        _require("colour", self.color, _COLOR)
+        _require("dash", self.dash, _DASH)
+        if {len(self.x), len(self.y), len(self.lower or self.x), len(self.upper or self.x)} != {
+            len(self.x)
+        }:
+            raise ValueError("numbers of a curve are not equally many")
+        numbers = (*self.x, *self.y, *self.lower, *self.upper)
+        if not all(value is None or math.isfinite(value) for value in numbers):
+            raise ValueError("a number of a curve is not finite")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines in one set of axes.
+
+    Attributes:
+      across, up: labels of the axes.
+      across_log, up_log: whether they are logarithmic.
+      low, high: ends of the vertical axis.
+      lines: the lines, in the order of the legend.
+    """
+
+    across: str
+    up: str
+    across_log: bool
+    up_log: bool
+    low: float | None
+    high: float | None
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its caption, the heads of its columns, and its rows, each headed by its first
+    entry."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure.
+
+    Attributes:
+      name: such as "1a"; unique in its section.
+      title: its heading.
+      caption: what is drawn.
+      alt: what is seen, in words.
+      command: the command that makes it again; "" if there is none.
+      picture: name of its PNG file; "" if it was not made.
+      files: names of further files with the same content.
+      chart: its curves, where it has any.
+      table: its numbers.
+      lines: further numbers as lines of text.
+      missing: why it was not made; "" if it was.
+    """
+
+    name: str
+    title: str
+    caption: str = ""
+    alt: str = ""
+    command: str = ""
+    picture: str = ""
+    files: tuple[str, ...] = ()
+    chart: Chart | None = None
+    table: Table | None = None
+    lines: tuple[str, ...] = ()
+    missing: str = ""
+
+    def __post_init__(self) -> None:
+        _require("name", self.name, _ANCHOR)
+        _require_command(self.command)
+        if self.picture:
+            _require("picture", self.picture, _PICTURE)
+        for name in self.files:
+            _require("file", name, _FILE)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number that bears on a claim: where, what, its value with its interval, and the verdict."""
+
+    where: str
+    what: str
+    value: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim of a paper: its place, its words, what confirms it, the verdict, and why."""
+
+    place: str
+    quote: str
+    criterion: str
+    verdict: str
+    why: str
+    measured: tuple[Measured, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A paper or a sweep.
+
+    Attributes:
+      name: its name on the command line.
+      title: its heading.
+      order: all that determines its numbers but the code, as the options of the command.
+      facts: names and texts, such as the run time.
+      notes: sentences.
+      claims: claims of a paper.
+      tables: tables of the whole.
+      figures: the figures.
+      seconds: seconds of the calls that simulated it.
+      seconds_known: False if an earlier call was killed, so that there were more.
+      blocks: number of blocks that were simulated then.
+      missing: why there is nothing, or not all; "" if all is there.
+    """
+
+    name: str
+    title: str
+    order: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    claims: tuple[ClaimRow, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    seconds: float = 0.0
+    seconds_known: bool = True
+    blocks: int = 0
+    missing: str = ""
+
+    def __post_init__(self) -> None:
+        _require("name", self.name, _ANCHOR)
+        for command in (self.order, *(text for name, text in self.facts if name == "command")):
+            _require_command(command)
+
+
+def _require(what: str, text: str, pattern: re.Pattern[str]) -> None:
+    if not pattern.fullmatch(text):
+        raise ValueError(f"{text!r} is no {what} of a page")
+
+
+def _require_command(text: str) -> None:
+    """Raises ValueError for a command that is not one to make a figure or a page again, in Python
+    or quoted for a shell, where it was made."""
+    if text and not _SHELL.fullmatch(text) and not _PYTHON.fullmatch(text):
+        raise ValueError(f"{text!r} is no command of a page")
+
+
+def encoded(section: Section) -> bytes:
+    """A section as JSON."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Section).dump_json(section, indent=None)
+
+
+def read_section(folder: Path) -> Section | None:
+    """The section in a folder; None if there is no file of one.
+
+    Raises:
+      InputError: if the file cannot be read, or is not of this version.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    path = folder / FILE
+    try:
+        return TypeAdapter(Section).validate_json(read_whole(path, MOST_BYTES), strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read: {why(error)}.") from None
+    except ValidationError:
+        raise InputError(
+            f"'{path}' is damaged, or of another version: make the figures again."
+        ) from None
+
+
+def earlier_section(folder: Path) -> Section | None:
+    """The section that an earlier call left in a folder; None if there is none that can be read."""
+    try:
+        return read_section(folder)
+    except InputError:
+        return None

@@ -1,0 +1,273 @@
+"""The store of a paper's runs: a reproduction that is started again goes on where it ended.
+
+Runs are taken from a store only if all that determines their numbers is the same: code, versions
+and device by its folder, the rest by the keys of its blocks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+import jaxduel
+from jaxduel import interrupts
+from jaxduel.runs import Runs
+from jaxduel.simulation.keys import GENERATORS
+from jaxduel.studies.engine.blocks import Block
+from jaxduel.studies.engine.cells import StudyCell
+from jaxduel.studies.engine.executor import run_tasks
+from jaxduel.studies.engine.groups import Group, tasks_of
+from jaxduel.studies.engine.identity import environment, identity
+from jaxduel.studies.engine.manifest import Manifest
+from jaxduel.studies.engine.planning import family_of, plan
+from jaxduel.studies.engine.progress import StudyProgress
+from jaxduel.studies.engine.store import Store
+from jaxduel.studies.wanted import MOST_LANES, Wanted
+
+_READ = 32
+"""Blocks that are kept in memory: what runs together shares them."""
+
+
+class _Place(NamedTuple):
+    """The place of a cell: its group, and its number in the group."""
+
+    group: Group
+    row: int
+
+
+class Planned:
+    """What is wanted, with the groups of cells that make it.
+
+    Instances with few runs are stacked in one program, as are cells that differ in their delay
+    alone; cells of policies that commit to batches share programs whatever they are wanted for.
+
+    Args:
+      wanted: what is wanted, in the order in which it is to be simulated; keys are unique.
+      platform: platform of the devices.
+
+    Attributes:
+      groups: all groups, each once, in that order.
+    """
+
+    def __init__(self, wanted: Iterable[Wanted], platform: str) -> None:
+        self.wanted = tuple(wanted)
+        made: list[Group] = []
+        batched: dict[_Like, list[StudyCell]] = {}
+        others: dict[tuple[Any, ...], list[StudyCell]] = {}
+        for one in self.wanted:
+            for all_cells in one.cells.values():
+                for runs, cells in _by_runs(one, all_cells):
+                    like = _Like(runs, one.lanes, one.keep)
+                    if one.batched:
+                        batched.setdefault(like, []).extend(cells)
+                    else:
+                        but_for_delay = (replace(c, delay=min(c.delay, 2)) for c in cells)
+                        others.setdefault((like, *but_for_delay), []).extend(cells)
+        for (runs, lanes, keep), cells in batched.items():
+            made += plan(_unique(cells), runs, keep=keep, lanes=lanes, platform=platform)
+        for (like, *_), cells in others.items():
+            made += _stacks(like, _unique(cells))
+        found: dict[str, Group] = {group.key: group for group in made}
+        self._places = {
+            cell.labels_in_data: _Place(group, row)
+            for group in found.values()
+            for row, cell in enumerate(group.cells)
+        }
+        order = {one.key: n for n, one in enumerate(self.wanted)}
+        first: dict[str, int] = {}
+        for one in self.wanted:
+            for place in self.places(one):
+                first.setdefault(place.group.key, order[one.key])
+        self.groups = tuple(sorted(found.values(), key=lambda group: first[group.key]))
+
+    def places(self, one: Wanted) -> list[_Place]:
+        """The places of its cells: by horizon, and for each by instance."""
+        cells = itertools.chain.from_iterable(one.cells.values())
+        return [self._places[cell.labels_in_data] for cell in cells]
+
+    def tasks(self, one: Wanted) -> set[str]:
+        """Keys of the tasks that it needs."""
+        groups = {place.group.key: place.group for place in self.places(one)}
+        return {task.key for task in tasks_of(groups.values())}
+
+    def runs(self, one: Wanted, read: Callable[[str], Block | None]) -> Runs:
+        """The runs, where all tasks are stored; `read` returns the block of a task."""
+        places, number = self.places(one), len(one.draws)
+        parts = [
+            _arrays(place, read, 1 if one.competitor.per_horizon else len(one.checkpoints))
+            for place in places
+        ]
+        by_horizon = [parts[first : first + number] for first in range(0, len(parts), number)]
+        sizes = [len(part["regret"]) for part in by_horizon[0]]
+        last = by_horizon[-1]
+        regret = [np.concatenate([part["regret"] for part in own]) for own in by_horizon]
+        separate = one.competitor.per_horizon
+        return Runs(
+            name=one.competitor.name,
+            label=one.competitor.label,
+            times=np.array(one.horizons) if separate else one.checkpoints,
+            regret=np.concatenate(regret, axis=1),
+            most=one.most,
+            settles=one.settles,
+            groups=np.arange(sizes[0]) if number == 1 else np.repeat(np.arange(number), sizes),
+            batches=_joined(last, "batches"),
+            selves=_joined(last, "selves"),
+            separate=separate,
+        )
+
+
+class StoredRuns:
+    """What is wanted, and the store of its runs.
+
+    Args:
+      folder: folder for stores, one for each code, version and device; it need not exist.
+      wanted: what is wanted, in the order in which it is to be simulated.
+
+    Raises:
+      InputError: if the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, wanted: Sequence[Wanted]) -> None:
+        self._devices = _devices()
+        self._planned = Planned(wanted, self._devices[0].platform)
+        here = environment(self._devices[0].device_kind, GENERATORS[0])
+        groups = tuple(group.record() for group in self._planned.groups)
+        manifest = Manifest({}, groups, jaxduel.__version__, here)
+        self._store = Store.create_or_open(folder / identity(here), manifest, join=True)
+        self._tasks = tasks_of(self._planned.groups)
+        keys = {task.key for task in self._tasks}
+        self._finished = self._store.finished() & keys
+        self._lacks = {one.key: self._planned.tasks(one) - self._finished for one in wanted}
+        self._read = lru_cache(_READ)(self._store.read)
+
+    def __str__(self) -> str:
+        return str(self._store.folder)
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """Versions, code and machine of the runs, as the store was begun."""
+        manifest = self._store.manifest
+        return {"jaxduel": manifest.version, **manifest.environment}
+
+    def num_blocks(self) -> int:
+        """Number of wanted blocks that are stored."""
+        return len(self._store.finished() & {task.key for task in self._tasks})
+
+    def stored(self) -> dict[tuple[str, str], Runs]:
+        """The runs that are complete, by key."""
+        complete = [one for one in self._planned.wanted if not self._lacks[one.key]]
+        complete.sort(key=lambda one: self._planned.places(one)[0].group.key)
+        return {one.key: self._runs(one) for one in complete}
+
+    def progress(self, shown: bool | None) -> StudyProgress:
+        """The progress of the missing runs; `shown` as in `jaxduel.simulate`."""
+        return StudyProgress("figures", self._tasks, self._finished, shown)
+
+    def missing(self, progress: StudyProgress) -> Generator[tuple[tuple[str, str], Runs]]:
+        """Simulates the missing runs.
+
+        Yields:
+          A key whose runs are complete now, and the runs.
+
+        Raises:
+          KeyboardInterrupt: after Ctrl-C.
+        """
+        left = [one for one in self._planned.wanted if self._lacks[one.key]]
+        stop = threading.Event()
+        with interrupts.stops(stop):
+            for task, here in run_tasks(
+                self._store, self._tasks, self._devices, stop, finish=False
+            ):
+                progress.done(task.key, here=here)
+                for one in left:
+                    self._lacks[one.key].discard(task.key)
+                for one in [one for one in left if not self._lacks[one.key]]:
+                    left.remove(one)
+                    yield one.key, self._runs(one)
+            if left:
+                raise KeyboardInterrupt
+
+    def _runs(self, one: Wanted) -> Runs:
+        return self._planned.runs(one, self._read)
+
+
+def _devices() -> list[Any]:
+    """The devices of the CPU, even if there is a GPU: steps with few lanes are faster on it."""
+    try:
+        return jax.local_devices(backend="cpu")
+    except RuntimeError:  # the CPU is not among the platforms the user chose
+        return jax.local_devices()
+
+
+def _by_runs(wanted: Wanted, cells: Sequence[StudyCell]) -> list[tuple[int, list[StudyCell]]]:
+    """The cells, one for each instance, by their number of runs, in order."""
+    pairs = zip(wanted.draws, cells, strict=True)
+    return [
+        (runs, [cell for _, cell in alike])
+        for runs, alike in itertools.groupby(pairs, lambda pair: pair[0].num_runs)
+    ]
+
+
+def _unique(cells: Iterable[StudyCell]) -> tuple[StudyCell, ...]:
+    """The cells, each once, in order."""
+    return tuple({cell.labels_in_data: cell for cell in cells}.values())
+
+
+class _Like(NamedTuple):
+    """Settings of a group: cells run together only if theirs are equal."""
+
+    runs: int  # of each cell
+    lanes: int
+    keep: tuple[str, ...]  # as in `Group`
+
+
+def _stacks(like: _Like, cells: Sequence[StudyCell]) -> list[Group]:
+    """Groups of cells that run as one program: together no more lanes than a block may have."""
+    runs, lanes, keep = like
+    number = -(-len(cells) // max(1, MOST_LANES // lanes))
+    size = -(-len(cells) // number)
+    return [
+        Group(
+            cells=tuple(cells[first : first + size]),
+            size=size,
+            lanes=lanes,
+            block_seeds=lanes,
+            num_seeds=runs,
+            batched=False,
+            keep=keep,
+            program=(*family_of(cells[0]), cells[0].num_arms, size, lanes, keep),
+            num_checkpoints=len(cells[0].checkpoints),
+        )
+        for first in range(0, len(cells), size)
+    ]
+
+
+def _arrays(
+    place: _Place, read: Callable[[str], Block | None], points: int
+) -> dict[str, np.ndarray]:
+    """The runs of a cell: regret (n, M) float64 and, where recorded, batches (n,) and selves
+    (n, K)."""
+    own: dict[str, list[np.ndarray]] = {}
+    for task in tasks_of([place.group]):
+        block = read(task.key)
+        assert block is not None
+        regret = block.arrays["regret"][place.row, 0, : task.seeds, :points]
+        own.setdefault("regret", []).append(regret)
+        for name in ("batches", "selves"):
+            if name in block.arrays:
+                own.setdefault(name, []).append(block.arrays[name][place.row, : task.seeds])
+    return {name: np.concatenate(some) for name, some in own.items()}
+
+
+def _joined(parts: Sequence[Mapping[str, np.ndarray]], name: str) -> np.ndarray | None:
+    """An array of all instances; None where it was not recorded."""
+    there = [part[name] for part in parts if name in part]
+    return np.concatenate(there) if there else None

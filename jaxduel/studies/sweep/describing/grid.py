@@ -1,0 +1,286 @@
+"""Grids: a study's policies, problems, horizons or votes, and numbers of seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, InstanceOf, Tag
+from pydantic.dataclasses import dataclass
+
+from jaxduel.errors import unknown_name
+from jaxduel.numerics import log_times
+from jaxduel.policies.checks import MAX_HORIZON
+from jaxduel.simulation.checking import TIES
+from jaxduel.simulation.keys import GENERATORS as PRNGS
+from jaxduel.simulation.lanes import WIDEST_LANES
+from jaxduel.simulation.regret import DEFINITIONS
+from jaxduel.studies.sweep.describing.entries import PROBLEM_KEYS, PolicyEntry, ProblemEntry
+from jaxduel.studies.sweep.describing.fields import (
+    KEYS,
+    STRICT,
+    WHOLE,
+    GridError,
+    Several,
+    Some,
+    constant,
+    sentences,
+)
+from jaxduel.votes.found import TARGETS
+from jaxduel.votes.recommending import RULES
+from jaxduel.votes.stopping import STOPS
+
+KEPT = ("seeds", "wins")
+"""Optional records besides statistics: the regret of every seed at all checkpoints, the comparisons
+of every pair."""
+
+OF_VOTES = ("votes", "recommend", "target", "stop", "delta")
+"""Fields of grids that identify arms, which measure no regret."""
+OF_REGRET = ("horizons", "regret", "keep")
+"""Fields of the others."""
+
+TABLES = ("policies", "problems")
+"""The keys of the TOML file that are lists of tables."""
+
+
+def _is_probability(value: float) -> float:
+    if not 0 < value < 1:
+        raise ValueError("a probability between 0 and 1")
+    return value
+
+
+def _increasing(times: tuple[int, ...]) -> tuple[int, ...]:
+    if not times or any(after <= before for before, after in pairwise(times)):
+        raise ValueError("a number of times, or a list of times that increase")
+    return times
+
+
+Count = Annotated[int, Field(ge=1, le=MAX_HORIZON), WHOLE]
+Times = Annotated[tuple[Count, ...], BeforeValidator(constant), AfterValidator(_increasing)]
+_HOW_MANY = Discriminator(lambda value: ("one", "several")[isinstance(constant(value), tuple)])
+
+
+@sentences("key of the grid")
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Grid:
+    """Every policy on every problem that it can play, up to every horizon or number of votes.
+
+    Whatever takes a tuple takes a list or a single value too.
+
+    Attributes:
+      policies: at least one.
+      problems: at least one.
+      horizons: T, each from 1 to 2^31 - 1; whole floats such as 1e6 are accepted. At least one,
+        unless arms are identified.
+      num_seeds: runs per cell.
+      seed: root of all randomness, from 0 to 2^32 - 1.
+      checkpoints: approximate number of times (or numbers of votes) to record, evenly in log t; or
+        a tuple of increasing times, of which a cell has those up to its horizon, and the horizon.
+      regret: definitions ("average", "binary strong", "binary weak", "borda", "copeland", "pulls",
+        "votes", "weak"), of which a problem has those that are defined for it; () stands for each
+        problem's own, "copeland" or "pulls".
+      delay: outcomes reach policies after so many comparisons; policies that do not support delays
+        have cells for a delay of 1 only.
+      batches: numbers of batches, for every policy that has the parameter `num_batches` and does
+        not set it itself.
+      shuffle_arms: as in `jaxduel.simulate`.
+      prng: as in `jaxduel.simulate`.
+      lanes: seeds side by side; None: a number that depends on the policy and its cells.
+      keep: optional records, some of `KEPT`.
+      ties: "coin", "drop" or "tell", as in `jaxduel.simulate`.
+      identify: whether cells are runs of `jaxduel.identify`, of policies that compare arms, and
+        measure no regret.
+      votes: with identify: votes per seed; several stand for cells of their own, as horizons do.
+        Policies that are made for a horizon are made for as many comparisons.
+      recommend: with identify: rules that name arms, "copeland", "borda", "btl".
+      target: with identify: the best arms, "copeland", "borda" or "condorcet".
+      stop: with identify: what stops, "condorcet", "policy" or None.
+      delta: with identify: the probability with which that rule may name a wrong arm.
+
+    Raises:
+      GridError: an InputError, for an empty grid or a value out of range.
+
+    Example:
+      >>> from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry
+      >>> dts = PolicyEntry("dts", {"alpha": [0.51, 0.6]})
+      >>> arxiv = ProblemEntry(name="arxiv")
+      >>> grid = Grid(policies=dts, problems=arxiv, horizons=[1e3, 1e5], checkpoints=(10, 5000))
+      >>> grid.horizons, grid.checkpoints_of(1000)
+      ((1000, 100000), (10, 1000))
+      >>> Grid(policies=dts, problems=arxiv, identify=True, votes=5000).recommend
+      ('copeland', 'borda', 'btl')
+    """
+
+    policies: Some[InstanceOf[PolicyEntry]]
+    problems: Some[InstanceOf[ProblemEntry]]
+    horizons: Some[Count] | None = None
+    num_seeds: Count = 100
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1), WHOLE] = 0
+    checkpoints: Annotated[
+        Annotated[Count, Tag("one")] | Annotated[Times, Tag("several")], _HOW_MANY
+    ] = 20
+    regret: Several[Literal[DEFINITIONS]] = ()  # pyright: ignore[reportInvalidTypeForm]
+    delay: Some[Count] = (1,)
+    batches: Several[Count] = ()
+    shuffle_arms: bool = True
+    prng: Literal[PRNGS] = PRNGS[0]  # pyright: ignore[reportInvalidTypeForm]
+    lanes: Annotated[int, Field(ge=1, le=WIDEST_LANES), WHOLE] | None = None
+    keep: Several[Literal[KEPT]] = ()  # pyright: ignore[reportInvalidTypeForm]
+    ties: Literal[TIES] = TIES[0]  # pyright: ignore[reportInvalidTypeForm]
+    identify: bool = False
+    votes: Some[Count] | None = None
+    recommend: Some[Literal[RULES]] = RULES  # pyright: ignore[reportInvalidTypeForm]
+    target: Literal[TARGETS] = TARGETS[0]  # pyright: ignore[reportInvalidTypeForm]
+    stop: Literal[STOPS] | None = None  # pyright: ignore[reportInvalidTypeForm]
+    delta: Annotated[float, AfterValidator(_is_probability)] = 0.05
+
+    def __post_init__(self) -> None:
+        for field in OF_REGRET if self.identify else OF_VOTES:
+            if getattr(self, field) != getattr(type(self), field):
+                raise GridError(_MISPLACED[field in OF_VOTES].format(field), field)
+        if not self.ends:
+            key = "votes" if self.identify else "horizons"
+            raise GridError(f"the grid needs the key '{key}'.", key)
+        for number, entry in enumerate(self.policies):
+            try:
+                entry.require_parameters(bool(self.batches))
+                entry.require_abilities(self.identify, self.stop, self.ties)
+            except GridError as error:
+                raise GridError(error, "policies", number, *error.place) from None
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The horizons, in comparisons or pulls, or in votes where arms are identified."""
+        return (self.votes if self.identify else self.horizons) or ()
+
+    def checkpoints_of(self, horizon: int) -> tuple[int, ...]:
+        """The times at which a run up to a horizon is recorded: increasing, the last is the
+        horizon."""
+        if isinstance(self.checkpoints, int):
+            return tuple(int(t) for t in log_times(horizon, self.checkpoints))
+        return (*(t for t in self.checkpoints if t < horizon), horizon)
+
+    def to_json(self) -> dict[str, Any]:
+        """The grid as plain values under the keys of the TOML file, defaults filled in but for keys
+        of the other kind of grid: equal grids give equal values. (JSON text of an infinite
+        parameter is Infinity.)"""
+        left_out = OF_REGRET if self.identify else (*OF_VOTES, "identify")
+        left_out += ("ties",) if self.ties == TIES[0] else ()
+        document = {
+            **{KEYS.get(k, k): value for k, value in vars(self).items() if k not in left_out},
+            "policies": [{"name": entry.name, **entry.parameters} for entry in self.policies],
+            "problems": [
+                {key: value for key in PROBLEM_KEYS if (value := getattr(entry, key))}
+                | dict(entry.parameters)
+                for entry in self.problems
+            ],
+        }
+        return json.loads(json.dumps(document))  # lists in place of tuples
+
+    @classmethod
+    def from_json(
+        cls, document: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
+    ) -> Grid:
+        """The grid that `to_json` or a TOML file describes.
+
+        Args:
+          document: content of the TOML file; keys that are absent or None have their defaults.
+          folder: folder that the paths of files are relative to; the current one if None.
+
+        Raises:
+          GridError: as for the class, and for unknown keys.
+        """
+        given = {key: value for key, value in document.items() if value is not None}
+        fields = {KEYS.get(field.name, field.name): field.name for field in dataclasses.fields(cls)}
+        for key in given:
+            if key not in fields:
+                raise GridError(unknown_name("key of the grid", key, fields), key)
+        has_batches = constant(given.get("batches", ())) != ()
+        needs = given.get("identify") is True, given.get("stop"), given.get("ties")
+        made: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
+            "policies": lambda table: _policies(table, has_batches, needs),
+            "problems": lambda table: _problems(table, Path(folder or "")),
+        }
+        given |= {key: _entries(key, given[key], made[key]) for key in TABLES if key in given}
+        return cls(**{fields[key]: value for key, value in given.items()})
+
+    def with_seeds(self, num_seeds: int) -> Grid:
+        """The same grid with another number of seeds."""
+        return dataclasses.replace(self, num_seeds=num_seeds)
+
+
+_MISPLACED = {
+    True: "{} is for grids that identify arms: write identify = true, or leave it out.",
+    False: "{} is for regret, which a grid with identify = true does not measure: its runs "
+    "end with votes, such as votes = 10_000.",
+}
+"""Sentences on a key that is for the other kind of grid, by whether the key is one of votes."""
+
+
+def single_table(key: str) -> GridError:
+    """An error for a single table, [policies], where a list of them is needed."""
+    return GridError(
+        f"[{key}] is a single table: write [[{key}]], in double brackets, above each entry.", key
+    )
+
+
+def _entries(key: str, tables: Any, made: Callable[[dict[str, Any]], list[Any]]) -> list[Any]:
+    """The entries that tables describe; errors say which table they are about."""
+    if isinstance(tables, dict):
+        raise single_table(key)
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise GridError(f"{key} must be tables, each under a line [[{key}]].", key)
+    entries = []
+    for number, table in enumerate(tables):
+        try:
+            entries += made(dict(table))
+        except GridError as error:
+            raise GridError(error, key, number, *error.place) from None
+    return entries
+
+
+def _policies(
+    table: dict[str, Any], has_batches: bool, needs: tuple[bool, Any, Any]
+) -> list[PolicyEntry]:
+    """The policies of a table, whose `name` may be a list of them; `needs` is what
+    `PolicyEntry.require_abilities` takes."""
+    given = {"name": table.pop("name")} if "name" in table else {}
+    key = next(iter(table), "name")
+    if table and not given:
+        raise GridError(unknown_name("key of a policy without a name", key, ["name"]), key)
+    if table and isinstance(given["name"], list):
+        raise GridError(
+            f"a list of policies takes no parameters, such as {key}: "
+            "give each policy an entry of its own.",
+            key,
+        )
+    entries = [PolicyEntry(**one, parameters=table) for one in _one_by_one(given)]
+    for entry in entries:
+        entry.require_parameters(has_batches)
+        entry.require_abilities(*needs)
+    return entries
+
+
+def _problems(table: dict[str, Any], folder: Path) -> list[ProblemEntry]:
+    """The problems of a table, whose `name` may be a list of them."""
+    given = {key: table.pop(key) for key in PROBLEM_KEYS if key in table}
+    if constant(given.get("instances")) == ():
+        raise GridError("instances is an empty list: it needs at least one value.", "instances")
+    if isinstance(given.get("file"), str):
+        given["file"] = folder / os.path.expanduser(given["file"])
+    return [ProblemEntry(**one, parameters=table) for one in _one_by_one(given)]
+
+
+def _one_by_one(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """The given table, once for each name where there is a list of them."""
+    names = given.get("name")
+    if not isinstance(names, list):
+        return [given]
+    if not names:
+        raise GridError("name is an empty list: it needs at least one value.", "name")
+    return [{**given, "name": name} for name in names]

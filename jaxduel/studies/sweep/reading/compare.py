@@ -1,0 +1,197 @@
+"""Two policies of a sweep against each other, on common random numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxduel.display import listed
+from jaxduel.errors import InputError
+from jaxduel.files import csv_text
+from jaxduel.studies.sweep.reading.cells import (
+    Frame,
+    by_setting,
+    choose,
+    find_variants,
+)
+from jaxduel.studies.sweep.reading.layout import NAMED, REGRET, Measure, measure_of
+from jaxduel.studies.tables import aligned, rounded, short, with_interval
+
+if TYPE_CHECKING:
+    import xarray
+
+_COLUMNS = [
+    "parameters",
+    "num_seeds",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "sem",
+    "lower95",
+    "upper95",
+]
+_COLUMNS += ["upper95", "unpaired_sem", "tightness", "verdict"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The regret of a minus that of b at the horizon, setting by setting; where arms are
+    identified, that of the shares of seeds for which a rule names a wrong one after the last vote.
+
+    Attributes:
+      a, b: labels.
+      differences: a row for each setting in which a seed of both has run, in the order of the grid:
+        problem, horizon, definition (or rule); parameters, the label that both have where all are
+        compared; and the numbers of `jaxduel.stats.Paired`.
+      waiting: number of settings that both have in the grid, without a seed that both have run.
+    """
+
+    a: str
+    b: str
+    differences: Frame
+    waiting: int
+
+    @property
+    def measure(self) -> Measure:
+        """What is compared."""
+        return measure_of(self.differences)
+
+    @property
+    def tightness(self) -> float:
+        """The median over settings of the unpaired standard error over the paired one; NaN where
+        none has both."""
+        ratios = self.differences["tightness"].astype(float)
+        return float(ratios[np.isfinite(ratios)].median())
+
+    def count(self, verdict: str) -> int:
+        """Number of settings in which a is "better" or "worse" (95 %), or it is "undecided"."""
+        return int((self.differences["verdict"] == verdict).sum())
+
+    def lines(self) -> list[str]:
+        """The table and its summary as text."""
+        some, kind = self.differences, self.measure.dimension
+        named = [kind] * (some[kind].nunique() > 1)
+        named += ["parameters"] * any(some["parameters"])
+        header = ["problem", self.measure.clock, *named, "seeds", self.a, self.b]
+        header += ["difference", "verdict", "tighter"]
+        rows = []
+        for one in some.to_dict("records"):
+            numbers = _TEXTS[self.measure](one)
+            tighter = f"{one['tightness']:.3g}" if np.isfinite(one["tightness"]) else "-"
+            row = [one["problem"], short(one["horizon"]), *(one[name] for name in named)]
+            rows.append([*row, str(one["num_seeds"]), *numbers, one["verdict"], tighter])
+        return [*(aligned(header, rows) if rows else []), *([""] if rows else []), *self.summary()]
+
+    def summary(self) -> list[str]:
+        """Numbers of settings in which either is better, and the meaning of the table's columns."""
+        count, measures = len(self.differences), self.differences[self.measure.dimension].unique()
+        of = f" ({measures[0]})" if len(measures) == 1 else ""
+        lines = [
+            f"{self.a} against {self.b}, {self.measure.words}{of}: better in "
+            f"{self.count('better')}, worse in {self.count('worse')}, undecided in "
+            f"{self.count('undecided')} of {count} settings."
+        ]
+        if count and self.measure is NAMED:
+            lines.append(
+                f"{self.a}, {self.b}: share of seeds for which none of the best arms is named "
+                "after the last vote."
+            )
+        if self.waiting:
+            lines.append(f"Of {self.waiting} more no seed has run in both yet.")
+        if count:
+            lines += [
+                f"difference: {self.a} minus {self.b}, with its 95 % interval, paired over the "
+                "seeds that have run in both;",
+                "of 40 settings without any difference about two are called better or worse.",
+            ]
+        if np.isfinite(self.tightness):
+            lines.append(
+                "tighter: how many times narrower the interval is than without pairing; "
+                f"{self.tightness:.3g} in the median."
+            )
+        return lines
+
+    def csv(self) -> str:
+        """One line per setting, floats to the last bit."""
+        rows = ([self.a, self.b, *row] for row in self.differences.itertuples(index=False))
+        return csv_text(["a", "b", *self.differences], rows)
+
+
+def _regrets(one: dict[str, Any]) -> list[str]:
+    """Means of a row and their difference, as text."""
+    half = (one["upper95"] - one["lower95"]) / 2
+    means = (rounded(one[name], half) for name in ("mean_a", "mean_b"))
+    return [*means, with_interval(one["difference"], half)]
+
+
+def _shares(one: dict[str, Any]) -> list[str]:
+    """Shares of a row and their difference, as text."""
+    a, b, apart, lower, upper = (
+        f"{one[name]:.3f}" for name in ("mean_a", "mean_b", "difference", "lower95", "upper95")
+    )
+    return [a, b, f"{apart} [{lower}, {upper}]"]
+
+
+_TEXTS = {REGRET: _regrets, NAMED: _shares}
+
+
+def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Comparison:
+    """Compares the regret at the horizon of two policies, in every setting that both have; or, in a
+    sweep that identifies arms, how often a wrong one is named after the last vote.
+
+    Args:
+      dataset: data set from `open_sweep`, of a finished sweep or not.
+      a, b: a policy's name, with parameters in brackets where the sweep has several combinations:
+        "dts[alpha=0.6]". Two names without them, of policies with the same combinations, are
+        compared combination by combination.
+      **chosen: the problems, horizons and definitions (or rules) to keep, as for `choose`.
+
+    Raises:
+      InputError: if a name is not in the sweep, stands for several combinations of parameters that
+        the other does not have, or both stand for the same; or the two share no setting.
+    """
+    import pandas
+
+    measure = measure_of(dataset)
+    cells = choose(dataset, **chosen)
+    matches = _matches(a, b, cells)
+    rows, waiting = [], 0
+    involved = cells[cells["variant"].isin([variant for match in matches for variant in match])]
+    for some, final in by_setting(dataset, involved):
+        of_seeds = dict(zip(some["variant"], final, strict=True))
+        setting = some[measure.setting].iloc[0].to_dict()
+        for (one, other), label in matches.items():
+            if one not in of_seeds or other not in of_seeds:
+                continue
+            found = measure.paired(of_seeds[one], of_seeds[other])
+            if found is None:
+                waiting += 1
+                continue
+            numbers = {**asdict(found), "tightness": found.tightness, "verdict": found.verdict}
+            rows.append({**setting, "parameters": label, **numbers})
+    if not rows and not waiting:
+        raise InputError(f"the sweep has '{a}' and '{b}' in no setting together.")
+    labels = next(iter(matches)) if len(matches) == 1 else (a, b)
+    return Comparison(
+        *labels, pandas.DataFrame(rows, columns=[*measure.setting, *_COLUMNS]), waiting
+    )
+
+
+def _matches(a: str, b: str, cells: Frame) -> dict[tuple[str, str], str]:
+    """The pairs of variants to compare, with the parameters that both have; "" for one pair."""
+    first, second = find_variants(a, cells), find_variants(b, cells)
+    if first == second:
+        raise InputError(f"'{a}' and '{b}' are the same: name two policies, or two parameters.")
+    if len(first) == len(second) == 1:
+        return {(first[0], second[0]): ""}
+    labels = dict(zip(cells["variant"], cells["parameters"], strict=True))
+    same = {labels[variant]: variant for variant in second}
+    if set(same) != {labels[variant] for variant in first}:
+        name, several = (a, first) if len(first) > 1 else (b, second)
+        raise InputError(
+            f"'{name}' stands for several combinations of parameters: name one of "
+            f"{listed([label if '[' in label else f'{label}[]' for label in several])}."
+        )
+    return {(variant, same[labels[variant]]): labels[variant] for variant in first}

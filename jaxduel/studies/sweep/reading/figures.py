@@ -1,0 +1,311 @@
+"""Figures of a sweep: regret against time, or regret at the horizon against a varied quantity; or
+the probability that the best arm is named, or votes needed for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from jaxduel import policies
+from jaxduel.errors import InputError, unknown_name
+from jaxduel.files import csv_text
+from jaxduel.studies.engine.groups import BATCHES
+from jaxduel.studies.output import OutputFolder, named_after
+from jaxduel.studies.sweep.reading.cells import (
+    Frame,
+    at_checkpoints,
+    choose,
+    parameter_names,
+)
+from jaxduel.studies.sweep.reading.drawing import RUNS, draw_lines, draw_maps, draw_votes
+from jaxduel.studies.sweep.reading.found_table import found_points
+from jaxduel.studies.sweep.reading.labels import (
+    family_of,
+    labelled,
+    lasting,
+    ranks_of,
+    require_few,
+)
+from jaxduel.studies.sweep.reading.layout import CELL, NAMED, REGRET, measure_of
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+Kind = Literal["curves", "heatmap"]
+
+MOST_CURVES = 20
+"""Most curves in a facet: more could not be told apart."""
+_MOST_TOGETHER = 10
+"""Most curves of policies on one problem, of all horizons, in one set of axes."""
+
+_ALIASES = {
+    "num_arms": "K",
+    "arms": "K",
+    "k": "K",
+    "T": "horizon",
+    "time": "t",
+    "B": BATCHES,
+    "batches": BATCHES,
+    "regret": "definition",
+}
+_OF_CELLS = ("problem", "family", "K", "horizon", "definition", "rule", "policy", "parameters")
+_CSV = ["facet", "curve", "x", "policy", "parameters", "problem", "num_arms", "horizon"]
+_CSV += ["definition", "rule", "t", "num_seeds", "mean", "sem", "lower95", "upper95"]
+
+
+@dataclass(frozen=True)
+class SweepFigure:
+    """A figure of a sweep, not drawn yet.
+
+    Attributes:
+      name: name of its files, such as "curves-horizon-by-K" or "curves-t-problem=arxiv".
+      x, y: the horizontal axis, and the vertical one of a heat map, or None.
+      points: the numbers, one row per point, facet by facet and curve by curve: facet and curve
+        (their labels; title and label in figures), setting, line (one number per curve of a facet),
+        x (NaN for a level, which does not depend on it) and y, the columns of cells, t, mean, sem,
+        lower95, upper95, and `RUNS`.
+      titles: by facet its title, also of facets of which nothing has run.
+      left_out: policies that a heat map cannot show, as figures have them.
+    """
+
+    name: str
+    x: str
+    y: str | None
+    points: Frame
+    titles: Mapping[str, str]
+    left_out: Sequence[str] = ()
+
+    def csv(self) -> str:
+        """The numbers: one line per point, floats to the last bit."""
+        x = ["" if np.isnan(value) else float(value) for value in self.points["x"]]
+        columns = [name for name in _CSV if name in self.points]
+        rows = self.points.assign(x=np.array(x, object))[columns].itertuples(index=False)
+        return csv_text(columns, rows)
+
+    def draw(self) -> Figure:
+        """The figure."""
+        if self.y is not None:
+            return draw_maps(self.points, self.x, self.y, self.left_out)
+        if self.x == "t" and measure_of(self.points) is NAMED:
+            return draw_votes(self.points, self.titles)
+        return draw_lines(self.points, self.titles, self.x)
+
+    def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
+        """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
+        return folder.write_figure(name or self.name, self.draw(), self.csv())
+
+
+def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[SweepFigure]:
+    """The figure of `sweep_figure`; where arms are identified and x is "t" also those of the votes
+    needed against each parameter that is varied, as far as the best arm is named often enough."""
+    figures = [sweep_figure(dataset, x=x, **asked)]
+    if x != "t" or measure_of(dataset) is REGRET:
+        return figures
+    cells = figures[0].points
+    for name in parameter_names(dataset):
+        values = cells[name].dropna()
+        if values.nunique() > 1 and not any(isinstance(value, str) for value in values):
+            with suppress(InputError):  # it is not
+                figures.append(sweep_figure(dataset, x=name, **asked))
+    return figures
+
+
+def sweep_figure(
+    dataset: xarray.Dataset,
+    *,
+    x: str = "t",
+    y: str | None = None,
+    facet: str | None = None,
+    kind: Kind = "curves",
+    **chosen: Any,
+) -> SweepFigure:
+    """A figure of a sweep, finished or not.
+
+    Curves are policies, with their parameters, problems and horizons where those differ and are
+    neither on an axis nor in facets; means over seeds, with 95 % bands, or single seeds where there
+    are fewer than five. Against t a policy that does not depend on the horizon has one curve, to
+    the longest. Policies without the parameter on the horizontal axis are levels. Maps are of one
+    policy each, regret at the horizon over x and y; the least of a setting is framed. Where arms
+    are identified curves are of policies and rules: the probability that the best arm is named
+    against votes, or for another x the votes needed for 0.9; there are no maps.
+
+    Args:
+      dataset: data set from `open_sweep`.
+      x: horizontal axis: "t", "horizon", "K", "batches", or any parameter that is a number. For "t"
+        regret at all checkpoints is drawn, else regret at the horizon.
+      y: vertical axis of a heat map: as for x, without "t"; "horizon" by default, or "K" if x is
+        "horizon".
+      facet: a set of axes for each "problem", "K", "horizon", "definition", "policy",
+        "parameters", or value of a parameter; by default for each problem and horizon, as far as
+        they are on no axis (against t horizons share axes unless curves are many). Definitions of
+        regret always have axes of their own.
+      kind: "curves" or "heatmap".
+      **chosen: the problems, horizons, policies, definitions and rules to keep, as for `choose`.
+
+    Raises:
+      InputError: if a name is not in the sweep or cannot be drawn so, nothing has run yet, or
+        there would be too much in one figure.
+    """
+    if kind == "heatmap" and measure_of(dataset) is NAMED:
+        raise InputError("a heat map is of regret, and the sweep has none: it identifies arms.")
+    cells = choose(dataset, **chosen)
+    if not (cells["num_seeds"] > 0).any():
+        raise InputError("nothing of that has run yet: there is no number to draw.")
+    cells = cells.assign(K=cells["num_arms"], family=[family_of(name) for name in cells["problem"]])
+    names = [name for name in parameter_names(dataset) if cells[name].notna().any()]
+    cells[names] = cells[names].astype(object).where(cells[names].notna(), None)
+    x = _numeric(axis_name(x, names, cells), cells)
+    if kind == "heatmap":
+        default = "K" if x == "horizon" else "horizon"
+        y = _numeric(axis_name(y or default, names, cells), cells)
+        if "t" in (x, y) or x == y:
+            raise InputError(
+                "a heat map needs two different axes of 'horizon', 'K', 'batches' and parameters "
+                f"that are numbers, not '{x}' and '{y}'."
+            )
+        has = cells[x].notna() & cells[y].notna()
+        left_out = [
+            name for name in cells["policy"].unique() if name not in set(cells["policy"][has])
+        ]
+        cells = cells[has]
+    elif y is not None:
+        raise InputError("y is for heat maps: curves have regret up.")
+    else:
+        left_out = []
+    by = axis_name(facet, names, cells) if facet else None
+    if by == "t" or (by and by in (x, y)):
+        raise InputError(f"'{facet}' cannot be both an axis and the facet.")
+    lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
+    titles = dict(zip(lines["facet"], lines["title"], strict=True))
+    lines = lines[lines["num_seeds"] > 0]
+    measure = measure_of(cells)
+    points = _POINTS[measure](dataset, lines, x)
+    points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
+    stem = _STEMS[measure][x != "t"].format(x) if y is None else f"heatmap-{x}-{y}"
+    name = named_after(
+        stem + (f"-by-{by}" if by else ""),
+        problem=chosen.get("problems", ()),
+        T=chosen.get("horizons", ()),
+        policy=chosen.get("policies", ()),
+        regret=chosen.get("regret", ()),
+        rule=chosen.get("rules", ()),
+    )
+    return SweepFigure(name, x, y, points, titles, [policies.label(one) for one in left_out])
+
+
+def _regret_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
+    """Regret at all checkpoints, or for another axis than "t" at the last."""
+    return _with_runs(dataset, at_checkpoints(dataset, lines, last=x != "t"))
+
+
+_POINTS = {REGRET: _regret_points, NAMED: found_points}
+_STEMS = {REGRET: ("curves-{}", "curves-{}"), NAMED: ("named-votes", "needed-{}")}
+"""Names of files: against t, and against another axis."""
+
+
+def _with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
+    """Points of `at_checkpoints` with each seed's regret in `RUNS`, where a cell has fewer than
+    five: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
+    values = np.full((len(points), len(RUNS)), np.nan)
+    few = points["num_seeds"].between(2, len(RUNS)).to_numpy()
+    full = (*CELL, REGRET.dimension)
+    shape = tuple(dataset.sizes.get(name, 1) for name in full)
+    for index in np.unique(points.index[few]):
+        rows = np.flatnonzero(few & (points.index == index))
+        place = dict(zip(full, (int(at) for at in np.unravel_index(index, shape)), strict=True))
+        one = dataset.isel(place, missing_dims="ignore")
+        if "regret" in dataset:
+            at = np.searchsorted(one["t"].dropna("checkpoint").values, points["t"].iloc[rows])
+            runs = one["regret"].values[:, at]
+        else:
+            rows = rows[points["t"].iloc[rows] == points["horizon"].iloc[rows]]
+            runs = np.repeat(one["final_regret"].values[:, None], len(rows), axis=1)
+        runs = runs[np.isfinite(runs).any(axis=1)][: len(RUNS)] if len(rows) else runs[:0]
+        values[rows, : len(runs)] = runs.T
+    return points.assign(**dict(zip(RUNS, values.T, strict=True)))
+
+
+def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:
+    """The axis of cells that a name stands for: "t", "problem", "K", "horizon", "definition" or
+    "rule", "policy", "parameters", or a parameter of a policy; "batches" and "B" are the number of
+    batches.
+
+    Raises:
+      InputError: if there is none of that name.
+    """
+    known = {"t", *(axis for axis in _OF_CELLS if axis in cells), *parameters} - {"family"}
+    for one in (name, f"parameter_{name}", _ALIASES.get(name, name)):
+        if one in known:
+            return one
+    raise unknown_name("axis of a figure", name, known)
+
+
+def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Frame:
+    """The cells with the facet, curve and line that each belongs to, in the order of the curves."""
+    import pandas
+
+    parts, axes, how = [], {x, NAMED.dimension} if x == "t" else {x}, {}
+    if x == "t" and facet != "horizon":
+        cells, how = _each_once(cells, names, facet)
+    for some in labelled(cells, names, axes, facet, **how):
+        keys = list(zip(some["curve"], some[x].isna() if x != "t" else some["curve"], strict=True))
+        order = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+        if len(order) > MOST_CURVES:
+            raise InputError(
+                f"a figure would have {len(order)} curves in one set of axes, more than "
+                f"{MOST_CURVES}: choose policies (such as 'scomp2[num_batches=8]'), problems or "
+                "horizons, or another facet."
+            )
+        at = some[x].astype(float) if x != "t" else 0.0
+        some = some.assign(x=at, line=[order[key] for key in keys])
+        some = some.sort_values("x", kind="stable").sort_values("line", kind="stable")
+        parts.append(some.assign(line=range(len(some))) if x == "t" else some)
+    return pandas.concat(parts)
+
+
+def _each_once(
+    cells: Frame, names: Sequence[str], facet: str | None
+) -> tuple[Frame, dict[str, Any]]:
+    """The cells with one horizon, the longest that has run, for policies that do not depend on it;
+    and options of `labelled`. Other policies have a curve for each horizon, in the same axes unless
+    they are too many: then all cells stay, and horizons have axes of their own."""
+    same = lasting(cells)
+    own = ["policy", "parameters", "problem", measure_of(cells).dimension]
+    rank = cells["horizon"] + 10**12 * (cells["num_seeds"] > 0)
+    longest = rank == rank.groupby([cells[c] for c in own], observed=True).transform("max")
+    once = cells[longest | ~cells["policy"].isin(same)]
+    apart = [once["problem"], *([once["definition"]] if "definition" in once else [])]
+    most = int(once.groupby(apart, observed=True).size().max())
+    if facet is None and most > _MOST_TOGETHER and once["horizon"].nunique() > 1:
+        return cells, {}
+    return once, {"horizons_apart": False, "lasting": same}
+
+
+def _maps(cells: Frame, names: Sequence[str], x: str, y: str, facet: str | None) -> Frame:
+    """The cells with the facet that each belongs to, a map of one policy, policy by policy."""
+    import pandas
+
+    if cells.empty:
+        raise InputError(f"no policy that has run has both '{x}' and '{y}'.")
+    if cells["definition"].nunique() > 1:
+        raise InputError("a heat map is of one definition of regret: choose one.")
+    found = pandas.concat(labelled(cells, names, {x, y}, facet))
+    require_few(len(found[["curve", "facet"]].drop_duplicates()))
+    found = found.assign(line=ranks_of(found["curve"])).sort_values("line", kind="stable")
+    pairs = zip(found["curve"], found["facet"], strict=True)
+    return found.assign(facet=[", ".join(part for part in pair if part) for pair in pairs])
+
+
+def _numeric(axis: str, cells: Frame) -> str:
+    if axis != "t" and any(isinstance(value, str) for value in cells[axis]):
+        raise InputError(
+            f"'{axis}' is not a number, as an axis must be: 't', 'horizon', 'K', '{BATCHES}' and "
+            "parameters that are numbers are."
+        )
+    return axis

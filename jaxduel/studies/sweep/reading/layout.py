@@ -1,0 +1,207 @@
+"""The layout of a sweep's data set: its dimensions, what it measures, the stored blocks behind it,
+and sums over seeds in those of a sweep that identifies arms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from jaxduel.policies.base import NO_WINNER, UNDECIDED
+from jaxduel.stats import Moments, Paired, paired, paired_shares
+from jaxduel.studies.engine.blocks import Block
+
+if TYPE_CHECKING:
+    import xarray
+
+MEANS = ("probability", "simple_regret", "tau")
+"""Variables that all such sweeps have."""
+
+CELL = ("policy", "problem", "horizon", "parameters")
+"""The dimensions that identify a cell."""
+DIMENSIONS: dict[str, tuple[str, ...]] = {
+    "regret_mean": (*CELL, "definition", "checkpoint"),
+    "regret_std": (*CELL, "definition", "checkpoint"),
+    "regret_sem": (*CELL, "definition", "checkpoint"),
+    "num_seeds": CELL,
+    "planned_seeds": CELL,
+    "t": (*CELL, "checkpoint"),
+    "batches_mean": CELL,
+    "final_regret": (*CELL, "definition", "seed"),
+    "plays_mean": (*CELL, "checkpoint", "arm"),
+    "regret": (*CELL, "definition", "seed", "checkpoint"),
+    "pairs_mean": (*CELL, "checkpoint", "left", "right"),
+    "probability": (*CELL, "rule", "checkpoint"),
+    "simple_regret": (*CELL, "rule", "checkpoint"),
+    "tau": (*CELL, "rule", "checkpoint"),
+    "best": ("problem", "arm"),
+    "share_stopped": CELL,
+    "share_wrong": CELL,
+    "named": (*CELL, "rule", "seed", "checkpoint"),
+    "cast": (*CELL, "seed"),
+    "stopped": (*CELL, "seed"),
+}
+"""The dimensions of every variable."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that a sweep measures of its cells.
+
+    Attributes:
+      dimension: its kinds, as a dimension: "definition" of regret, or "rule" that names arms.
+      kind: one of these in words.
+      clock: the end of a cell in words: "T", or "votes".
+      words: the number at the end of a cell, in words.
+      lacks: that a sweep measures another one, in words.
+      of: the number whose interval is drawn, behind "95 %".
+      mean: the variable that is known wherever something has run.
+      of_seeds: variables by which seeds are compared: the first has a number for each.
+      tabled: variables that tables need.
+      lazy: variables that are read from blocks when they are used.
+      final: of some cells with `of_seeds`, the number of each seed at the end, the smaller the
+        better.
+      paired: compares such numbers of two policies.
+    """
+
+    dimension: str
+    kind: str
+    clock: str
+    words: str
+    lacks: str
+    of: str
+    mean: str
+    of_seeds: tuple[str, ...]
+    tabled: tuple[str, ...]
+    lazy: tuple[str, ...]
+    final: Callable[[xarray.Dataset], xarray.DataArray]
+    paired: Callable[[np.ndarray, np.ndarray], Paired | None]
+
+    @property
+    def setting(self) -> list[str]:
+        """The columns that identify a setting, in which policies are compared."""
+        return ["problem", "horizon", self.dimension]
+
+
+def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
+    """1 where the arm named after the last vote is none of the best, of cells of one setting."""
+    last = int(part["t"].notnull().sum("checkpoint").max()) - 1 if "checkpoint" in part.dims else 0
+    named = part["named"].isel(checkpoint=last, missing_dims="ignore")
+    best = part["best"].values[np.nan_to_num(named.values).astype(np.int64)]
+    return named.where(named.isnull(), 1.0 - best)
+
+
+REGRET = Measure(
+    dimension="definition",
+    kind="definition of regret",
+    clock="T",
+    words="regret at T",
+    lacks="no regret, and has no definitions of it",
+    of=" of the mean",
+    mean="regret_mean",
+    of_seeds=("final_regret",),
+    tabled=("final_regret", "regret_mean", "regret_std", "regret_sem"),
+    lazy=("final_regret", "plays_mean", "regret", "pairs_mean"),
+    final=itemgetter("final_regret"),
+    paired=paired,
+)
+"""Regret, by definitions."""
+NAMED = Measure(
+    dimension="rule",
+    kind="rule",
+    clock="votes",
+    words="wrong arm named",
+    lacks="regret, and has no rules",
+    of="",
+    mean="probability",
+    of_seeds=("named", "best", "t"),
+    tabled=("probability", "simple_regret", "tau"),
+    lazy=("named", "cast", "stopped"),
+    final=_are_wrong,
+    paired=paired_shares,
+)
+"""How often rules name the best arm."""
+
+
+def measure_of(table: Any) -> Measure:
+    """What a data set, or a table of its cells, has numbers of."""
+    return NAMED if NAMED.dimension in table else REGRET
+
+
+class Tallied(NamedTuple):
+    """Sums over the seeds of a block, by the variable of which they make the mean: `MEANS`
+    (C, R, M), and share_stopped and share_wrong (C,) where a rule or policy stops; and the best
+    arms, (C, K) bool."""
+
+    seeds: int
+    sums: dict[str, np.ndarray]
+    best: np.ndarray
+
+
+def tallied(block: Block) -> Tallied:
+    """The sums over the seeds of a block."""
+    arrays = block.arrays
+    named, best, stops = arrays["named"], arrays["best"], arrays.get("stopped_named")
+    cells = np.arange(len(named))
+    at = cells[:, None, None, None], named
+    sums = {
+        "probability": best[at].sum(axis=2),
+        "simple_regret": arrays["gaps"][at].sum(axis=2),
+        "tau": arrays["tau"].sum(axis=2, dtype=np.float64),
+    }
+    if stops is not None:
+        stopped, of_cell = stops != UNDECIDED, cells[:, None]
+        none = np.all(~best, axis=1)
+        right = np.where(stops == NO_WINNER, none[of_cell], best[of_cell, stops])
+        sums["share_stopped"] = stopped.sum(axis=1)
+        sums["share_wrong"] = (stopped & ~right).sum(axis=1)
+    return Tallied(block.seeds, sums, best)
+
+
+def tallied_names(blocks: Sequence[Any]) -> list[str]:
+    """The variables of a data set with such blocks."""
+    return list(dict.fromkeys([*MEANS, "best", *(name for b in blocks for name in b.sums)]))
+
+
+def tallied_means(blocks: Sequence[Tallied]) -> dict[str, np.ndarray]:
+    """Means over the seeds of several blocks of a group, by variable."""
+    seeds = sum(block.seeds for block in blocks)
+    return {name: np.sum([b.sums[name] for b in blocks], axis=0) / seeds for name in blocks[0].sums}
+
+
+class StoredBlock(NamedTuple):
+    """A block that was read and checked, without its large arrays."""
+
+    path: Path
+    names: frozenset[str]  # of its arrays
+    key: str
+    group: str
+    number: int
+    first: int  # seed
+    seeds: int
+    found: Moments | Tallied  # regret, (C, D, M), or what was found
+    batches: np.ndarray | None  # (C,) sums over seeds
+
+
+class StoredGroup(NamedTuple):
+    """Cells that blocks hold together.
+
+    Attributes:
+      places: their indices along the dimensions `CELL`: four (C,) int64.
+      measures: (D,) int64, the indices of the blocks' definitions of regret, or of their rules.
+      t: (C, M) float64, the checkpoints, NaN beyond a cell's last.
+      num_arms: (C,) int64.
+      seeds: of each cell, once all blocks are there.
+      blocks: in the order of their numbers.
+    """
+
+    places: tuple[np.ndarray, ...]
+    measures: np.ndarray
+    t: np.ndarray
+    num_arms: np.ndarray
+    seeds: int
+    blocks: list[StoredBlock]

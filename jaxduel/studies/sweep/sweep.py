@@ -1,0 +1,259 @@
+"""`run_sweep`: a grid, stored in a folder as it runs."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jax
+
+import jaxduel
+from jaxduel import interrupts
+from jaxduel.errors import AssumptionWarning, InputError, warn_caller
+from jaxduel.files import as_path
+from jaxduel.problems import DuelingProblem
+from jaxduel.progress import Progress
+from jaxduel.simulation.checking import Settings, broken_by
+from jaxduel.simulation.devices import MEMORY_BYTES, Device, block_memory
+from jaxduel.studies.engine.cells import StudyCell, policy_of, problem_of
+from jaxduel.studies.engine.executor import run_tasks
+from jaxduel.studies.engine.groups import Group, Task, tasks_of
+from jaxduel.studies.engine.identity import environment
+from jaxduel.studies.engine.manifest import Manifest, read_manifest
+from jaxduel.studies.engine.planning import plan
+from jaxduel.studies.engine.profile import Seconds
+from jaxduel.studies.engine.progress import StudyProgress
+from jaxduel.studies.engine.store import Store
+from jaxduel.studies.sweep import cluster
+from jaxduel.studies.sweep.describing.cells import expand
+from jaxduel.studies.sweep.describing.grid import Grid
+from jaxduel.studies.sweep.describing.grid_file import read_grid
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of a sweep.
+
+    Attributes:
+      folder: its folder.
+      finished: number of blocks that are stored.
+      blocks: number of blocks of the whole sweep.
+      interrupted: whether a signal ended it.
+      seconds: seconds that each part of the work took in this process, added up over its threads
+        (`jaxduel.studies.engine.profile.PARTS`).
+
+    Example:
+      >>> from pathlib import Path
+      >>> from jaxduel.studies.sweep import Outcome
+      >>> Outcome(folder=Path("results"), finished=3, blocks=12).complete
+      False
+    """
+
+    folder: Path
+    finished: int
+    blocks: int
+    interrupted: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def complete(self) -> bool:
+        """True if all blocks are stored."""
+        return self.finished == self.blocks
+
+
+def run_sweep(
+    grid: Grid | str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    extend_seeds: bool = False,
+    devices: Sequence[Device] | None = None,
+    scheduler: str | None = None,
+    shard: tuple[int, int] | None = None,
+    until: datetime | None = None,
+    progress: bool | None = None,
+) -> Outcome:
+    """Runs a grid, or resumes it, and stores each block as soon as it is finished.
+
+    It may be killed at any moment and run again: blocks that are stored are kept, and the data set
+    (`jaxduel.open_sweep`) is the same, bit for bit, as that of an undisturbed run. Any number of
+    processes may work on one folder. After the first SIGINT or SIGTERM no more blocks are begun;
+    those in flight are finished, in a command or on `local:N` if it takes no longer than two
+    seconds.
+
+    Args:
+      grid: the grid, or the TOML file that describes it.
+      folder: folder for the results; new, or that of the same grid.
+      extend_seeds: whether a folder with fewer seeds of the same grid is extended.
+      devices: devices that run blocks, one at a time on each; all local ones by default.
+      scheduler: scheduler of a dask cluster that runs the blocks instead
+        (`jaxduel.studies.sweep.cluster`).
+      shard: (i, n) for the i-th of n processes, from 1, that each run every n-th block, of which no
+        other two may run the same: nothing is locked, for file systems without locks.
+      until: time by which to end (local time if it has no zone): no block is begun that would take
+        longer.
+      progress: as in `jaxduel.simulate`.
+
+    Returns:
+      The outcome; not complete if a signal or `until` stopped it early, or other shards are not.
+
+    Raises:
+      InputError: for a grid that cannot be run, or a folder that holds something else.
+      StorageError: if a block cannot be stored; stored blocks are kept.
+      ConnectionError: if the scheduler was lost; stored blocks are kept.
+      MemoryError: if one seed of a cell does not fit the device.
+
+    Example:
+      >>> from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
+      >>> rucb, cyclic = PolicyEntry("rucb"), ProblemEntry(name="cyclic")
+      >>> grid = Grid(policies=rucb, problems=cyclic, horizons=1000, num_seeds=4)
+      >>> outcome = run_sweep(grid, "results")
+      >>> outcome.complete, outcome.finished, outcome.blocks
+      (True, 1, 1)
+    """
+    if scheduler is not None and (shard is not None or until is not None):
+        raise InputError("shard and until are for local devices: give them without a scheduler.")
+    if shard is not None and not _is_share(shard):
+        raise InputError(f"shard must be (i, n), whole numbers with i from 1 to n, not {shard!r}.")
+    Settings(devices=devices).checked()
+    end = _end(until)
+    grid = grid if isinstance(grid, Grid) else read_grid(grid)
+    folder = as_path(folder, "run_sweep")
+    stop, seconds = threading.Event(), Seconds()
+    planning = None if progress else progress  # shown where it takes long, and nothing said of it
+    patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
+    with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
+        if scheduler is None:
+            where = list(devices) if devices is not None else jax.local_devices()
+            kind = {
+                "platform": where[0].platform,
+                "device": where[0].device_kind,
+                "memory": block_memory(where),
+            }
+            with seconds.of("plan"):
+                store, every = _opened(grid, folder, extend_seeds, kind, shard is None, planning)
+                own = every if shard is None else every[shard[0] - 1 :: shard[1]]
+                shown = StudyProgress("sweep", own, store.finished(), progress)
+            with closing(store), shown, seconds.compilations():
+                for task, here in run_tasks(store, own, where, stop, until=end, seconds=seconds):
+                    shown.done(task.key, here=here)
+        else:
+            with cluster.connect(scheduler) as client:
+                kind = cluster.platform_of(client, stop)
+                if kind is None:
+                    raise KeyboardInterrupt
+                store, every = _opened(grid, folder, extend_seeds, kind, progress=planning)
+                shown = StudyProgress("sweep", every, store.finished(), progress)
+                with closing(store), shown:
+                    for task in cluster.run_on_cluster(store, every, client, stop, patience):
+                        shown.done(task.key)
+    return Outcome(folder, len(store.finished()), len(every), stop.is_set(), seconds.spent)
+
+
+def _is_share(shard: Any) -> bool:
+    numbers = isinstance(shard, tuple) and [isinstance(number, int) for number in shard]
+    return numbers == [True, True] and 1 <= shard[0] <= shard[1]
+
+
+def _end(until: datetime | None) -> float:
+    """The time by which to end on the clock of `time.monotonic`; inf if None.
+
+    Raises:
+      InputError: for no time, or one before the first year of some time zone.
+    """
+    try:
+        return math.inf if until is None else time.monotonic() + until.timestamp() - time.time()
+    except (AttributeError, ValueError, OverflowError):
+        raise InputError(
+            "until must be a time such as datetime(2026, 11, 25, 7, 45), in the years 2 to 9998, "
+            f"not {until!r}."
+        ) from None
+
+
+def _opened(
+    grid: Grid,
+    folder: Path,
+    extend_seeds: bool,
+    kind: Mapping[str, Any],
+    locks: bool = True,
+    progress: bool | None = False,
+) -> tuple[Store, tuple[Task, ...]]:
+    """The store, and all tasks; `kind` has the platform, device and memory for a block, and other
+    environment fields that are not those of this process."""
+    there = {name: value for name, value in kind.items() if name != "platform"}
+    with suppress(InputError):  # a new folder, or one that is refused below
+        begun = read_manifest(folder).environment
+        memory = begun.get("memory")
+        there["memory"] = memory if isinstance(memory, int) else there["memory"]
+    groups = groups_of(grid, kind["platform"], there["memory"], progress)
+    warn_of_assumptions(groups, progress)
+    manifest = Manifest(
+        grid=grid.to_json(),
+        groups=tuple(group.record() for group in groups),
+        version=jaxduel.__version__,
+        environment={
+            **environment(kind["device"], grid.prng, identifies=grid.identify),
+            **there,
+        },
+    )
+    store = Store.create_or_open(folder, manifest, extend=extend_seeds, locks=locks)
+    return store, tasks_of(groups)
+
+
+MOST_BLOCKS = 1_000_000
+"""Most blocks of a sweep: each is a file."""
+
+
+def groups_of(
+    grid: Grid, platform: str, memory: int = MEMORY_BYTES, progress: bool | None = False
+) -> tuple[Group, ...]:
+    """The grid's cells in groups that run together; platform and memory as in `plan`, progress as
+    in `jaxduel.simulate`.
+
+    Raises:
+      InputError: for more cells or blocks than are planned; what `expand` and `plan` raise.
+    """
+    chosen = {"keep": grid.keep, "lanes": grid.lanes, "platform": platform, "memory": memory}
+    groups = plan(expand(grid, progress), grid.num_seeds, **chosen, progress=progress)
+    blocks = sum(math.ceil(group.num_seeds / group.block_seeds) for group in groups)
+    if blocks > MOST_BLOCKS:
+        raise InputError(
+            f"the grid takes {blocks:,} blocks of seeds, and at most {MOST_BLOCKS:,} are planned: "
+            f"fewer seeds than {grid.num_seeds:,} are needed, or several grids, each with a folder "
+            "of its own."
+        )
+    return groups
+
+
+def warn_of_assumptions(groups: Sequence[Group], progress: bool | None = False) -> None:
+    """Warns where an instance breaks assumptions that the guarantees of policies rest on: once for
+    each assumption of a problem, with the policies that make it."""
+    cells = [cell for group in groups for cell in group.cells]
+    with Progress("assumptions", len(cells), "cells", progress) as shown:
+        makers = _makers(cells, shown)
+    for sentence, policies in sorted(makers.items()):
+        warn_caller(f"{', '.join(policies)}: {sentence}", AssumptionWarning)
+
+
+def _makers(cells: Sequence[StudyCell], shown: Progress) -> dict[str, dict[str, None]]:
+    """By sentences on broken assumptions, the policies that make them."""
+    makers: dict[str, dict[str, None]] = {}
+    seen: set[tuple[Any, ...]] = set()
+    for cell in cells:
+        shown.tick()
+        problem = problem_of(cell)
+        assumed = getattr(policy_of(cell), "assumes", ())
+        asked = cell.policy, assumed, cell.problem
+        if asked in seen or not isinstance(problem, DuelingProblem):
+            continue
+        seen.add(asked)
+        for sentence in broken_by(problem, assumed, cell.ties):
+            makers.setdefault(sentence, {})[cell.policy] = None
+    return makers

@@ -1,0 +1,217 @@
+"""What a paper's panels want: a policy on instances, as cells of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxduel.policies import registry
+from jaxduel.policies.base import Batch, PullBatch, SupportsAnswer
+from jaxduel.problems import Problem
+from jaxduel.simulation.checking import WINNERS
+from jaxduel.simulation.identity import problem_digest
+from jaxduel.simulation.regret import largest_regret
+from jaxduel.studies.engine.cells import HORIZON, StudyCell, plan_kind_of
+
+MOST_LANES = 128
+"""Most lanes of a block; more runs on one instance are cut into equal blocks."""
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """A policy with its parameters and mode of play, as an entry of a legend.
+
+    Attributes:
+      name: a key of `jaxduel.plotting.STYLES`.
+      label: its name in legends and tables.
+      policy: the policy's registered name.
+      parameters: arguments of `jaxduel.policies.make`.
+      quick: whether its runs are fast compared with the others'. Slow competitors begin first.
+      delay: number of comparisons between the times at which outcomes reach the policy; 1: at once.
+      shuffle_arms: whether each run permutes the arms.
+      per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
+        10, 30, 100, 300, ... and T, from the first checkpoint on.
+      record_pairs: whether to record comparisons of arms with themselves (`Runs.selves`).
+      settles: whether a run may settle on a wrong arm for good; None: batched policies, policies
+        with a horizon, and policies that name an arm may, unless duels until the answer count.
+    """
+
+    name: str
+    label: str
+    policy: str
+    parameters: Mapping[str, Any]
+    quick: bool = False
+    delay: int = 1
+    shuffle_arms: bool = True
+    per_horizon: bool = False
+    record_pairs: bool = False
+    settles: bool | None = None
+
+
+@dataclass(frozen=True)
+class Draw:
+    """An instance (dueling or multi-armed), with the key and the number of the runs on it."""
+
+    problem: Any
+    key: jax.Array
+    num_runs: int
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Runs that a panel wants: of a competitor, on an instance or on several of a random family.
+
+    Every instance has its own key and as many lanes as runs (many runs: equal blocks), so that no
+    lane is padding and runs on different instances are independent. A competitor with separate runs
+    per horizon has independent ones.
+
+    Attributes:
+      where: name of the instances in tables.
+      title: their title in panels.
+      draws: the instances, all with the same number of arms.
+      competitor: the policy.
+      horizon: T.
+      checkpoints: (M,) int64, the times at which regret is recorded.
+      regret: name of its definition.
+    """
+
+    where: str
+    title: str
+    draws: tuple[Draw, ...] = field(repr=False)
+    competitor: Competitor
+    horizon: int
+    checkpoints: np.ndarray = field(repr=False)
+    regret: str
+
+    @property
+    def num_runs(self) -> int:
+        """Number of runs."""
+        return sum(draw.num_runs for draw in self.draws)
+
+    @property
+    def problem(self) -> Any:
+        """The instance, the first if there are several."""
+        return self.draws[0].problem
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Names of the instances and of the competitor, which identify the runs."""
+        return self.where, self.competitor.name
+
+    @property
+    def lanes(self) -> int:
+        """Number of lanes in a block."""
+        most = max(draw.num_runs for draw in self.draws)
+        return -(-most // -(-most // MOST_LANES))
+
+    @property
+    def horizons(self) -> list[int]:
+        """Horizons of its runs: one, or those of separate runs."""
+        if not self.competitor.per_horizon:
+            return [self.horizon]
+        return [h for h in horizons_up_to(self.horizon) if h >= self.checkpoints[0]]
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Records of its runs."""
+        return ("seeds", "selves") if self.competitor.record_pairs else ("seeds",)
+
+    @property
+    def batched(self) -> bool:
+        """True if the policy commits to batches."""
+        entry = self.competitor
+        parameters = tuple(sorted(entry.parameters.items()))
+        return plan_kind_of(entry.policy, parameters, self.horizon) in (Batch, PullBatch)
+
+    @property
+    def settles(self) -> bool:
+        """True if a run may settle on a wrong arm for good, at a cost: once a policy has named an
+        arm, it makes no duels of two arms ("votes")."""
+        if self.competitor.settles is not None:
+            return self.competitor.settles
+        name = self.competitor.policy
+        if issubclass(registry.policy_class(name), SupportsAnswer):
+            return self.regret != "votes"
+        return self.batched or HORIZON in registry.parameters(name)
+
+    @property
+    def most(self) -> np.ndarray:
+        """The largest regret that a run can have by each of its times: (M,) float64."""
+        times = np.array(self.horizons) if self.competitor.per_horizon else self.checkpoints
+        each = [largest_regret(draw.problem, self.regret, times) for draw in self.draws]
+        return np.max(each, axis=0)
+
+    def joined(self, other: Wanted) -> Wanted:
+        """The same for two with one key: the larger number of runs, and pairs if either records
+        them."""
+        most = max(self, other, key=lambda one: one.num_runs)
+        pairs = self.competitor.record_pairs or other.competitor.record_pairs
+        competitor = replace(self.competitor, record_pairs=pairs)
+        return replace(self, draws=most.draws, competitor=competitor)
+
+    @cached_property
+    def cells(self) -> dict[int, list[StudyCell]]:
+        """By horizon, a cell for each instance; separate runs have keys of their own."""
+        return {horizon: self._cells(horizon) for horizon in self.horizons}
+
+    def _cells(self, horizon: int) -> list[StudyCell]:
+        entry, draws = self.competitor, self.draws
+        times = [horizon] if entry.per_horizon else self.checkpoints.tolist()
+        tags = {} if entry.shuffle_arms else {"shuffle_arms": False}
+        tags |= {"record_pairs": True} if entry.record_pairs else {}
+        tags |= {"separate": True} if entry.per_horizon else {}
+        made = []
+        for number, draw in enumerate(draws, start=1):
+            key = jax.random.fold_in(draw.key, horizon) if entry.per_horizon else draw.key
+            label = self.where if len(draws) == 1 else f"{self.where} {number}"
+            digest = problem_digest(draw.problem)
+            cell = StudyCell(
+                policy=entry.policy,
+                parameters=tuple(sorted(entry.parameters.items())),
+                recipe=GivenProblem(label, digest, draw.problem),
+                digest=digest,
+                num_arms=draw.problem.num_arms,
+                horizon=horizon,
+                checkpoints=tuple(times),
+                delay=entry.delay,
+                definitions=(self.regret,),
+                seed=tuple(jax.random.key_data(key).tolist()),
+                prng=str(jax.random.key_impl(key)),
+                shuffle_arms=entry.shuffle_arms,
+                skip_quiet=True if entry.record_pairs else WINNERS,
+                tags=tuple(tags.items()),
+                padded_arms=draw.problem.num_arms,
+                lanes=self.lanes,
+            )
+            made.append(cell)
+        return made
+
+
+@dataclass(frozen=True)
+class GivenProblem:
+    """A problem that is at hand, as a recipe.
+
+    Attributes:
+      label: its label in data sets.
+      digest: hash of its numbers.
+      problem: the problem.
+    """
+
+    label: str
+    digest: str
+    problem: Problem = field(repr=False, compare=False)
+
+    def build(self) -> Problem:
+        """The problem."""
+        return self.problem
+
+
+def horizons_up_to(horizon: int) -> list[int]:
+    """10, 30, 100, 300, ... below the horizon, and the horizon."""
+    steps = [unit * 10**power for power in range(1, 10) for unit in (1, 3)]
+    return [*(step for step in steps if step < horizon), horizon]

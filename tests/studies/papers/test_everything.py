@@ -1,0 +1,175 @@
+"""All papers one after another: the page, what is missing, interrupts, going on."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+import jaxduel as jd
+from jaxduel.studies import papers, stored_runs
+from jaxduel.studies.papers import everything
+from jaxduel.studies.papers.everything import read_page, reproduce_all
+from jaxduel.studies.papers.paper import Size, Sizes
+from jaxduel.studies.report.records import FILE, read_section
+from tests.studies.papers.smaller import machine, smaller
+from tests.studies.report.pages import require_sound
+
+pytestmark = [
+    pytest.mark.usefixtures("quick_compilation"),
+    pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning"),
+]
+NAMES = ("batched-dueling", "double-etc")
+
+
+@pytest.fixture(autouse=True)
+def two_small_papers(monkeypatch):
+    """Two papers of a few panels and policies, to T = 1,000."""
+    first, second = (papers.load(name) for name in NAMES)
+    cut = (smaller(first, {"2a": None, "2b": ["rmed1"]}), smaller(second, {"1": None}))
+    small = {paper.name: replace(paper, panels=tuple(map(_short, paper.panels))) for paper in cut}
+    monkeypatch.setattr(papers, "names", lambda: NAMES)
+    monkeypatch.setattr(papers, "load", small.__getitem__)
+    with machine("sushi"):
+        yield small
+
+
+def _short(panel):
+    return replace(panel, sizes=Sizes(Size(1_000, 2), Size(1_000, 2)))
+
+
+def made(folder, **chosen):
+    with pytest.warns(UserWarning, match="panel 2b is missing: sushi"):
+        return reproduce_all(folder, runs=2, progress=False, **chosen)
+
+
+def test_the_page_has_everything(tmp_path, two_small_papers):
+    outcome = made(tmp_path)
+    assert outcome.page == tmp_path / "index.html"
+    assert not outcome.interrupted
+    text = outcome.page.read_text()
+    page = require_sound(text)
+    for paper in two_small_papers.values():
+        assert page.of("h2", id=paper.name)[0][1] == paper.TITLE
+    rows = page.of("tr", role="row")[1:]
+    claims = [claim for paper in two_small_papers.values() for claim in paper.claims]
+    assert len(rows) == len(claims)
+    for claim, (attributes, said) in zip(claims, rows, strict=True):
+        assert " ".join(claim.quote.split()) in said
+        assert " ".join(claim.criterion.split()) in said
+        assert attributes["data-verdict"] in said
+    verdicts = Counter(row["data-verdict"] for row, _ in rows)
+    measured = [claim for section in outcome.sections for claim in section.claims]
+    assert verdicts == Counter(claim.verdict for claim in measured)
+    assert set(verdicts) > {"not measured"}
+    holes = [said for attributes, said in page.of("p") if "hole" in attributes.get("class", "")]
+    assert len(holes) == 1
+    assert "sushi is not on this machine" in holes[0]
+    commands = [said for _, said in page.of("code")]
+    assert "jaxduel reproduce batched-dueling --figure 2a --runs 2" in commands
+    assert f"jaxduel reproduce all --runs 2 --out {tmp_path}" in commands
+    assert text.count('id="plotly"') == 1
+    pictures = page.of("img")
+    assert len(pictures) == 2
+    assert "the lowest is" in pictures[0][0]["alt"]
+    for link, _ in page.of("a"):
+        if not link["href"].startswith("#"):
+            assert (tmp_path / link["href"]).is_file()
+
+
+@pytest.mark.thorough
+def test_it_goes_on_and_keeps_the_run_time(tmp_path, monkeypatch):
+    first = made(tmp_path)
+    seconds = [section.seconds for section in first.sections]
+    assert min(seconds) > 0
+    monkeypatch.setattr(stored_runs, "run_tasks", lambda *_, **__: iter(()))  # nothing is left
+    again = made(tmp_path)
+    assert [section.seconds for section in again.sections] == seconds
+    assert all(section.seconds_known for section in again.sections)
+    (tmp_path / NAMES[0] / FILE).write_text("{")  # as if it had been killed before it wrote that
+    third = made(tmp_path)
+    assert [section.seconds_known for section in third.sections] == [False, True]
+
+
+@pytest.mark.thorough
+def test_an_interrupt_leaves_a_page_of_what_is_done(tmp_path, monkeypatch):
+    real = stored_runs.run_tasks
+    calls = []
+
+    def interrupted(*arguments, **options):
+        calls.append(None)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        yield from real(*arguments, **options)
+
+    monkeypatch.setattr(stored_runs, "run_tasks", interrupted)
+    outcome = made(tmp_path)
+    assert outcome.interrupted
+    page = require_sound(outcome.page.read_text())
+    assert len(page.of("img")) == 1
+    second = outcome.sections[1]
+    assert second.figures[0].missing == "interrupted before all that it shows was simulated"
+    assert any("Not complete:" in said for _, said in page.of("p"))
+    monkeypatch.setattr(stored_runs, "run_tasks", real)
+    assert not made(tmp_path).interrupted
+    assert len(require_sound(outcome.page.read_text()).of("img")) == 2
+
+
+def test_a_page_is_there_before_the_first_paper(tmp_path, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def load(name):
+        raise Killed
+
+    monkeypatch.setattr(papers, "load", load)
+    with pytest.raises(Killed):
+        reproduce_all(tmp_path, progress=False)
+    page = require_sound((tmp_path / "index.html").read_text())
+    assert sum("not reproduced yet" in said for _, said in page.of("p")) == 2
+
+
+@pytest.mark.thorough
+def test_runs_of_another_size_are_not_shown(tmp_path):
+    made(tmp_path)
+    order = everything.Order(runs=3)
+    assert [s.missing for s, _ in everything.sections_in(tmp_path, order, {})] == [
+        "not reproduced yet"
+    ] * 2
+
+
+def test_a_paper_without_data_leaves_a_note(tmp_path, monkeypatch, two_small_papers):
+    alone = replace(two_small_papers[NAMES[0]], panels=two_small_papers[NAMES[0]].panels[1:])
+    load = papers.load
+    monkeypatch.setattr(papers, "load", lambda name: alone if name == NAMES[0] else load(name))
+    with pytest.warns(UserWarning, match="batched-dueling is missing: sushi"):
+        outcome = reproduce_all(tmp_path, runs=2, progress=False)
+    assert outcome.sections[0].missing == "sushi is not on this machine"
+    require_sound(outcome.page.read_text())
+    monkeypatch.setattr(papers, "names", lambda: NAMES[:1])
+    with (
+        pytest.warns(UserWarning, match="is missing"),
+        pytest.raises(jd.InputError, match="sushi is not on this machine"),
+    ):
+        reproduce_all(tmp_path, runs=2, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [({"runs": 0}, "runs must be at least 1"), ({"seed": -1}, "seed must be"),
+     ({"out": __file__}, "cannot be created")],
+)  # fmt: skip
+def test_requests_that_cannot_be_met(chosen, message, tmp_path):
+    with pytest.raises(jd.InputError, match=message):
+        reproduce_all(**{"out": tmp_path, **chosen})
+
+
+@pytest.mark.thorough
+def test_pages_are_read_back(tmp_path):
+    assert read_page(tmp_path) is None
+    made(tmp_path)
+    assert len(read_page(tmp_path).sections) == 2
+    (one,) = read_page(tmp_path / NAMES[1]).sections
+    assert one[0] == read_section(tmp_path / NAMES[1])
+    (tmp_path / NAMES[0] / FILE).write_text("{}")
+    with pytest.raises(jd.InputError, match="is damaged, or of another version"):
+        read_page(tmp_path)
