@@ -1,1 +1,1 @@
-"""Experiments: simulations for figures, measurements of claims, and the files they produce."""
+"""Studies: sweeps over grids, and papers with their figures and claims."""

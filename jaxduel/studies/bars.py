@@ -64,7 +64,7 @@ class SpreadPicture:
     def table(self, all_runs: AllRuns, setting: Setting) -> str:
         """A line for each group and policy."""
         header = (
-            "data_set", "policy", "t", "std", "mean", "std_over_unit", "lower95", "upper95",
+            "instance", "policy", "t", "std", "mean", "std_over_unit", "lower95", "upper95",
             "unit_policy", "num_seeds",
         )  # fmt: skip
         rows = []

@@ -191,7 +191,7 @@ def lines(claims: Sequence[Claim]) -> list[str]:
 def table(claims: Sequence[Claim]) -> str:
     """The claims as CSV: a line per measurement, or one line for a claim without any."""
     header = (
-        "claim", "source", "criterion", "claim_verdict", "data_set", "quantity", "ratio_of_means",
+        "claim", "source", "criterion", "claim_verdict", "instance", "quantity", "ratio_of_means",
         "value", "lower95", "upper95", "num_runs", "missed_one_in", "ratio_of_medians", "verdict",
         "remark",
     )  # fmt: skip

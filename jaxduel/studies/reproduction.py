@@ -262,7 +262,7 @@ def _final_lines(all_runs: AllRuns, setting: Setting) -> list[str]:
 def _final_table(all_runs: AllRuns) -> str:
     """Final regrets as CSV."""
     header = (
-        "data_set",
+        "instance",
         "policy",
         "t",
         *STATISTICS,

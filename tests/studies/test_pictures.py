@@ -74,7 +74,7 @@ def test_spreads_are_in_units_of_one_policy():
     root = np.sqrt(2)
     np.testing.assert_allclose([bar.values for bar in panel.bars], [[root / 10, 0], [root, 0]])
     table = rows(picture.table(all_runs, SETTING))
-    assert [(row["data_set"], row["policy"]) for row in table] == list(all_runs)
+    assert [(row["instance"], row["policy"]) for row in table] == list(all_runs)
     assert float(table[1]["std_over_unit"]) == pytest.approx(root)
     assert {row["unit_policy"] for row in table} == {"dts+"}
     assert "mean regret of DTS+" in picture.lines(all_runs)[0]

@@ -52,7 +52,7 @@ def test_tables_have_the_numbers_of_the_samples(report):
     folder = report.files[0].parent
     assert len(report.runs) == 12
     with (folder / "final-regret.csv").open() as file:
-        rows = {(row["data_set"], row["policy"]): row for row in csv.DictReader(file)}
+        rows = {(row["instance"], row["policy"]): row for row in csv.DictReader(file)}
     assert set(rows) == set(report.runs)
     for key, sample in report.runs.items():
         assert float(rows[key]["mean"]) == sample.mean[-1]

@@ -97,7 +97,7 @@ def test_tables_have_the_numbers_of_the_samples(report):
         rows = {(row["policy"], row["delay"]): float(row["mean"]) for row in csv.DictReader(file)}
     assert rows["dts", "10"] == report.runs["noncondorcet-cyclic", "dts[delay=10]"].mean[-1]
     with (folder / "figure-2.csv").open() as file:
-        rows = {(r["data_set"], r["policy"]): float(r["std"]) for r in csv.DictReader(file)}
+        rows = {(r["instance"], r["policy"]): float(r["std"]) for r in csv.DictReader(file)}
     std = report.runs["mslr5-condorcet", "btm"].final.std(ddof=1)
     assert rows["mslr5-condorcet", "btm"] == pytest.approx(std)
     with (folder / "figure-1a.csv").open() as file:

@@ -24,9 +24,9 @@ def test_lists_numbers_and_whole_floats_become_tuples_of_integers():
     assert made.policies == (DTS,)
     assert made.problems == (ARXIV,)
     assert made.horizons == (1000, 10)
-    assert made.times == (1, 5)
+    assert made.checkpoints == (1, 5)
     assert grid(horizons=1e6, delay=2).horizons == (1_000_000,)
-    assert all(type(value) is int for value in made.horizons + made.times)
+    assert all(type(value) is int for value in made.horizons + made.checkpoints)
 
 
 def test_parameters_have_the_type_and_order_of_the_policy_s_own():

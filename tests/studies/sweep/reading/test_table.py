@@ -166,7 +166,7 @@ def test_names_stand_for_variants(large):
         ({"policies": ["pcomp[num_batches=99]"]}, "has no 'pcomp.num_batches=99.'.*num_batches=2"),
         ({"problems": ["arxiv"]}, "unknown problem of the sweep 'arxiv'"),
         ({"horizons": [17]}, "no horizon 17: its horizons are 1000, 1e4"),
-        ({"definitions": ["weak"]}, "unknown definition of regret 'weak'"),
+        ({"regret": ["weak"]}, "unknown definition of regret 'weak'"),
     ],
 )
 def test_names_that_are_not_in_the_sweep(large, chosen, message):
