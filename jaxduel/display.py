@@ -1,9 +1,10 @@
-"""Helpers for reprs: arrays by dtype and shape, small HTML tables for notebooks, and the public
-names of a package for tab completion."""
+"""How things are shown: arrays by dtype and shape, facts as text and as HTML, and the public names
+of a package for tab completion."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from types import ModuleType
 from typing import Any
@@ -109,6 +110,64 @@ def html_table(
         cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
         parts.append(f'<tr><th scope="row">{escape(heading)}</th>{cells}</tr>')
     return "\n".join([*parts, "</table>"])
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts about a thing, under a title."""
+
+    title: str
+    rows: Sequence[tuple[str, str | None] | str | Facts]
+    """Names and values, of which those that are None are left out; lines of text; and facts that
+    have a title of their own."""
+    width: int = 0
+    """Fewest columns of the names."""
+
+    def lines(self) -> list[str]:
+        """The facts as text: the values below each other, all that belongs to a title indented."""
+        pairs = [row for row in self.rows if isinstance(row, tuple) and row[1] is not None]
+        width = max([self.width, *(len(name) for name, _ in pairs)])
+        text = [self.title]
+        for row in self.rows:
+            if isinstance(row, Facts):
+                text += [f"  {line}" for line in row.lines()]
+            elif isinstance(row, str):
+                text.append(f"  {row}")
+            elif row[1] is not None:
+                text.append(f"  {row[0]:<{width}}  {row[1]}")
+        return text
+
+    def html(self) -> str:
+        """The facts as a table in HTML."""
+        return html_table(self.title, list(self._table()))
+
+    def _table(self) -> Iterator[Sequence[str]]:
+        for row in self.rows:
+            if isinstance(row, Facts):
+                yield [row.title]
+                yield from row._table()
+            elif isinstance(row, str):
+                yield [row]
+            elif row[1] is not None:
+                yield row[0], row[1]
+
+
+class Report:
+    """A report, shown by its facts: as text where it is printed, as a table in notebooks."""
+
+    def facts(self) -> Facts:
+        """The facts that are shown."""
+        raise NotImplementedError
+
+    def lines(self) -> list[str]:
+        """The report as text, one fact per line."""
+        return self.facts().lines()
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        return self.facts().html()
 
 
 def exported(namespace: Mapping[str, Any], modules: Sequence[str] = ()) -> list[str]:

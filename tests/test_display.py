@@ -5,7 +5,7 @@ from types import ModuleType
 import pytest
 
 import jaxduel as jd
-from jaxduel.display import bytes_text, html_table, listed
+from jaxduel.display import Facts, bytes_text, html_table, listed
 
 
 def test_tables_are_escaped():
@@ -17,6 +17,53 @@ def test_tables_are_escaped():
         '<tr><th scope="row">c</th><td>&quot;2&quot;</td></tr>\n'
         "</table>"
     )
+
+
+def test_facts_are_aligned_and_those_that_are_none_left_out():
+    inner = Facts("parameters:", [("alpha", "<1>"), ("b", "")])
+    facts = Facts("it", [("plays", "duels"), ("longest name", None), "a line", inner, ("it", "2")])
+    assert facts.lines() == [
+        *("it", "  plays  duels", "  a line", "  parameters:", "    alpha  <1>", "    b      "),
+        "  it     2",
+    ]
+    assert Facts("it", [("a", "b")], width=4).lines() == ["it", "  a     b"]
+    assert facts.html() == html_table(
+        "it",
+        [
+            *(["plays", "duels"], ["a line"], ["parameters:"], ["alpha", "<1>"], ["b", ""]),
+            ["it", "2"],
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "title"),
+    [
+        (lambda: jd.policies.describe("pure-dts"), "pure-dts: Pure D-TS"),
+        (
+            lambda: jd.problems.examine(jd.problems.load("cyclic")),
+            "cyclic: a valid preference matrix",
+        ),
+        (
+            lambda: jd.problems.examine(jd.problems.gaussian([1, 0])),
+            "gaussian: arms with Gaussian rewards",
+        ),
+        (
+            lambda: jd.theory.bounds(jd.problems.load("cyclic")),
+            "cyclic: K = 4, C = 1 Copeland winner",
+        ),
+        (
+            lambda: jd.theory.bounds(jd.problems.gaussian([1, 0])),
+            "gaussian: K = 2, gaussian rewards",
+        ),
+    ],
+    ids=["policy", "matrix", "arms", "bounds", "bounds of arms"],
+)
+def test_reports_are_shown_by_their_facts(made, title):
+    report = made()
+    assert repr(report) == "\n".join(report.lines())
+    assert repr(report).startswith(title)
+    assert report._repr_html_().startswith(f"<table><caption>{title}")
 
 
 def test_long_lists_of_arms_are_cut():

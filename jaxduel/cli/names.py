@@ -7,6 +7,7 @@ import os
 import shlex
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
@@ -126,25 +127,26 @@ def _papers() -> Iterator[str]:
         yield f"  {name:<16} {title}"
 
 
-def _policy(name: str) -> Iterator[str]:
-    yield from jd.policies.describe(name).lines()
-    if proved := jd.theory.proved(name):
-        yield f"  proved    {'; '.join(proved)}"
-        yield "  (their values: jaxduel bounds --problem NAME)"
+def _policy(name: str) -> list[str]:
+    facts, proved = jd.policies.describe(name).facts(), jd.theory.proved(name)
+    values = "(their values: jaxduel bounds --problem NAME)"
+    more = [("proved", "; ".join(proved)), values] if proved else []
+    return replace(facts, rows=[*facts.rows, *more]).lines()
 
 
 def _problem(name: str) -> Iterator[str]:
     problem = jd.problems.load(name)
-    title, *facts = _reported(problem)
-    yield title
-    for entry in jd.problems.entries():
-        if entry.name == name:
-            yield f"  what              {entry.what}"
-            downloaded = "; downloaded, or found in $JAXDUEL_DATA" if entry.downloaded else ""
-            yield f"  source            {entry.source}{downloaded}"
-    yield from facts
-    if not isinstance(problem, jd.problems.PiecewiseProblem):
-        yield f"  (what is proved: jaxduel bounds --problem {shlex.quote(name)})"
+    if isinstance(problem, jd.problems.PiecewiseProblem):
+        yield from _reported(problem)
+        return
+    facts = jd.problems.examine(problem).facts()
+    entry = next((each for each in jd.problems.entries() if each.name == name), None)
+    more = []
+    if entry is not None:
+        downloaded = "; downloaded, or found in $JAXDUEL_DATA" if entry.downloaded else ""
+        more = [("what", entry.what), ("source", f"{entry.source}{downloaded}")]
+    proved = f"(what is proved: jaxduel bounds --problem {shlex.quote(name)})"
+    yield from replace(facts, rows=[*more, *facts.rows, proved]).lines()
 
 
 def _reported(problem: Any) -> Iterator[str]:

@@ -11,6 +11,7 @@ import inspect
 import re
 from typing import Any
 
+from jaxduel.display import Facts, Report
 from jaxduel.errors import InputError
 from jaxduel.policies import arguments, registry
 from jaxduel.problems.assumptions import assumption_title
@@ -21,6 +22,7 @@ _PLAYS = {
     "Pull": "one pull at a time, of arms with rewards",
     "PullBatch": "batches of pulls of arms with rewards",
 }
+_WIDTH = 8
 _OTHERS = "others"
 """Kind of plays where `act` does not say what it returns."""
 _ABILITIES = {
@@ -64,9 +66,8 @@ class Parameter:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class PolicyReport:
-    """Facts about a registered policy; shown as text where it is printed, or left at the end of a
-    notebook's cell.
+class PolicyReport(Report):
+    """Facts about a registered policy.
 
     Example:
       >>> import jaxduel as jd
@@ -94,31 +95,28 @@ class PolicyReport:
     parameters: tuple[Parameter, ...]
     """All parameters but the arms."""
 
-    def lines(self) -> list[str]:
-        """The report as text, one fact per line."""
-        rows = [
-            ("plays", self.plays),
-            ("assumes", ", ".join(self.assumes) or "nothing of the instance"),
-            ("can", ", ".join(self.can)),
-            ("cannot", ", ".join(self.cannot)),
-            ("cost", self.cost),
-        ]
-        text = [f"{self.name}: {self.title}"]
-        text += [f"  {label:<8}  {fact}" for label, fact in rows if fact]
-        if not self.parameters:
-            return [*text, "  no parameters"]
-        labels = [
+    def facts(self) -> Facts:
+        """The facts that are shown."""
+        labels = (
             each.name if each.default is None else f"{each.name}={each.default}"
             for each in self.parameters
-        ]
-        width = max(map(len, labels))
-        text.append("  parameters (--set NAME=VALUE), in brackets what they take:")
-        for label, each in zip(labels, self.parameters, strict=True):
-            text.append(f"    {label:<{width}}  {each.text()}")
-        return text
-
-    def __repr__(self) -> str:
-        return "\n".join(self.lines())
+        )
+        texts = (each.text() for each in self.parameters)
+        heading = "parameters (--set NAME=VALUE), in brackets what they take:"
+        return Facts(
+            f"{self.name}: {self.title}",
+            [
+                ("plays", self.plays),
+                ("assumes", ", ".join(self.assumes) or "nothing of the instance"),
+                ("can", ", ".join(self.can) or None),
+                ("cannot", ", ".join(self.cannot) or None),
+                ("cost", self.cost),
+                Facts(heading, list(zip(labels, texts, strict=True)))
+                if self.parameters
+                else "no parameters",
+            ],
+            width=_WIDTH,
+        )
 
 
 def describe(name: str) -> PolicyReport:

@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from jaxduel.display import arms_text
+from jaxduel.display import Facts, Report, arms_text
 from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.assumptions import (
     Violation,
@@ -21,11 +21,12 @@ from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem
 from jaxduel.problems.piecewise import require_constant
 
 _SHOWN = 8
+_WIDTH = len("Condorcet winner")
 _SUBMATRIX = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
 
 
-@dataclasses.dataclass(frozen=True)
-class MatrixReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class MatrixReport(Report):
     """Facts about a preference matrix; arms are counted from 0.
 
     Example:
@@ -74,43 +75,37 @@ class MatrixReport:
     half the sum of the two arms' gaps, for "weak" the smaller of the two. The binary kinds, which
     are 1 - 2 / K and 1 on every instance, are left out."""
 
-    def lines(self) -> list[str]:
-        """The report as text, one fact per line."""
-        rows = [
-            ("Condorcet winner", self._condorcet()),
-            ("Copeland", f"{arms_text(self.copeland_winners)}, beating {self.copeland_score} of "
-             f"{self.num_arms - 1}"),
-            ("Borda", f"{arms_text(self.borda_winners)}, mean preference {self.borda_score:.4g}"),
-            ("total order", _verdict(self.total_order)),
-            ("SST", _verdict(self.sst)),
-            ("STI", _verdict(self.sti)),
-            ("closest pair", self._closest()),
-            ("tied pairs", str(self.ties)),
-            ("random play", "regret per comparison: " + ", ".join(
-                f"{kind} {value:.4g}" for kind, value in self.random_regret.items())),
-        ]  # fmt: skip
-        if self.hardness is not None:
-            rows.append(("hardness", f"sum of 1/gap^2 to the winner = {self.hardness:.4g}"))
-        originals = _originals(self.name, self.num_arms)
-        if originals is not None:
-            rows.insert(0, ("arms", originals))
-        title = f"{self.name}: a valid preference matrix, K = {self.num_arms} (arms counted from 0)"
-        return _table(title, rows)
-
-    def _condorcet(self) -> str:
-        if self.condorcet_winner is None:
-            return "none"
-        return f"arm {self.condorcet_winner}, by at least {self.smallest_winner_gap:.4g}"
-
-    def _closest(self) -> str:
-        if self.smallest_gap_pair is None:
-            return "none: all pairs are tied"
-        i, j = self.smallest_gap_pair
-        return f"|p - 1/2| = {self.smallest_gap:.4g}: arm {i} over arm {j}"
+    def facts(self) -> Facts:
+        """The facts that are shown."""
+        winner, closest, total = "none", "none: all pairs are tied", None
+        if self.condorcet_winner is not None:
+            winner = f"arm {self.condorcet_winner}, by at least {self.smallest_winner_gap:.4g}"
+            total = f"sum of 1/gap^2 to the winner = {self.hardness:.4g}"
+        if self.smallest_gap_pair is not None:
+            i, j = self.smallest_gap_pair
+            closest = f"|p - 1/2| = {self.smallest_gap:.4g}: arm {i} over arm {j}"
+        copeland, borda = arms_text(self.copeland_winners), arms_text(self.borda_winners)
+        random = ", ".join(f"{kind} {value:.4g}" for kind, value in self.random_regret.items())
+        return Facts(
+            f"{self.name}: a valid preference matrix, K = {self.num_arms} (arms counted from 0)",
+            [
+                ("arms", _originals(self.name, self.num_arms)),
+                ("Condorcet winner", winner),
+                ("Copeland", f"{copeland}, beating {self.copeland_score} of {self.num_arms - 1}"),
+                ("Borda", f"{borda}, mean preference {self.borda_score:.4g}"),
+                ("total order", _verdict(self.total_order)),
+                ("SST", _verdict(self.sst)),
+                ("STI", _verdict(self.sti)),
+                ("closest pair", closest),
+                ("tied pairs", str(self.ties)),
+                ("random play", f"regret per comparison: {random}"),
+                ("hardness", total),
+            ],
+        )
 
 
-@dataclasses.dataclass(frozen=True)
-class ArmsReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class ArmsReport(Report):
     """Facts about arms with rewards; arms are counted from 0.
 
     Example:
@@ -141,20 +136,22 @@ class ArmsReport:
     random_regret: float
     """Regret per pull of an arm drawn uniformly."""
 
-    def lines(self) -> list[str]:
-        """The report as text, one fact per line."""
-        rows = [("best", f"{arms_text(self.best_arms)}, mean {self.best_mean:.4g}")]
-        if self.deviations is not None:
-            rows.append(("deviations", _range(self.deviations)))
-        if self.gaps is None:
-            rows.append(("gaps", "none: all means are equal"))
-        else:
-            rows.append(("gaps", _range(self.gaps)))
-            rows.append(("hardness", f"sum of 1/gap^2 to the best = {self.hardness:.4g}"))
-        rows.append(("random play", f"regret per pull: {self.random_regret:.4g}"))
+    def facts(self) -> Facts:
+        """The facts that are shown."""
         law = self.rewards.capitalize()
-        return _table(
-            f"{self.name}: arms with {law} rewards, K = {self.num_arms} (arms counted from 0)", rows
+        gaps, total = "none: all means are equal", None
+        if self.gaps is not None:
+            gaps, total = _range(self.gaps), f"sum of 1/gap^2 to the best = {self.hardness:.4g}"
+        return Facts(
+            f"{self.name}: arms with {law} rewards, K = {self.num_arms} (arms counted from 0)",
+            [
+                ("best", f"{arms_text(self.best_arms)}, mean {self.best_mean:.4g}"),
+                ("deviations", None if self.deviations is None else _range(self.deviations)),
+                ("gaps", gaps),
+                ("hardness", total),
+                ("random play", f"regret per pull: {self.random_regret:.4g}"),
+            ],
+            width=_WIDTH,
         )
 
 
@@ -256,10 +253,6 @@ def _extremes(values: np.ndarray) -> tuple[float, float]:
 def _range(extremes: tuple[float, float]) -> str:
     least, largest = extremes
     return f"{least:.4g}" if least == largest else f"from {least:.4g} to {largest:.4g}"
-
-
-def _table(title: str, rows: list[tuple[str, str]]) -> list[str]:
-    return [title, *(f"  {label:<17} {text}" for label, text in rows)]
 
 
 def _originals(name: str, num_arms: int) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from jaxduel.display import arms_text
+from jaxduel.display import Facts, Report, arms_text
 from jaxduel.policies.arms.grids import KINDS, grid_times
+from jaxduel.policies.checks import require_horizon
 from jaxduel.problems import ArmsProblem
 from jaxduel.theory.arm_bounds import (
     adaptive_grid_minimax_rate,
@@ -20,15 +21,15 @@ from jaxduel.theory.arm_bounds import (
 )
 from jaxduel.theory.batched_bounds import rounds_asked_for
 from jaxduel.theory.lai_robbins import lai_robbins_constant
-from jaxduel.theory.table import ORDER, UNKNOWN, Bound, Theorem, bound_unless, table
+from jaxduel.theory.table import ORDER, UNKNOWN, Bound, Theorem, of_batches, rows_of
 
 _GAO = "Gao et al. 2019,"
-_LEGEND = '  lower bounds are those of the worst instance; "this gap": of those of the smallest gap'
+_LEGEND = 'lower bounds are those of the worst instance; "this gap": of those of the smallest gap'
 _COIN = 0.5
 
 
-@dataclasses.dataclass(frozen=True)
-class ArmBoundsReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class ArmBoundsReport(Report):
     """An instance's bounds, and the numbers that they depend on; arms are counted from 0.
 
     Example:
@@ -60,19 +61,18 @@ class ArmBoundsReport:
         """The least gap that is not zero; None if all arms are equally good."""
         return min((gap for gap in self.gaps if gap > 0), default=None)
 
-    def lines(self) -> list[str]:
-        """The report as text."""
-        if self.smallest_gap is None:
-            extent = "no gaps"
-        else:
+    def facts(self) -> Facts:
+        """The facts that are shown."""
+        extent = "no gaps"
+        if self.smallest_gap is not None:
             extent = f"gaps from {self.smallest_gap:.4g} to {max(self.gaps):.4g}"
-        title = (
-            f"{self.name}: K = {len(self.gaps)}, {self.rewards} rewards, best "
-            f"{arms_text(self.best_arms)}, {extent}"
-        )
         told = [bound.name for bound in self.bounds if bound.value is not None]
         of_grids = any(name.startswith("lower bound") and "grid" in name for name in told)
-        return [title, *table(self.bounds), *([_LEGEND] if of_grids else [])]
+        return Facts(
+            f"{self.name}: K = {len(self.gaps)}, {self.rewards} rewards, best "
+            f"{arms_text(self.best_arms)}, {extent}",
+            [*rows_of(self.bounds), *([_LEGEND] if of_grids else [])],
+        )
 
 
 def arm_bounds(
@@ -95,12 +95,10 @@ def arm_bounds(
     """
     asked = rounds_asked_for(horizon, num_batches, 1, "M")
     horizon, num_batches = asked or (None, None)
-    asymptotic = Bound(
-        "lower bound, asymptotic",
-        "pulls",
-        lai_robbins_constant(problem),
-        "Lai and Robbins 1985, Theorem 1",
-    )
+    require_horizon(horizon, "bounds")
+    lower = of_batches(_LOWER, problem, asked, "M")
+    if asked is None:
+        lower = [Bound("lower bounds of grids", "pulls", None, UNKNOWN)]
     return ArmBoundsReport(
         name=problem.name,
         rewards=problem.rewards,
@@ -108,7 +106,7 @@ def arm_bounds(
         gaps=tuple(float(gap) for gap in problem.gaps("pulls")),
         horizon=horizon,
         num_batches=num_batches,
-        bounds=(asymptotic, *_batched(problem, asked)),
+        bounds=(_ASYMPTOTIC.of(problem), *of_batches(ARM_THEOREMS, problem, asked, "M"), *lower),
     )
 
 
@@ -159,6 +157,22 @@ def _geometric(problem: ArmsProblem, horizon: int, num_batches: int) -> float:
     return base_problem_dependent_rate(*at, _smallest_gap(problem), logarithms=True)
 
 
+def _adaptive(problem: ArmsProblem, horizon: int, num_batches: int) -> float:
+    return _scale(problem) * adaptive_grid_minimax_rate(problem.num_arms, horizon, num_batches)
+
+
+def _on_grid(kind: str, problem: ArmsProblem, horizon: int, num_batches: int) -> float:
+    times = grid_times(kind, horizon, num_batches)
+    return _scale(problem) * static_minimax_lower_bound(times, problem.num_arms)
+
+
+def _of_this_gap(kind: str, problem: ArmsProblem, horizon: int, num_batches: int) -> float:
+    times, std = grid_times(kind, horizon, num_batches), _scale(problem)
+    return std * static_grid_lower_bound(times, problem.num_arms, _smallest_gap(problem) / std)
+
+
+_ASYMPTOTIC = Theorem("lower bound, asymptotic", (), "pulls", "Lai and Robbins 1985, Theorem 1",
+                      lai_robbins_constant, lambda problem: None)  # fmt: skip
 ARM_THEOREMS = (
     Theorem("BaSE, minimax grid", ("base",), "pulls",
             f"{_GAO} Theorem 4, eq. (4), gamma >= 12{ORDER}", _minimax, _beyond_theorem_4),
@@ -169,35 +183,15 @@ ARM_THEOREMS = (
 """Upper bounds that are proved of policies."""
 
 
-def _batched(problem: ArmsProblem, asked: tuple[int, int] | None) -> list[Bound]:
-    if asked is None:
-        unknown = [theorem.without_horizon() for theorem in ARM_THEOREMS]
-        return [*unknown, Bound("lower bounds of grids", "pulls", None, UNKNOWN)]
-    horizon, num_batches = asked
-    std, arms = _scale(problem), problem.num_arms
-    foreign, obstacle = _foreign(problem), _no_worst_instance(problem)
-    rows: list[tuple[str, Callable[[], float], str, str | None]] = [
-        ("lower bound, adaptive grids",
-         lambda: std * adaptive_grid_minimax_rate(arms, horizon, num_batches),
-         f"{_GAO} Theorem 3{ORDER}", foreign),
-    ]  # fmt: skip
-    for kind in KINDS:
-        times = grid_times(kind, horizon, num_batches)
-        rows += [
-            (f"lower bound, {kind} grid",
-             lambda times=times: std * static_minimax_lower_bound(times, arms),
-             f"{_GAO} Lemma 2", foreign),
-            (f"lower bound, {kind} grid, this gap",
-             lambda times=times: std * static_grid_lower_bound(
-                 times, arms, _smallest_gap(problem) / std
-             ),
-             f"{_GAO} Lemma 2", obstacle),
-        ]  # fmt: skip
-    unit = f"at T = {horizon:,}, M = {num_batches}"
-    return [
-        *(theorem.of(problem, horizon, num_batches, unit=unit) for theorem in ARM_THEOREMS),
-        *(
-            bound_unless(name, "pulls", value, source, why, unit)
-            for name, value, source, why in rows
-        ),
-    ]
+_LOWER = (
+    Theorem("lower bound, adaptive grids", (), "pulls", f"{_GAO} Theorem 3{ORDER}", _adaptive,
+            _foreign),
+    *(
+        Theorem(f"lower bound, {kind} grid{gap}", (), "pulls", f"{_GAO} Lemma 2",
+                partial(value, kind), obstacle)
+        for kind in KINDS
+        for gap, value, obstacle in (
+            ("", _on_grid, _foreign), (", this gap", _of_this_gap, _no_worst_instance)
+        )
+    ),
+)  # fmt: skip

@@ -7,7 +7,7 @@ from typing import overload
 
 import numpy as np
 
-from jaxduel.display import arms_text
+from jaxduel.display import Facts, Report, arms_text
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
 from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
@@ -19,7 +19,7 @@ from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation
 from jaxduel.theory.identification import identification_lower_bound
 from jaxduel.theory.lower_bound import copeland_lower_bound
-from jaxduel.theory.table import ORDER, Bound, Theorem, table
+from jaxduel.theory.table import ORDER, Bound, Theorem, of_batches, rows_of
 from jaxduel.theory.upper_bounds import (
     ccb_constant,
     dts_constant,
@@ -37,8 +37,8 @@ _UNIQUE = " if the optimum is unique"
 _DELTA = 0.05
 
 
-@dataclasses.dataclass(frozen=True)
-class BoundsReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class BoundsReport(Report):
     """An instance's bounds, and the numbers that they depend on; arms are counted from 0.
 
     Example:
@@ -66,21 +66,21 @@ class BoundsReport:
     """Expected votes needed to name the Condorcet winner with error probability 0.05, at least
     (`identification_lower_bound`); None without such a winner."""
 
-    def lines(self) -> list[str]:
-        """The report as text."""
-        title = (
+    def facts(self) -> Facts:
+        """The facts that are shown."""
+        plural = "s" if len(self.copeland_winners) > 1 else ""
+        votes = []
+        if self.identification is not None:
+            votes = [
+                f"mean votes to name the winner, delta = {_DELTA}: at least "
+                f"{self.identification:,.0f} (Kaufmann et al.)"
+            ]
+        return Facts(
             f"{self.name}: K = {self.num_arms}, C = {len(self.copeland_winners)} Copeland winner"
-            f"{'s' if len(self.copeland_winners) > 1 else ''} "
-            f"({arms_text(self.copeland_winners)}), "
-            f"L_1 = {self.fewest_losses}, smallest gap {self.smallest_gap:.4g}"
+            f"{plural} ({arms_text(self.copeland_winners)}), L_1 = {self.fewest_losses}, smallest "
+            f"gap {self.smallest_gap:.4g}",
+            [*votes, *rows_of(self.bounds)],
         )
-        if self.identification is None:
-            return [title, *table(self.bounds)]
-        votes = (
-            f"  mean votes to name the winner, delta = {_DELTA}: at least "
-            f"{self.identification:,.0f} (Kaufmann et al.)"
-        )
-        return [title, votes, *table(self.bounds)]
 
 
 @overload
@@ -136,7 +136,7 @@ def bounds(
         smallest_gap=float(apart.min()),
         bounds=(
             *(theorem.of(problem) for theorem in _CONSTANTS),
-            *_batched(problem, horizon, num_batches),
+            *of_batches(_BATCHED, problem, rounds_asked_for(horizon, num_batches)),
         ),
         identification=(
             None
@@ -223,12 +223,3 @@ _BATCHED = (
     Theorem("SCOMP2", ("scomp2",), "average", f"{_AGARWAL} 3.4{_PRINTED}{ORDER}", scomp2_order,
             _disorder),
 )  # fmt: skip
-
-
-def _batched(problem: DuelingProblem, horizon: int | None, num_batches: int | None) -> list[Bound]:
-    asked = rounds_asked_for(horizon, num_batches)
-    if asked is None:
-        return [theorem.without_horizon() for theorem in _BATCHED]
-    horizon, num_batches = asked
-    unit = f"at T = {horizon:,}, B = {num_batches}"
-    return [theorem.of(problem, horizon, num_batches, unit=unit) for theorem in _BATCHED]

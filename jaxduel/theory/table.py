@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxduel.display import Facts
+
 ORDER = " (O() only)"
 """Marks the argument of an O(), an order and no bound; with the rest it fits a terminal's line."""
 CONSTANT = "as a constant of log T (natural)"
@@ -45,7 +47,7 @@ class Theorem:
     name: str
     """The policy whose regret is bounded, or the kind of lower bound."""
     policies: tuple[str, ...]
-    """The registered names of the policies whose regret is at most this."""
+    """The registered names of the policies whose regret is at most this, or attains it."""
     regret: str
     """The kind of regret."""
     source: str
@@ -56,58 +58,38 @@ class Theorem:
     """Why the theorem says nothing of an instance; None where it does."""
 
     def of(self, problem: Any, *at: int, unit: str = CONSTANT) -> Bound:
-        """Its line for an instance, and for T and a number of batches where it depends on them."""
-        why = self.obstacle(problem)
-        return bound_unless(
-            self.name, self.regret, lambda: self.value(problem, *at), self.source, why, unit
-        )
-
-    def without_horizon(self) -> Bound:
-        """Its line where T and the number of batches are not known."""
-        return Bound(self.name, self.regret, None, UNKNOWN)
+        """Its line for an instance, and for T and a number of batches where it depends on them;
+        computed only if nothing stands in its way."""
+        if (why := self.obstacle(problem)) is not None:
+            return Bound(self.name, self.regret, None, f"{_NOT}{why}", unit)
+        return Bound(self.name, self.regret, self.value(problem, *at), self.source, unit)
 
 
-def bound_unless(
-    name: str,
-    regret: str,
-    value: Callable[[], float],
-    source: str,
-    obstacle: str | None,
-    unit: str = CONSTANT,
-) -> Bound:
-    """The line of a bound, computed only if nothing stands in its way.
-
-    Args:
-      name: as in `Bound`.
-      regret: the kind of regret.
-      value: computes the bound.
-      source: paper and theorem.
-      obstacle: why the bound does not apply, or None.
-      unit: the meaning of the value, in words.
-    """
-    if obstacle is not None:
-        return Bound(name, regret, None, f"{_NOT}{obstacle}", unit)
-    return Bound(name, regret, value(), source, unit)
+def of_batches(
+    theorems: Sequence[Theorem], problem: Any, asked: tuple[int, int] | None, letter: str = "B"
+) -> list[Bound]:
+    """Lines of bounds that depend on T and a number of batches, which may be unknown."""
+    if asked is None:
+        return [Bound(each.name, each.regret, None, UNKNOWN) for each in theorems]
+    unit = f"at T = {asked[0]:,}, {letter} = {asked[1]}"
+    return [each.of(problem, *asked, unit=unit) for each in theorems]
 
 
-def table(bounds: Sequence[Bound]) -> list[str]:
-    """A line of text for each of the bounds that apply, under a heading for each kind; then the
-    names of the others, by what stands in their way."""
+def rows_of(bounds: Sequence[Bound]) -> list[str | Facts]:
+    """The bounds that apply, under a heading for each kind; then the names of the others, by what
+    stands in their way."""
     width = max((len(bound.name) for bound in bounds if bound.value is not None), default=0)
-    rows: dict[str, list[str]] = {}
+    found: dict[str, list[tuple[str, str]]] = {}
     others: dict[str, list[str]] = {}
     for bound in bounds:
         if bound.value is None:
             others.setdefault(bound.source, []).append(bound.name)
         else:
-            heading = f"  {bound.regret} regret, {bound.unit}:"
-            row = f"    {bound.name:<{width}}  {bound.value:>10.6g}  {bound.source}"
-            rows.setdefault(heading, []).append(row)
-    lines = [line for heading, group in rows.items() for line in (heading, *group)]
+            row = bound.name, f"{bound.value:>10.6g}  {bound.source}"
+            found.setdefault(f"{bound.regret} regret, {bound.unit}:", []).append(row)
+    rows: list[str | Facts] = [Facts(heading, group, width) for heading, group in found.items()]
     for reason, names in others.items():
-        if reason == UNKNOWN:
-            lines.append(f"  add --horizon T --batches B for: {'; '.join(names)}")
-        else:
-            why = reason.removeprefix(_NOT)
-            lines.append(f"  not for this problem ({why}): {'; '.join(dict.fromkeys(names))}")
-    return lines
+        why = f"not for this problem ({reason.removeprefix(_NOT)})"
+        why = "add --horizon T --batches B for" if reason == UNKNOWN else why
+        rows.append(f"{why}: {'; '.join(dict.fromkeys(names))}")
+    return rows
