@@ -16,7 +16,6 @@ from jaxduel.policies.arms.double_etc.stages import (
     after_round,
     are_apart,
     committed,
-    first_commitment,
     first_state,
     is_told_apart,
     leader_pulls,
@@ -68,10 +67,6 @@ class DETCBatched(UnknownGapSettings):
       [4, 4]
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        self.validate_horizon("detc-batched")
-
     def init(self, key: Key) -> DETCBatchedState:
         """The beginning of stage I."""
         return DETCBatchedState(first_state(self.active_arms), jnp.float32(0))
@@ -79,7 +74,7 @@ class DETCBatched(UnknownGapSettings):
     def act(self, state: DETCBatchedState, key: Key) -> PullBatch:
         """The pulls up to the next test, or a whole stage."""
         stages = state.stages
-        _, commit_at = first_commitment(self, power=2)
+        _, commit_at = self.first_commitment()
         explore_to, challenge_to, _ = self._ends(stages.rounds, state.gap)
         made = pulls_made(stages.fresh)
         return planned(
@@ -95,7 +90,7 @@ class DETCBatched(UnknownGapSettings):
         self, state: DETCBatchedState, plan: PullBatch, outcome: jax.Array, key: Key
     ) -> DETCBatchedState:
         """The tests, and the turns between the stages."""
-        t_1, commit_at = first_commitment(self, power=2)
+        t_1, commit_at = self.first_commitment()
         active, stages = self.active_arms, after_round(state.stages, plan, outcome)
         first_test = (stages.stage == CHALLENGE) & (stages.rounds == 1)
         gap = jnp.where(first_test, jnp.abs(stages.anchor - theta(stages, active)), state.gap)

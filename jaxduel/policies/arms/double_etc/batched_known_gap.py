@@ -12,8 +12,6 @@ from jaxduel.numerics.float64 import to_int32
 from jaxduel.policies.arms.double_etc.stages import (
     DoubleETCState,
     KnownGapSettings,
-    after_known_gap_round,
-    first_state,
     known_gap_lengths,
     leader_pulls,
     of_known_gap,
@@ -51,14 +49,6 @@ class DETCBatchedKnownGap(KnownGapSettings):
       4
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        self.validate_gap("detc-batched-known-gap")
-
-    def init(self, key: Key) -> DoubleETCState:
-        """The beginning of stage I."""
-        return first_state(self.active_arms)
-
     def act(self, state: DoubleETCState, key: Key) -> PullBatch:
         """A whole stage, or the pulls up to the next test of stage III."""
         lengths = known_gap_lengths(self)
@@ -70,12 +60,6 @@ class DETCBatchedKnownGap(KnownGapSettings):
             lead=lengths.commit_at - leader_pulls(state),
             challenge=jnp.maximum(self._test_at(state.rounds + 1) - pulls_made(state.fresh), 1),
         )
-
-    def update(
-        self, state: DoubleETCState, plan: PullBatch, outcome: jax.Array, key: Key
-    ) -> DoubleETCState:
-        """The turns between the stages."""
-        return after_known_gap_round(self, state, plan, outcome)
 
     def _test_at(self, number: jax.Array) -> jax.Array:
         """Pulls of stage III at its k-th test: () int32."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
-
 from jaxduel.policies.arms.double_etc.stages import (
     DoubleETCState,
     KnownGapSettings,
-    after_known_gap_round,
-    first_state,
     known_gap_lengths,
     leader_pulls,
     planned,
@@ -52,14 +48,6 @@ class DETCKnownGap(KnownGapSettings):
       [69, 69]
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        self.validate_gap("detc-known-gap")
-
-    def init(self, key: Key) -> DoubleETCState:
-        """The beginning of stage I."""
-        return first_state(self.active_arms)
-
     def act(self, state: DoubleETCState, key: Key) -> PullBatch:
         """A whole stage, or one pull of stage III."""
         lengths = known_gap_lengths(self)
@@ -70,9 +58,3 @@ class DETCKnownGap(KnownGapSettings):
             explore=lengths.explore,
             lead=lengths.commit_at - leader_pulls(state),
         )
-
-    def update(
-        self, state: DoubleETCState, plan: PullBatch, outcome: jax.Array, key: Key
-    ) -> DoubleETCState:
-        """The turns between the stages."""
-        return after_known_gap_round(self, state, plan, outcome)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -13,21 +14,17 @@ from jaxduel.policies.arms.double_etc.stages import (
     CHALLENGE,
     COMMIT,
     DoubleETCState,
-    UnknownGapSettings,
+    PullByPull,
     after_pull,
     are_apart,
     committed,
-    first_commitment,
-    first_state,
     is_told_apart,
-    last_run,
-    next_pull,
     turned,
     with_anchor,
     with_leader,
 )
 from jaxduel.policies.arms.elimination import best_of
-from jaxduel.policies.base import Key, Pull, Quiet
+from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -35,7 +32,7 @@ from jaxduel.pytrees import register_dataclass
 @register("detc-minimax", "DETC, minimax")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class DETCMinimax(UnknownGapSettings):
+class DETCMinimax(PullByPull):
     """DETC minimax, Jin, Xu, Xiao and Gu (COLT 2021), Algorithm 3: two arms whose gap is not known,
     and may be small.
 
@@ -62,31 +59,14 @@ class DETCMinimax(UnknownGapSettings):
       DETCMinimax(num_arms=2, horizon=10000, commit_pulls=200.0)
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        self.validate_horizon("detc-minimax")
-
-    def init(self, key: Key) -> DoubleETCState:
-        """The beginning of stage I."""
-        return first_state(self.active_arms)
-
-    def act(self, state: DoubleETCState, key: Key) -> Pull:
-        """Both arms in turn where both are explored, 2' in stage III, else the leader."""
-        return next_pull(state, self.active_arms)
-
-    def quiet(
-        self, state: DoubleETCState, limit: jax.Array, key: Key
-    ) -> tuple[DoubleETCState, Quiet]:
-        """Stage IV, or a stage II that lasts to the end."""
-        _, commit_at = first_commitment(self, power=10)
-        return last_run(state, commit_at, self.horizon, limit)
+    power: ClassVar[int] = 10
 
     def update(
         self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The tests, and the turns between the stages."""
         active, horizon = self.active_arms, jnp.asarray(self.horizon, jnp.float32)
-        t_1, commit_at = first_commitment(self, power=10)
+        t_1, commit_at = self.first_commitment()
         most = in_float64(lambda horizon: to_int32(jnp.ceil(jnp.log(horizon) ** 2)), self.horizon)
         state = after_pull(state, plan, outcome)
         state = with_leader(state, active, are_apart(state.rewards, active, t_1))

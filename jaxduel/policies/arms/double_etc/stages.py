@@ -28,8 +28,9 @@ from jaxduel.policies.arms.elimination import (
     spread,
     with_round,
 )
-from jaxduel.policies.base import Pull, PullBatch, Quiet
+from jaxduel.policies.base import Key, Pull, PullBatch, Quiet
 from jaxduel.policies.checks import MAX_HORIZON, require, require_horizon
+from jaxduel.policies.registry import name_of
 
 EXPLORE, LEAD, CHALLENGE, COMMIT, AGAIN = 1, 2, 3, 4, 5
 """Stages I to IV, and the second exploration of Algorithms 3 and 7."""
@@ -48,7 +49,7 @@ class DoubleETCState(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownGapSettings:
-    """The inputs of an algorithm for two arms whose gap is known.
+    """The inputs of an algorithm for two arms whose gap is known, and the turns between its stages.
 
     Attributes:
       num_arms: K; two arms are active.
@@ -67,12 +68,9 @@ class KnownGapSettings:
     assumes: ClassVar[tuple[str, ...]] = ()
     max_arms: ClassVar[int] = 2
 
-    def validate_gap(self, name: str) -> None:
-        """Raises InputError for a horizon, a gap or an epsilon out of range.
-
-        Args:
-          name: the policy's, for the message.
-        """
+    def validate(self) -> None:
+        """Raises InputError for a horizon, a gap or an epsilon out of range."""
+        name = name_of(self)
         require_horizon(self.horizon, name)
         require(self.gap, lambda x: x > 0, f"{name}: gap must be positive")
         require(self.epsilon, lambda x: (x > 0) & (x < 1), f"{name}: epsilon must be in (0, 1)")
@@ -82,6 +80,19 @@ class KnownGapSettings:
                 f"{name}: the horizon times the square of the gap must exceed 1, not "
                 f"{np.min(scaled):.4g}."
             )
+
+    def init(self, key: Key) -> DoubleETCState:
+        """The beginning of stage I."""
+        return first_state(self.active_arms)
+
+    def update(
+        self, state: DoubleETCState, plan: PullBatch, outcome: jax.Array, key: Key
+    ) -> DoubleETCState:
+        """The turns between the stages."""
+        lengths, active = known_gap_lengths(self), self.active_arms
+        state = with_leader(after_round(state, plan, outcome), active)
+        state = with_anchor(state, lengths.commit_at)
+        return committed(state, active, known_gap_test(state, self, lengths))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,15 +114,53 @@ class UnknownGapSettings:
 
     assumes: ClassVar[tuple[str, ...]] = ()
     max_arms: ClassVar[int] = 2
+    power: ClassVar[int] = 2
+    """Of the log T that is the theory's T_1."""
 
-    def validate_horizon(self, name: str) -> None:
-        """Raises InputError for a horizon or a T_1 out of range.
-
-        Args:
-          name: the policy's, for the message.
-        """
+    def validate(self) -> None:
+        """Raises InputError for a horizon or a T_1 out of range."""
+        name = name_of(self)
         require_horizon(self.horizon, name)
         require(self.commit_pulls, lambda x: x >= 0, f"{name}: commit_pulls must be at least 0")
+
+    def first_commitment(self) -> tuple[jax.Array, jax.Array]:
+        """T_1, () float32; and the pulls of 1' that end stage II, () int32: the first number above
+        T_1."""
+        given = () if self.commit_pulls is None else (self.commit_pulls,)
+
+        def formula(horizon: Any, *given: Any) -> tuple[jax.Array, jax.Array]:
+            (t_1,) = given or (jnp.log(horizon) ** self.power,)
+            return t_1.astype(jnp.float32), to_int32(t_1 + 1)
+
+        return in_float64(formula, self.horizon, *given)
+
+
+class PullByPull(UnknownGapSettings):
+    """An algorithm for two arms whose gap is not known that goes pull by pull; its tests are not
+    here."""
+
+    def init(self, key: Key) -> DoubleETCState:
+        """The beginning of stage I."""
+        return first_state(self.active_arms)
+
+    def act(self, state: DoubleETCState, key: Key) -> Pull:
+        """Both arms in turn where both are explored, 2' in stage III, else the leader."""
+        fewest = jnp.where(self.active_arms, state.fresh.pulls, MAX_HORIZON)
+        others = self.active_arms & ~state.leader
+        one = jnp.where(state.stage == CHALLENGE, others, state.leader)
+        in_turn = (state.stage == EXPLORE) | (state.stage == AGAIN)
+        arms = lax.argmin(fewest, 0, jnp.int32), lax.argmax(one, 0, jnp.int32)
+        return Pull(jnp.where(in_turn, *arms))
+
+    def quiet(
+        self, state: DoubleETCState, limit: jax.Array, key: Key
+    ) -> tuple[DoubleETCState, Quiet]:
+        """All that is left: stage IV, or a stage II that lasts to the end."""
+        _, commit_at = self.first_commitment()
+        left = jnp.asarray(self.horizon, jnp.int32) - pulls_made(state.rewards)
+        leads_on = (state.stage == LEAD) & (commit_at - leader_pulls(state) > left)
+        arm = lax.argmax(state.leader, 0, jnp.int32)
+        return state, Quiet(arm, jnp.where((state.stage == COMMIT) | leads_on, limit, 0))
 
 
 class KnownGapLengths(NamedTuple):
@@ -161,28 +210,6 @@ def known_gap_test(
     t_2 = pulls_made(state.fresh).astype(jnp.float32)
     weight = 2.0 * (1.0 - lengths.epsilon) * t_2 * settings.gap
     return weight * jnp.abs(state.anchor - theta(state, settings.active_arms)) >= lengths.log_term
-
-
-def after_known_gap_round(
-    settings: KnownGapSettings, state: DoubleETCState, plan: PullBatch, sums: jax.Array
-) -> DoubleETCState:
-    """The state after a round of Algorithm 1 or 4."""
-    lengths = known_gap_lengths(settings)
-    state = with_leader(after_round(state, plan, sums), settings.active_arms)
-    state = with_anchor(state, lengths.commit_at)
-    return committed(state, settings.active_arms, known_gap_test(state, settings, lengths))
-
-
-def first_commitment(settings: UnknownGapSettings, power: int) -> tuple[jax.Array, jax.Array]:
-    """T_1, () float32, log^power T unless it is given; and the pulls of 1' that end stage II, ()
-    int32: the first number above T_1."""
-    given = () if settings.commit_pulls is None else (settings.commit_pulls,)
-
-    def formula(horizon: Any, *given: Any) -> tuple[jax.Array, jax.Array]:
-        (t_1,) = given or (jnp.log(horizon) ** power,)
-        return t_1.astype(jnp.float32), to_int32(t_1 + 1)
-
-    return in_float64(formula, settings.horizon, *given)
 
 
 def are_apart(rewards: Rewards, active: jax.Array, most: float | jax.Array) -> jax.Array:
@@ -266,27 +293,6 @@ def planned(
     arms = jnp.where(stage == CHALLENGE, others, arms)
     sizes = [jnp.asarray(size, jnp.int32) for size in (explore, lead, challenge, left, again)]
     return spread(arms, jnp.minimum(jnp.stack(sizes)[stage - 1], left))
-
-
-def next_pull(state: DoubleETCState, active: jax.Array) -> Pull:
-    """The next pull of an algorithm for two arms that goes pull by pull: in turn where both are
-    explored."""
-    fewest = jnp.where(active, state.fresh.pulls, MAX_HORIZON)
-    one = jnp.where(state.stage == CHALLENGE, active & ~state.leader, state.leader)
-    in_turn = (state.stage == EXPLORE) | (state.stage == AGAIN)
-    arms = lax.argmin(fewest, 0, jnp.int32), lax.argmax(one, 0, jnp.int32)
-    return Pull(jnp.where(in_turn, *arms))
-
-
-def last_run(
-    state: DoubleETCState, commit_at: jax.Array, horizon: Any, limit: jax.Array
-) -> tuple[DoubleETCState, Quiet]:
-    """All that is left as a quiet run, of an algorithm for two arms that goes pull by pull: once it
-    has committed for good, or where stage II, up to `commit_at` pulls of 1', lasts to the end."""
-    left = jnp.asarray(horizon, jnp.int32) - pulls_made(state.rewards)
-    leads_on = (state.stage == LEAD) & (commit_at - leader_pulls(state) > left)
-    arm = lax.argmax(state.leader, 0, jnp.int32)
-    return state, Quiet(arm, jnp.where((state.stage == COMMIT) | leads_on, limit, 0))
 
 
 def after_pull(state: DoubleETCState, plan: Pull, reward: jax.Array) -> DoubleETCState:

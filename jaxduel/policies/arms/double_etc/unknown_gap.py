@@ -8,19 +8,15 @@ import jax
 
 from jaxduel.policies.arms.double_etc.stages import (
     DoubleETCState,
-    UnknownGapSettings,
+    PullByPull,
     after_pull,
     are_apart,
     committed,
-    first_commitment,
-    first_state,
     is_told_apart,
-    last_run,
-    next_pull,
     with_anchor,
     with_leader,
 )
-from jaxduel.policies.base import Key, Pull, Quiet
+from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -28,7 +24,7 @@ from jaxduel.pytrees import register_dataclass
 @register("detc")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class DETC(UnknownGapSettings):
+class DETC(PullByPull):
     """DETC, Jin, Xu, Xiao and Gu (COLT 2021), Algorithm 2: two arms whose gap is not known.
 
     With T_1 = log^2 T:
@@ -57,30 +53,11 @@ class DETC(UnknownGapSettings):
       DETC(num_arms=2, horizon=1000000, commit_pulls=1000.0)
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        self.validate_horizon("detc")
-
-    def init(self, key: Key) -> DoubleETCState:
-        """The beginning of stage I."""
-        return first_state(self.active_arms)
-
-    def act(self, state: DoubleETCState, key: Key) -> Pull:
-        """Both arms in turn in stage I, 2' in stage III, else the leader."""
-        return next_pull(state, self.active_arms)
-
-    def quiet(
-        self, state: DoubleETCState, limit: jax.Array, key: Key
-    ) -> tuple[DoubleETCState, Quiet]:
-        """Stage IV, or a stage II that lasts to the end."""
-        _, commit_at = first_commitment(self, power=2)
-        return last_run(state, commit_at, self.horizon, limit)
-
     def update(
         self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
     ) -> DoubleETCState:
         """The tests, and the turns between the stages."""
-        t_1, commit_at = first_commitment(self, power=2)
+        t_1, commit_at = self.first_commitment()
         active, state = self.active_arms, after_pull(state, plan, outcome)
         state = with_leader(state, active, are_apart(state.rewards, active, t_1))
         state = with_anchor(state, commit_at)
