@@ -22,10 +22,7 @@ FILES = {
 """The files by their modules' names; those of packages end in `.__init__`."""
 ALLOWED = {
     frozenset(f"jaxduel.policies.{name}" for name in circle)
-    for circle in (
-        ("rmed.forced", "rmed.rmed2", "rmed.rmed2fh"),
-        ("thompson.quiet", "thompson.dts", "thompson.dts_plus"),
-    )
+    for circle in (("rmed.forced", "rmed.rmed2", "rmed.rmed2fh"),)
 }
 """Circles that stay: what policies share names their fields by types alone."""
 CURVES = {"Curve", "SweepCurve", "Sample", "Line", "PlannedCurves", "Recorded", "Seeds", "Runs"}

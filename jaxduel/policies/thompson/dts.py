@@ -10,20 +10,19 @@ import jax.numpy as jnp
 
 from jaxduel.numerics import masked_choice
 from jaxduel.numerics.threefry import words_of
-from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.base import Duel, Key, Quiet
 from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.quiet import confident_run
-from jaxduel.policies.thompson.sampling import ThompsonState
+from jaxduel.policies.thompson.sampling import DoubleThompsonSettings, ThompsonState
 from jaxduel.pytrees import register_dataclass
 
 
 @register("dts", label="D-TS")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class DTS:
+class DTS(DoubleThompsonSettings):
     """D-TS, Wu and Liu (NIPS 2016), Algorithm 1, for Copeland winners.
 
     Lines 4 to 6: with u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), the candidates C are the arms
@@ -61,25 +60,9 @@ class DTS:
       ('learn late (delay)', 'skip quiet runs', 'start from win counts (state_from_wins)')
     """
 
-    num_arms: int = field(metadata={"static": True})
-    active_arms: jax.Array
-    alpha: float | jax.Array = 0.51
     self_duels: bool = field(default=True, metadata={"static": True})
 
-    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
     tells_which: ClassVar[bool] = True
-
-    def validate(self) -> None:
-        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
-        require_alpha(self.alpha, "dts")
-
-    def init(self, key: Key) -> ThompsonState:
-        """No comparisons."""
-        return sampling.no_comparisons(self.num_arms)
-
-    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
-        """The comparisons counted in `wins`."""
-        return sampling.after_wins(wins)
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Lines 4 to 14."""
@@ -96,12 +79,6 @@ class DTS:
         right = sampling.best_reply(seed, state, left, eligible, self.self_duels)
         return Duel(left, right)
 
-    def update(
-        self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
-    ) -> ThompsonState:
-        """Line 17."""
-        return sampling.after_duel(state, plan, outcome)
-
     def quiet(
         self, state: ThompsonState, limit: jax.Array, key: Key
     ) -> tuple[ThompsonState, Quiet]:
@@ -111,7 +88,7 @@ class DTS:
         set. The step after it is one that ends such a run: a decisive vote falls on its unlikely
         side, or somebody replies (`jaxduel.policies.thompson.quiet`).
         """
-        return confident_run(self, state, limit, key)
+        return confident_run(self, self.self_duels, state, limit, key)
 
     def quiet_among(
         self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
@@ -119,8 +96,4 @@ class DTS:
         """As `quiet`, but several arms of `among`, (K,) bool, may have most votes. The votes that
         are still open decide which of them meets itself (`jaxduel.policies.thompson.leaders`).
         """
-        return confident_run(self, state, limit, key, among)
-
-    def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
-        """Takes in withheld outcomes."""
-        return sampling.after_feedback(state, feedback)
+        return confident_run(self, self.self_duels, state, limit, key, among)

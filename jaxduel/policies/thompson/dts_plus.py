@@ -14,20 +14,19 @@ from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import KeyWords, words_of
-from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.checks import require_alpha
+from jaxduel.policies.base import Duel, Key, Quiet
 from jaxduel.policies.counts import log_bound
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.quiet import confident_run
-from jaxduel.policies.thompson.sampling import ThompsonState
+from jaxduel.policies.thompson.sampling import DoubleThompsonSettings, ThompsonState
 from jaxduel.pytrees import register_dataclass
 
 
 @register("dts+", label="D-TS+")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class DTSPlus:
+class DTSPlus(DoubleThompsonSettings):
     """D-TS+, Wu and Liu (NIPS 2016), section 4.3: ties of votes broken by estimated regret.
 
     D-TS (`jaxduel.policies.DTS`), but for line 11: among the candidates A that beat most arms in
@@ -54,26 +53,10 @@ class DTSPlus:
       {'alpha': 0.51, 'over_candidates': False, 'self_duels': True}
     """
 
-    num_arms: int = field(metadata={"static": True})
-    active_arms: jax.Array
-    alpha: float | jax.Array = 0.51
     over_candidates: bool = field(default=False, metadata={"static": True})
     self_duels: bool = field(default=True, metadata={"static": True})
 
-    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
     tells_which: ClassVar[bool] = False
-
-    def validate(self) -> None:
-        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
-        require_alpha(self.alpha, "dts+")
-
-    def init(self, key: Key) -> ThompsonState:
-        """No comparisons."""
-        return sampling.no_comparisons(self.num_arms)
-
-    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
-        """The comparisons counted in `wins`."""
-        return sampling.after_wins(wins)
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 with the two steps of section 4.3 in place of line 11."""
@@ -91,12 +74,6 @@ class DTSPlus:
         right = sampling.best_reply(seed, state, left, eligible, self.self_duels)
         return Duel(left, right)
 
-    def update(
-        self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
-    ) -> ThompsonState:
-        """Line 17."""
-        return sampling.after_duel(state, plan, outcome)
-
     def quiet(
         self, state: ThompsonState, limit: jax.Array, key: Key
     ) -> tuple[ThompsonState, Quiet]:
@@ -105,7 +82,7 @@ class DTSPlus:
         Hence there are no runs of several Copeland winners (but see `quiet_among`). The theta_ij of
         a tie in the step after a run are drawn given the votes, however these fell.
         """
-        return confident_run(self, state, limit, key)
+        return confident_run(self, self.self_duels, state, limit, key)
 
     def quiet_among(
         self, state: ThompsonState, limit: jax.Array, key: Key, among: jax.Array
@@ -113,11 +90,7 @@ class DTSPlus:
         """As `quiet`, but several arms of `among`, (K,) bool, may have most votes; the run does not
         tell which of them meets itself (`jaxduel.policies.SupportsSharedSkip`).
         """
-        return confident_run(self, state, limit, key, among)
-
-    def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
-        """Takes in withheld outcomes."""
-        return sampling.after_feedback(state, feedback)
+        return confident_run(self, self.self_duels, state, limit, key, among)
 
     def _estimated_regret(
         self,

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 
 from jaxduel.numerics import masked_choice
 from jaxduel.numerics.threefry import words_of
-from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.base import Duel, Key
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
-from jaxduel.policies.thompson.sampling import ThompsonState
+from jaxduel.policies.thompson.sampling import ThompsonSettings, ThompsonState
 from jaxduel.pytrees import register_dataclass
 
 
 @register("pure-dts", label="pure D-TS")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class PureDTS:
+class PureDTS(ThompsonSettings):
     """Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.
 
     The first arm is the one of all arms that beats most in a sample of theta, ties at random; the
@@ -40,18 +39,7 @@ class PureDTS:
       {}
     """
 
-    num_arms: int = field(metadata={"static": True})
-    active_arms: jax.Array
-
     assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
-
-    def init(self, key: Key) -> ThompsonState:
-        """No comparisons."""
-        return sampling.no_comparisons(self.num_arms)
-
-    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
-        """The comparisons counted in `wins`."""
-        return sampling.after_wins(wins)
 
     def act(self, state: ThompsonState, key: Key) -> Duel:
         """Algorithm 1 without lines 4 to 6 and without the condition of line 14."""
@@ -59,13 +47,3 @@ class PureDTS:
         votes = sampling.sampled_votes(seed, state, active)
         left = masked_choice(votes == jnp.max(votes), sampling.tie_break(seed))
         return Duel(left, sampling.best_reply(seed, state, left, active))
-
-    def update(
-        self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
-    ) -> ThompsonState:
-        """Line 17."""
-        return sampling.after_duel(state, plan, outcome)
-
-    def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
-        """Takes in withheld outcomes."""
-        return sampling.after_feedback(state, feedback)

@@ -35,7 +35,6 @@ probabilities, and `jaxduel.policies.thompson.sampling.after_feedback` frees its
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -49,17 +48,14 @@ from jaxduel.policies.counts import log_bound
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.leaders import chances_to_lead, few
 from jaxduel.policies.thompson.runs import LEAST, Coins, Run, any_of, run_of
-from jaxduel.policies.thompson.sampling import ThompsonState
-
-if TYPE_CHECKING:  # a circle for types alone: a Protocol would say the fields of both again
-    from jaxduel.policies.thompson.dts import DTS
-    from jaxduel.policies.thompson.dts_plus import DTSPlus
+from jaxduel.policies.thompson.sampling import DoubleThompsonSettings, ThompsonState
 
 _NEVER = 2.0**-126  # the `signed_tail` of a coin that cannot fall on its unlikely side
 
 
 def confident_run(
-    policy: DTS | DTSPlus,
+    policy: DoubleThompsonSettings,
+    self_duels: bool,
     state: ThompsonState,
     limit: jax.Array,
     key: Key,
@@ -76,7 +72,8 @@ def confident_run(
 
     Args:
       policy: with `tells_which` a run of several leaders has weights, as ties of votes are broken
-        uniformly; else it is reported as that of the first of them. None without `self_duels`.
+        uniformly; else it is reported as that of the first of them.
+      self_duels: whether an arm may meet itself; else there is no run.
       state: before the step.
       limit: () int32, at least 0.
       key: used for nothing else.
@@ -85,7 +82,7 @@ def confident_run(
     Returns:
       The state after the run, and the run.
     """
-    if not policy.self_duels:
+    if not self_duels:
         return state, Quiet(jnp.int32(0), jnp.int32(0))
     alpha, active = policy.alpha, jnp.asarray(policy.active_arms)
     tells_which = among is not None and policy.tells_which

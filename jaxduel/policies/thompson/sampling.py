@@ -12,7 +12,8 @@ the other has room for them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,8 +27,10 @@ from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.reductions import count_rows
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform
-from jaxduel.policies.base import Duel, Feedback
+from jaxduel.policies.base import Duel, Feedback, Key
+from jaxduel.policies.checks import require_alpha
 from jaxduel.policies.counts import add_result, duel_result, lead_of
+from jaxduel.policies.registry import name_of
 from jaxduel.policies.thompson import pairs
 
 VOTES, REPLIES, TIES, OPPONENTS, COSTS = 0, 1, 2, 1 << 16, 1 << 24
@@ -97,6 +100,55 @@ def after_feedback(state: ThompsonState, feedback: Feedback) -> ThompsonState:
     told = feedback.wins()
     wins, tail = state.wins + told, tails_after(state.tail, state.wins, told)
     return ThompsonState(wins=wins, tail=tail, lead=lead_of(wins, wins.T), t=state.t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThompsonSettings:
+    """A policy whose state is a `ThompsonState`.
+
+    Attributes:
+      num_arms: K.
+      active_arms: (K,) bool, the arms that exist.
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+
+    def init(self, key: Key) -> ThompsonState:
+        """No comparisons."""
+        return no_comparisons(self.num_arms)
+
+    def from_wins(self, wins: jax.Array, key: Key) -> ThompsonState:
+        """The comparisons counted in `wins`."""
+        return after_wins(wins)
+
+    def update(
+        self, state: ThompsonState, plan: Duel, outcome: jax.Array, key: Key
+    ) -> ThompsonState:
+        """Line 17."""
+        return after_duel(state, plan, outcome)
+
+    def learn(self, state: ThompsonState, feedback: Feedback) -> ThompsonState:
+        """Takes in withheld outcomes."""
+        return after_feedback(state, feedback)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoubleThompsonSettings(ThompsonSettings):
+    """D-TS and its variants, whose first arm is a candidate with most votes.
+
+    Attributes:
+      alpha: width of the confidence bounds.
+    """
+
+    alpha: float | jax.Array = 0.51
+
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
+    tells_which: ClassVar[bool]
+
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0; warns where alpha <= 1/2."""
+        require_alpha(self.alpha, name_of(self))
 
 
 def sampled_wins(seed: KeyWords, state: ThompsonState) -> jax.Array:
