@@ -82,7 +82,7 @@ class BaSE(GridSettings):
 
     def validate(self) -> None:
         """Raises InputError for parameters out of range."""
-        self.validate_grid("base")
+        super().validate()
         require(self.gamma, lambda x: x > 0, "base: gamma must be positive")
 
     def init(self, key: Key) -> BaSEState:

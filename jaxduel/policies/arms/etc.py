@@ -64,10 +64,6 @@ class ETC(GridSettings):
 
     assumes: ClassVar[tuple[str, ...]] = ()
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        self.validate_grid("etc")
-
     def init(self, key: Key) -> ETCState:
         """Nothing is decided."""
         return ETCState(jnp.asarray(self.active_arms), no_rewards(self.num_arms), jnp.int32(1))

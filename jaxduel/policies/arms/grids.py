@@ -20,6 +20,7 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import count_true
 from jaxduel.numerics.crossing import count_while_true
 from jaxduel.policies.checks import require_horizon, require_whole
+from jaxduel.policies.registry import name_of
 from jaxduel.pytrees import register_dataclass
 
 KINDS = ("minimax", "geometric", "arithmetic")
@@ -90,12 +91,9 @@ class GridSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", as_grid(self.grid))
 
-    def validate_grid(self, name: str) -> None:
-        """Raises InputError for a horizon, a number of batches or a grid out of range.
-
-        Args:
-          name: the policy's, for the message.
-        """
+    def validate(self) -> None:
+        """Raises InputError for a horizon, a number of batches or a grid out of range."""
+        name = name_of(self)
         require_horizon(self.horizon, name)
         arms = np.sum(np.asarray(self.active_arms), axis=-1)
         if np.any(np.asarray(self.horizon) < arms):
@@ -151,7 +149,7 @@ class GridSettings:
 def as_grid(grid: Any) -> Any:
     """A name in `KINDS` or a list of times as a `BatchGrid`; anything else, such as one, as it is.
 
-    Floating-point times that are whole become integers; others stay, for `validate_grid` to refuse.
+    Floating-point times that are whole become integers; others stay, for `validate` to refuse.
     """
     if isinstance(grid, str):
         return BatchGrid(np.int32(KINDS.index(grid))) if grid in KINDS else grid

@@ -70,10 +70,6 @@ class CWRMED(LoopSettings):
       {'alpha': 3.0, 'beta': 0.01, 'line4': 'retest'}
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        loop.require_line4(self, "cw-rmed")
-
     def init(self, key: Key) -> LoopState:
         """No comparisons; all pairs are on the list."""
         return loop.begin(self, _demand, no_vertex(self.num_arms))
@@ -81,10 +77,6 @@ class CWRMED(LoopSettings):
     def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
         """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
         return loop.begin(self, _demand, no_vertex(self.num_arms), wins)
-
-    def act(self, state: LoopState, key: Key) -> Duel:
-        """Lines 4 to 6: the next pair."""
-        return loop.choose(state)
 
     def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
         """Lines 7 to 18."""

@@ -60,10 +60,6 @@ class ECWRMED(LoopSettings):
       ('a preference in every pair',)
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        loop.require_line4(self, "ecw-rmed")
-
     def init(self, key: Key) -> LoopState:
         """No comparisons; all pairs are on the list."""
         return loop.begin(self, _demand, None)
@@ -71,10 +67,6 @@ class ECWRMED(LoopSettings):
     def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
         """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
         return loop.begin(self, _demand, None, wins)
-
-    def act(self, state: LoopState, key: Key) -> Duel:
-        """Lines 4 to 6: the next pair."""
-        return loop.choose(state)
 
     def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
         """Lines 7 to 18."""

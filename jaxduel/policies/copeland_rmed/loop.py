@@ -15,7 +15,7 @@ from jaxduel.numerics.bernoulli import divergence_from_half
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.memory import materialize
 from jaxduel.policies import arm_sets
-from jaxduel.policies.base import Duel, Feedback
+from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.checks import require
 from jaxduel.policies.copeland_rmed.demands import (
     Adjust,
@@ -27,6 +27,7 @@ from jaxduel.policies.copeland_rmed.demands import (
     when_confident,
 )
 from jaxduel.policies.counts import duel_result
+from jaxduel.policies.registry import name_of
 
 LINE4 = ("retest", "pass")
 """Readings of line 4: tested before every comparison, or before every pass."""
@@ -57,6 +58,18 @@ class LoopSettings:
 
     assumes: ClassVar[tuple[str, ...]] = ("no ties",)
 
+    def validate(self) -> None:
+        """Raises InputError unless alpha > 0, beta >= 0 and `line4` is one of `LINE4`."""
+        name = name_of(self)
+        require(self.alpha, lambda a: a > 0, f"{name}: alpha must be positive")
+        require(self.beta, lambda b: b >= 0, f"{name}: beta must not be negative")
+        if self.line4 not in LINE4:
+            raise unknown_name("line4", self.line4, LINE4)
+
+    def act(self, state: LoopState, key: Key) -> Duel:
+        """The next pair of line 4, else of lines 5 and 6."""
+        return first(jnp.where(some(state.forced), state.forced, state.queue))
+
 
 class LoopState(NamedTuple):
     """One seed's state. Lists of pairs are `arm_sets`: set i has the j <= i of pairs (i, j)."""
@@ -69,14 +82,6 @@ class LoopState(NamedTuple):
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
     t: jax.Array  # () int32: comparisons made
-
-
-def require_line4(policy: LoopSettings, where: str) -> None:
-    """Raises InputError unless alpha > 0, beta >= 0 and `line4` is one of `LINE4`."""
-    require(policy.alpha, lambda a: a > 0, f"{where}: alpha must be positive")
-    require(policy.beta, lambda b: b >= 0, f"{where}: beta must not be negative")
-    if policy.line4 not in LINE4:
-        raise unknown_name("line4", policy.line4, LINE4)
 
 
 def begin(
@@ -125,11 +130,6 @@ def begin(
         waiting=waiting,
         t=t,
     )
-
-
-def choose(state: LoopState) -> Duel:
-    """The next pair of line 4, else of line 5."""
-    return first(jnp.where(some(state.forced), state.forced, state.queue))
 
 
 def first(pairs: jax.Array) -> Duel:

@@ -7,15 +7,17 @@ their order; of an odd number the last goes on unmet. So of arms in the leaves o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics.float64 import in_float64, to_int32
-from jaxduel.policies.base import NO_WINNER, UNDECIDED
+from jaxduel.policies.base import NO_WINNER, UNDECIDED, Duel, Key, Quiet
 from jaxduel.policies.checks import require
+from jaxduel.policies.registry import name_of
 
 _ROUNDED = 1e-6
 """More than a ratio is off for parameters that have 32 bits."""
@@ -53,6 +55,43 @@ def next_match(knockout: Knockout, first_wins: jax.Array) -> Knockout:
     return jax.tree.map(lambda new, old: jnp.where(is_over(knockout), old, new), after, knockout)
 
 
+@dataclass(frozen=True, kw_only=True)
+class KnockoutSettings:
+    """The inputs of a policy whose champion of a knockout meets all others, and its pairs.
+
+    Attributes:
+      num_arms: K; formulas count the active ones.
+      active_arms: (K,) bool, the arms that exist.
+      gamma: the error, in (0, 1).
+      margin: h, in (0, 1/2).
+    """
+
+    num_arms: int = field(metadata={"static": True})
+    active_arms: jax.Array
+    gamma: float | jax.Array = 0.05
+    margin: float | jax.Array = 0.05
+
+    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
+
+    def validate(self) -> None:
+        """Raises InputError for an error or a margin out of range."""
+        name = name_of(self)
+        require(self.gamma, lambda x: (x > 0) & (x < 1), f"{name}: gamma must be in (0, 1)")
+        require(self.margin, lambda x: (x > 0) & (x < 0.5), f"{name}: margin must be in (0, 1/2)")
+
+    def act(self, state: Any, key: Key) -> Duel:
+        """The pair that is not decided."""
+        return Duel(state.left, state.right)
+
+    def quiet(self, state: Any, limit: jax.Array, key: Key) -> tuple[Any, Quiet]:
+        """All comparisons to come, once there is an answer."""
+        return state, Quiet(state.left, jnp.where(state.left == state.right, limit, 0))
+
+    def answer(self, state: Any) -> jax.Array:
+        """The champion once it has beaten all arms, `NO_WINNER` once it has lost: () int32."""
+        return state.answer
+
+
 class Pairing(NamedTuple):
     """The two arms that meet after a verdict, or the answer."""
 
@@ -83,12 +122,6 @@ def after_verdict(
     answer = jnp.where(lost, NO_WINNER, proved)
     rival = jnp.where(answer == UNDECIDED, lax.argmax(rivals, 0, jnp.int32), left)
     return Pairing(left, jnp.where(over, rival, after.arms[after.place + 1]), answer)
-
-
-def require_level(name: str, gamma: Any, margin: Any) -> None:
-    """Raises InputError for an error or a margin that policy `name` cannot have."""
-    require(gamma, lambda x: (x > 0) & (x < 1), f"{name}: gamma must be in (0, 1)")
-    require(margin, lambda x: (x > 0) & (x < 0.5), f"{name}: margin must be in (0, 1/2)")
 
 
 def lead_needed(error: Any, margin: Any) -> jax.Array:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxduel.numerics import count_true
-from jaxduel.policies.base import UNDECIDED, Duel, Feedback, Key, Quiet
+from jaxduel.policies.base import UNDECIDED, Duel, Feedback, Key
 from jaxduel.policies.identification.knockout import (
     Knockout,
+    KnockoutSettings,
     after_verdict,
     first_match,
     lead_needed,
     next_match,
-    require_level,
 )
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -37,7 +37,7 @@ class NTSState(NamedTuple):
 @register("nts")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class NTS:
+class NTS(KnockoutSettings):
     """Noisy Tournament Sampling, Haddenhorst, Bengs, Brandt and Huellermeier (UAI 2021): names the
     Condorcet winner, or says that there is none.
 
@@ -83,17 +83,6 @@ class NTS:
       (1.0, np.True_)
     """
 
-    num_arms: int = field(metadata={"static": True})
-    active_arms: jax.Array
-    gamma: float | jax.Array = 0.05
-    margin: float | jax.Array = 0.05
-
-    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
-
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        require_level("nts", self.gamma, self.margin)
-
     def init(self, key: Key) -> NTSState:
         """The first match."""
         knockout, none = first_match(jnp.asarray(self.active_arms)), jnp.int32(0)
@@ -107,26 +96,14 @@ class NTS:
             answer=jnp.int32(UNDECIDED),
         )
 
-    def act(self, state: NTSState, key: Key) -> Duel:
-        """The pair that is not decided."""
-        return Duel(state.left, state.right)
-
     def update(self, state: NTSState, plan: Duel, outcome: jax.Array, key: Key) -> NTSState:
         """Goes on with the walk, and to the next pair at its end."""
         return self._known(state, outcome)
-
-    def quiet(self, state: NTSState, limit: jax.Array, key: Key) -> tuple[NTSState, Quiet]:
-        """All comparisons to come, once there is an answer."""
-        return state, Quiet(state.left, jnp.where(state.left == state.right, limit, 0))
 
     def learn(self, state: NTSState, feedback: Feedback) -> NTSState:
         """Takes in withheld outcomes."""
         pair = state.left, state.right
         return self._known(state, feedback.left_wins[pair] - feedback.right_wins[pair])
-
-    def answer(self, state: NTSState) -> jax.Array:
-        """The champion once it has beaten all arms, `NO_WINNER` once it has lost: () int32."""
-        return state.answer
 
     def _known(self, state: NTSState, change: jax.Array) -> NTSState:
         """The state after a change of the lead."""

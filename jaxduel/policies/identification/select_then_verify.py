@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxduel.numerics import count_true
 from jaxduel.numerics.float64 import in_float64, to_int32
-from jaxduel.policies.base import UNDECIDED, Duel, Feedback, Key, Quiet
+from jaxduel.policies.base import UNDECIDED, Duel, Feedback, Key
 from jaxduel.policies.identification.knockout import (
     Knockout,
+    KnockoutSettings,
     after_verdict,
     first_match,
     is_over,
     lead_needed,
     next_match,
-    require_level,
 )
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -39,7 +39,7 @@ class SelectThenVerifyState(NamedTuple):
 @register("select-then-verify", "SELECT-then-verify")
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
-class SelectThenVerify:
+class SelectThenVerify(KnockoutSettings):
     """SELECT-then-verify, Haddenhorst, Bengs, Brandt and Huellermeier (UAI 2021), their baseline:
     names the Condorcet winner, or says that there is none.
 
@@ -81,26 +81,11 @@ class SelectThenVerify:
       (1.0, np.True_)
     """
 
-    num_arms: int = field(metadata={"static": True})
-    active_arms: jax.Array
-    gamma: float | jax.Array = 0.05
-    margin: float | jax.Array = 0.05
-
-    assumes: ClassVar[tuple[str, ...]] = ("no ties",)
-
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range."""
-        require_level("select-then-verify", self.gamma, self.margin)
-
     def init(self, key: Key) -> SelectThenVerifyState:
         """The first match."""
         knockout, none = first_match(jnp.asarray(self.active_arms)), jnp.int32(0)
         pair, verdicts = (knockout.arms[0], knockout.arms[1]), jnp.zeros(self.num_arms, jnp.int32)
         return SelectThenVerifyState(knockout, verdicts, *pair, none, none, jnp.int32(UNDECIDED))
-
-    def act(self, state: SelectThenVerifyState, key: Key) -> Duel:
-        """The pair that is not decided."""
-        return Duel(state.left, state.right)
 
     def update(
         self, state: SelectThenVerifyState, plan: Duel, outcome: jax.Array, key: Key
@@ -108,20 +93,10 @@ class SelectThenVerify:
         """Goes on with the match or the test, and to the next pair at its end."""
         return self._known(state, outcome > 0, outcome < 0)
 
-    def quiet(
-        self, state: SelectThenVerifyState, limit: jax.Array, key: Key
-    ) -> tuple[SelectThenVerifyState, Quiet]:
-        """All comparisons to come, once there is an answer."""
-        return state, Quiet(state.left, jnp.where(state.left == state.right, limit, 0))
-
     def learn(self, state: SelectThenVerifyState, feedback: Feedback) -> SelectThenVerifyState:
         """Takes in withheld outcomes."""
         pair = state.left, state.right
         return self._known(state, feedback.left_wins[pair], feedback.right_wins[pair])
-
-    def answer(self, state: SelectThenVerifyState) -> jax.Array:
-        """The champion once it has passed all tests, `NO_WINNER` once it has failed: () int32."""
-        return state.answer
 
     def _known(
         self, state: SelectThenVerifyState, won: jax.Array, lost: jax.Array

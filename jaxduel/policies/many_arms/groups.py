@@ -23,6 +23,7 @@ from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
 from jaxduel.policies.base import Duel, Feedback, Key, Quiet
 from jaxduel.policies.checks import require, require_alpha, require_whole
 from jaxduel.policies.counts import duel_result, lead_of
+from jaxduel.policies.registry import name_of
 from jaxduel.policies.thompson.sampling import tails_after, tails_of
 
 _ORDER, _MERGE, _LEAVE = 16, 17, 24
@@ -31,7 +32,7 @@ _ORDER, _MERGE, _LEAVE = 16, 17, 24
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSettings:
-    """Parameters common to both policies.
+    """The inputs of both policies, and all that they do but for the choice of a pair.
 
     Attributes:
       num_arms: K; in the formulas, the number of active arms.
@@ -55,6 +56,75 @@ class GroupSettings:
     restarts: bool = field(default=False, metadata={"static": True})
 
     assumes: ClassVar[tuple[str, ...]] = ("condorcet",)
+    keeps_tail: ClassVar[bool] = False
+
+    def validate(self) -> None:
+        """Raises InputError for parameters out of range; warns where alpha <= 1/2."""
+        name = name_of(self)
+        require_alpha(self.alpha, name)
+        require(self.delta, lambda x: (x > 0) & (x < 1), f"{name}: delta must be in (0, 1)")
+        require(self.offset, lambda x: x >= 0, f"{name}: offset must not be negative")
+        require_whole(self.group_size, 2, f"{name}: group_size must be a whole number, at least 2")
+        if self.offset is None and np.any(np.asarray(self.alpha) <= 0.5):
+            raise InputError(f"{name}: for alpha of at most 1/2 theory has no C: give an offset.")
+
+    def init(self, key: Key) -> GroupState:
+        """All active arms in random order, cut into groups of p; the last one may be smaller."""
+        num, p = self.num_arms, self.group_size
+        groups, slots = -(-num // p), min(3 * p // 2, num)
+        arms = lax.iota(jnp.int32, num)
+        words = random_words(words_of(key), arms, _ORDER)[0]
+        missing = (~jnp.asarray(self.active_arms)).astype(jnp.int32)
+        missing, _, order = lax.sort((missing, words, arms), num_keys=2)
+        listed, padding = jnp.where(missing > 0, -1, order), (0, groups * p - num)
+        listed = jnp.pad(listed, padding, constant_values=-1)
+        width = min(p, slots)
+        members = listed.reshape(groups, p)[:, :width]
+        members = jnp.pad(members, ((0, 0), (0, slots - width)), constant_values=-1)
+        sizes = jnp.sum(members >= 0, axis=1, dtype=jnp.int32)
+        wins = jnp.zeros((groups, slots, slots), jnp.int32)
+        return GroupState(
+            members=members,
+            sizes=sizes,
+            number=count_true(sizes > 0),
+            left=count_true(self.active_arms),
+            wins=wins,
+            turn=jnp.int32(0),
+            stage=jnp.int32(1),
+            t=jnp.int32(0),
+            untested=jnp.zeros((groups, 2), jnp.int32),
+            tail=tails_of(wins) if self.keeps_tail else None,
+        )
+
+    def update(self, state: GroupState, plan: Duel, outcome: jax.Array, key: Key) -> GroupState:
+        """Counts the outcome, merges groups if few arms are left, and lets the arms that are surely
+        beaten leave the next group."""
+        seed = words_of(key)
+        state = _next_stage(self, _counted(state, plan, outcome), seed)
+        turn, bound = state.turn + 1, bound_of(self, state.t)
+        turn = jnp.where(turn < state.number, turn, turn % state.number)
+        passes = (state.sizes[turn] <= 1) & (state.left > 1)
+        i, j = state.untested[turn]
+        lead = jnp.abs(lead_of(state.wins[turn, i, j] + 1, state.wins[turn, j, i] + 1))
+        changes = passes | (i < 0) | (lead > bound)
+        ready = _Ready(state.members, state.sizes, state.left, state.untested, turn)
+        ready = compacted_cond(_made_ready, changes, ready, bound, seed, table=state.wins)
+        return state._replace(**ready._asdict())
+
+    def quiet(self, state: GroupState, limit: jax.Array, key: Key) -> tuple[GroupState, Quiet]:
+        """All comparisons to come, once a single arm is left, which is then the first group's."""
+        n = jnp.where(state.left == 1, limit, 0)
+        return state._replace(t=state.t + n), Quiet(jnp.max(state.members[0]), n)
+
+    def learn(self, state: GroupState, feedback: Feedback) -> GroupState:
+        """Takes in withheld outcomes; the groups' next turns test them."""
+        arms = jnp.maximum(state.members, 0)
+        exists = state.members >= 0
+        told = feedback.wins()[arms[:, :, None], arms[:, None, :]]
+        told = jnp.where(exists[:, :, None] & exists[:, None, :], told, 0)
+        untested = jnp.full_like(state.untested, -1)
+        tail = None if state.tail is None else tails_after(state.tail, state.wins, told)
+        return state._replace(wins=state.wins + told, untested=untested, tail=tail)
 
 
 class GroupState(NamedTuple):
@@ -79,44 +149,6 @@ class GroupState(NamedTuple):
     """(G, S, S) float32: `tails_of` the wins; None if unused."""
 
 
-def require_settings(settings: GroupSettings, where: str) -> None:
-    """Raises InputError for parameters out of range; warns where alpha <= 1/2."""
-    require_alpha(settings.alpha, where)
-    require(settings.delta, lambda x: (x > 0) & (x < 1), f"{where}: delta must be in (0, 1)")
-    require(settings.offset, lambda x: x >= 0, f"{where}: offset must not be negative")
-    require_whole(settings.group_size, 2, f"{where}: group_size must be a whole number, at least 2")
-    if settings.offset is None and np.any(np.asarray(settings.alpha) <= 0.5):
-        raise InputError(f"{where}: for alpha of at most 1/2 theory has no C: give an offset.")
-
-
-def first_groups(settings: GroupSettings, key: Key, keeps_tail: bool) -> GroupState:
-    """All active arms in random order, cut into groups of p; the last one may be smaller."""
-    num, p = settings.num_arms, settings.group_size
-    groups, slots = -(-num // p), min(3 * p // 2, num)
-    arms = lax.iota(jnp.int32, num)
-    words = random_words(words_of(key), arms, _ORDER)[0]
-    missing = (~jnp.asarray(settings.active_arms)).astype(jnp.int32)
-    missing, _, order = lax.sort((missing, words, arms), num_keys=2)
-    listed = jnp.pad(jnp.where(missing > 0, -1, order), (0, groups * p - num), constant_values=-1)
-    width = min(p, slots)
-    members = listed.reshape(groups, p)[:, :width]
-    members = jnp.pad(members, ((0, 0), (0, slots - width)), constant_values=-1)
-    sizes = jnp.sum(members >= 0, axis=1, dtype=jnp.int32)
-    wins = jnp.zeros((groups, slots, slots), jnp.int32)
-    return GroupState(
-        members=members,
-        sizes=sizes,
-        number=count_true(sizes > 0),
-        left=count_true(settings.active_arms),
-        wins=wins,
-        turn=jnp.int32(0),
-        stage=jnp.int32(1),
-        t=jnp.int32(0),
-        untested=jnp.zeros((groups, 2), jnp.int32),
-        tail=tails_of(wins) if keeps_tail else None,
-    )
-
-
 def bound_of(settings: GroupSettings, t: jax.Array) -> jax.Array:
     """alpha log(t + C), the bound of the upper confidence bounds, for the comparison after t."""
     clock = jnp.log((t + 1).astype(jnp.float32))
@@ -128,44 +160,6 @@ def bound_of(settings: GroupSettings, t: jax.Array) -> jax.Array:
         log_c = jnp.log((4 * settings.alpha - 1) / (excess * settings.delta)) + 2 * jnp.log(size)
         log_c = log_c / excess
     return settings.alpha * jnp.logaddexp(clock, log_c)
-
-
-def after_duel(
-    settings: GroupSettings, state: GroupState, duel: Duel, outcome: jax.Array, key: Key
-) -> GroupState:
-    """The state after a comparison: it is counted, groups are merged if few arms are left, and the
-    next group loses the arms that are surely beaten."""
-    seed = words_of(key)
-    state = _next_stage(settings, _counted(state, duel, outcome), seed)
-    turn, bound = state.turn + 1, bound_of(settings, state.t)
-    turn = jnp.where(turn < state.number, turn, turn % state.number)
-    passes = (state.sizes[turn] <= 1) & (state.left > 1)
-    i, j = state.untested[turn]
-    lead = jnp.abs(lead_of(state.wins[turn, i, j] + 1, state.wins[turn, j, i] + 1))
-    changes = passes | (i < 0) | (lead > bound)
-    ready = _Ready(state.members, state.sizes, state.left, state.untested, turn)
-    ready = compacted_cond(_made_ready, changes, ready, bound, seed, table=state.wins)
-    return state._replace(**ready._asdict())
-
-
-def after_feedback(state: GroupState, feedback: Feedback) -> GroupState:
-    """The state once withheld outcomes are known; the groups' next turns test them."""
-    arms = jnp.maximum(state.members, 0)
-    exists = state.members >= 0
-    told = feedback.wins()[arms[:, :, None], arms[:, None, :]]
-    told = jnp.where(exists[:, :, None] & exists[:, None, :], told, 0)
-    untested = jnp.full_like(state.untested, -1)
-    tail = None if state.tail is None else tails_after(state.tail, state.wins, told)
-    return state._replace(wins=state.wins + told, untested=untested, tail=tail)
-
-
-def only_arm(state: GroupState, limit: jax.Array) -> tuple[GroupState, Quiet]:
-    """All comparisons to come, once a single arm is left: it meets itself, which teaches nothing.
-
-    A single group is the first.
-    """
-    n = jnp.where(state.left == 1, limit, 0)
-    return state._replace(t=state.t + n), Quiet(jnp.max(state.members[0]), n)
 
 
 def _counted(state: GroupState, duel: Duel, outcome: jax.Array) -> GroupState:

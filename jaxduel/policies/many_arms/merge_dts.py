@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +12,7 @@ from jax import lax
 from jaxduel.numerics import masked_choice
 from jaxduel.numerics.coins import bernoulli_from_tail
 from jaxduel.numerics.threefry import KeyWords, words_of
-from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.many_arms import groups
+from jaxduel.policies.base import Duel, Key
 from jaxduel.policies.many_arms.groups import GroupSettings, GroupState
 from jaxduel.policies.registry import register
 from jaxduel.policies.thompson import sampling
@@ -59,13 +59,7 @@ class MergeDTS(GroupSettings):
 
     mirrored: bool = field(default=True, metadata={"static": True})
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range; warns where alpha <= 1/2."""
-        groups.require_settings(self, "merge-dts")
-
-    def init(self, key: Key) -> GroupState:
-        """The arms in random order, cut into groups."""
-        return groups.first_groups(self, key, keeps_tail=True)
+    keeps_tail: ClassVar[bool] = True
 
     def act(self, state: GroupState, key: Key) -> Duel:
         """The two arms of the group whose turn it is."""
@@ -77,18 +71,6 @@ class MergeDTS(GroupSettings):
         chances = sampling.strongest(seed, tail[left], wins[left], wins[:, left], others)
         right = jnp.where(jnp.any(others), lax.argmax(chances, 0, jnp.int32), left)
         return Duel(row[left], row[right])
-
-    def update(self, state: GroupState, plan: Duel, outcome: jax.Array, key: Key) -> GroupState:
-        """Counts the outcome, ends the stage if few arms are left, and prepares the next turn."""
-        return groups.after_duel(self, state, plan, outcome, key)
-
-    def quiet(self, state: GroupState, limit: jax.Array, key: Key) -> tuple[GroupState, Quiet]:
-        """All comparisons to come, once a single arm is left."""
-        return groups.only_arm(state, limit)
-
-    def learn(self, state: GroupState, feedback: Feedback) -> GroupState:
-        """Takes in withheld outcomes."""
-        return groups.after_feedback(state, feedback)
 
     def _tail(self, state: GroupState) -> jax.Array:
         """The tails of the group whose turn it is: (S, S) float32."""

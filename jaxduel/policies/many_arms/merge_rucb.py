@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.numerics import masked_choice
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import random_words, uniform, words_of
-from jaxduel.policies.base import Duel, Feedback, Key, Quiet
+from jaxduel.policies.base import Duel, Key
 from jaxduel.policies.counts import upper_bounds
 from jaxduel.policies.many_arms import groups
 from jaxduel.policies.many_arms.groups import GroupSettings, GroupState
@@ -60,14 +59,6 @@ class MergeRUCB(GroupSettings):
       ('learn late (delay)', 'skip quiet runs')
     """
 
-    def validate(self) -> None:
-        """Raises InputError for parameters out of range; warns where alpha <= 1/2."""
-        groups.require_settings(self, "merge-rucb")
-
-    def init(self, key: Key) -> GroupState:
-        """The arms in random order, cut into groups."""
-        return groups.first_groups(self, key, keeps_tail=False)
-
     def act(self, state: GroupState, key: Key) -> Duel:
         """Step 3."""
         seed, row = words_of(key), state.members[state.turn]
@@ -81,15 +72,3 @@ class MergeRUCB(GroupSettings):
         right = masked_choice(best, uniform(random_words(seed, 0, _TIE)[0]))
         right = jnp.where(jnp.any(others), right, left)
         return Duel(row[left], row[materialize(right, right < 0)])  # else recomputed when read
-
-    def update(self, state: GroupState, plan: Duel, outcome: jax.Array, key: Key) -> GroupState:
-        """Counts the outcome; step 4, then steps 1 and 2 of the next turn."""
-        return groups.after_duel(self, state, plan, outcome, key)
-
-    def quiet(self, state: GroupState, limit: jax.Array, key: Key) -> tuple[GroupState, Quiet]:
-        """All comparisons to come, once a single arm is left."""
-        return groups.only_arm(state, limit)
-
-    def learn(self, state: GroupState, feedback: Feedback) -> GroupState:
-        """Takes in withheld outcomes."""
-        return groups.after_feedback(state, feedback)
