@@ -1,11 +1,13 @@
 """Draws of theta from Beta(a, b), also conditioned on theta > 1/2, exactly and in float32.
 
-From hats that lie above the density of logit(theta) (`jaxduel.numerics.beta_hat`).
+From hats that lie above the density of logit(theta) (`jaxduel.numerics.beta_hat`); also for the few
+marked entries of an array (`jaxduel.numerics.marked`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import jax
 import jax.numpy as jnp
@@ -22,8 +24,9 @@ from jaxduel.numerics.beta_hat import (
     weigh,
     weigh_above_half,
 )
+from jaxduel.numerics.marked import Proposing, draw_marked
 from jaxduel.numerics.memory import materialize
-from jaxduel.numerics.threefry import bits, fold_in
+from jaxduel.numerics.threefry import KeyWords, bits, fold_in
 
 _COLUMN = 8  # elements that share one retry per iteration
 
@@ -177,3 +180,42 @@ def _until_accepted(
     start = (jnp.ones((), jnp.int32), values, pending)
     values = lax.while_loop(lambda carry: jnp.any(carry[2] != 0), retry, start)[1]
     return values.ravel()[:size].reshape(shape)
+
+
+Reading = Callable[[Array], Array]
+
+
+def logits_above_half(
+    seed: KeyWords,
+    stream: int,
+    marked: Array,
+    wins: Array,
+    losses: Array,
+    reading: Reading = lambda y: y,
+) -> Array:
+    """y = logit(theta) > 0, theta ~ Beta(wins + 1, losses + 1) given theta > 1/2, where marked.
+
+    Args:
+      seed: the step's seed; () each.
+      stream: of the random words; this function uses all from `stream` on.
+      marked: (..., N) bool, the entries to draw.
+      wins: (..., N) int32, counts, at least 0.
+      losses: (..., N) int32.
+      reading: an elementwise function of y, to return instead of y.
+
+    Returns:
+      (..., N) float32, 0 where not marked.
+    """
+    nothing = jnp.zeros(marked.shape, jnp.float32)
+    return draw_marked(_proposing(reading), stream, seed, marked, nothing, wins, losses)
+
+
+@cache
+def _proposing(reading: Reading) -> Proposing:
+    """`propose_logit`, read."""
+
+    def propose(words: Array, wins: Array, losses: Array) -> tuple[Array, Array]:
+        y, accepted = propose_logit(words, wins + 1, losses + 1)
+        return reading(y), accepted
+
+    return propose

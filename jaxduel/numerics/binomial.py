@@ -1,4 +1,4 @@
-"""Binomial draws that stay exact integers up to n = 2^31 - 1, in float32 arithmetic.
+"""Binomial and multinomial draws: exact integers up to n = 2^31 - 1, in float32 arithmetic.
 
 ``jax.random.binomial`` works with float32 counts, which cannot hold 2^24 + 1, and loops until its
 slowest element is done. Here p is reflected into [0, 1/2] and each element takes one of two ways:
@@ -14,6 +14,8 @@ Computation and Simulation 46 (1993); C. Loader, "Fast and accurate computation 
 probabilities" (2000), for the deviance form of the acceptance ratio.
 """
 
+from __future__ import annotations
+
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
@@ -21,7 +23,7 @@ from jax.typing import ArrayLike
 
 from jaxduel.numerics.marked import MANY_SLOTS, Across, draw_marked
 from jaxduel.numerics.stirling import stirling
-from jaxduel.numerics.threefry import words_of
+from jaxduel.numerics.threefry import fold_in, words_of
 
 _SWITCH = 10.0  # mean from which rejection takes over; Hormann's constants need at least this
 _TERMS = 40  # the inversion's largest value: P(K > 40) < 2e-13 at mean 10
@@ -206,3 +208,35 @@ def _log_factorial_excess(x: Array, delta: Array) -> Array:
     far = 0.5 * jnp.log(end / start) / jnp.where(near, 1.0, v) - 1.0
     w = jnp.where(near, series, far)
     return step * (v + (1.0 + v) * w) - v * (1.0 + w) + stirling(end) - stirling(start)
+
+
+def multinomial(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
+    """Counts of each arm in n draws in proportion to weights: one multinomial draw.
+
+    Arm by arm, a binomial share of the draws that are left, as exact as
+    `binomial`. Under `jax.vmap` nothing is computed where every n is 0.
+
+    Args:
+      key: a scalar PRNG key.
+      n: () int32, from 0 to 2^31 - 1.
+      weights: (K,) float32, not negative; if all are 0, nothing is counted.
+
+    Returns:
+      (K,) int32 that sum to n (to 0 if all weights are 0), 0 where the weight is 0.
+    """
+    arms = lax.iota(jnp.int32, weights.shape[0])
+
+    def share(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        counts, draws, left = carry
+        arm = lax.argmax(left > 0, 0, jnp.int32)
+        chance = jnp.minimum(left[arm] / jnp.sum(left), 1.0)
+        left = jnp.where(arms == arm, 0.0, left)
+        chance = jnp.where(jnp.any(left > 0), chance, 1.0)
+        number = binomial(fold_in(key, arm), draws, chance)
+        return jnp.where(arms == arm, number, counts), draws - number, left
+
+    def goes_on(carry: tuple[jax.Array, ...]) -> jax.Array:
+        _, draws, left = carry
+        return (draws > 0) & jnp.any(left > 0)
+
+    return lax.while_loop(goes_on, share, (jnp.zeros_like(arms), n, weights))[0]

@@ -1,4 +1,5 @@
-"""Biased coins with a resolution of 2^-63, for small probabilities; a float32 uniform has 2^-24."""
+"""Biased coins, and tosses up to the first one that falls, where a float32 uniform, whose
+resolution is 2^-24, is too coarse for the probability."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _GRAIN = 2.0**31
 def bernoulli_from_tail(
     seed: KeyWords, position: jax.Array, stream: int, tail: jax.Array
 ) -> jax.Array:
-    """Draws the event theta > 1/2 by its probability, given as by `signed_tail`.
+    """Draws the event theta > 1/2 by its probability, given as by `signed_tail`, to 2^-63.
 
     The small side's probability is compared with 63 random bits, the first 31 as an integer, the
     rest as a fraction. Rounding adds at most 2^-63 to its error, and at most 2^-24 of itself: a
@@ -40,3 +41,29 @@ def _below(high: jax.Array, low: jax.Array, chance: jax.Array) -> jax.Array:
     limit, first = whole.astype(jnp.int32), (high >> jnp.uint32(1)).astype(jnp.int32)
     last = low.astype(jnp.float32) * jnp.float32(2.0**-32)
     return (first < limit) | ((first == limit) & (last < level - whole))
+
+
+def steps_before(
+    first: jax.Array, second: jax.Array, chance: jax.Array, limit: jax.Array
+) -> jax.Array:
+    """The number of independent steps before the first one in which an event happens.
+
+    Within `jax.enable_x64(True)`: the draw is made in float64, so that lengths are exact to the
+    step, with the relative accuracy that the chance has, whatever its size.
+
+    Args:
+      first, second: () uint32, random words.
+      chance: () float64 in (0, 1], that it happens in a step.
+      limit: () int32, at least 0.
+
+    Returns:
+      () int32, from 0 to `limit`, which stands for all numbers that are larger, too.
+    """
+    length = jnp.floor(jnp.log1p(-unit(first, second)) / jnp.log1p(-chance))
+    return jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
+
+
+def unit(high: jax.Array, low: jax.Array) -> jax.Array:
+    """A uniform number in (0, 1], float64, relatively accurate near 0, of two random words."""
+    tail = (low.astype(jnp.float64) + 0.5) * 2.0**-32
+    return (high.astype(jnp.float64) + tail) * 2.0**-32

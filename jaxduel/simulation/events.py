@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxduel.numerics import count_true
-from jaxduel.numerics.multinomial import multinomial
+from jaxduel.numerics.binomial import multinomial
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.ballots import is_full

@@ -35,13 +35,13 @@ from jaxduel.theory.batched_bounds import pcomp_bound as pcomp_bound
 from jaxduel.theory.batched_bounds import scomp2_order as scomp2_order
 from jaxduel.theory.batched_bounds import scomp_order as scomp_order
 from jaxduel.theory.condorcet import condorcet_lower_bound as condorcet_lower_bound
+from jaxduel.theory.condorcet import (
+    identification_lower_bound as identification_lower_bound,
+)
 from jaxduel.theory.condorcet import rmed1_constant as rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation as ecw_allocation
 from jaxduel.theory.ecw import ecw_constant as ecw_constant
 from jaxduel.theory.exploration import CopelandBound as CopelandBound
-from jaxduel.theory.identification import (
-    identification_lower_bound as identification_lower_bound,
-)
 from jaxduel.theory.lai_robbins import lai_robbins_constant as lai_robbins_constant
 from jaxduel.theory.lower_bound import copeland_lower_bound as copeland_lower_bound
 from jaxduel.theory.lower_bound import lower_bound_constant as lower_bound_constant

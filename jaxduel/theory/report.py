@@ -15,9 +15,12 @@ from jaxduel.problems.assumptions import tie_violation
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
 from jaxduel.theory.batched_bounds import pcomp_bound, rounds_asked_for, scomp2_order, scomp_order
-from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
+from jaxduel.theory.condorcet import (
+    condorcet_lower_bound,
+    identification_lower_bound,
+    rmed1_constant,
+)
 from jaxduel.theory.ecw import ecw_allocation
-from jaxduel.theory.identification import identification_lower_bound
 from jaxduel.theory.lower_bound import copeland_lower_bound
 from jaxduel.theory.table import ORDER, Bound, Theorem, of_batches, rows_of
 from jaxduel.theory.upper_bounds import (

@@ -9,11 +9,10 @@ sweeps and bounds. `identify` simulates how often the best arm is named after so
 
 from jaxduel.display import exported as _exported
 from jaxduel.votes.asking import next_pairs as next_pairs
-from jaxduel.votes.chatbot_arena import arena as arena
 from jaxduel.votes.columns import ReadAs as ReadAs
 from jaxduel.votes.counts import Votes as Votes
+from jaxduel.votes.counts import arena as arena
 from jaxduel.votes.counts import from_counts as from_counts
-from jaxduel.votes.differences import Difference as Difference
 from jaxduel.votes.fitting import MODELS as MODELS
 from jaxduel.votes.fitting import Fit as Fit
 from jaxduel.votes.fitting import fit as fit
@@ -24,6 +23,7 @@ from jaxduel.votes.misfit import Cycle as Cycle
 from jaxduel.votes.misfit import Misfit as Misfit
 from jaxduel.votes.planned import Plan as Plan
 from jaxduel.votes.planning import plan as plan
+from jaxduel.votes.posterior import Difference as Difference
 from jaxduel.votes.reading import read as read
 from jaxduel.votes.recommending import RULES as RULES
 from jaxduel.votes.replaying import replay as replay

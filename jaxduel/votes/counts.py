@@ -1,4 +1,5 @@
-"""Counts of pairwise votes: wins, ties, who met whom, and the complete core."""
+"""Counts of pairwise votes: wins, ties, who met whom, and the complete core; those of the Chatbot
+Arena, from the file that `jaxduel.problems.downloads` finds."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxduel.arguments import items_of
+from jaxduel.arguments import items_of, switch
 from jaxduel.errors import InputError, shorten
 from jaxduel.policies.checks import whole_number
+from jaxduel.problems.arena import counts as arena_counts
 from jaxduel.problems.core import complete_core
 from jaxduel.problems.dueling import MAX_ARMS
 from jaxduel.votes.columns import ReadAs
@@ -216,3 +218,29 @@ def _counts(what: str, counts: ArrayLike) -> np.ndarray:
     frozen = array.astype(np.int64)
     frozen.flags.writeable = False
     return frozen
+
+
+def arena(both_bad: bool = True) -> Votes:
+    """Votes of the Chatbot Arena: 129 language models, the file of 14 August 2024.
+
+    Anonymous battles without duplicates. The file, other people's, is found in the folder
+    $JAXDUEL_DATA or the user's cache, else downloaded.
+
+    Args:
+      both_bad: count votes that both answers are bad as ties, as `read` does; else leave them out.
+
+    Raises:
+      InputError: the file can neither be found nor downloaded, or is not the one expected.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> votes = jd.votes.arena()
+      >>> votes
+      Votes('arena', K=129, 1,670,250 votes, 576,375 of them ties)
+      >>> votes.core(100).num_arms
+      31
+    """
+    both_bad = switch(both_bad, "both_bad")
+    found = arena_counts()
+    ties = found.ties + found.both_bad if both_bad else found.ties
+    return from_counts(found.wins, ties, found.models, "arena")

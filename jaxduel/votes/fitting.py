@@ -22,9 +22,8 @@ from jaxduel.problems.strengths import (
 )
 from jaxduel.simulation.keys import root_key
 from jaxduel.votes.counts import Votes, require_votes
-from jaxduel.votes.differences import Z95, Difference, differences
 from jaxduel.votes.misfit import Misfit, misfit_of
-from jaxduel.votes.posterior import Draws, draws_of
+from jaxduel.votes.posterior import Z95, Difference, Draws, differences, draws_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxduel.numerics.multinomial import multinomial
+from jaxduel.numerics.binomial import multinomial
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxduel.errors import InputError
 from jaxduel.numerics import compensated, count_true
-from jaxduel.numerics.geometric import steps_before
+from jaxduel.numerics.coins import steps_before
 from jaxduel.numerics.lanes_last import lanes_last
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.sums import product_to_add, sum_in_order

@@ -32,7 +32,7 @@ from jax import Array, lax
 from jaxduel.numerics.beta import propose_from, propose_logit
 from jaxduel.numerics.beta_hat import counts_of, uniform_of
 from jaxduel.numerics.choice import first_largest
-from jaxduel.numerics.geometric import steps_before, unit
+from jaxduel.numerics.coins import steps_before, unit
 from jaxduel.numerics.largest_beta import bound_beyond, propose_beyond
 from jaxduel.numerics.marked import draw_marked
 from jaxduel.numerics.sums import prefix_sums, sum_in_order

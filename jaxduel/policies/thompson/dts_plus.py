@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from jaxduel.numerics import count_true, masked_choice
 from jaxduel.numerics.bernoulli import divergence_from_half
-from jaxduel.numerics.masked_beta import logits_above_half
+from jaxduel.numerics.beta import logits_above_half
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import KeyWords, words_of
 from jaxduel.policies.base import Duel, Key, Quiet

@@ -18,8 +18,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxduel.numerics.coins import steps_before, unit
 from jaxduel.numerics.crossing import drawn_run
-from jaxduel.numerics.geometric import steps_before, unit
 from jaxduel.numerics.threefry import KeyWords, random_words
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.sampling import Decided, ThompsonState

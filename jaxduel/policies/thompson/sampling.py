@@ -20,10 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.numerics import count_true, signed_tail
+from jaxduel.numerics.beta import logits_above_half
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.coins import bernoulli_from_tail
 from jaxduel.numerics.marked import where_marked
-from jaxduel.numerics.masked_beta import logits_above_half
 from jaxduel.numerics.reductions import count_rows
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform

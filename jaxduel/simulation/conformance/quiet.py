@@ -19,7 +19,7 @@ import numpy as np
 from jax import lax
 
 from jaxduel.numerics import count_true
-from jaxduel.numerics.multinomial import multinomial
+from jaxduel.numerics.binomial import multinomial
 from jaxduel.policies.base import (
     WITHHELD,
     Duel,
