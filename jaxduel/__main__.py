@@ -13,10 +13,9 @@ def main() -> int:
     interrupts.watch()
     gc.set_threshold(100_000, 50, 100)  # imports and traces make many objects, and few in cycles
     from jaxduel.cli import main as carry_out
-    from jaxduel.cli.codes import INTERRUPTED
 
     code = carry_out()
-    if code == INTERRUPTED:
+    if code == interrupts.INTERRUPTED:
         code = interrupts.exit_code()
     if any(not t.daemon for t in threading.enumerate() if t is not threading.main_thread()):
         sys.stdout.flush()  # do not wait for compilations of a stopped run

@@ -21,6 +21,9 @@ from typing import NoReturn
 from jaxduel import screen
 from jaxduel.errors import printable
 
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C or SIGTERM ended."""
+
 DEADLINE = 2.0
 """Seconds that a command is given to end by itself after a signal."""
 

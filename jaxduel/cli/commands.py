@@ -18,19 +18,19 @@ import tyro
 
 import jaxduel as jd
 from jaxduel import interrupts, screen
-from jaxduel.cli.codes import FAILED, INTERRUPTED, WRONG_INPUT
 from jaxduel.cli.lines import say, write
 from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
-from jaxduel.cli.plans import next_votes, plan
 from jaxduel.cli.reproduce import report, reproduce
 from jaxduel.cli.run import run
 from jaxduel.cli.sweeps import compare, export, plot, show, sweep
-from jaxduel.cli.votes import fit
+from jaxduel.cli.votes import fit, next_votes, plan
 from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
 from jaxduel.files import why
 
+FAILED, WRONG_INPUT = 1, 2
+"""Exit codes; `interrupts.INTERRUPTED` is another."""
 _DESCRIPTION = "Simulates dueling bandits and batched multi-armed bandits."
 COMMANDS = {
     "list": list_names,
@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return WRONG_INPUT
     except KeyboardInterrupt:
         interrupts.say_once()
-        return INTERRUPTED
+        return interrupts.INTERRUPTED
 
 
 def _carry_out(arguments: Sequence[str]) -> int:

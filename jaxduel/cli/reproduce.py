@@ -10,10 +10,8 @@ import tyro
 from tyro.conf import Positional
 
 from jaxduel import interrupts
-from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.lines import say, write
-from jaxduel.cli.numbers import Whole
-from jaxduel.cli.options import MaybeCount, MaybeFolder, Silent, Switch
+from jaxduel.cli.options import MaybeCount, MaybeFolder, Silent, Switch, Whole
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
 
@@ -52,7 +50,7 @@ def reproduce(
     say(outcome.lines)
     names = ", ".join(file.name for file in outcome.files)
     say([f"written to {outcome.files[0].parent}: {names}", *outcome.missing])
-    return INTERRUPTED if outcome.interrupted else 0
+    return interrupts.INTERRUPTED if outcome.interrupted else 0
 
 
 def _reproduce_all(
@@ -74,7 +72,7 @@ def _reproduce_all(
         claims = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
         say([f"{section.name}  {'; '.join(part for part in (claims, section.missing) if part)}"])
     write(f"the page: {outcome.page}")
-    return INTERRUPTED if outcome.interrupted else 0
+    return interrupts.INTERRUPTED if outcome.interrupted else 0
 
 
 def report(folder: Positional[Path], out: MaybeFolder = None) -> int:

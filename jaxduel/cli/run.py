@@ -1,7 +1,8 @@
-"""The command `jaxduel run`."""
+"""The command `jaxduel run`, and `show` and `plot` on files of `jaxduel run --out`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,11 +11,19 @@ import tyro
 
 import jaxduel as jd
 from jaxduel import interrupts
-from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.lines import write
-from jaxduel.cli.numbers import Count, Whole, settings_of
-from jaxduel.cli.options import MaybeCount, MaybeFile, Name, Settings, Switch, one_of
-from jaxduel.cli.recorded import command_line
+from jaxduel.cli.options import (
+    Count,
+    MaybeCount,
+    MaybeFile,
+    Name,
+    Settings,
+    Switch,
+    Whole,
+    one_of,
+    settings_of,
+)
+from jaxduel.cli.parsing import command_line
 from jaxduel.cli.start import start_jax
 from jaxduel.files import require_writable_file
 
@@ -84,7 +93,7 @@ def run(
     if out is not None:
         made = {**result.made_by, "command": command_line(run, called)}
         write(f"written: {replace(result, made_by=made).save(out, force=force)}")
-    return 0 if result.num_seeds == seeds else INTERRUPTED
+    return 0 if result.num_seeds == seeds else interrupts.INTERRUPTED
 
 
 def _require_replaceable(
@@ -103,3 +112,40 @@ def _require_replaceable(
     asked = Settings(**how).checked()
     request = request_of(policy, problem, horizon_of(policy, horizon), asked)
     require_replaceable(out, request, force)
+
+
+def show_result(path: Path) -> int:
+    """Prints the summary that `jaxduel run` printed, and the command and versions behind it."""
+    from jaxduel.simulation import load_result
+
+    result = load_result(path)
+    write(*result.summary())
+    made = result.made_by
+    versions = ", ".join(f"{name} {found}" for name, found in made.get("versions", {}).items())
+    write(f"made by: {made.get('command') or 'a script'}")
+    code, lanes = (made.get(name, "unknown") for name in ("code", "lanes"))
+    write(f"with {versions or 'unknown versions'}; code {code}, seed {result.seed}, {lanes} lanes")
+    return 0
+
+
+def plot_results(paths: Sequence[Path], out: Path | None) -> int:
+    """Draws the results of files in one figure, and prints the paths it is written to."""
+    from jaxduel.files import csv_text
+    from jaxduel.runs import STATISTICS
+    from jaxduel.simulation import load_result
+    from jaxduel.simulation.figures import figure_lines, results_figure
+    from jaxduel.studies.output import OutputFolder, named_after
+
+    results = [load_result(path) for path in paths]
+    apart = len({path.parent for path in paths}) > 1
+    names = [str(path.with_suffix("")) if apart else path.stem for path in paths]
+    name = named_after(f"curves-{','.join(names)}")
+    folder = OutputFolder(paths[0].parent if out is None else out)
+    rows = []
+    for path, one, line in zip(paths, results, figure_lines(results), strict=True):
+        told = str(path), one.problem, one.definition, one.horizon, line.label, line.name
+        rows += [(*told, *row) for row in one.runs.rows()]
+    first = ("file", "problem", "definition", "horizon", "label", "policy", "t")
+    numbers = csv_text([*first, *STATISTICS, "num_seeds"], rows)
+    write(*folder.write_figure(name, results_figure(results), numbers))
+    return 0

@@ -15,7 +15,6 @@ import tyro
 from tyro.conf import Positional
 
 from jaxduel import interrupts
-from jaxduel.cli.codes import INTERRUPTED
 from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.options import (
     EVERY_CELL,
@@ -32,8 +31,8 @@ from jaxduel.cli.options import (
     Switch,
     Times,
 )
-from jaxduel.cli.recorded import command_line
-from jaxduel.cli.results import plot_results, show_result
+from jaxduel.cli.parsing import command_line
+from jaxduel.cli.run import plot_results, show_result
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
 from jaxduel.files import require_writable_file, write_whole
@@ -137,7 +136,7 @@ def sweep(
         )
         if outcome.interrupted and not outcome.complete:
             interrupts.say_once()
-            return INTERRUPTED
+            return interrupts.INTERRUPTED
     if outcome.complete:
         write(f"finished: {counted(outcome.blocks, 'block')} in {out}")
     else:

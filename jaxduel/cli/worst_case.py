@@ -8,8 +8,16 @@ import tyro
 
 import jaxduel as jd
 from jaxduel.cli.lines import write
-from jaxduel.cli.numbers import Count, Whole, settings_of
-from jaxduel.cli.options import MaybeFolder, MaybeName, Name, Settings, one_of
+from jaxduel.cli.options import (
+    Count,
+    MaybeFolder,
+    MaybeName,
+    Name,
+    Settings,
+    Whole,
+    one_of,
+    settings_of,
+)
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
 from jaxduel.files import csv_text

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.cli.numbers import _shard, _time
+from jaxduel.cli.options import _shard, _time
 from jaxduel.studies.engine import executor, locks
 from jaxduel.studies.engine.store import Store
 from jaxduel.studies.sweep import read_grid, run_sweep

@@ -95,9 +95,7 @@ def test_a_sweep_that_is_not_finished(capsys, tmp_path):
     assert len(rows) == 8
     assert len(page.of("img")) == len(page.of("figcaption")) == 8
     commands = [words for _, words in page.of("code")]
-    assert (
-        f"jaxduel plot {tmp_path / 's'} --problem arxiv --horizon 100 --regret weak" in commands
-    )
+    assert f"jaxduel plot {tmp_path / 's'} --problem arxiv --horizon 100 --regret weak" in commands
 
 
 def test_figures_of_many_policies_have_the_best(capsys, tmp_path):

@@ -1,5 +1,6 @@
 """`jaxduel run`: what it prints, writes and keeps."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 import xarray
 
 import jaxduel as jd
+from jaxduel.studies.output import named_after
 from tests.choice import some
 from tests.cli.command_line import RUN, SCOMP2, outcome
 
@@ -99,3 +101,112 @@ def test_a_run_keeps_its_programs_unless_it_is_told_not_to(arguments, tmp_path, 
     assert done.returncode == 0, done.stderr
     assert "compiled programs" not in done.stderr
     assert any(folder.rglob("*.program")) == (not arguments)
+
+
+def test_a_file_of_a_run_is_shown_and_drawn_and_not_lost(capsys, tmp_path, monkeypatch):
+    file, other = tmp_path / "r.nc", tmp_path / "s.nc"
+    arguments = (*RUN, "--lanes", 2, "--out")
+    code, printed, _ = outcome(capsys, *arguments, file)
+    assert code == 0
+    assert outcome(capsys, *arguments, file)[0] == 0
+    code, text, _ = outcome(capsys, "show", file)
+    assert code == 0
+    assert text.startswith(printed.partition("written")[0])
+    assert "made by: jaxduel run --policy rmed1 --problem arxiv --horizon 100 --seeds 2" in text
+    code, changed, _ = outcome(capsys, *arguments, other, "--set", "scale=0.4", "--no-shuffle")
+    assert code == 0
+    assert "rmed1[scale=0.4] on arxiv: 2 runs of T = 100 comparisons, shuffle_arms=false" in changed
+    assert jd.load_result(other).made_by["command"].count("--no-shuffle") == 1
+
+    code, text, _ = outcome(capsys, "plot", file, other)
+    assert code == 0
+    names = [f"curves-r,s.{suffix}" for suffix in ("png", "pdf", "csv")]
+    assert text.splitlines() == [str(tmp_path / name) for name in names]
+    with (tmp_path / names[-1]).open() as table:
+        rows = list(csv.DictReader(table))
+    told = {tuple(row[name] for name in ("file", "label", "policy")) for row in rows}
+    assert told == {
+        (str(file), "RMED1", "rmed1"),
+        (
+            str(other),
+            "RMED1, scale = 0.4, shuffle_arms = false",
+            "rmed1[scale=0.4,shuffle_arms=false]",
+        ),
+    }
+    assert {(row["problem"], row["definition"], row["horizon"]) for row in rows} == {
+        ("arxiv", "copeland", "100")
+    }
+    code, text, _ = outcome(capsys, "plot", file, "--out", tmp_path / "figures")
+    assert (tmp_path / "figures" / "curves-r.png").stat().st_size > 0
+
+    toy = tmp_path / "toy.nc"
+    cyclic = ("cyclic" if word == "arxiv" else word for word in arguments)
+    assert outcome(capsys, *cyclic, toy)[0] == 0
+    assert outcome(capsys, "plot", file, toy)[0] == 0
+    with (tmp_path / "curves-r,toy.csv").open() as table:
+        labels = {row["label"] for row in csv.DictReader(table)}
+    assert labels == {"RMED1"}  # as in the legend: each problem has axes of its own
+
+    before = file.read_bytes()
+    with monkeypatch.context() as context:
+        context.setattr(jd, "simulate", None)  # refused before anything is simulated
+        code, _, error = outcome(capsys, *arguments, file, "--set", "scale=0.4")
+        assert code == 2
+        assert "another request" in error
+        code, _, error = outcome(capsys, *arguments, tmp_path / "r.txt")
+        assert code == 2
+        assert "must end in .nc" in error
+    assert file.read_bytes() == before
+    assert outcome(capsys, *arguments, file, "--set", "scale=0.4", "--force")[0] == 0
+    assert jd.load_result(file).variant == "rmed1[scale=0.4]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show", "FILE", "--problem", "arxiv"), "--problem is for sweeps"),
+        (("show", "FILE", "--columns", "all"), "--columns is for sweeps"),
+        (("show", "FILE"), "cannot be read as NetCDF"),
+        (("plot", "FILE", "--kind", "heatmap"), "--kind is for sweeps"),
+        (("plot", "FILE", "missing.nc"), "files of `jaxduel run --out` alone"),
+    ],
+)
+def test_what_files_of_runs_cannot_do_is_said(capsys, tmp_path, arguments, message):
+    file = tmp_path / "r.nc"
+    file.write_text("notes")
+    code, _, error = outcome(capsys, *(file if word == "FILE" else word for word in arguments))
+    assert code == 2
+    assert message in error
+
+
+def test_names_of_files_tell_choices_apart():
+    assert named_after("curves-t", problem=["arxiv"], policy=()) == "curves-t-problem=arxiv"
+    odd = [named_after("curves-t", problem=[name]) for name in ("a/b", "a b", "c" * 200, "c" * 201)]
+    assert len(set(odd)) == 4
+    assert all("/" not in name and len(name) < 120 for name in odd)
+
+
+def test_a_folder_is_no_result(tmp_path):
+    with pytest.raises(jd.InputError, match=r"is a folder; .* by jaxduel\.open_sweep"):
+        jd.load_result(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*has no digest")
+def test_a_file_whose_provenance_is_empty_is_shown(capsys, tmp_path):
+    policy, problem = jd.policies.make("rmed1", num_arms=6), jd.problems.load("arxiv")
+    data = jd.simulate(policy, problem, 100, 2).to_xarray()
+    data.assign_attrs(made_by="{}").to_netcdf(tmp_path / "r.nc", engine="h5netcdf")
+    code, text, _ = outcome(capsys, "show", tmp_path / "r.nc")
+    assert code == 0
+    assert text.endswith(
+        "made by: a script\nwith unknown versions; code unknown, seed 0, unknown lanes\n"
+    )
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_run_on_an_instance_that_changes_replaces_its_own_file(capsys, tmp_path):
+    arguments = ["run", "--policy", "rucb", "--problem", "piecewise[cyclic,50,cyclic]"]
+    arguments += ["--horizon", "100", "--seeds", "2", "--out", tmp_path / "r.nc"]
+    for more in ([], [], ["--checkpoints", "3", "--force"], ["--checkpoints", "3"]):
+        assert outcome(capsys, *arguments, *more)[0] == 0
+    assert jd.load_result(tmp_path / "r.nc").checkpoints.tolist() == [1, 10, 50, 100]

@@ -9,7 +9,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.cli.options import Settings
-from jaxduel.cli.recorded import command_line
+from jaxduel.cli.parsing import command_line
 from jaxduel.cli.reproduce import reproduce
 from jaxduel.cli.run import run
 from jaxduel.studies.papers import reproducing

@@ -1,5 +1,0 @@
-"""Exit codes of the command line."""
-
-FAILED = 1
-WRONG_INPUT = 2
-INTERRUPTED = 130
