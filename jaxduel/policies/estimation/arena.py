@@ -9,16 +9,13 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.numerics import count_true
+from jaxduel.numerics import compensated, count_true
 from jaxduel.numerics.sums import sum_in_order
 from jaxduel.numerics.threefry import uniforms
 from jaxduel.policies.base import Duel, Feedback, Key
 from jaxduel.policies.checks import require
 from jaxduel.policies.counts import add_result, duel_result
-from jaxduel.policies.estimation import weighted_outcomes
 from jaxduel.policies.estimation.uniform import uniform_pair
-from jaxduel.policies.estimation.weighted_choice import weighted_choice
-from jaxduel.policies.estimation.weighted_outcomes import WeightedOutcomes
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -31,6 +28,20 @@ class PairSums(NamedTuple):
     unmet: jax.Array  # (K,) float32: the number of pairs never compared
     weights: jax.Array  # (K,) float32: the weights of the others
     asked: jax.Array  # (K, K) int32: comparisons with i on the left of j
+
+
+class WeightedOutcomes(NamedTuple):
+    """Sums of X_t(a) and of its square for the pairs i < j, 0 elsewhere, with their carries.
+
+    Equations (4) and (5): of a pair a = (i, j), i < j, that is compared with probability P_t(a),
+    X_t(a) = H_t 1{A_t = a} / P_t(a), where H_t is 1 if i won and 0 if j did. The mean of X_t over
+    all comparisons is an unbiased estimate of p_ij.
+    """
+
+    sums: jax.Array  # (K, K) float32
+    sums_carry: jax.Array  # (K, K) float32
+    squares: jax.Array  # (K, K) float32
+    squares_carry: jax.Array  # (K, K) float32
 
 
 class ArenaState(NamedTuple):
@@ -60,11 +71,11 @@ class Arena:
       never 0. Without the 1 and 2 a pair that stands 1 : 0 would not be compared again. In the long
       run n_a is in proportion to (p (1 - p))^(1/5).
     - variances "ipw": the estimate that the paper writes, equation (5), from the outcomes over
-      their probabilities P(a) (`jaxduel.policies.estimation.weighted_outcomes`). A pair that is
-      rarely chosen has a large one, so that the two differ by more than a factor; and it is not the
-      same for the other order of two arms. P(a) is not in win counts, hence it cannot start from
-      them; it counts outcomes that arrive late with the P(a) of the state that they find, which is
-      that of their comparisons if all since the last arrival were withheld.
+      their probabilities P(a) (`WeightedOutcomes`). A pair that is rarely chosen has a large one,
+      so that the two differ by more than a factor; and it is not the same for the other order of
+      two arms. P(a) is not in win counts, hence it cannot start from them; it counts outcomes that
+      arrive late with the P(a) of the state that they find, which is that of their comparisons if
+      all since the last arrival were withheld.
 
     With "plug-in", comparisons whose outcome is withheld count in n_a, and not in m until it
     arrives: several pairs that are asked for at once are not one pair several times. "ipw" does not
@@ -114,7 +125,7 @@ class Arena:
         """No comparisons."""
         wins = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
         if self.variances == "ipw":
-            return ArenaState(wins, weighted_outcomes.no_outcomes(self.num_arms))
+            return ArenaState(wins, no_outcomes(self.num_arms))
         return self.from_wins(wins, key)
 
     def from_wins(self, wins: jax.Array, key: Key) -> ArenaState:
@@ -199,7 +210,7 @@ class Arena:
         size, n = count_true(self.active_arms), wins + wins.T
         exists = self.active_arms[:, None] & self.active_arms & ~jnp.eye(self.num_arms, dtype=bool)
         number = (size * (size - 1) // 2).astype(jnp.float32)
-        variances = weighted_outcomes.variances_of(seen, jnp.sum(wins, dtype=jnp.int32))
+        variances = variances_of(seen, jnp.sum(wins, dtype=jnp.int32))
         weights = jnp.sqrt(variances) * _narrowing(n)
         total = _total(weights)
         rule = jnp.where(total > 0, weights / jnp.where(total > 0, total, 1.0), 1.0 / number)
@@ -210,7 +221,7 @@ class Arena:
 
     def _weighed(self, wins: jax.Array, seen: WeightedOutcomes, more: jax.Array) -> ArenaState:
         """The state after `more` wins, (K, K) int32, of comparisons that it chose, for "ipw"."""
-        seen = weighted_outcomes.with_wins(seen, more, self._chances(wins, seen))
+        seen = with_wins(seen, more, self._chances(wins, seen))
         return ArenaState(wins + more, seen)
 
 
@@ -224,3 +235,55 @@ def _narrowing(n: jax.Array) -> jax.Array:
 def _total(pairs: jax.Array) -> jax.Array:
     """The sum over pairs of a symmetric (K, K) table: () float32."""
     return 0.5 * sum_in_order(sum_in_order(pairs, 0), 0)
+
+
+def weighted_choice(weights: jax.Array, u: jax.Array) -> jax.Array:
+    """An arm with a probability in proportion to its weight; one of weight 0 is never chosen.
+
+    Prefix sums are added up as a tree, in an order that no width of a block changes, and so rounded
+    that they may fall: of the arms of positive weight, the first whose prefix sum is above u times
+    the sum of all is chosen, or else the last.
+
+    Args:
+      weights: (K,) float32, not negative, one at least positive (else the result is meaningless).
+      u: () float32, uniform in [0, 1).
+
+    Returns:
+      () int32.
+    """
+    arms, ends = jnp.arange(len(weights), dtype=jnp.int32), jnp.cumsum(weights)
+    members = weights > 0
+    first = jnp.min(jnp.where(members & (ends > u * ends[-1]), arms, len(weights)))
+    return jnp.maximum(jnp.minimum(first, jnp.max(jnp.where(members, arms, -1))), 0)
+
+
+def no_outcomes(num_arms: int) -> WeightedOutcomes:
+    """Before the first comparison."""
+    none = jnp.zeros((num_arms, num_arms), jnp.float32)
+    return WeightedOutcomes(none, none, none, none)
+
+
+def with_wins(seen: WeightedOutcomes, wins: jax.Array, chances: jax.Array) -> WeightedOutcomes:
+    """The sums with more outcomes.
+
+    Args:
+      seen: the sums so far.
+      wins: (K, K) int32, their wins of i over j.
+      chances: (K, K) float32, the P_t(a) of all of them, positive where there are wins.
+    """
+    ours = jnp.triu(wins, 1)
+    x = jnp.where(ours > 0, ours / jnp.where(ours > 0, chances, 1.0), 0.0)
+    squares = jnp.where(ours > 0, x / jnp.where(ours > 0, chances, 1.0), 0.0)
+    return WeightedOutcomes(
+        *compensated.add(seen.sums, seen.sums_carry, x),
+        *compensated.add(seen.squares, seen.squares_carry, squares),
+    )
+
+
+def variances_of(seen: WeightedOutcomes, number: jax.Array) -> jax.Array:
+    """Sigma_aa, the variance of X_t(a) over `number` comparisons, at [i, j] and [j, i]: (K, K)
+    float32, 0 where i never won."""
+    n = jnp.maximum(number, 1).astype(jnp.float32)
+    mean = compensated.value(seen.sums, seen.sums_carry) / n
+    above = compensated.value(seen.squares, seen.squares_carry) / n - mean * mean
+    return jnp.maximum(above + above.T, 0.0)

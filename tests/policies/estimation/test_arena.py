@@ -10,7 +10,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.base import Duel, Feedback
-from jaxduel.policies.estimation.weighted_choice import weighted_choice
+from jaxduel.policies.estimation.arena import weighted_choice
 from jaxduel.simulation.conformance import suite as conformance
 from tests.choice import some
 from tests.oracles.estimation.arena import Arena
