@@ -8,14 +8,14 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.copeland_rmed import demands, loop
+from jaxduel.policies.base import Key, Quiet
+from jaxduel.policies.copeland_rmed import demands
 from jaxduel.policies.copeland_rmed.constraints import table_of
 from jaxduel.policies.copeland_rmed.demands import Demand
 from jaxduel.policies.copeland_rmed.evidence import Standing
 from jaxduel.policies.copeland_rmed.loop import LoopSettings, LoopState
 from jaxduel.policies.copeland_rmed.quiet import quiet_run
-from jaxduel.policies.copeland_rmed.vertex import TOLERANCE, no_vertex, optimal_vertex
+from jaxduel.policies.copeland_rmed.vertex import TOLERANCE, Vertex, no_vertex, optimal_vertex
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -31,9 +31,6 @@ def _allocate(demand: Demand, now: Standing) -> Demand:
     return efficient._replace(
         due_log_t=jnp.where(vertex.found, due, efficient.due_log_t), program=vertex
     )
-
-
-_demand = partial(demands.demand_with, _allocate)
 
 
 @register("cw-rmed")
@@ -70,17 +67,11 @@ class CWRMED(LoopSettings):
       {'alpha': 3.0, 'beta': 0.01, 'line4': 'retest'}
     """
 
-    def init(self, key: Key) -> LoopState:
-        """No comparisons; all pairs are on the list."""
-        return loop.begin(self, _demand, no_vertex(self.num_arms))
+    demand_of = staticmethod(partial(demands.demand_with, _allocate))
 
-    def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
-        """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
-        return loop.begin(self, _demand, no_vertex(self.num_arms), wins)
-
-    def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
-        """Lines 7 to 18."""
-        return loop.advance(self, state, plan, outcome, _demand)
+    def program(self) -> Vertex:
+        """No constraints yet."""
+        return no_vertex(self.num_arms)
 
     def quiet(self, state: LoopState, limit: jax.Array, key: Key) -> tuple[LoopState, Quiet]:
         """The comparisons of i* with itself until another pair's turn.
@@ -89,7 +80,3 @@ class CWRMED(LoopSettings):
         that `update` makes: the run ends at the exact comparison.
         """
         return quiet_run(self, state, limit)
-
-    def learn(self, state: LoopState, feedback: Feedback) -> LoopState:
-        """Takes in withheld outcomes; the lists stay."""
-        return loop.told(self, state, feedback, _demand)

@@ -7,14 +7,12 @@ from functools import partial
 
 import jax
 
-from jaxduel.policies.base import Duel, Feedback, Key, Quiet
-from jaxduel.policies.copeland_rmed import demands, loop
+from jaxduel.policies.base import Key, Quiet
+from jaxduel.policies.copeland_rmed import demands
 from jaxduel.policies.copeland_rmed.loop import LoopSettings, LoopState
 from jaxduel.policies.copeland_rmed.quiet import quiet_run
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
-
-_demand = partial(demands.demand_with, demands.allocate_ecw)
 
 
 @register("ecw-rmed")
@@ -60,17 +58,8 @@ class ECWRMED(LoopSettings):
       ('a preference in every pair',)
     """
 
-    def init(self, key: Key) -> LoopState:
-        """No comparisons; all pairs are on the list."""
-        return loop.begin(self, _demand, None)
-
-    def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
-        """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
-        return loop.begin(self, _demand, None, wins)
-
-    def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
-        """Lines 7 to 18."""
-        return loop.advance(self, state, plan, outcome, _demand, demands.adjust_ecw)
+    demand_of = staticmethod(partial(demands.demand_with, demands.allocate_ecw))
+    adjusted = staticmethod(demands.adjust_ecw)
 
     def quiet(self, state: LoopState, limit: jax.Array, key: Key) -> tuple[LoopState, Quiet]:
         """The comparisons of i* with itself until another pair's turn.
@@ -79,7 +68,3 @@ class ECWRMED(LoopSettings):
         that `update` makes: the run ends at the exact comparison.
         """
         return quiet_run(self, state, limit)
-
-    def learn(self, state: LoopState, feedback: Feedback) -> LoopState:
-        """Takes in withheld outcomes; the lists stay."""
-        return loop.told(self, state, feedback, _demand)

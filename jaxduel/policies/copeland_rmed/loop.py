@@ -57,6 +57,10 @@ class LoopSettings:
     line4: str = field(default="retest", metadata={"static": True})
 
     assumes: ClassVar[tuple[str, ...]] = ("no ties",)
+    demand_of: ClassVar[Callable[..., Demand]]
+    """The demand of new estimates, by line 11: `demand_of(demand, estimates, active)`."""
+    adjusted: ClassVar[Adjust | None] = None
+    """Does the work of `demand_of`, at less cost, after an outcome that changed no lead's sign."""
 
     def validate(self) -> None:
         """Raises InputError unless alpha > 0, beta >= 0 and `line4` is one of `LINE4`."""
@@ -66,9 +70,29 @@ class LoopSettings:
         if self.line4 not in LINE4:
             raise unknown_name("line4", self.line4, LINE4)
 
+    def init(self, key: Key) -> LoopState:
+        """No comparisons; all pairs are on the list."""
+        return begin(self)
+
+    def from_wins(self, wins: jax.Array, key: Key) -> LoopState:
+        """The comparisons counted in `wins`; a pass begins, over the pairs of lines 7 to 15."""
+        return begin(self, wins)
+
     def act(self, state: LoopState, key: Key) -> Duel:
         """The next pair of line 4, else of lines 5 and 6."""
         return first(jnp.where(some(state.forced), state.forced, state.queue))
+
+    def update(self, state: LoopState, plan: Duel, outcome: jax.Array, key: Key) -> LoopState:
+        """Lines 7 to 18."""
+        return advance(self, state, plan, outcome)
+
+    def learn(self, state: LoopState, feedback: Feedback) -> LoopState:
+        """Takes in withheld outcomes; the lists stay."""
+        return told(self, state, feedback)
+
+    def program(self) -> Any:
+        """The state of line 11's linear program; None if it has none."""
+        return None
 
 
 class LoopState(NamedTuple):
@@ -84,12 +108,7 @@ class LoopState(NamedTuple):
     t: jax.Array  # () int32: comparisons made
 
 
-def begin(
-    policy: LoopSettings,
-    demand_of: Callable[..., Demand],
-    program: Any,
-    wins: jax.Array | None = None,
-) -> LoopState:
+def begin(policy: LoopSettings, wins: jax.Array | None = None) -> LoopState:
     """The state at the beginning of a pass, after the comparisons counted in `wins`.
 
     `wins` is (K, K) int32; None for no comparisons. Before the first comparison L_C = L_R = all
@@ -111,9 +130,9 @@ def begin(
         best=jnp.int32(0),
         due_log_t=nothing,
         levels=nothing,
-        program=program,
+        program=policy.program(),
     )
-    demand = demand_of(unknown, estimates, active)
+    demand = policy.demand_of(unknown, estimates, active)
     demand = demand._replace(
         confident_until=when_confident(demand.confident_until, estimates, active, jnp.float32(0))
     )
@@ -144,8 +163,6 @@ def advance(
     state: LoopState,
     plan: Duel,
     outcome: jax.Array,
-    demand_of: Callable[..., Demand],
-    adjusted: Adjust | None = None,
 ) -> LoopState:
     """Lines 6 to 18, after a comparison; line 4 before the next one, or the next pass.
 
@@ -154,9 +171,6 @@ def advance(
       state: before the comparison.
       plan: the comparison.
       outcome: of `plan`, as in `Policy.update`.
-      demand_of: `demand_of(demand, estimates, active)`, a module-level function.
-      adjusted: does the work of `demand_of`, at less cost, after an outcome that changed no lead's
-        sign; None if there is no such function.
     """
     active = jnp.asarray(policy.active_arms)
     learnt = duel_result(plan, outcome)
@@ -166,13 +180,13 @@ def advance(
     listed = ~some(state.forced)
     demand, stale = state.demand, state.stale | (learnt.amount > 0)
     small = jnp.array(False)
-    if adjusted is not None:
+    if policy.adjusted is not None:
         lead, before = (x.lead[learnt.winner, learnt.loser] for x in (estimates, state.estimates))
         small = listed & stale & ~state.stale & (lead * before > 0)
         behind = jnp.where(lead > 0, learnt.loser, learnt.winner)
-        demand, insufficient = adjusted(demand, estimates, behind, small)
+        demand, insufficient = policy.adjusted(demand, estimates, behind, small)
         small = small & ~insufficient
-    demand = _renewed(demand_of, demand, estimates, active, log_t, listed & stale, small)
+    demand = _renewed(policy, demand, estimates, log_t, listed & stale, small)
     drawn = arm_sets.only(plan.right, plan.left, policy.num_arms)
     queue, waiting, passed = next_lists(demand, state.queue, state.waiting, drawn, t)
     line4 = line4_at(policy, t + 1)
@@ -229,9 +243,7 @@ def some(pairs: jax.Array) -> jax.Array:
     return jnp.any(pairs != 0)
 
 
-def told(
-    policy: LoopSettings, state: LoopState, feedback: Feedback, demand_of: Callable[..., Demand]
-) -> LoopState:
+def told(policy: LoopSettings, state: LoopState, feedback: Feedback) -> LoopState:
     """The state after withheld outcomes became known."""
     active, outcomes = jnp.asarray(policy.active_arms), feedback.wins()
     some_outcome = jnp.any(outcomes > 0)
@@ -245,7 +257,7 @@ def told(
     new, log_t = stale & ~some(forced), log_of(state.t)
     return state._replace(
         estimates=estimates,
-        demand=_renewed(demand_of, state.demand, estimates, active, log_t, new),
+        demand=_renewed(policy, state.demand, estimates, log_t, new),
         stale=stale & ~new,
         forced=forced,
         fewest=fewest,
@@ -253,10 +265,9 @@ def told(
 
 
 def _renewed(
-    demand_of: Callable[..., Demand],
+    policy: LoopSettings,
     demand: Demand,
     estimates: Estimates,
-    active: jax.Array,
     log_t: jax.Array,
     new: jax.Array,
     adjusted: jax.Array | bool = False,
@@ -264,7 +275,8 @@ def _renewed(
     """The demand at log t, if the estimates are `new`, () bool; one that is `adjusted` to them, ()
     bool, lacks `confident_until` alone."""
     renewed, winners = new & ~jnp.asarray(adjusted), demand.winners
-    demand = compacted_cond(demand_of, renewed, demand, estimates, active, effort=winners)
+    active = jnp.asarray(policy.active_arms)
+    demand = compacted_cond(policy.demand_of, renewed, demand, estimates, active, effort=winners)
     hopeful = new & (demand.confidence_bound >= log_t)
     until = demand.confident_until
     until = compacted_cond(when_confident, hopeful, until, estimates, active, log_t)
