@@ -1,4 +1,4 @@
-"""`Runs`: what a policy did on an instance, or on several of a family, and its statistics."""
+"""`Runs`: runs of a policy on an instance, or on several of a family, and their statistics."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STATISTICS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95"
 class Runs:
     """Runs of one policy on one instance, or on several of a random family.
 
-    As draws from a random family, runs on one instance are not independent of each other. Standard
-    errors are therefore those of means over groups: a group is an instance if there are several,
-    else a run.
+    Runs on one instance of a random family are not independent draws from the family. Standard
+    errors are therefore of means over groups: a group is an instance if there are several, else a
+    run.
 
     Attributes:
       name: the policy, with parameters in brackets where it is a variant.
@@ -28,12 +28,12 @@ class Runs:
       times: (M,) int64, comparisons or pulls made.
       regret: (n, M) float64, cumulative pseudo-regret of each run, in units of the gap.
       groups: (n,) int, the group of each run, numbered from 0; None: each run is its own.
-      moments: moments of all runs, (M,), where `regret` has the first of them only, else None.
+      moments: moments of all runs, (M,), if `regret` has the first runs only, else None.
       batches: (n,) int, batches used, or None.
       selves: (n, K) int64, comparisons of each arm of the instance with itself up to the last time;
         None if pairs were not recorded.
-      separate: whether each time has runs of its own, to that horizon.
-      most: (M,) float64, the largest regret that a run can have; None: that of these runs.
+      separate: whether each time has separate runs, with that time as horizon.
+      most: (M,) float64, the largest regret that a run can have; None: the largest of these runs.
       settles: whether the policy may settle on a wrong arm for good.
 
     Example:
@@ -99,7 +99,7 @@ class Runs:
         return interval95(self.mean, self.sem, self.num_groups)
 
     def quantile(self, q: float | Sequence[float] | np.ndarray) -> np.ndarray:
-        """Quantiles of the regret that has rows: (M,), or (len(q), M), float64."""
+        """Quantiles over the runs that have rows: (M,), or (len(q), M), float64."""
         return np.quantile(self.regret, q, axis=0)
 
     def statistics(self) -> dict[str, np.ndarray]:
@@ -114,8 +114,8 @@ class Runs:
         return [(*row, self.num_runs) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
     def by_group(self, values: np.ndarray) -> np.ndarray:
-        """Sums of the runs' values, (n,), over groups, in units of a group's mean number of runs:
-        (G,) float64 with the same mean."""
+        """Sums of the runs' values, (n,), over groups, divided by the mean number of runs in a
+        group: (G,) float64 with the same mean."""
         if self.groups is None:
             return values
         return np.bincount(self.groups, values) * (self.num_groups / self.num_runs)
@@ -150,6 +150,6 @@ class Runs:
         return counts / np.where(totals > 0, totals, np.nan)
 
     def ordered_shares(self, arms: Sequence[int]) -> np.ndarray:
-        """`shares` of the n runs that have any, largest first in each: (n, A) float64."""
+        """`shares` of the n runs that have any, largest first in each run: (n, A) float64."""
         shares = self.shares(arms)
         return -np.sort(-shares[~np.isnan(shares[:, 0])], axis=1)

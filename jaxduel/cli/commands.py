@@ -53,20 +53,21 @@ COMMANDS = {
 for _command in COMMANDS.values():  # tyro would show an entry's continuation as a new line
     _command.__doc__ = re.sub(r"\n {4,}", " ", str(inspect.getdoc(_command)))
 _NARROWEST = 40
-"""Fewest columns that the help is laid out for: tyro needs ever more lines, and below 7 no end."""
+"""Fewest columns for the layout of the help: with fewer tyro needs ever more lines, and below 7 it
+does not end."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of the system where there is no room to write."""
+"""Errors of the system if there is no room to write."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command.
 
     Args:
-      argv: the arguments; those of the process if None.
+      argv: the arguments; None: the process's.
 
     Returns:
-      0; 2 for bad input, a bound that could not be computed or output that could not be written,
-      and 1 where memory does not suffice or a cluster's scheduler is lost, after one line on
+      The exit code: 0; 2 for bad input, a bound that could not be computed or output that could not
+      be written, and 1 if memory runs out or a cluster's scheduler is lost, after one line on
       standard error; 130 after Ctrl-C or SIGTERM, 129 after SIGHUP.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
@@ -123,7 +124,7 @@ def _carry_out(arguments: Sequence[str]) -> int:
 
 
 def _discard_output() -> None:
-    """Sends what is left of standard output nowhere, so that ending the process writes nothing."""
+    """Redirects standard output to the null device, so that exiting writes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -20,15 +20,15 @@ _GAP = re.compile(r"\S {2,}(?=\S)")
 
 
 def write(*lines: object) -> None:
-    """Prints lines as they are but for characters that are not safe to print. Commands print by
-    this function, and by `screen.say` on standard error, alone."""
+    """Prints lines unchanged except for unsafe characters. Commands print only by this function
+    and, on standard error, by `screen.say`."""
     for line in lines:
         print(printable(str(line)))
 
 
 def pipe(content: bytes) -> None:
-    """Writes a CSV file, or another one if it is not to a terminal, to standard output: as it is
-    for another program, and made safe to print on a terminal."""
+    """Writes the content of a file to standard output: unchanged for another program; on a
+    terminal, for CSV only, with unsafe characters replaced."""
     if sys.stdout.isatty():
         entries = re.sub('"[^"]*"', lambda found: printable(found[0]), content.decode())
         write(*entries.splitlines())
@@ -40,15 +40,15 @@ def pipe(content: bytes) -> None:
 
 
 def say(lines: Iterable[str]) -> None:
-    """Prints lines and wraps those that are too long: continuations are indented to the last column
-    that leaves room (a column begins after two spaces), or by four more characters."""
+    """Prints lines, and wraps long ones: continuations are indented to the last column that leaves
+    room (columns begin after two spaces), or by four more characters."""
     for line in lines:
         write(*wrapped(printable(line)))
 
 
 def wrapped(line: str) -> list[str]:
-    """A line in pieces of at most `WIDTH` characters, as far as its words allow; the row of a table
-    of more than four columns stays in one."""
+    """A line in pieces of at most `WIDTH` characters, longer where a word is; a table row of more
+    than four columns stays one piece."""
     columns = [gap.end() for gap in _GAP.finditer(line)]
     if len(columns) > _MOST:
         return [line]

@@ -20,7 +20,7 @@ def whole_number(text: str) -> int:
     """An integer written as 1000000, 1_000_000 or 1e6.
 
     Raises:
-      ValueError: for anything else, digits that are not those of ASCII included.
+      ValueError: for anything else, including digits outside ASCII.
     """
     if not text.isascii():
         raise ValueError(f"'{text}' is not a whole number")
@@ -117,7 +117,7 @@ def one_of(choices: Any) -> Any:
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a sweep, chosen by name: all where nothing is named."""
+    """Cells of a sweep, chosen by name: all cells if no name is given."""
 
     problem: Names = ()
     """of these problems, such as arxiv, or btl for all of a generator."""
@@ -166,16 +166,16 @@ _OF_THE_RUN = {
 
 
 def settings_of(policy: str, settings: Sequence[str], option: str = "--set") -> dict[str, Any]:
-    """A policy's parameters from NAME=VALUE: numbers, true, false, or text where it takes text.
+    """A policy's parameters from NAME=VALUE: numbers, true, false, or text if allowed.
 
     Args:
-      policy: its name.
+      policy: the policy's name.
       settings: the settings, each name once.
-      option: the option that they were given by, for messages.
+      option: the command-line option of the settings, for messages.
 
     Raises:
-      InputError: for a setting that cannot be read, is repeated, or is no parameter of the policy
-        that may be set.
+      InputError: for a setting that cannot be read, is repeated, or names no parameter of the
+        policy that may be set.
     """
     values: dict[str, Any] = {}
     name, _, inside = policy.partition("[")

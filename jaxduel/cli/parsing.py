@@ -56,7 +56,7 @@ def in_one_sentence(
 
 
 def _require_once(command: Callable[..., int], given: Sequence[str]) -> None:
-    """Raises InputError for an option that is given twice, of which the first would be ignored."""
+    """Raises InputError for an option given twice: the first value would be ignored."""
     several = {option_of(name, marks) for name, marks in _parameters(command) if APPENDED in marks}
     options = [_plain(token) for token in given if token.startswith("--")]
     for option in options:
@@ -73,8 +73,8 @@ def _options(command: Callable[..., int]) -> list[str]:
 
 
 def _parameters(command: Callable[..., int]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """The parameters of a command that are options, those of groups by themselves, and the marks
-    of their types."""
+    """The options of a command, with groups expanded: each parameter's name, and the marks of its
+    type."""
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         if isinstance(parameter.default, GROUPS):
             for each, kind in get_type_hints(parameter.annotation, include_extras=True).items():
@@ -120,7 +120,7 @@ def _sentence(event: Any, options: Sequence[str], given: Sequence[str]) -> str:
         strange = [
             token for token in given if token.startswith("--") and _plain(token) not in options
         ]
-        if strange and not name.startswith("-"):  # tyro has not come to it: a name is missing
+        if strange and not name.startswith("-"):  # a missing name stopped tyro before this option
             return _unknown("option", strange[0], options)
         return f"{name} needs a value, or more than are given"
     if isinstance(event, events.InstantiationFailure) and event.argument is not None:
@@ -142,7 +142,7 @@ def _name(argument: Any) -> str:
     written = str(argument.lowered.name_or_flags[0])
     if written.startswith("-"):
         return written
-    listed = argument.lowered.choices is not None  # the help has its choices in place of a name
+    listed = argument.lowered.choices is not None  # the help shows the choices instead of a name
     return written.rpartition(".")[2].upper() if listed else str(argument.lowered.metavar)
 
 
@@ -163,11 +163,11 @@ def _unknown(kind: str, token: str, known: Sequence[str]) -> str:
 
 
 def command_line(command: Callable[..., int], given: Mapping[str, Any]) -> str:
-    """The command line of a call, with every option spelled out, at its default or not.
+    """The command line of a call, with every option spelled out, defaults included.
 
     Args:
-      command: the function of the command, which has its name.
-      given: the argument of each of its parameters; options that are None are left out.
+      command: the command's function, which has the command's name.
+      given: arguments by parameter; options that are None are left out.
 
     Example:
       >>> def show(file: Positional[str], seeds: int = 5, force: bool = False) -> int: ...
@@ -186,6 +186,6 @@ def command_line(command: Callable[..., int], given: Mapping[str, Any]) -> str:
         elif value is not None:
             for one in map(str, value if APPENDED in marks else (value,)):
                 words += [f"{option}={one}"] if one.startswith("-") else [option, one]
-    # words hold bytes of the command line, which in any locale are to be those of UTF-8
+    # words hold the bytes of the command line, to be read as UTF-8 in any locale
     raw = (word.encode(errors="surrogateescape") for word in words)
     return shlex.join(word.decode(errors="backslashreplace") for word in raw)

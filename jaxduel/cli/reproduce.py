@@ -29,7 +29,7 @@ def reproduce(
     Run again, it resumes where it stopped, block by block.
 
     Args:
-      paper: name of the paper (`jaxduel list papers`); all for every one, and one page of them.
+      paper: name of the paper (`jaxduel list papers`); all for every paper, and one page of them.
       figure: a figure such as 1, or a panel such as 1a (`jaxduel describe PAPER`); all if left out.
       full: the horizons and runs of the paper, fewer on 136 and 500 arms; it may take hours.
       runs: runs on each data set, instead of the default or the paper's.
@@ -56,7 +56,7 @@ def reproduce(
 def _reproduce_all(
     figure: str | None, full: bool, runs: int | None, seed: int, out: Path | None
 ) -> int:
-    """Reproduces all papers, prints a line about each, and where the page is."""
+    """Reproduces all papers, and prints a line about each paper and the path of the page."""
     from jaxduel.studies.papers.everything import FOLDER, reproduce_all
     from jaxduel.studies.report.page import VERDICTS
 
@@ -82,7 +82,7 @@ def report(folder: Positional[Path], out: MaybeFolder = None) -> int:
 
     Args:
       folder: a sweep's folder, finished or not; or one that `jaxduel reproduce` wrote.
-      out: folder for the page; if left out DIR/report of a sweep DIR, and the folder itself of
+      out: folder for the page; if left out, DIR/report for a sweep DIR, and the papers' folder for
         papers.
     """
     from jaxduel.studies.report.folders import write_report

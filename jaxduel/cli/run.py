@@ -63,11 +63,11 @@ def run(
       delay: outcomes reach the policy after every so many comparisons.
       ties: reach the policy as fair coins, not at all, or as ties, if it learns from them.
       checkpoints: about how many times to record, evenly in log t; 50 if left out.
-      shuffle: whether each run sees the arms in an order of its own.
+      shuffle: whether each run sees the arms in a random order.
       prng: random number generator.
       lanes: runs per block; chosen by the simulation if left out.
       out: NetCDF file (.nc) for the results; nothing is written if left out.
-      force: replace that file even if it is no result of this very command.
+      force: replace the file even if it holds anything but a result of the same command.
     """
     called = dict(locals())
     start_jax()
@@ -129,7 +129,7 @@ def show_result(path: Path) -> int:
 
 
 def plot_results(paths: Sequence[Path], out: Path | None) -> int:
-    """Draws the results of files in one figure, and prints the paths it is written to."""
+    """Draws the results of files in one figure, and prints the paths of the figure's files."""
     from jaxduel.files import csv_text
     from jaxduel.runs import STATISTICS
     from jaxduel.simulation import load_result

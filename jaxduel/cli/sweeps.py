@@ -50,7 +50,7 @@ _APART = {
     "dry_run": ("out", *_RUNNING),
     "scheduler": ("devices", "profile"),
 }
-"""Options of `jaxduel sweep`, and those that would be ignored beside them."""
+"""Options of `jaxduel sweep`, each with the options that would be ignored beside it."""
 
 
 def sweep(
@@ -73,17 +73,17 @@ def sweep(
 
     Args:
       grid: TOML file that describes the grid.
-      out: folder for the results: new, or that of the same grid, which is resumed.
+      out: folder for the results: a new one, or the folder of the same grid, to resume it.
       dry_run: print the plan: cells, programs to compile, blocks of seeds, memory; run nothing.
       time: with --dry-run, also estimate the time, by a short trial of each policy.
-      extend_seeds: add the seeds that the folder lacks of the grid's.
+      extend_seeds: add the grid's seeds that the folder lacks.
       devices: number of local devices to use; all if left out.
       scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
       profile: print at the end how many seconds each part of the work took.
       shard: run the I-th of N shares of the blocks, without locks: for N processes on one folder of
         a file system that has none.
-      until: begin no block that cannot finish by then, such as 07:45:00; what is left is said, and
-        the exit code is 0.
+      until: begin no block that cannot finish by this time, such as 07:45:00; print what is left,
+        with exit code 0.
       status: print how far the sweep in a folder is, whoever runs it; run nothing.
       schema: print the JSON schema of grid files, which editors read; run nothing.
     """
@@ -187,7 +187,7 @@ def show(
 
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
-      cells: those to show; all of a sweep where nothing is named.
+      cells: cells to show; all of a sweep if no name is given.
       columns: a column for each combination of parameters, for each policy's best, or what fits.
       csv: file for the numbers; none is written if left out.
     """
@@ -218,11 +218,11 @@ def compare(
 
     Args:
       folder: the sweep's folder, finished or not.
-      policies: two of them, with parameters where there are several: dts[alpha=0.51].
-      problem: those to compare on; all if left out.
-      horizon: those to compare at.
+      policies: two policies, with parameters if a policy has several variants: dts[alpha=0.51].
+      problem: problems to compare on; all if left out.
+      horizon: horizons to compare at.
       regret: definitions of regret to compare by.
-      rule: rules to compare by, where arms are identified.
+      rule: rules to compare by, if the sweep identifies arms.
       csv: file for the numbers; none is written if left out.
     """
     from jaxduel.studies.sweep import open_sweep
@@ -255,10 +255,10 @@ def plot(
       results: the sweep's folder, or files of `jaxduel run --out`.
       x: horizontal axis: t, horizon, K, batches, or a numeric parameter.
       y: vertical axis of a heat map.
-      facet: a set of axes for each value of it: problem, K, horizon, definition, rule, policy,
+      facet: one set of axes per value of a field: problem, K, horizon, definition, rule, policy,
         parameters, or a parameter.
       kind: mean regret as curves with 95 % bands, or as a heat map.
-      cells: those to draw; all of a sweep where nothing is named.
+      cells: cells to draw; all of a sweep if no name is given.
       out: folder for the files; if left out DIR/figures, or the folder of the first file.
     """
     if results and all(map(os.path.isfile, results)):
@@ -293,7 +293,7 @@ def export(
     Args:
       results: the sweep's folder, finished or not, or a file of `jaxduel run --out`.
       to: the format: CSV, floats to the last bit, or Parquet, which needs pyarrow.
-      cells: those to write; all of a sweep where nothing is named.
+      cells: cells to write; all of a sweep if no name is given.
       out: the file, or - for standard output; if left out DIR/table.csv (or .parquet), or FILE.csv.
     """
     from jaxduel.studies.tables import encoded, require_format
@@ -328,7 +328,7 @@ def export(
 
 
 def _require_no_choice(options: dict[str, Any]) -> None:
-    """Raises InputError where options of sweeps are given for files of runs."""
+    """Raises InputError if options of sweeps are given with files of runs."""
     given = [f"--{name}" for name, value in options.items() if value]
     if given:
         raise InputError(f"files of runs have one result each: {', '.join(given)} is for sweeps.")

@@ -79,7 +79,7 @@ def fit(
 
 
 def votes_of(path: Path, reading: Reading) -> Votes:
-    """The votes of a file, or, where no such file is, of the arena; or their core."""
+    """The votes of a file, or of the arena if no file has that name; their core if asked for."""
     if str(path) != _ARENA or path.exists():
         votes = jd.votes.read(
             path,
@@ -135,7 +135,7 @@ def _meanings(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _lines(fitted: Fit) -> Iterator[str]:
-    """The table of arms, best first, and what does not fit."""
+    """The table of arms, best first, and the misfits."""
     from jaxduel.display import columns_of, counted, padded
 
     votes = fitted.votes
@@ -175,8 +175,8 @@ def _lines(fitted: Fit) -> Iterator[str]:
 
 
 def _matrix(fitted: Fit) -> str:
-    """The mean preferences as `jd.problems.load` reads them, with the arms' names in a comment, in
-    one line and safe for spreadsheets, which split it at commas."""
+    """The mean preferences in the format of `jd.problems.load`. The arms' names are a one-line
+    comment, safe for spreadsheets, which split it at commas."""
     rows = [",".join(f"{p:.17g}" for p in row) for row in fitted.problem.preferences]
     names = printable(" | ".join(fitted.votes.arms)).split(",")
     return "\n".join([f"# {','.join(map(spreadsheet_text, names))}", *rows, ""])
@@ -206,7 +206,7 @@ def plan(
       policies: names of policies, with parameters as in dts[alpha=0.6].
       target: probabilities of naming the best arm.
       max_votes: most further votes.
-      model: of the fit that instances are drawn from, as of `jaxduel fit`.
+      model: model of the fit from which instances are drawn, as for `jaxduel fit`.
       rule: names the best arm; if left out btl, or copeland for free.
       draws: number of instances drawn.
       seeds: runs on each.
@@ -239,7 +239,7 @@ def plan(
 
 
 def _entries(labels: tuple[str, ...]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Policies as NAME or NAME[PARAMETER=VALUE,...], by these labels."""
+    """Policies by label, from NAME or NAME[PARAMETER=VALUE,...]."""
     found = {}
     for label in labels:
         name, bracket, inside = label.partition("[")
@@ -283,8 +283,8 @@ def next_votes(
     chosen = jd.policies.make(policy, num_arms=log.num_arms, horizon=horizon, **parameters)
     pairs = jd.votes.next_pairs(log, chosen, num, seed)
     rows = [(log.arms[left], log.arms[right]) for left, right in pairs]
-    text = csv_text(["left", "right"], rows, for_spreadsheets=False)  # names as the log has them
-    if log.notes:  # the pairs alone are for another program
+    text = csv_text(["left", "right"], rows, for_spreadsheets=False)  # names unchanged from the log
+    if log.notes:  # only the pairs: the reader is another program
         said = f"{log.name}: {'; '.join(log.notes)}"
         screen.say(said) if out is None else write(said)
     if out is None:

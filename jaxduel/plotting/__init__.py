@@ -1,9 +1,8 @@
 """Figures of lines, bars and heat maps, at the width of a paper's column or page.
 
-It knows lines, bars and maps; whoever has a result draws it (`figures` of `simulation`, `gradients`
-and `votes`, whose functions are imported from here when they are first used). It never touches
-pyplot, so it opens no window and keeps no global figure; drawing the same numbers gives the same
-bytes.
+The package knows lines, bars and maps. Functions that draw results are in `figures` of
+`simulation`, `gradients` and `votes`, and are imported from here on first use. pyplot is never
+used, so that no window opens and no global figure is kept; the same numbers give the same bytes.
 """
 
 import importlib
@@ -59,11 +58,11 @@ _OF_RESULTS = {
     "results_figure": "simulation",
     "worst_case_figure": "gradients",
 }
-"""The rooms, above this one, that draw their results."""
+"""The packages, above this one, that draw their results."""
 
 
 def __getattr__(name: str) -> typing.Any:
-    """A function that draws results, imported when it is first asked for."""
+    """A function that draws results, imported on first use."""
     if name not in _OF_RESULTS:
         raise AttributeError(f"module 'jaxduel.plotting' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"jaxduel.{_OF_RESULTS[name]}.figures"), name)

@@ -20,7 +20,7 @@ _LETTERS = 52
 
 @dataclass(frozen=True)
 class Bar:
-    """One policy's number in each group, with 95 % intervals; NaN where there is none.
+    """One policy's number in each group, with 95 % intervals; NaN if missing.
 
     Attributes:
       name: the policy, which decides on the colour.
@@ -45,8 +45,8 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarsPanel:
-    """One set of axes: groups of bars side by side, a bar per policy in each group; `about` has
-    regret and seeds in words.
+    """One set of axes: groups of bars side by side, a bar per policy in each group; `about`
+    describes regret and seeds.
 
     Example:
       >>> import numpy as np
@@ -97,7 +97,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class SharesPanel:
-    """One set of axes: columns of shares side by side; `about` has what they are of in words.
+    """One set of axes: columns of shares side by side; `about` describes the numbers.
 
     Example:
       >>> import numpy as np
@@ -115,7 +115,7 @@ class SharesPanel:
 
 
 def draw_bars(axes: Axes, panel: BarsPanel, looks: Mapping[tuple[str, str], Style]) -> None:
-    """Draws groups of bars, with their 95 % intervals; looks are by name and label."""
+    """Draws groups of bars, with their 95 % intervals; `looks` has styles by name and label."""
     width = 0.84 / len(panel.bars)
     places = np.arange(len(panel.groups))
     for position, bar in enumerate(panel.bars):
@@ -137,7 +137,7 @@ def draw_bars(axes: Axes, panel: BarsPanel, looks: Mapping[tuple[str, str], Styl
 
 
 def _name_places(axes: Axes, names: Sequence[str]) -> None:
-    """Names what stands at 0, 1, 2, ...: names are tilted where they have no room side by side."""
+    """Writes names at 0, 1, 2, ... of the axis, tilted if they do not fit side by side."""
     longest = max(length(line) for name in names for line in name.split("\n"))
     tilt = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"}
     axes.set_xlim(-0.5, len(names) - 0.5)
@@ -148,7 +148,7 @@ def _name_places(axes: Axes, names: Sequence[str]) -> None:
 
 
 def _scale(axes: Axes, panel: BarsPanel) -> None:
-    """Scales the axis of the numbers: it begins well below the least bar if it is logarithmic."""
+    """Scales the axis of the numbers; a logarithmic one begins well below the lowest bar."""
     values = np.concatenate([bar.values for bar in panel.bars])
     axes.set_yscale(panel.drawn_scale)
     if panel.drawn_scale == "log":

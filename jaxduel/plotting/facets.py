@@ -1,5 +1,5 @@
 """Small multiples: lines in one set of axes per problem, horizon or number of arms, up to three in
-a row, with one legend; or heat maps, each group of them with a scale of its own."""
+a row, with one legend; or heat maps, each group with its own scale."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_IN_COLUMN = 6
 TITLE_LETTERS = 32
 """Letters in a line of the title of one of three in a row."""
 _MOST_DECADES = 4.0
-"""Regret against time is shown from so many decades below its largest value on."""
+"""Decades below its largest value from which on regret against time is shown."""
 _MAP_HEIGHT = 1.75
 """Inches: a row of maps with its titles."""
 _TITLE_LETTERS = 28
@@ -50,9 +50,9 @@ _FRAME = 0.72
 
 
 def facet_figure(facets: Sequence[LinePanel | Missing], heading: str = "") -> Figure:
-    """Draws facets in rows of up to three, with one legend above them all, below a heading. Those
-    with the same label of the vertical axis share its scale: logarithmic if numbers are positive
-    and far apart (`ticks.is_wide`), else from 0. Missing ones are empty frames that say why.
+    """Draws facets in rows of up to three, with a heading and one legend above. Facets with the
+    same label of the vertical axis share its scale: logarithmic if numbers are positive and far
+    apart (`ticks.is_wide`), else from 0. Missing facets are empty frames that give the reason.
 
     Raises:
       InputError: if there is no facet, or one without lines.
@@ -93,8 +93,8 @@ def facet_figure(facets: Sequence[LinePanel | Missing], heading: str = "") -> Fi
 
 
 def arrangement(count: int) -> tuple[int, int, float]:
-    """Rows and columns of some sets of axes, about the same number in each row, and the width of
-    their figure in inches."""
+    """Rows and columns for `count` sets of axes, in rows of about equal length, and the width of
+    the figure in inches."""
     rows = -(-count // MOST_IN_A_ROW)
     columns = -(-count // rows)
     return rows, columns, (COLUMN_WIDTH, _NARROW, PAGE_WIDTH)[columns - 1]
@@ -117,8 +117,8 @@ def _draw(
 
 
 def _scale_across(axes: Axes, facet: LinePanel, low: float) -> None:
-    """Limits where the lines begin and end, and ticks at values that were tried, or at powers of
-    ten if points are many."""
+    """Sets limits at the ends of the lines, and ticks at the values tried, or at powers of ten if
+    points are many."""
     log, tried = facet.across_scale == "log", [c for c in facet.lines if not c.level]
     tried = tried or list(facet.lines)
     if any(line.dense for line in facet.lines):
@@ -137,7 +137,7 @@ def _scale_across(axes: Axes, facet: LinePanel, low: float) -> None:
 
 
 def _limits(facets: Sequence[LinePanel]) -> tuple[float, float]:
-    """Ends of the axis of regret; a positive lower end stands for a logarithmic axis."""
+    """Ends of the axis of regret; a positive lower end means a logarithmic axis."""
     lines = [line for facet in facets for line in facet.lines]
     means = np.concatenate([line.mean[np.isfinite(line.mean)] for line in lines])
     tops = [(line.upper95 if line.seeds is None else line.seeds).ravel() for line in lines]
@@ -174,11 +174,11 @@ def facet_map_figure(
     heading: str = "",
     note: str = "",
 ) -> Figure:
-    """Draws heat maps with their numbers; what is best is framed.
+    """Draws heat maps with their numbers; the best cells are framed.
 
     Args:
-      groups: maps of like things, which share a scale of colours and, if they are several, a row or
-        more of their own.
+      groups: maps by group. A group shares a scale of colours; groups of several maps begin new
+        rows.
       across, up: labels of the horizontal and the vertical axis.
       columns, rows: values of columns and rows, increasing.
       heading, note: lines above and below the maps.
@@ -236,7 +236,7 @@ def facet_map_figure(
 
 
 def _scale(group: Sequence[HeatMap]) -> Normalize:
-    """Colours of the numbers of like things."""
+    """The scale of colours of a group of maps."""
     values = np.concatenate([one.values.ravel() for one in group])
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
@@ -244,6 +244,6 @@ def _scale(group: Sequence[HeatMap]) -> Normalize:
 
 
 def _label(axis: Axis, values: Sequence[float], room: float, shown: bool) -> None:
-    """Ticks at the cells that have room for one."""
+    """Sets ticks at as many cells as there is room for."""
     some = kept(values, range(len(values)), room)
     axis.set_ticks(some, [number(values[i]) if shown else "" for i in some])

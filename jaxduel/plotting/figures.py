@@ -40,22 +40,23 @@ PAGE_WIDTH = 6.75
 DPI = 300
 
 _TITLE_LETTERS, _ABOUT_LETTERS = 46, 54
-"""Letters that are about as wide as a panel, or as that and the room beside it."""
+"""Letters that are about as wide as a panel, or as a panel and the room beside it."""
 _LONG_LABEL = 8
 """Characters: of labels longer than this only two fit side by side in a column."""
 LEGEND_LINE, LEGEND_HANDLE = 0.14, 0.54
-"""Inches: height of a legend's line, width of what stands before a label."""
+"""Inches: height of a legend's line, width of the space before a label."""
 
 
 def draw(panels: Sequence[AnyPanel | Missing]) -> Figure:
-    """Panels of one kind as a figure: one at column width, or several, two in a row, at page width.
+    """A figure of panels of one kind: one at column width, or several at page width, two in a row.
 
-    There is one legend, outside the axes, for all panels: a policy looks the same in each. Above it
-    stands what numbers and how many seeds they are of. A missing panel is an empty frame that says
-    why. Heat maps stand panel below panel, at page width, each panel with its scale of colours.
+    All panels share one legend outside the axes: a policy looks the same in each. A heading above
+    it names the numbers and the seeds. A missing panel is an empty frame that gives the reason.
+    Panels of heat maps stand below each other, at page width, each with its scale of colours.
 
     Raises:
-      InputError: if there is no panel, one of nothing, or heat maps in different numbers.
+      InputError: if there is no panel, a panel is empty, or panels have different numbers of heat
+        maps.
 
     Example:
       >>> import jaxduel as jd
@@ -83,13 +84,13 @@ def draw(panels: Sequence[AnyPanel | Missing]) -> Figure:
 
 
 def _in_legend(panel: LinePanel) -> list[Line | Reference]:
-    """Lines, and references that are for a policy."""
+    """Lines, and references that belong to a policy."""
     references = [reference for reference in panel.references if reference.name]
     return [*panel.lines, *references] if panel.lines else []
 
 
 def _heat_figure(panels: Sequence[Any]) -> Figure:
-    """Heat maps, panel below panel, at page width; what is best is framed."""
+    """Heat maps, panel below panel, at page width; the best cells are framed."""
     sizes = {len(panel.maps) for panel in panels if isinstance(panel, HeatPanel)}
     if len(sizes) != 1 or 0 in sizes:
         raise InputError("a figure needs at least one panel, and panels the same number of maps.")
@@ -119,9 +120,9 @@ def _panels_figure(
     Args:
       panels: at least one; some may be missing.
       draw_panel: draws one of them.
-      contents: what is drawn in a panel: at least one thing, with a label for the legend.
-      what: its name in errors.
-      same_axis: whether the label of the horizontal axis is said in the lowest row only.
+      contents: the things drawn in a panel: at least one, with a label for the legend.
+      what: the name of such a thing in errors.
+      same_axis: whether only the lowest row has a label of the horizontal axis.
     """
     there = [panel for panel in panels if not isinstance(panel, Missing)]
     if not panels or not all(map(contents, there)):
@@ -156,7 +157,7 @@ def _panels_figure(
 
 
 def _say_once(grid: Sequence[Axes], columns: int, same_axis: bool) -> None:
-    """Removes labels of axes that those at the left or below have, too."""
+    """Removes labels of axes that repeat those of the axes at the left or below."""
     for position, axes in enumerate(grid):
         below = grid[position + columns] if position + columns < len(grid) else None
         if same_axis and below is not None and below.get_xlabel() == axes.get_xlabel():
@@ -180,10 +181,10 @@ def add_legend(
       order: the labels to show first.
       columns_for: the most labels to show side by side; fewer where they do not fit.
       heading: the line above the labels.
-      width: the figure's, in inches.
+      width: width of the figure, in inches.
 
     Returns:
-      Its number of lines, with those of the heading.
+      Number of lines of the legend and the heading.
     """
     found: dict[str, Artist] = {}
     for axes in figure.axes:

@@ -30,11 +30,11 @@ _FADED = 0.4
 """Share of its colour that a cell keeps if its choice is not sure."""
 _MISSING = "0.88"
 _SMALLEST, _LARGEST = 4.5, FONT_SIZE
-"""Points: letters of the numbers in cells; where they would be smaller they are left out."""
+"""Points: letters of the numbers in cells; numbers that would be smaller are left out."""
 _MOST_IN_A_ROW = 3
 _TITLE_LETTERS = 85
 _MOST_LETTERS, _MOST_ROWS = 22, 9
-"""Letters of the labels of columns in all, and labels of rows, that have room; of more some are
+"""Letters of the labels of columns in all, and labels of rows, that have room; surplus labels are
 left out."""
 _CHOICE_LETTERS = 10
 """Letters that have room beside the maps."""
@@ -52,7 +52,7 @@ class HeatMap:
     Attributes:
       title: text above the map.
       values: (rows, columns), the first row below; NaN where there is none.
-      sure: (rows, columns) bool, True where a choice is sure; all are if None.
+      sure: (rows, columns) bool, True for choices that are sure; None: all are.
       best: (rows, columns) bool, the cells to frame; none if None.
 
     Example:
@@ -79,7 +79,7 @@ class HeatPanel:
       across, up: labels of the horizontal and the vertical axis.
       columns, rows: labels of columns and rows.
       title: text above the maps.
-      choices: meanings of the numbers of choices.
+      choices: names of choices, by their numbers in the maps.
 
     Example:
       >>> import numpy as np
@@ -177,7 +177,7 @@ def write_numbers(
       axes: the axes, with the map drawn.
       values: (rows, columns) numbers.
       width, height: of the map, in inches.
-      texts: in place of the numbers, row by row.
+      texts: texts to write instead of the numbers, row by row.
     """
     texts = [compact(value) for value in values.flat] if texts is None else texts
     longest = max((len(text) for text in texts), default=0)
@@ -204,8 +204,8 @@ def frame_best(axes: Axes, best: np.ndarray | None) -> None:
 
 
 def compact(value: float, digits: int = 3) -> str:
-    """A number in a cell, to so many digits, or as an integer: 0.123, 12.3, 1234, 1.2e4; nothing
-    where there is none.
+    """A number in a cell, rounded to `digits` digits or to an integer: 0.123, 12.3, 1234, 1.2e4;
+    empty for NaN.
 
     Example:
       >>> from jaxduel.plotting.heatmaps import compact
@@ -219,7 +219,7 @@ def compact(value: float, digits: int = 3) -> str:
     if abs(value) >= 1e4 or 0 < abs(value) < 1e-3:
         mantissa, exponent = f"{value:.1e}".split("e")
         return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
-    value += 0.0  # of -0.0 no sign
+    value += 0.0  # removes the sign of -0.0
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
@@ -268,7 +268,7 @@ def _two_digits(value: float) -> str:
 
 
 def _choice_colors(count: int) -> list[ColorType]:
-    """Colours of so many choices, from dark to light, no two alike."""
+    """`count` distinct colours of choices, from dark to light."""
     if count <= len(CHOICE_COLORS):
         return list(CHOICE_COLORS[:count])
     return list(colormaps["viridis"](np.linspace(0, 1, count)))
@@ -285,7 +285,7 @@ def _colored(one: HeatMap, colors: ListedColormap) -> np.ndarray:
 
 
 def _label(axis: Axis, labels: Sequence[str], step: int, shown: bool) -> None:
-    """Sets ticks at every so many cells."""
+    """Sets a tick at every `step`-th cell."""
     chosen = list(labels)[::step]
     axis.set_ticks(range(0, len(labels), step), chosen if shown else [""] * len(chosen))
 

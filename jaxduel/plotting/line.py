@@ -1,5 +1,5 @@
 """Lines against time, votes or a varied quantity: means with 95 % bands, or points with error bars;
-of fewer than five seeds the single runs."""
+single runs if there are fewer than five seeds."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ REGRET_LABELS = {
     "votes": "comparisons of two different arms",
     "weak": r"weak regret $R(t)=\sum\,\min(\epsilon_i,\epsilon_j)$",
 }
-"""Labels of the vertical axis, by definition of regret (behind a factor, where a paper's has one);
-cumulative, in units of the gap; of binary ones, in comparisons."""
+"""Labels of the vertical axis, by definition of regret (after a paper's factor, if any). Regret is
+cumulative, in units of the gap; binary regret is in comparisons."""
 
 Kind = Literal["time", "varied", "votes"]
 """Horizontal axis: time, a quantity that is varied, or votes."""
@@ -48,7 +48,7 @@ coincide the first is on top."""
 _RULES = ("-", (0.0, (5.0, 1.2)), (0.0, (1.2, 1.0)), (0.0, (4.0, 1.2, 1.0, 1.2)))
 """Line styles of rules, in the order in which they come."""
 _MOST_TICKS = 10
-"""About so many values that were tried get a tick each."""
+"""Up to about this many tried values get a tick each."""
 
 
 class _Look(NamedTuple):
@@ -77,11 +77,11 @@ class Line:
       label: text in the legend.
       at: (N,) places on the horizontal axis, increasing.
       mean, lower95, upper95: (N,) the number and its 95 % interval; NaN where there is none.
-      num_seeds: number of seeds behind it, 0 where a caption says it.
-      seeds: (n, N) each seed's number, where there are fewer than five; NaN where it is not known.
-        They are drawn in place of the interval.
-      separate: whether each place has runs of its own: drawn as points with error bars, not joined
-        by a line.
+      num_seeds: number of seeds, 0 if a caption gives it.
+      seeds: (n, N) each seed's number, if there are fewer than five seeds; NaN where unknown. They
+        are drawn in place of the interval.
+      separate: whether each place has separate runs: drawn as points with error bars, not joined by
+        a line.
       level: whether the number does not depend on the horizontal axis: a line without markers.
       dense: whether few of the points have markers, as always against time and votes.
       rule: the rule that names the arm, which decides on the line's style.
@@ -111,8 +111,8 @@ class Line:
 
     @classmethod
     def of(cls, runs: Runs, label: str | None = None) -> Line:
-        """The mean regret of runs against time, with a Student t interval over their groups; a
-        label other than theirs."""
+        """The mean regret of runs against time, with a Student t interval over their groups;
+        `label` replaces the label of the runs."""
         lower, upper = runs.interval
         return cls(
             name=runs.name,
@@ -128,7 +128,7 @@ class Line:
 
 
 def few_seeds(numbers: np.ndarray) -> np.ndarray | None:
-    """Numbers of seeds, (n, N), if the seeds are few enough to be drawn one by one, else None."""
+    """The numbers, (n, N), if their seeds are few enough to be drawn one by one, else None."""
     return numbers if 1 < len(numbers) < FEW else None
 
 
@@ -140,7 +140,7 @@ class Reference:
       label: text in the legend.
       values: () or (N,) the level, or the values.
       at: (N,) places on the horizontal axis, where there is more than one value.
-      name: the policy that it is for, whose colour and style it has, thin; "" if it is for none.
+      name: the policy whose colour and style the line has, drawn thin; "" for no policy.
 
     Example:
       >>> import numpy as np
@@ -168,7 +168,8 @@ class LinePanel:
       references: lines to compare with.
       title: text above the axes.
       across, up: labels of the axes.
-      across_scale, up_scale: their scales; without a positive number the vertical one is linear.
+      across_scale, up_scale: scales of the axes; without a positive number the vertical axis is
+        linear.
       top: top of the vertical axis, where lines may leave the picture above it.
       about: the numbers and their seeds in words.
 
@@ -252,7 +253,7 @@ def votes_panel(
 def votes_line(
     name: str, label: str, votes: np.ndarray, ends: Sequence[np.ndarray], rule: str = ""
 ) -> Line:
-    """A probability against votes; `ends` are its mean and those of its 95 % interval."""
+    """A probability against votes; `ends` are its mean and the ends of its 95 % interval."""
     mean, lower, upper = ends
     return Line(
         name=name, label=label, at=votes, mean=mean, lower95=lower, upper95=upper, rule=rule
@@ -260,7 +261,7 @@ def votes_line(
 
 
 def votes_panels(lines: Mapping[str, Sequence[Line]], num_seeds: Iterable[int]) -> list[LinePanel]:
-    """A panel for each problem, by its name; the numbers of seeds are those of all results."""
+    """A panel for each problem, by its name; `num_seeds` has the seed counts of all results."""
     drawn = spread_words((line for some in lines.values() for line in some), of="")
     about = seeds_words(num_seeds, drawn)
     return [votes_panel(some, problem_words(name), about=about) for name, some in lines.items()]
@@ -271,7 +272,7 @@ def regret_label(definition: str, final: bool = False) -> str:
 
     Args:
       definition: a key of `REGRET_LABELS`, or another name.
-      final: whether regret is that at the horizon.
+      final: whether it is the regret at the horizon.
 
     Example:
       >>> from jaxduel.plotting import regret_label
@@ -293,8 +294,8 @@ def draw_on(
     Args:
       axes: the axes to draw on.
       panel: the panel to draw.
-      looks: styles by name and label, shared with other panels; of this panel alone if None.
-      rules: rules of all panels; of this one alone if None.
+      looks: styles by name and label, shared with other panels; None: styles for this panel alone.
+      rules: rules of all panels; None: the rules of this panel.
 
     Example:
       >>> import numpy as np
@@ -333,8 +334,8 @@ def draw_lines(
     floor: float = -np.inf,
     rules: Mapping[str, Any] | None = None,
 ) -> None:
-    """Draws the lines of a panel, and their 95 % intervals, which end at the floor; of few seeds
-    the runs themselves. Line styles are those of rules, where there are any."""
+    """Draws the lines of a panel with their 95 % intervals, cut at the floor; single runs if seeds
+    are few. Line styles are those of `rules`, if given."""
     labelled: set[tuple[str, str]] = set()
     how = _LOOKS[panel.kind]
     for position, line in enumerate(panel.lines):
@@ -364,7 +365,7 @@ def draw_lines(
 
 
 def label_lines(axes: Axes, lines: Sequence[Line], looks: Mapping[tuple[str, str], Style]) -> None:
-    """Labels the ends that coincide of lines that reach the end of the axis."""
+    """Labels coinciding ends of the lines that go farthest."""
     ends = [End(c.label, c.at[-1], c.mean[-1], looks[c.name, c.label].color) for c in lines]
     label_ends(axes, ends)
 
@@ -375,7 +376,7 @@ def rules_of(panels: Iterable[LinePanel]) -> list[str]:
 
 
 def rule_lines(rules: Sequence[str]) -> dict[str, Any]:
-    """The line style of each rule; of a single one none, so that policies keep their own."""
+    """The line style of each rule; empty for a single rule, so that policies keep their own."""
     return {} if len(rules) == 1 else dict(zip(rules, _RULES * len(rules), strict=False))
 
 
@@ -413,7 +414,7 @@ def _draw_references(axes: Axes, panel: LinePanel) -> None:
 
 
 def _draw_rules(axes: Axes, rules: Sequence[str]) -> None:
-    """Names the rules: in the legend, or a single one in the label of the axis."""
+    """Names the rules: several in the legend, a single one in the label of the axis."""
     for rule, line in rule_lines(rules).items():
         axes.plot([], [], color="0.3", linestyle=line, linewidth=1.2, label=f"by {rule}")
     if len(rules) == 1 and rules[0]:
@@ -421,8 +422,8 @@ def _draw_rules(axes: Axes, rules: Sequence[str]) -> None:
 
 
 def _floor(panel: LinePanel) -> float:
-    """Lower end of the axis of regret: that of a linear one, or below every line at an early
-    time, the first if that of time is logarithmic, too."""
+    """Lower end of the axis of regret. A logarithmic axis begins below every line at an early time,
+    which is the first one if time is logarithmic, too."""
     if panel.drawn_scale == "linear":
         return ticks.bottom(line.mean for line in panel.lines)
     linear, lines = panel.across_scale == "linear", panel.lines

@@ -1,5 +1,5 @@
-"""Parts of lines: markers, 95 % intervals, single seeds, how these are drawn, in words, and labels
-at ends that are too close to each other to be told apart."""
+"""Parts of lines: markers, 95 % intervals, single seeds, a description of these in words, and
+labels of ends that are too close to distinguish."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MARKER_SIZES = {"*": 6.0, "P": 4.4, "X": 4.4, "<": 4.0, ">": 4.0, "^": 3.8, "v"
 _CLOSE = 0.022
 """Lines whose ends are nearer than this share of the axis are taken to coincide."""
 _LONGEST = 20
-"""Letters: with a longer label the axes would be too narrow, and there are none."""
+"""Letters: longer labels would make the axes too narrow, and are left out."""
 _SIZE = 5.5
 """Points: the labels' letters."""
 _STEP = 0.066
@@ -38,8 +38,8 @@ def marked(look: Style) -> dict[str, Any]:
 
 
 def some_markers(values: np.ndarray, start: float, step: float) -> tuple[float, float] | None:
-    """Matplotlib's `markevery` for a few markers along a line, in shares of the axes: at a single
-    known value one there."""
+    """Matplotlib's `markevery` for a few markers along a line, in shares of the axes; None, every
+    point, for a single known value."""
     return (start, step) if np.isfinite(values).sum() > 1 else None
 
 
@@ -54,7 +54,7 @@ def draw_intervals(
 
 
 def draw_seeds(axes: Axes, times: np.ndarray, seeds: np.ndarray, color: str) -> None:
-    """Draws single seeds as thin lines; where only the end of one is known, as a dot."""
+    """Draws single seeds as thin lines, or as a dot if only the end is known."""
     for run in seeds:
         alone = _is_single(run)
         axes.plot(
@@ -72,11 +72,11 @@ def draw_seeds(axes: Axes, times: np.ndarray, seeds: np.ndarray, color: str) -> 
 
 
 def spread_words(lines: Iterable[Any], of: str = " of the mean") -> str:
-    """Words for the spread over the seeds of lines as it is drawn: bands, bars, thin lines, dots.
+    """Words for the drawn spread over the seeds of lines: bands, bars, thin lines, dots.
 
     Args:
       lines: each a `Line`.
-      of: behind "95 %", the number whose interval it is.
+      of: text after "95 %": the number whose interval is drawn.
 
     Example:
       >>> import numpy as np
@@ -105,12 +105,12 @@ def spread_words(lines: Iterable[Any], of: str = " of the mean") -> str:
 
 
 def _is_single(values: np.ndarray) -> bool:
-    """True if one number alone is known."""
+    """True if exactly one number is known."""
     return np.isfinite(values).sum() == 1
 
 
 class End(NamedTuple):
-    """The end of a line: where it is on the horizontal axis, and its height there."""
+    """The end of a line: its place on the horizontal axis, and its height."""
 
     label: str
     at: float
@@ -119,8 +119,8 @@ class End(NamedTuple):
 
 
 def label_ends(axes: Axes, ends: Sequence[End]) -> None:
-    """Writes labels beside the ends that coincide with others, of the lines that go farthest, in
-    the order of their values, each with a line to its end. The limits of the axes must be final.
+    """Labels coinciding ends of the lines that go farthest, in the order of their values, each with
+    a line to its end. The limits of the axes must be final.
 
     Example:
       >>> from matplotlib.figure import Figure
@@ -162,8 +162,8 @@ def label_ends(axes: Axes, ends: Sequence[End]) -> None:
 
 
 def spread(heights: Sequence[float], step: float) -> list[float]:
-    """Places at least a step apart, in order, as near as possible to increasing heights: where they
-    would overlap, a block of neighbours is centred on the mean of theirs.
+    """Places at least a step apart, in order, as near as possible to increasing heights: neighbours
+    that would overlap form a block around the mean of their heights.
 
     Example:
       >>> from jaxduel.plotting.marks import spread

@@ -1,4 +1,4 @@
-"""A frame in the place of a panel that cannot be drawn: it says why."""
+"""A frame in the place of a panel that cannot be drawn, with the reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Missing:
 
 
 def draw_missing(axes: Axes, panel: Missing, letters: int = _LETTERS) -> None:
-    """Draws an empty frame with the reason in it, in lines of so many letters; those of the title
+    """Draws an empty frame with the reason in it, in lines of `letters` letters; lines of the title
     are a little longer."""
     axes.set_xticks([])
     axes.set_yticks([])

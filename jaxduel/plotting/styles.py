@@ -119,13 +119,13 @@ _DARKEST, _LIGHTEST = -0.35, 0.5
 
 
 def base_of(name: str) -> str:
-    """A policy's name without its parameters, unless the variant has a style of its own."""
+    """A policy's name without its parameters, unless the variant has its own style."""
     return name if name in STYLES else name.partition("[")[0]
 
 
 def style_of(name: str) -> Style:
-    """The style of a policy, or of a variant of one; derived from the name for a policy that is not
-    in `STYLES`.
+    """The style of a policy or a variant; derived from the name for a policy that is not in
+    `STYLES`.
 
     Example:
       >>> from jaxduel.plotting import style_of
@@ -139,8 +139,8 @@ def style_of(name: str) -> Style:
 
 
 def other_styles(name: str) -> list[Style]:
-    """Styles for a policy that is not in `STYLES`: its own, then those that it may have where that
-    one is taken."""
+    """Styles for a policy that is not in `STYLES`: the derived one, then alternatives for when it
+    is taken."""
     first, count = zlib.crc32(name.encode()), len(_OTHERS)
     at = ((first + step) % count for step in range(count))
     return [Style(_OTHERS[i], LINES[i % len(LINES)], MARKERS[i]) for i in at]
@@ -167,9 +167,9 @@ def dress(axes: Axes, title: str, grid: Literal["both", "y"] = "both") -> None:
 
 
 def looks_of(curves: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Style]:
-    """The style of each name and label: that of `style_of` where a policy has one curve, else
-    shades of it. Where two policies that have no style of their own would look alike, the later one
-    gets another.
+    """The style of each name and label: `style_of` for a policy with one curve, shades of it for
+    several curves. If two policies outside `STYLES` would look alike, the later one gets another
+    style.
 
     Args:
       curves: names, with or without parameters in brackets, and labels, in the order in which they
@@ -195,8 +195,8 @@ def looks_in(drawn: Iterable[Any]) -> dict[tuple[str, str], Style]:
 
 
 def apart(styles: Sequence[Style]) -> list[Style]:
-    """The styles, no two with the same line and marker: the later one of two gets a marker that is
-    free. Styles that are the same in all stay so; colours always do.
+    """The styles, no two with the same line and marker: the later of two gets a free marker. Equal
+    styles stay equal; colours never change.
 
     Example:
       >>> from jaxduel.plotting import STYLES

@@ -37,26 +37,28 @@ def is_wide(low: float, high: float) -> bool:
 
 
 def scale_for(asked: Scale, values: Iterable[np.ndarray]) -> Scale:
-    """The scale asked for; a linear one where no value is positive, as 0 has no logarithm."""
+    """The scale asked for; linear if no value is positive, as 0 has no logarithm."""
     return asked if any((some > 0).any() for some in values) else "linear"
 
 
 def bottom(values: Iterable[np.ndarray]) -> float:
-    """Lower end of a linear axis of some values: 0, or below those that are negative."""
+    """Lower end of a linear axis of some values: 0, or below the negative values."""
     return 1.05 * min(
         (float(some.min(initial=0.0, where=some < 0)) for some in values), default=0.0
     )
 
 
 def linear(axis: Axis, most: int = 5) -> None:
-    """Ticks of a linear axis, at most so many steps; large ones as multiples of powers of ten."""
+    """Ticks of a linear axis, in at most `most` steps; large numbers as multiples of powers of
+    ten."""
     axis.set_major_locator(MaxNLocator(most))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
 
 
 def decades(axis: Axis, most: int = 6) -> None:
-    """Ticks of a logarithmic axis whose ends are set: at most so many powers of ten, and no numbers
-    between them; where it has not two, 1, 2 and 5 times powers of ten, or even steps."""
+    """Ticks of a logarithmic axis whose ends are set: at most `most` powers of ten, and no numbers
+    between them. An axis with fewer than two powers has 1, 2 and 5 times powers of ten, or even
+    steps."""
     low, high = np.array(axis.get_view_interval()) * (1 - 1e-9, 1 + 1e-9)
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.log10(high))
     values = [at for at in np.outer(powers, (1, 2, 5)).ravel().tolist() if low <= at <= high]
@@ -72,15 +74,14 @@ def decades(axis: Axis, most: int = 6) -> None:
 
 
 def begin(lines: Sequence[tuple[np.ndarray, np.ndarray]], floor: float) -> float:
-    """The first place at which one of some lines, (places, values), is in the picture: not below
-    its floor."""
+    """The first place at which any of the lines, (places, values), is not below the floor."""
     shown = [places[values >= floor] for places, values in lines]
     return float(min([places[0] for places in shown if len(places)] or [lines[0][0][0]]))
 
 
 def span(axes: Axes, begin: float, end: float, room: float = 1.0) -> None:
-    """Sets the ends of a logarithmic horizontal axis, with room by a factor; a single value is in
-    the middle, and has the only tick."""
+    """Sets the ends of a logarithmic horizontal axis, extended by the factor `room`; a single value
+    is in the middle, with the only tick."""
     if begin < end:
         axes.set_xlim(begin / room, end * room)
     else:
@@ -91,7 +92,7 @@ def span(axes: Axes, begin: float, end: float, room: float = 1.0) -> None:
 def at_values(
     axis: Axis, values: Sequence[float], places: Sequence[float], room: float = ROOM
 ) -> None:
-    """Ticks at values that were tried, where they have room; arguments as for `kept`."""
+    """Ticks at values tried, as far as there is room; arguments as for `kept`."""
     some = kept(values, places, room)
     axis.set_major_locator(FixedLocator([values[i] for i in some]))
     axis.set_major_formatter(FixedFormatter([number(values[i]) for i in some]))
@@ -99,7 +100,7 @@ def at_values(
 
 
 def kept(values: Sequence[float], places: Sequence[float], room: float = ROOM) -> list[int]:
-    """Indices of the values that get ticks: the first, the last, and those that have room.
+    """Indices of the values that get ticks: the first, the last, and others with room.
 
     Args:
       values: increasing.

@@ -12,7 +12,7 @@ from jaxduel import policies
 from jaxduel.display import range_text
 
 FEW = 5
-"""Of fewer seeds than this the runs themselves are drawn, in place of an interval."""
+"""With fewer seeds than this, single runs are drawn in place of an interval."""
 
 SYMBOLS = {
     "num_arms": "K",
@@ -22,7 +22,7 @@ SYMBOLS = {
     "beta": r"$\beta$",
     "gamma": r"$\gamma$",
 }
-"""Symbols of parameters, for those that papers have letters for."""
+"""Symbols of parameters for which papers have letters."""
 _REGRETS = {
     "copeland": "Copeland regret",
     "2 copeland": "twice the Copeland regret",
@@ -33,8 +33,8 @@ _REGRETS = {
 
 
 def number(value: float) -> str:
-    """A number in a tick or a title: 32, 0.51, 2000; 1,000, all from 10,000 on and all below 0.0001
-    as multiples of powers of ten."""
+    """A number in a tick or a title: 32, 0.51, 2000; 1,000, numbers from 10,000 on and numbers
+    below 0.0001 as multiples of powers of ten."""
     power = math.log10(abs(value)) if value else 0.0
     if not math.isfinite(value) or not (power >= 4 or power < -4 or round(power, 12) == 3):
         return f"{value:g}"
@@ -70,8 +70,8 @@ def problem_words(name: str) -> str:
 
 
 def problem_parts(name: str) -> tuple[str, list[tuple[str, str]]]:
-    """A problem of a sweep without its parameters, and these by name: "btl" and ("num_arms", "4"),
-    ("instance", "0"). Brackets of the name itself, such as a file's, stay in it."""
+    """A problem of a sweep, split into name and parameters: "btl" and ("num_arms", "4"),
+    ("instance", "0"). Brackets in the name, such as a file's, stay."""
     found = re.fullmatch(r"(.+?)\((|\w+=.*)\)", name)
     if found is None:
         return name, []
@@ -80,7 +80,8 @@ def problem_parts(name: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def plain(text: str) -> str:
-    """A text of somebody else, such as a file's name, for a figure: its $ begin no formulas."""
+    """A text of the user's, such as a file's name, for a figure: $ is escaped and begins no
+    formula."""
     return text.replace("$", r"\$")
 
 
@@ -96,7 +97,7 @@ def regret_words(definition: str) -> str:
 
 
 def steps_words(definition: str) -> str:
-    """The unit of time where regret is of a definition.
+    """The unit of time for a definition of regret.
 
     Example:
       >>> from jaxduel.plotting.words import steps_words
@@ -107,7 +108,7 @@ def steps_words(definition: str) -> str:
 
 
 def seeds_words(counts: Iterable[int], drawn: str = "") -> str:
-    """Numbers of seeds, and behind them how the spread over them is drawn.
+    """Numbers of seeds in words, followed by a description of the spread, `drawn`.
 
     Example:
       >>> from jaxduel.plotting import seeds_words
@@ -122,13 +123,13 @@ def seeds_words(counts: Iterable[int], drawn: str = "") -> str:
 
 
 def length(text: str) -> int:
-    """Number of letters that a text is about as wide as, its formulas set."""
+    """Approximate width of a text, in letters, with formulas typeset."""
     return len(re.sub(r"[${}^_]|\\[!,;]", "", re.sub(r"\\[A-Za-z]+", "x", text)))
 
 
 def broken(text: str, letters: int) -> str:
-    """A text, broken into lines where it has more letters: after commas before a space or a letter,
-    and after opening brackets; parts that are longer, without formulas, at spaces or anywhere."""
+    """A text broken into lines of about `letters` letters: after commas before a space or a letter,
+    and after opening brackets. Longer parts without formulas break at spaces or anywhere."""
     lines = [""]
     parts = re.split(r"(?<=, )|(?<=[(\[])|(?<=,)(?=[a-z])", text)
     for part in (piece for whole in parts for piece in _pieces(whole, letters)):

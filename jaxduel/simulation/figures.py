@@ -20,7 +20,7 @@ _TELLING = ("problem", "regret", "horizon", "seed", "first_seed", "num_seeds", "
 
 def result_lines(results: Sequence[Result]) -> list[Line]:
     """The lines of results; labels name all parameters that are not at their defaults, and further
-    fields that distinguish results, or a number where none does.
+    fields that distinguish results, or a number if no field does.
 
     Raises:
       InputError: if `results` is no sequence of results.

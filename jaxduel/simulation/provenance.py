@@ -1,4 +1,4 @@
-"""Provenance: all that determines a result, as plain values that survive JSON."""
+"""Provenance: everything that determines a result, as plain values that survive JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST = 40
 def request_of(
     policy: Any, problem: Problem, horizon: int, settings: Settings, times: Any = None
 ) -> dict[str, Any]:
-    """The request of a simulation: all that is asked for, defaults included; `times` replaces the
+    """The request of a simulation: all arguments, defaults included; `times` replaces the
     checkpoints of `settings`.
 
     Returns:
@@ -62,7 +62,7 @@ def request_of(
 
 
 def policy_record(policy: Any) -> dict[str, Any]:
-    """The policy of a request: name, num_arms, parameters, and the names of those changed."""
+    """The policy of a request: name, num_arms, parameters, and names of changed parameters."""
     parameters, changed = _parameters(registry.to_32_bits(policy))
     return {
         "name": registry.name_of(policy),
@@ -80,8 +80,8 @@ def provenance(request: Mapping[str, Any], lanes: int) -> dict[str, Any]:
 
 
 def same_request(made: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """True if two provenances ask for the same numbers, by whatever version of the code; a number
-    of lanes that was left open agrees with any."""
+    """True if two provenances ask for the same numbers, whatever the version of the code; lanes of
+    None agree with any number."""
     one, two = (
         {key: value for key, value in some.items() if key not in _NOT_ASKED_FOR}
         for some in (json.loads(json.dumps(made)), json.loads(json.dumps(other)))
@@ -140,7 +140,7 @@ def text_of(value: Any) -> str:
 
 
 def _parameters(policy: Any) -> tuple[dict[str, Any], list[str]]:
-    """All parameters of a policy by name, and the names of those that differ from the default."""
+    """All parameters of a policy by name, and the names of parameters not at their defaults."""
     if not dataclasses.is_dataclass(policy):
         return {}, []
     values, changed = {}, []
@@ -154,7 +154,7 @@ def _parameters(policy: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def _is_default(policy: Any, field: dataclasses.Field[Any]) -> bool:
-    """True if a parameter is what the policy makes of the field's default."""
+    """True if a parameter equals the value that the policy makes from the field's default."""
     default: Any = field.default
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()

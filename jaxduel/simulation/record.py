@@ -1,4 +1,4 @@
-"""Records of a cell: tables of its seeds, or of as many as fit, and statistics of all."""
+"""Records of a cell: tables of its seeds, or of as many as fit, and statistics of all seeds."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Record:
                 self._next += lanes
 
     def _numbers(self, record: Recorded, own: slice, plays: np.ndarray) -> np.ndarray:
-        """Enters plays of some lanes, (lanes, M, K) int64; their regret: (lanes, M) float64."""
+        """Enters plays of lanes, (lanes, M, K) int64; returns their regret, (lanes, M) float64."""
         cell, (points, num) = self.cell, plays.shape[1:]
         plays[...] = record.tallies.plays[own, :points, :num]
         pairs = record.tallies.pairs

@@ -41,24 +41,24 @@ class Result:
       seed: root seed (or "key" if a JAX key was given).
       definition: the definition of the regret.
       checkpoints: (M,) int64, comparisons or pulls made.
-      regret: (num_seeds, M) float64, cumulative pseudo-regret, in units of the gap. Where `totals`
-        is given, this, `plays` and `batches` have the first `num_kept` seeds only.
-      plays: (num_seeds, M, K) int64, plays of each arm of the problem; they sum to twice the
-        checkpoint, of pulls to the checkpoint.
+      regret: (num_seeds, M) float64, cumulative pseudo-regret, in units of the gap. If `totals` is
+        given, `regret`, `plays` and `batches` have the first `num_kept` seeds only.
+      plays: (num_seeds, M, K) int64, plays of each arm of the problem; their sum is twice the
+        checkpoint, or the checkpoint for pulls.
       batches: (num_seeds,) int64, batches used up to the horizon; None for policies that are not
         batched.
       pairs: (num_seeds, M, K, K) int64, comparisons of each ordered pair (left, right) of the
-        problem's arms, where they were asked for, else None. In the matrix plus its transpose, the
-        rows sum to the plays of the arms.
-      outcomes: where they were asked for, else None: (num_seeds, M, K, K) int32, wins of i over j,
-        comparisons of an arm with itself left out; of arms with rewards (num_seeds, M, K) float64,
-        sums of the rewards minus their means. For batched policies without those of the round that
-        a checkpoint lies in or ends: plays up to there cannot depend on them.
-      totals: statistics of all seeds, where a table of them would not fit (`table_budget` of
+        problem's arms; None if not asked for. In the matrix plus its transpose, the rows sum to the
+        plays of the arms.
+      outcomes: None if not asked for. Duels: (num_seeds, M, K, K) int32, wins of i over j, without
+        comparisons of an arm with itself. Arms with rewards: (num_seeds, M, K) float64, sums of the
+        rewards minus their means. For batched policies the round that contains a checkpoint, or
+        ends at it, is left out: plays up to the checkpoint cannot depend on its outcomes.
+      totals: statistics of all seeds, if a table of all seeds would not fit (`table_budget` of
         `jaxduel.simulate`), else None.
       made_by: provenance of the result, in plain values that survive JSON: the policy's parameters,
         the problem's digest and the arguments of `jaxduel.simulate`, all by name; the lanes,
-        versions and digest of the code that ran, and the command line where there was one.
+        versions and digest of the code that ran, and the command line, if any.
 
     Example:
       >>> import jaxduel as jd
@@ -189,7 +189,7 @@ class Result:
 
     @property
     def _setting(self) -> dict[str, Any]:
-        """All that two results must share to be compared, by words."""
+        """Values that two results must share to be compared, by their names in words."""
         return {
             "instance": self.problem,
             "digest of the instance": self.made_by.get("problem", {}).get("digest"),
@@ -200,7 +200,7 @@ class Result:
     def quantile(self, q: float | np.ndarray) -> np.ndarray:
         """Quantiles of regret over the seeds that have rows: (M,), or (len(q), M), float64.
 
-        Seeds are exchangeable, so that the first of them are a sample of all.
+        Seeds are exchangeable, so that the first ones are a sample of all.
 
         Raises:
           InputError: unless q is in [0, 1].
@@ -219,7 +219,7 @@ class Result:
         return all_changed(self.made_by)
 
     def summary(self) -> list[str]:
-        """Lines of text: the run, with all that is not at its default, and its last regret."""
+        """Lines of text: the run, with everything not at its default, and its last regret."""
         q25, median, q75 = self.quantile(np.array([0.25, 0.5, 0.75]))[:, -1]
         sample = "" if self.totals is None else f" (of the first {self.num_kept:,} runs)"
         lines = [
@@ -256,7 +256,7 @@ class Result:
 
     @property
     def _what(self) -> str:
-        """The run in words, with all that is not at its default."""
+        """The run in words, with everything not at its default."""
         settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
         return (
             f"{self.variant} on {self.problem}: {counted(self.num_seeds, 'run')} of "
@@ -271,7 +271,7 @@ class Result:
 
     @property
     def _last_regret(self) -> str:
-        """Mean regret at the last checkpoint, with its 95 % interval, which one seed has not."""
+        """Mean regret at the last checkpoint, with its 95 % interval if there are several seeds."""
         mean = self.mean[-1]
         if self.num_seeds == 1:
             return f"{mean:.6g}"
@@ -299,9 +299,10 @@ class Result:
         """The regret as a table with one row per checkpoint.
 
         The columns are those of `jaxduel.open_sweep(...).to_frame()`, so that tables of runs and of
-        sweeps can be joined: policy, parameters (those not at their defaults), problem, num_arms,
+        sweeps can be joined: policy, parameters (not at their defaults), problem, num_arms,
         horizon, definition, delay, one per such parameter, t, num_seeds, mean, std, sem, lower95,
-        upper95, q25, median, q75 (of the seeds that have rows), batches_mean (of batched policies).
+        upper95, q25, median, q75 (over the seeds that have rows), batches_mean (of batched
+        policies).
 
         Args:
           seeds: whether there is a row per seed and checkpoint, with seed, t and regret instead of
@@ -326,8 +327,8 @@ class Result:
         """Writes a NetCDF file, which `jaxduel.load_result` reads, whole or not at all.
 
         Args:
-          path: NAME.nc; a result of the same request that is there is replaced.
-          force: whether any other file that is there is replaced too.
+          path: NAME.nc; an existing result of the same request is replaced.
+          force: whether any other existing file is replaced too.
 
         Raises:
           InputError: for another ending, a file of another request, or if it cannot be written.
@@ -344,12 +345,12 @@ class Result:
 def load_result(path: str | os.PathLike[str]) -> Result:
     """The result in a file that `Result.save` or `jaxduel run --out` has written.
 
-    Its digest is checked, and that its tables agree with each other: plays add up to the
-    checkpoints, regret is that of the plays. A file of jaxduel 0.2.0, which has no digest, is read
-    with a warning.
+    The file's digest is checked, and so is the agreement of its tables: plays add up to the
+    checkpoints, regret follows from the plays. A file of jaxduel 0.2.0, which has no digest, is
+    read with a warning.
 
     Raises:
-      InputError: if there is no such file, it is not one of theirs, or it was changed.
+      InputError: if the file does not exist, holds no result, or was changed.
 
     Example:
       >>> import jaxduel as jd

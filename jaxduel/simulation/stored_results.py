@@ -1,5 +1,5 @@
-"""Results in bytes: a NetCDF file, and after its end the digest of all before; and the invariants
-that hold between the tables of any run, whoever wrote them."""
+"""Results in bytes: a NetCDF file followed by its digest; and the invariants that hold between the
+tables of any run."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _EXACT = 1e-9
 
 
 def sealed(content: bytes) -> bytes:
-    """The content of a file with its digest. Programs that read NetCDF pass over what follows the
-    end of the file proper."""
+    """The content of a file followed by its digest. NetCDF readers ignore bytes after the end of
+    the NetCDF file."""
     return content + _SEAL % hashlib.sha256(content).hexdigest().encode()
 
 
 def decode(content: bytes) -> tuple[dict[str, Any], bool]:
-    """The fields of the result in the bytes of a file, and whether its digest proves them.
+    """The fields of the result in the bytes of a file, and whether a digest confirms them.
 
     Raises:
-      ValueError: if it is none, its digest does not hold or was taken away, or an invariant does
-        not hold.
+      ValueError: if the bytes hold no result, the digest is wrong or was removed, or an invariant
+        is broken.
     """
     seal = _SEALED.fullmatch(content[-_LENGTH:])
     if seal is None:
@@ -100,12 +100,12 @@ def _totals(arrays: dict[str, Any]) -> Totals | None:
 
 
 def require_sound(result: Any) -> None:
-    """Raises ValueError unless all invariants hold; it says which does not.
+    """Raises ValueError unless all invariants hold; the message names the broken one.
 
     Args:
       result: a `jaxduel.Result`, or its fields under their names.
     """
-    # each is looked at once those before it hold
+    # a check relies on the checks before it
     for part in (_of_shapes, _of_request, _of_rows, _of_totals):
         for holds, sentence in part(result):
             if not holds:
@@ -133,7 +133,7 @@ def _of_shapes(result: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _of_request(result: Any) -> Iterator[tuple[Any, str]]:
-    """The result is of the run that its provenance describes."""
+    """Checks that the result is of the run that its provenance describes."""
     times, made = result.checkpoints, result.made_by
     yield times[0] >= 1 and (np.diff(times) > 0).all(), "checkpoints do not increase"
     yield times[-1] <= result.horizon, "the last checkpoint is after the horizon"
@@ -157,7 +157,7 @@ def _of_request(result: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _of_rows(result: Any) -> Iterator[tuple[Any, str]]:
-    """Plays, pairs, outcomes and regret of each seed."""
+    """Checks of plays, pairs, outcomes and regret of each seed."""
     plays, pairs, times = result.plays, result.pairs, result.checkpoints
     each = times if result.definition == "pulls" else 2 * times
     yield _grows(plays), "plays decrease"
@@ -183,7 +183,7 @@ def _of_rows(result: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _of_totals(result: Any) -> Iterator[tuple[Any, str]]:
-    """Sums over all seeds, where not all have rows."""
+    """Checks of the sums over all seeds, if not all seeds have rows."""
     if result.totals is None:
         return
     (seeds, mean, m2), plays, batches, most = result.totals
@@ -207,7 +207,7 @@ def _grows(counts: np.ndarray) -> bool:
 
 
 def _can_be(regret: np.ndarray, result: Any) -> bool:
-    """True for finite regret that never decreases and, but for rewards, grows by at most 1 a
+    """True for finite regret that never decreases and, except with rewards, grows by at most 1 per
     comparison."""
     if not np.isfinite(regret).all():
         return False
@@ -219,7 +219,7 @@ def _can_be(regret: np.ndarray, result: Any) -> bool:
 
 
 def _regret_by_plays(result: Any, plays: np.ndarray, pairs: np.ndarray | None) -> np.ndarray | None:
-    """Regret by plays on an instance whose numbers are in the package; None for others."""
+    """Regret computed from plays on an instance whose numbers are in the package; else None."""
     made = result.made_by.get("problem", {})
     known = [one for one in entries() if one.name == result.problem and not one.downloaded]
     if not known or (result.definition in OF_PAIRS and pairs is None):

@@ -15,7 +15,7 @@ from jaxduel.studies.pictures import AllRuns, Setting, title_of
 from jaxduel.studies.wanted import Competitor, Wanted
 
 _SHARES = "by arm in one run, by rank in the mean over runs"
-"""The columns of a `SharesPicture`."""
+"""Description of the columns of a `SharesPicture`."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class SpreadPicture:
 
     Attributes:
       name: the panel's name.
-      groups: by short label, what is wanted; competitors have the same names and order in all
-        groups, their parameters may differ.
+      groups: wanted runs by short label. All groups have the same competitors, by name and order;
+        their parameters may differ.
       unit_name: name of the competitor whose mean is the unit.
       listed: whether the report lists the final regrets.
     """
@@ -62,7 +62,7 @@ class SpreadPicture:
         return plotting.BarsPanel(list(self.groups), bars, label=label, about=about)
 
     def table(self, all_runs: AllRuns, setting: Setting) -> str:
-        """A line for each group and policy."""
+        """CSV with a line for each group and policy."""
         header = (
             "instance", "policy", "t", "std", "mean", "std_over_unit", "lower95", "upper95",
             "unit_policy", "num_seeds",
@@ -119,7 +119,8 @@ class SharesPicture:
         return plotting.SharesPanel(stacks, title, "share of exploitations", _SHARES)
 
     def table(self, all_runs: AllRuns, setting: Setting) -> str:
-        """Per policy, a line per winner of one run, and one per rank of the mean over runs."""
+        """CSV: per policy, a line for each winner in one run and each rank in the mean over
+        runs."""
         header = ("policy", "what", "arm", "rank", "share", "sem", "num_seeds")
         rows = []
         for wanted in self.asked:
@@ -155,8 +156,8 @@ class SharesPicture:
         return self.asked[0].problem.copeland_winners
 
     def _shares(self, all_runs: AllRuns, wanted: Wanted) -> tuple[np.ndarray, np.ndarray]:
-        """Shares of the W winners: (W,) of the first run, by winner, 0 if it has no exploitation;
-        and (n, W) of the n runs that have any, largest first."""
+        """Shares of the W winners: (W,) in the first run, by winner, 0 without exploitation; and
+        (n, W) in the n runs with exploitations, largest first."""
         runs = all_runs[wanted.key]
         one = np.nan_to_num(runs.shares(self._winners)[0])
         return one, runs.ordered_shares(self._winners)

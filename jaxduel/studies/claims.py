@@ -25,7 +25,7 @@ class Measurement:
       where: the data set.
       what: the quantity, such as "SCOMP2 / RMED1" for a ratio of mean final regrets, or in words.
       estimate: its value, with its 95 % interval.
-      verdict: the verdict on the claim here, by the interval.
+      verdict: the verdict on the claim on this data set, from the interval.
       medians: for a ratio of means, the ratio of medians over runs, for comparison; else NaN. No
         verdict depends on it.
     """
@@ -38,14 +38,14 @@ class Measurement:
 
     @property
     def missed(self) -> int | None:
-        """The event that the runs miss with probability 2.5 %, as one in so many; None for a number
-        that was computed."""
+        """N such that an event in one of N runs is missed by all runs with probability 2.5 %; None
+        for a number that was computed."""
         runs = self.estimate.runs
         return None if runs is None else math.floor(1 / unseen_chance(runs))
 
     @property
     def sample(self) -> str:
-        """The number of runs, and what they miss."""
+        """The number of runs, and the rarest event they show."""
         runs = self.estimate.runs
         return "computed" if runs is None else f"{counted(runs, 'run')} (1 in {self.missed:,})"
 
@@ -57,7 +57,7 @@ def all_hold(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def at_least(number: int) -> Callable[[Sequence[Verdict]], Verdict]:
-    """A rule: confirmed if `number` verdicts are, not confirmed if too many are not for that."""
+    """A rule: confirmed if `number` verdicts are, not confirmed if fewer than that can be."""
 
     def combined(verdicts: Sequence[Verdict]) -> Verdict:
         counts = Counter(verdicts)
@@ -73,21 +73,20 @@ def _decided(yes: bool, no: bool) -> Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, and how it is decided.
+    """A statement of a paper, and the rule that decides it.
 
     Attributes:
       quote: the paper's words.
       source: their place in the paper.
       criterion: the condition that confirms the claim, in words.
-      estimate: makes the measurements, of the paper's evidence (mostly a
+      estimate: makes the measurements from the paper's evidence (mostly a
         `jaxduel.studies.findings.Finder`).
       expected: number of measurements if no data set is missing; a missing one leaves the claim
         undecided unless the others decide it. None if any number will do.
-      combine: computes the claim's verdict from those of the measurements.
-      needs: a sentence on what it takes to decide the claim; shown while it is undecided.
-      reason: sentences on why the claim does not hold here, as far as that is known; shown while it
-        is not confirmed.
-      measurements: the numbers, once it is measured.
+      combine: computes the claim's verdict from the measurements' verdicts.
+      needs: a sentence on the runs it takes to decide the claim; shown while it is undecided.
+      reason: sentences on why the claim does not hold here, if known; shown unless it is confirmed.
+      measurements: the numbers, once the claim is measured.
     """
 
     quote: str
@@ -115,7 +114,7 @@ class Claim:
 
     @property
     def remark(self) -> str:
-        """What is known beyond the numbers, for its verdict."""
+        """Sentences that explain the verdict."""
         if self.verdict == "not confirmed":
             return self.reason
         return f"To decide it: {self.needs}" if self.needs and self.verdict == "undecided" else ""
@@ -204,8 +203,8 @@ def table(claims: Sequence[Claim]) -> str:
 
 
 def _entries(measurement: Measurement) -> tuple[str | float | None, ...]:
-    """A measurement's table entries; columns for ratios of means are empty for other numbers, and
-    those about runs for numbers that were computed."""
+    """A measurement's table entries. Columns for ratios of means are empty for other numbers;
+    columns about runs are empty for computed numbers."""
     value, of_means = measurement.estimate.value, not math.isnan(measurement.medians)
     return (
         measurement.where,

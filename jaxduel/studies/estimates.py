@@ -1,8 +1,8 @@
 """Estimates with 95 % intervals that claims are judged by: ratios, spreads, slopes, constants.
 
-Intervals of what is made of regret allow for runs that no sample shows
-(`jaxduel.studies.weighting`); those of independent estimates are combined as G. Zou and A.
-Donner do, Statistics in Medicine 27 (2008): distances of the ends are added in squares.
+Intervals of regret allow for rare runs that no sample shows (`jaxduel.studies.weighting`).
+Independent estimates are combined by the method of G. Zou and A. Donner, Statistics in Medicine 27
+(2008): squared distances of the ends are added.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Estimate:
 
     Attributes:
       value: the number.
-      lower, upper: the ends of its 95 % interval; NaN where nothing can be said.
-      runs: number of independent runs or instances behind it, the smaller one of two samples; None
-        for a number that was computed, not estimated, such as the constant of a bound.
+      lower, upper: the ends of its 95 % interval; NaN if unknown.
+      runs: number of independent runs or instances, the smaller one of two samples; None for a
+        number that was computed, not estimated, such as the constant of a bound.
     """
 
     value: float
@@ -54,7 +54,7 @@ class Estimate:
         return _exp(self.log() - other.log())
 
     def log(self) -> Estimate:
-        """The logarithm of a positive number; NaN of others."""
+        """The logarithm of a positive number; NaN for others."""
         with np.errstate(all="ignore"):
             value, lower, upper = np.log([self.value, self.lower, self.upper]).tolist()
         return Estimate(value, lower, upper, self.runs)
@@ -66,15 +66,15 @@ class Estimate:
 
 
 def exact(value: float) -> Estimate:
-    """A number that was computed: its own interval."""
+    """A computed number: both ends of the interval are the number."""
     return Estimate(value, value, value)
 
 
 def final_ratio(above: Runs, below: Runs) -> Estimate:
     """Mean final regret of one policy over that of another, on the same instances.
 
-    Run i of both policies sees the same instance, so that the interval is that of the pairs of
-    runs; if one policy has more runs than the other, the two count as independent.
+    Run i of both policies sees the same instance, so that the interval is based on pairs of runs;
+    policies with different numbers of runs count as independent.
     """
     first, second = (
         np.arange(runs.num_runs) if runs.groups is None else runs.groups for runs in (above, below)
@@ -87,8 +87,8 @@ def final_ratio(above: Runs, below: Runs) -> Estimate:
 
 
 def apart(above: Runs, below: Runs) -> Estimate:
-    """Mean final regret of some runs over that of independent ones: on another data set, to another
-    horizon, or of another number."""
+    """Mean final regret of some runs over that of independent runs: on another data set, to another
+    horizon, or in another number."""
     return mean_final(above) / mean_final(below)
 
 
@@ -98,21 +98,21 @@ def mean_final(runs: Runs) -> Estimate:
 
 
 def std_ratio(above: Runs, below: Runs) -> Estimate:
-    """Standard deviation of one policy's final regret over that of another's, as independent."""
+    """Ratio of the standard deviations of two policies' final regrets, taken as independent."""
     return _std(above) / _std(below)
 
 
 def std_over_mean(above: Runs, below: Runs) -> Estimate:
-    """Standard deviation of a policy's final regret over the mean of another's, or of its own (its
-    coefficient of variation), as independent: a run of large regret raises both, so that the
-    interval of the latter is somewhat wide."""
+    """Standard deviation of a policy's final regret over the mean of another policy's, or of its
+    own (the coefficient of variation), taken as independent. A run of large regret raises both, so
+    that the interval of the coefficient of variation is somewhat wide."""
     return _std(above) / mean_final(below)
 
 
 def slope(runs: Runs) -> Estimate:
     """Slope of log mean regret against log t over the last decade: 1 is linear, 0 constant.
 
-    The decade ends at the last checkpoint and begins at the last one that is at most a tenth of it.
+    The decade ends at the last checkpoint T and begins at the last checkpoint up to T / 10.
 
     Raises:
       IndexError: if there is no such checkpoint.
@@ -138,7 +138,7 @@ def growth(runs: Runs) -> Estimate:
 
 def mean_of(values: np.ndarray) -> Estimate:
     """The mean of independent numbers, (n,), one per run or instance, with the interval of
-    Student's t: for numbers that rare runs do not make, such as shares."""
+    Student's t: for numbers that rare runs do not dominate, such as shares."""
     mean = float(values.mean())
     error = float(standard_error(values, np.arange(len(values))))
     lower, upper = interval95(mean, error, len(values))
@@ -146,14 +146,14 @@ def mean_of(values: np.ndarray) -> Estimate:
 
 
 def ratio_of_seen(above: np.ndarray, below: np.ndarray) -> Estimate:
-    """Ratio of the means of two positive numbers of the same instances, (n,) each, of which others
-    are taken to have no larger and no smaller ones."""
+    """Ratio of the means of two positive numbers of the same instances, (n,) each; unseen instances
+    are assumed to have numbers within the range of these."""
     highest, lowest = (above.max(), below.min()), (above.min(), below.max())
     return _ratio(above, below, highest, lowest)
 
 
 def _unseen(runs: Runs, values: np.ndarray, at: int = -1) -> float:
-    """Number of a run beyond the largest of these, on average.
+    """Expected number of a run beyond the largest of these numbers.
 
     Args:
       values: (n,) numbers of the runs, such as their regret at a time.
@@ -178,15 +178,14 @@ def _ratio(
     highest: tuple[float, float],
     lowest: tuple[float, float],
 ) -> Estimate:
-    """The ratio of means of groups; arguments as of `ratio95`."""
+    """The ratio of means of groups; arguments as in `ratio95`."""
     with np.errstate(all="ignore"):
         value = float(np.float64(above.mean()) / below.mean())
     return Estimate(value, *ratio95(above, below, highest, lowest), len(above))
 
 
 def _mean(runs: Runs, values: np.ndarray, most: float) -> Estimate:
-    """The mean of numbers of runs, each at least 0, of which an unseen one has `most` at
-    most."""
+    """The mean of numbers of runs, each at least 0; an unseen run has at most `most`."""
     own = runs.by_group(values)
     return _ratio(own, runs.by_group(np.ones(len(values))), (most, 1.0), (0.0, 1.0))
 
@@ -206,7 +205,7 @@ def _exp(log: Estimate) -> Estimate:
 
 
 def unseen_chance(runs: int) -> float:
-    """The probability of an event that a number of runs miss altogether with probability 2.5 %."""
+    """The probability of an event that `runs` runs all miss with probability 2.5 %."""
     return 1 - 0.025 ** (1 / runs)
 
 

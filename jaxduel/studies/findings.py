@@ -1,4 +1,4 @@
-"""Measurements of claims on the runs at hand."""
+"""Measurements of claims on the finished runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaxduel.studies.pictures import AllRuns
 
 
 class Finder:
-    """Makes measurements on the runs at hand; runs that are missing give none.
+    """Makes measurements on the finished runs; missing runs give none.
 
     Attributes:
       runs: finished runs by name of the data set and of the competitor.
@@ -66,7 +66,7 @@ class Finder:
         data: str,
         judge: Judge,
     ) -> list[Measurement]:
-        """Another quantity of two policies; {0} and {1} in its name, `what`, are their labels."""
+        """Any quantity of two policies; {0} and {1} in its name, `what`, stand for their labels."""
         pair = self._pair(data, policy, other)
         if pair is None:
             return []
@@ -77,8 +77,8 @@ class Finder:
     def growths(
         self, policy: str, other: str, suffix: str, where: Sequence[str], judge: Judge
     ) -> list[Measurement]:
-        """Growth factor of mean regret from a policy to its variant (the competitor whose name is
-        the policy's and `suffix`), over the same factor of another policy."""
+        """Growth factor of mean regret from a policy to its variant (named by the policy and
+        `suffix`), over the same factor of another policy."""
         found = []
         for data in where:
             mine, theirs = (self._pair(data, name + suffix, name) for name in (policy, other))
@@ -102,8 +102,8 @@ class Finder:
         return found
 
     def rising(self, names: Sequence[str], other: str, where: Sequence[str]) -> list[Measurement]:
-        """Difference of log-log slopes over the last decade of the flattest of the policies and of
-        another, on each data set: above 0, the ratio of their regrets still rises."""
+        """Log-log slope over the last decade of the flattest of the policies, minus that of
+        `other`, on each data set: above 0, the ratio of their regrets still rises."""
         found = []
         for data in where:
             flattest, base = self._flattest(data, names), self._flattest(data, (other,))
@@ -116,8 +116,8 @@ class Finder:
         return found
 
     def _flattest(self, data: str, names: Sequence[str]) -> Runs | None:
-        """The policy whose log-log slope over the last decade is the least; None unless the runs
-        of all are there and span a decade."""
+        """The policy with the smallest log-log slope over the last decade; None unless all runs are
+        there and span a decade."""
         there = [self.runs[data, n] for n in names if (data, n) in self.runs]
         if len(there) < len(names) or not all(runs.spans_a_decade for runs in there):
             return None
@@ -125,7 +125,7 @@ class Finder:
 
     def shares(self, name: str, data: str) -> np.ndarray | None:
         """Shares of the W Copeland winners in a competitor's comparisons of a winner with itself,
-        largest first: (n, W) of the n runs that have any; None if there are none."""
+        largest first: (n, W) for the n runs with such comparisons; None if there are none."""
         runs = self.runs.get((data, name))
         if runs is None or runs.selves is None:
             return None
@@ -155,7 +155,7 @@ class Finder:
         return Measurement(data, words, ratio, verdict, medians=medians)
 
     def _until(self, runs: Runs) -> str:
-        """The horizon in words, where not all runs have the same."""
+        """The horizon in words, if runs have different horizons."""
         ends = {int(other.times[-1]) for other in self.runs.values()}
         return f", T = {runs.times[-1]:,}" if len(ends) > 1 else ""
 

@@ -65,12 +65,12 @@ def named_after(stem: str, **chosen: Sequence[object]) -> str:
     """A file name without its suffix: the stem, then the choices, such as
     curves-t-problem=arxiv,gap-policy=dts.
 
-    Different choices have different names: if letters were replaced, or the name was cut, it ends
-    in a digest of the whole.
+    Different choices have different names: a name with replaced letters, or one cut short, ends in
+    a digest of the whole.
 
     Args:
       stem: beginning of the name.
-      **chosen: by the name of a choice, the values chosen; left out where empty.
+      **chosen: values by the name of a choice; empty choices are left out.
     """
     parts = [f"{key}={','.join(map(str, some))}" for key, some in chosen.items() if some]
     whole = "-".join([stem, *parts])

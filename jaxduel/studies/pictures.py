@@ -1,7 +1,7 @@
-"""Pictures of panels: what a panel wants simulated, its drawing, and its numbers as a table.
+"""Pictures of panels: the runs to simulate, the drawing, and the numbers as a table.
 
-A picture has the panel's name, such as "1a", what is `wanted`, a `panel` to draw once the runs are
-there, its `table`, and `lines` for the report.
+A picture has the panel's name, such as "1a", the runs `wanted`, a `panel` to draw once the runs are
+finished, its `table`, and `lines` for the report.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Setting:
 
     Attributes:
       horizon: T by default.
-      regret: name of its definition on instances that do not set their own.
+      regret: definition of regret, for instances that do not set one.
       time_scale, regret_scale: scales of the axes of regret against time.
       start: the first checkpoint on a logarithmic time axis.
       factor: the paper's regret divided by `regret`; results are shown in the paper's units.
@@ -43,8 +43,7 @@ class Setting:
     factor: float = 1.0
 
     def definition(self, regret: str) -> str:
-        """Name of the regret that is shown (`jaxduel.plotting.REGRET_LABELS`), for the one that is
-        simulated."""
+        """Name of the regret to show (`jaxduel.plotting.REGRET_LABELS`) for the simulated one."""
         return regret if self.factor == 1 else f"{self.factor:g} {regret}"
 
     def wanted(
@@ -56,7 +55,7 @@ class Setting:
         horizon: int,
         regret: str | None = None,
     ) -> Wanted:
-        """Runs of a competitor with the checkpoints of these settings; arguments as of `Wanted`."""
+        """Runs of a competitor with the checkpoints of these settings; arguments as in `Wanted`."""
         times = self.checkpoints(horizon)
         for draw in draws:
             times = with_changes(times, draw.problem)
@@ -93,11 +92,11 @@ class Picture(Protocol):
 
     @property
     def listed(self) -> bool:
-        """True if the report lists their final regrets; False if there are very many."""
+        """True if the report lists the final regrets; False if there are very many."""
         ...
 
     def panel(self, all_runs: AllRuns, setting: Setting) -> plotting.AnyPanel:
-        """The content of the panel; needs all runs that are wanted."""
+        """The content of the panel; needs all wanted runs."""
         ...
 
     def table(self, all_runs: AllRuns, setting: Setting) -> str:
@@ -105,18 +104,18 @@ class Picture(Protocol):
         ...
 
     def lines(self, all_runs: AllRuns) -> list[str]:
-        """Lines on the panel for the report, which has the final regrets already."""
+        """Lines on the panel for the report, besides the final regrets."""
         ...
 
 
 @dataclass(frozen=True)
 class MissingPanel:
-    """A panel that cannot be made: in the figure of its siblings there is an empty frame.
+    """A panel that cannot be made: an empty frame in its figure.
 
     Attributes:
       name: the panel's name.
-      title: what it would show.
-      where: the instances that it would be of.
+      title: the content it would show.
+      where: the instances it would show.
       why: the reason, a sentence.
     """
 
@@ -138,7 +137,7 @@ class MissingPanel:
 
 
 def reasons(missing: Sequence[MissingPanel]) -> list[str]:
-    """A sentence for each reason, with the names of the panels that are missing for it."""
+    """A sentence for each reason, with the names of its missing panels."""
     by_reason: dict[str, list[str]] = {}
     for panel in missing:
         by_reason.setdefault(panel.why, []).append(panel.name)
@@ -146,7 +145,7 @@ def reasons(missing: Sequence[MissingPanel]) -> list[str]:
 
 
 def missing_words(names: Sequence[str]) -> str:
-    """That panels are missing, by their names; empty if none is."""
+    """A statement that the named panels are missing; empty for none."""
     if len(names) < 2:
         return f"panel {names[0]} is missing" if names else ""
     return f"panels {', '.join(names)} are missing"
@@ -169,11 +168,11 @@ class RegretPicture:
 
     Attributes:
       name: the panel's name.
-      wanted: one for each competitor; some may have fewer runs or a shorter horizon.
-      bounds: computes, of the instance, the constants of bounds by label, drawn as
-        constant * log t. It is called when the panel is drawn.
-      frame: names of the competitors that, with the bounds, set the range of the regret axis; the
-        lines of others may leave the panel. If it is empty, the axis fits all.
+      wanted: runs of each competitor; some competitors may have fewer runs or a shorter horizon.
+      bounds: computes the instance's constants of bounds, by label, drawn as constant * log t. It
+        is called when the panel is drawn.
+      frame: names of the competitors that, with the bounds, set the range of the regret axis; other
+        lines may leave the panel. If empty, the axis fits all lines.
       regret_scale: scale of the regret axis, if not the `Setting`'s.
       listed: whether the report lists the final regrets.
     """
@@ -228,8 +227,8 @@ class RegretPicture:
 
 
 def regret_table(runs: Sequence[Runs], references: Sequence[plotting.Reference] = ()) -> str:
-    """Statistics of runs as CSV: one line per policy and time, floats to the last bit; references
-    follow, their values in the column of means."""
+    """Statistics of runs as CSV: one line per policy and time, floats to the last bit; then
+    references, with their values in the column of means."""
     rows: list[Any] = [(one.name, *row) for one in runs for row in one.rows()]
     for line in references:
         times = [""] if line.at is None else np.asarray(line.at).tolist()

@@ -1,4 +1,4 @@
-"""Reproduces figures of a paper: simulates what panels want, each once, and writes panels as they
+"""Reproduces figures of a paper: simulates the wanted runs once each, and writes panels as they
 finish."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from jaxduel.studies.wanted import Wanted
 
 
 class MadePanel(NamedTuple):
-    """A panel that was written: what was drawn, its lines of the text, and its runs."""
+    """A written panel: the drawing's content, its lines of the text, and its runs."""
 
     content: Any
     lines: list[str]
@@ -49,12 +49,12 @@ class Report:
       lines: the numbers as text: final regrets, then claims.
       claims: the claims, measured.
       runs: the runs, by instances and policy.
-      interrupted: whether Ctrl-C ended it before all was simulated.
+      interrupted: whether Ctrl-C ended it before all runs were simulated.
       panels: the panels written, by name.
       seconds: seconds that this call took.
       blocks: number of wanted blocks that were stored before this call, and after it.
       made_by: versions, code and machine of the runs; empty if there are none.
-      missing: the panels that could not be made, and why: a sentence for each reason.
+      missing: the panels that could not be made: a sentence for each reason.
     """
 
     files: list[Path]
@@ -70,7 +70,7 @@ class Report:
 
 
 def chosen_panels(asked: str | None, known: Sequence[str]) -> list[str]:
-    """Names of the panels asked for: of a figure ("1"), one panel ("1a"), or all (None).
+    """Names of the panels asked for: all of a figure ("1"), one panel ("1a"), or all (None).
 
     Raises:
       InputError: if there is no such figure or panel.
@@ -93,22 +93,22 @@ def carry_out(
     progress: bool | None = None,
     missing: Sequence[MissingPanel] = (),
 ) -> Report:
-    """Simulates what the panels want, each once, and writes figures, numbers and claims.
+    """Simulates the runs that panels want, once each, and writes figures, numbers and claims.
 
-    A panel is written as soon as its runs are there, a figure with its last panel; a panel that
-    needs no runs is written while those of others are simulated. After Ctrl-C the claims are
-    measured on the finished runs. Runs are kept in the subfolder `runs`, in a store like a
-    sweep's (`jaxduel.open_sweep` reads it), and taken from there the next time.
+    A panel is written as soon as its runs are finished, a figure with its last panel; a panel
+    without runs is written while others are simulated. After Ctrl-C the claims are measured on the
+    finished runs. Runs are kept in the subfolder `runs`, in a store like a sweep's
+    (`jaxduel.open_sweep` reads it), and taken from there the next time.
 
     Args:
       heading: first line of the text.
       notes: further lines of the text.
       progress: as in `jaxduel.simulate`.
-      missing: panels that cannot be made; the only one of a figure is shown as such in it.
+      missing: panels that cannot be made; a figure whose only panel is missing shows that.
 
     Raises:
-      InputError: if the subfolder cannot be made, before anything is simulated; or a file cannot be
-        written.
+      InputError: before anything is simulated, if the subfolder cannot be made; or if a file cannot
+        be written.
     """
     begun = time.monotonic()
     every = all_wanted(panels)
@@ -169,7 +169,7 @@ def carry_out(
 
 
 def all_wanted(panels: Sequence[Picture]) -> list[Wanted]:
-    """What panels want, each once, grouped by instances."""
+    """The runs that panels want, once each, grouped by instances."""
     every = [one for panel in panels for one in panel.wanted]
     order = list(dict.fromkeys(one.where for one in every))
     found: dict[tuple[str, str], Wanted] = {}
@@ -179,8 +179,8 @@ def all_wanted(panels: Sequence[Picture]) -> list[Wanted]:
 
 
 def _in_order(wanted: Sequence[Wanted]) -> list[Wanted]:
-    """Grouped by instances: those of the most arms, and slow competitors, first, so that no long
-    one is left alone at the end."""
+    """Wanted runs grouped by instances: most arms and slow competitors first, so that no long run
+    is left alone at the end."""
     where = list(dict.fromkeys(one.where for one in wanted))
     return sorted(
         wanted,
@@ -199,7 +199,7 @@ def _write_panel(
     """Writes a panel and removes it from `todo`; after the last of several, writes their figure.
 
     Returns:
-      What was drawn.
+      The drawn content.
     """
     (content,) = _write_figure(f"figure-{panel.name}", [panel], setting, all_runs, folder)
     todo.remove(panel)
@@ -223,7 +223,7 @@ def _write_figure(
     """Writes panels as one PNG and PDF, and the numbers of a single panel as CSV.
 
     Returns:
-      What was drawn, panel by panel.
+      The drawn contents, panel by panel.
     """
     there = [panel for panel in panels if not isinstance(panel, MissingPanel)]
     drawn = [
@@ -236,7 +236,7 @@ def _write_figure(
 
 
 def _final_lines(all_runs: AllRuns, setting: Setting) -> list[str]:
-    """Final regrets as lines of text; T has a column if it is not the same everywhere."""
+    """Final regrets as lines of text; T has a column if horizons differ."""
     ends = {int(runs.times[-1]) for runs in all_runs.values()} or {setting.horizon}
     rows = []
     for (data, _), runs in all_runs.items():

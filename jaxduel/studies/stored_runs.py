@@ -1,7 +1,7 @@
-"""The store of a paper's runs: a reproduction that is started again goes on where it ended.
+"""The store of a paper's runs: a reproduction that is started again resumes where it ended.
 
-Runs are taken from a store only if all that determines their numbers is the same: code, versions
-and device by its folder, the rest by the keys of its blocks.
+Runs are taken from a store only if everything that determines their numbers is the same: the
+store's folder stands for code, versions and device, the keys of its blocks for the rest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from jaxduel.studies.engine.store import Store
 from jaxduel.studies.wanted import MOST_LANES, Wanted
 
 _READ = 32
-"""Blocks that are kept in memory: what runs together shares them."""
+"""Blocks that are kept in memory: runs of one group share them."""
 
 
 class _Place(NamedTuple):
@@ -44,13 +44,13 @@ class _Place(NamedTuple):
 
 
 class Planned:
-    """What is wanted, with the groups of cells that make it.
+    """Wanted runs, with the groups of cells that make them.
 
-    Instances with few runs are stacked in one program, as are cells that differ in their delay
-    alone; cells of policies that commit to batches share programs whatever they are wanted for.
+    Instances with few runs are stacked in one program, as are cells that differ only in their
+    delay; cells of policies that commit to batches share programs across all wanted runs.
 
     Args:
-      wanted: what is wanted, in the order in which it is to be simulated; keys are unique.
+      wanted: the wanted runs, in the order of simulation; keys are unique.
       platform: platform of the devices.
 
     Attributes:
@@ -89,17 +89,17 @@ class Planned:
         self.groups = tuple(sorted(found.values(), key=lambda group: first[group.key]))
 
     def places(self, one: Wanted) -> list[_Place]:
-        """The places of its cells: by horizon, and for each by instance."""
+        """The places of the cells of `one`: by horizon, then by instance."""
         cells = itertools.chain.from_iterable(one.cells.values())
         return [self._places[cell.labels_in_data] for cell in cells]
 
     def tasks(self, one: Wanted) -> set[str]:
-        """Keys of the tasks that it needs."""
+        """Keys of the tasks that `one` needs."""
         groups = {place.group.key: place.group for place in self.places(one)}
         return {task.key for task in tasks_of(groups.values())}
 
     def runs(self, one: Wanted, read: Callable[[str], Block | None]) -> Runs:
-        """The runs, where all tasks are stored; `read` returns the block of a task."""
+        """The runs of `one`, once all its tasks are stored; `read` returns the block of a task."""
         places, number = self.places(one), len(one.draws)
         parts = [
             _arrays(place, read, 1 if one.competitor.per_horizon else len(one.checkpoints))
@@ -125,11 +125,11 @@ class Planned:
 
 
 class StoredRuns:
-    """What is wanted, and the store of its runs.
+    """Wanted runs, and their store.
 
     Args:
       folder: folder for stores, one for each code, version and device; it need not exist.
-      wanted: what is wanted, in the order in which it is to be simulated.
+      wanted: the wanted runs, in the order of simulation.
 
     Raises:
       InputError: if the folder cannot be written.
@@ -153,7 +153,7 @@ class StoredRuns:
 
     @property
     def made_by(self) -> dict[str, Any]:
-        """Versions, code and machine of the runs, as the store was begun."""
+        """Versions, code and machine of the runs when the store was begun."""
         manifest = self._store.manifest
         return {"jaxduel": manifest.version, **manifest.environment}
 
@@ -175,7 +175,7 @@ class StoredRuns:
         """Simulates the missing runs.
 
         Yields:
-          A key whose runs are complete now, and the runs.
+          A key whose runs are now complete, and the runs.
 
         Raises:
           KeyboardInterrupt: after Ctrl-C.
@@ -200,7 +200,7 @@ class StoredRuns:
 
 
 def _devices() -> list[Any]:
-    """The devices of the CPU, even if there is a GPU: steps with few lanes are faster on it."""
+    """The CPU devices, even if there is a GPU: steps with few lanes are faster on a CPU."""
     try:
         return jax.local_devices(backend="cpu")
     except RuntimeError:  # the CPU is not among the platforms the user chose
@@ -208,7 +208,7 @@ def _devices() -> list[Any]:
 
 
 def _by_runs(wanted: Wanted, cells: Sequence[StudyCell]) -> list[tuple[int, list[StudyCell]]]:
-    """The cells, one for each instance, by their number of runs, in order."""
+    """The cells, one for each instance, grouped by number of runs, in order."""
     pairs = zip(wanted.draws, cells, strict=True)
     return [
         (runs, [cell for _, cell in alike])
@@ -222,7 +222,7 @@ def _unique(cells: Iterable[StudyCell]) -> tuple[StudyCell, ...]:
 
 
 class _Like(NamedTuple):
-    """Settings of a group: cells run together only if theirs are equal."""
+    """Settings of a group: cells run together only if their settings are equal."""
 
     runs: int  # of each cell
     lanes: int
@@ -230,7 +230,7 @@ class _Like(NamedTuple):
 
 
 def _stacks(like: _Like, cells: Sequence[StudyCell]) -> list[Group]:
-    """Groups of cells that run as one program: together no more lanes than a block may have."""
+    """Groups of cells that run as one program, with at most the lanes of a block in all."""
     runs, lanes, keep = like
     number = -(-len(cells) // max(1, MOST_LANES // lanes))
     size = -(-len(cells) // number)

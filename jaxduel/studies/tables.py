@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _LARGE = 1e5
-"""From here on numbers have an exponent."""
+"""Numbers from here on have an exponent."""
 _MOST_DECIMALS = 4
 Format = Literal["csv", "parquet"]
 
@@ -49,7 +49,7 @@ def rounded(value: float, error: float) -> str:
 
 def with_interval(value: float, half: float) -> str:
     """A mean and half the width of its interval: "12.3 ± 1.4", "(1.2346 ± 0.0014)e6"; "12.3 ± ?" if
-    that is unknown."""
+    the width is unknown."""
     if math.isnan(half):
         return f"{rounded(value, half)} ± ?"
     largest = max(abs(value), half)
@@ -62,7 +62,7 @@ def with_interval(value: float, half: float) -> str:
 
 
 def _significant(value: float, digits: int) -> str:
-    """So many digits at most; with an exponent if it is large or tiny."""
+    """A number with at most `digits` digits; with an exponent if it is large or tiny."""
     if value == 0 or 1e-3 <= abs(value) < _LARGE:
         return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -84,14 +84,14 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1)
 
 
 def require_format(to: Format) -> None:
-    """Raises InputError where a library is missing that files of a format need."""
+    """Raises InputError if a library that files of a format need is missing."""
     if to == "parquet" and find_spec("pyarrow") is None:
         raise InputError("Parquet needs pyarrow: pip install 'jaxduel[parquet]'.")
 
 
 def encoded(frame: pandas.DataFrame, to: Format) -> bytes:
-    """The bytes of a file with a table; in CSV floats are written in full, NaN as nothing, and
-    texts for spreadsheets (`jaxduel.files.spreadsheet_text`)."""
+    """The bytes of a file with a table. In CSV, floats are written in full, NaN as nothing, and
+    texts are safe for spreadsheets (`jaxduel.files.spreadsheet_text`)."""
     if to == "csv":
         texts = frame.select_dtypes(exclude=["number", "bool"])
         shown = frame.assign(**{name: texts[name].map(spreadsheet_text) for name in texts})

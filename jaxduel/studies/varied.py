@@ -1,4 +1,4 @@
-"""Pictures of final regret against a parameter: delay, number of batches, of arms, horizon."""
+"""Pictures of final regret against a parameter: delay, number of batches or arms, horizon."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class VariedLine:
-    """A policy at all values of the parameter.
+    """A policy's runs at all values of the parameter.
 
     Attributes:
       name: the line's style (`jaxduel.plotting.STYLES`).
@@ -87,7 +87,7 @@ class VariedPicture:
 
     @property
     def wanted(self) -> Sequence[Wanted]:
-        """One per instances and competitor; points with both the same share it."""
+        """Runs of each competitor on each set of instances; points share equal runs."""
         found = [point.wanted for line in self.lines_of for point in line.points]
         return list({one.key: one for one in found}.values())
 
@@ -141,13 +141,13 @@ class VariedPicture:
         return []
 
     def _end(self, wanted: Wanted, all_runs: AllRuns) -> Runs:
-        """The runs of a point, per pull where that is asked for."""
+        """The runs of a point, per pull if asked for."""
         runs = all_runs[wanted.key]
         return runs.scaled(1 / wanted.horizon) if self.per_pull else runs
 
 
 def across(values: Sequence[float], wanted: Sequence[Sequence[Wanted]]) -> tuple[VariedLine, ...]:
-    """A line per policy over values of the parameter; for each value what is wanted there, the
+    """A line per policy over values of the parameter; `wanted` has the runs for each value, with
     policies in the same order."""
     lines = zip(*wanted, strict=True)
     return tuple(_line([Point(*pair) for pair in zip(values, line, strict=True)]) for line in lines)

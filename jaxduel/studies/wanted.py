@@ -1,4 +1,4 @@
-"""What a paper's panels want: a policy on instances, as cells of the engine."""
+"""Runs that a paper's panels want: a policy on instances, as cells of the engine."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Competitor:
       policy: the policy's registered name.
       parameters: arguments of `jaxduel.policies.make`.
       quick: whether its runs are fast compared with the others'. Slow competitors begin first.
-      delay: number of comparisons between the times at which outcomes reach the policy; 1: at once.
+      delay: outcomes reach the policy every `delay` comparisons; 1: at once.
       shuffle_arms: whether each run permutes the arms.
-      per_horizon: whether the policy is made for a horizon, and shown by separate runs to each of
-        10, 30, 100, 300, ... and T, from the first checkpoint on.
+      per_horizon: whether the policy is made for a horizon: it is then shown by separate runs to
+        each of 10, 30, 100, 300, ... and T, from the first checkpoint on.
       record_pairs: whether to record comparisons of arms with themselves (`Runs.selves`).
       settles: whether a run may settle on a wrong arm for good; None: batched policies, policies
         with a horizon, and policies that name an arm may, unless duels until the answer count.
@@ -64,11 +64,11 @@ class Draw:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Runs that a panel wants: of a competitor, on an instance or on several of a random family.
+    """Runs that a panel wants, of one competitor, on an instance or on several of a random family.
 
     Every instance has its own key and as many lanes as runs (many runs: equal blocks), so that no
-    lane is padding and runs on different instances are independent. A competitor with separate runs
-    per horizon has independent ones.
+    lane is padding and runs on different instances are independent. Separate runs for each horizon
+    are independent, too.
 
     Attributes:
       where: name of the instances in tables.
@@ -77,7 +77,7 @@ class Wanted:
       competitor: the policy.
       horizon: T.
       checkpoints: (M,) int64, the times at which regret is recorded.
-      regret: name of its definition.
+      regret: the definition of regret.
     """
 
     where: str
@@ -111,14 +111,14 @@ class Wanted:
 
     @property
     def horizons(self) -> list[int]:
-        """Horizons of its runs: one, or those of separate runs."""
+        """Horizons of the runs: one, or one for each of the separate runs."""
         if not self.competitor.per_horizon:
             return [self.horizon]
         return [h for h in horizons_up_to(self.horizon) if h >= self.checkpoints[0]]
 
     @property
     def keep(self) -> tuple[str, ...]:
-        """Records of its runs."""
+        """Optional records of the runs."""
         return ("seeds", "selves") if self.competitor.record_pairs else ("seeds",)
 
     @property
@@ -130,8 +130,8 @@ class Wanted:
 
     @property
     def settles(self) -> bool:
-        """True if a run may settle on a wrong arm for good, at a cost: once a policy has named an
-        arm, it makes no duels of two arms ("votes")."""
+        """True if a run may settle on a wrong arm for good, at a cost. A policy that has named an
+        arm makes no more duels of two arms, so that "votes" have no such cost."""
         if self.competitor.settles is not None:
             return self.competitor.settles
         name = self.competitor.policy
@@ -147,8 +147,8 @@ class Wanted:
         return np.max(each, axis=0)
 
     def joined(self, other: Wanted) -> Wanted:
-        """The same for two with one key: the larger number of runs, and pairs if either records
-        them."""
+        """This and `other`, of the same key, in one: with the larger number of runs, and pairs if
+        either records them."""
         most = max(self, other, key=lambda one: one.num_runs)
         pairs = self.competitor.record_pairs or other.competitor.record_pairs
         competitor = replace(self.competitor, record_pairs=pairs)
@@ -156,7 +156,7 @@ class Wanted:
 
     @cached_property
     def cells(self) -> dict[int, list[StudyCell]]:
-        """By horizon, a cell for each instance; separate runs have keys of their own."""
+        """Cells by horizon, one for each instance; separate runs have separate keys."""
         return {horizon: self._cells(horizon) for horizon in self.horizons}
 
     def _cells(self, horizon: int) -> list[StudyCell]:
@@ -194,7 +194,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class GivenProblem:
-    """A problem that is at hand, as a recipe.
+    """A given problem as a recipe.
 
     Attributes:
       label: its label in data sets.

@@ -36,7 +36,7 @@ def file_name(key: str, content: bytes) -> str:
 
 
 def files_of(folder: Path, key: str | None = None) -> list[Path]:
-    """The files with names of blocks (those of one task, if `key` is given), sorted.
+    """The files with names of blocks, or of blocks of the task `key`, sorted.
 
     Raises:
       InputError: if there is no folder, or it cannot be read.
@@ -59,8 +59,8 @@ def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
       skip: names of optional arrays to leave out.
 
     Raises:
-      ValueError: if it cannot be read, is truncated or altered, or holds another block than its
-        name says.
+      ValueError: if the file cannot be read, is truncated or altered, or holds another block than
+        its name says.
     """
     try:
         content = read_whole(path, MOST_BYTES)
@@ -78,19 +78,19 @@ def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
 
 
 def stamp_of(path: Path) -> tuple[int, int]:
-    """Size and time of change of a file: while they are the same, so is its content."""
+    """Size and time of change of a file: equal stamps mean equal content."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 
 class VerifiedFiles:
-    """The trusted files of a folder; a file is read once, and again only if its size or time of
-    change differ.
+    """The trusted files of a folder; a file is read again only if its size or time of change
+    differs.
 
     Args:
       folder: the folder.
-      manifest: has the groups whose blocks must fit their group.
-      sets_aside: whether damaged files are renamed (`.damaged` is added).
+      manifest: its groups, which blocks must fit.
+      sets_aside: whether damaged files are renamed to end in `.damaged`.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, *, sets_aside: bool) -> None:
@@ -99,9 +99,9 @@ class VerifiedFiles:
         self._known: dict[str, dict[Path, tuple[tuple[int, int], BlockFile]]] = {}
 
     def all(self, key: str | None = None) -> list[BlockFile]:
-        """The trusted files, of one task if `key` is given, as they are now.
+        """The trusted files at present, or those of the task `key`.
 
-        Damaged ones are left out with a warning, so that their tasks are run again.
+        Damaged files are left out with a warning, so that their tasks are run again.
         """
         if key is not None:
             self._known.setdefault(key, {})
@@ -109,25 +109,24 @@ class VerifiedFiles:
         return [file for file in found if file is not None]
 
     def known(self, key: str) -> list[BlockFile]:
-        """The files of a task, as they were when they were last looked for, or are now if that
-        never happened."""
+        """The files of a task, as last listed; the folder is listed if it never was."""
         if key not in self._known:
             self.all(key)
         return [file for _, file in self._known.get(key, {}).values()]
 
     def still(self, key: str) -> list[BlockFile]:
-        """The known files of a task that are as they were, without a list of the folder."""
+        """The known files of a task that are unchanged; the folder is not listed."""
         found = [self._verify(path) for path in list(self._known.get(key, {}))]
         return [file for file in found if file is not None]
 
     def remove(self, files: Iterable[BlockFile]) -> None:
-        """Removes files that another one has replaced."""
+        """Removes files that a newer file replaces."""
         for file in files:
             file.path.unlink(missing_ok=True)
             self._known.get(file.key, {}).pop(file.path, None)
 
     def enter(self, path: Path, block: Block) -> BlockFile:
-        """Enters a file with a block that has just been written or read whole."""
+        """Records a file whose block has just been written or read whole."""
         file = BlockFile(path, block.key, block.group, block.number, block.seeds)
         self._known.setdefault(file.key, {})[path] = stamp_of(path), file
         return file

@@ -1,7 +1,7 @@
 """Blocks: results of a group's cells for a fixed range of seeds, as arrays and as bytes of a NetCDF
 file.
 
-The libraries for such files are imported where one is made or read: planning a sweep needs none.
+The libraries for NetCDF are imported where a file is made or read: planning a sweep needs none.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ LAYOUT: dict[str, tuple[tuple[str, ...], type]] = {
 """Dimensions and type of every array a block may hold."""
 _REGRET = frozenset({"regret_count", "regret_mean", "regret_m2", "final_regret", "plays_mean"})
 _FOUND = frozenset({"named", "tau", "cast", "gaps", "best"})
-"""Arrays that a block has: the former, or the latter where arms are identified."""
+"""Arrays that every block has: the former, or the latter if arms are identified."""
 OPTIONAL = frozenset({"regret", "pairs_mean", "selves", "batches"})
 _STOPS = frozenset({"batches", "stopped", "stopped_named"})
-"""Further arrays that it may have in either case."""
+"""Further arrays that a block may have in either case."""
 _NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable. "
 """Name of the scale of a dimension without coordinate, before its length."""
 
@@ -63,15 +63,15 @@ class Block:
         regret_count () int64, the number of seeds S; regret_mean (C, D, M) float64, mean regret;
         regret_m2 (C, D, M) float64, sum of squared deviations from that mean; final_regret
         (C, D, S) float64, regret of each seed at the last checkpoint; plays_mean (C, M, K) float64,
-        mean plays of each arm. Where asked for: regret (C, D, S, M) float64; pairs_mean
+        mean plays of each arm. Optional: regret (C, D, S, M) float64; pairs_mean
         (C, M, K, K) float64, mean plays of each ordered pair; selves (C, S, K) int64, comparisons
         of each arm with itself up to the last checkpoint. Of batched policies: batches (C, S)
-        int64. Where arms are identified, by R rules, others in their place: named (C, R, S, M)
+        int64. Where R rules identify arms, these instead: named (C, R, S, M)
         int32, the arms; tau (C, R, S, M) float32, Kendall's tau; cast (C, S) int64, votes; gaps
         (C, K) float64, and best (C, K) bool, of the problem's arms; where a rule stops, stopped and
-        stopped_named (C, S) int64, the votes then and the arm, -1 where it never did.
-      attributes: anything else to keep, in plain JSON values, up to 60 kB, but for facts that
-        differ from one run of the task to another (times, hosts): equal blocks have equal bytes.
+        stopped_named (C, S) int64, the votes then and the arm, -1 if it never did.
+      attributes: anything else to keep, in plain JSON values, up to 60 kB. Facts that vary between
+        runs of the task (times, hosts) are excluded, so that equal blocks have equal bytes.
 
     Raises:
       ValueError: when built, if an array is missing or unknown, or sizes do not fit together.
@@ -118,15 +118,15 @@ class Block:
 
 
 def encode_block(block: Block, cells: Sequence[str], measures: Sequence[str]) -> bytes:
-    """The bytes of a NetCDF 4 file with the block; equal for equal blocks.
+    """The bytes of a NetCDF 4 file with the block; equal blocks have equal bytes.
 
-    It is written with h5py, by the conventions of NetCDF 4 (every dimension is a dimension scale
-    with a number), in an eighth of the time that h5netcdf takes.
+    The file is written with h5py, by the conventions of NetCDF 4 (every dimension is a dimension
+    scale with a number), in an eighth of the time of h5netcdf.
 
     Args:
       block: the block.
-      cells: (C,) keys of the cells, its coordinate `cell`.
-      measures: (D,) or (R,) names, its coordinate `definition` or `rule`.
+      cells: (C,) keys of the cells, the coordinate `cell`.
+      measures: (D,) or (R,) names, the coordinate `definition` or `rule`.
     """
     import h5py
 
@@ -163,7 +163,7 @@ def decode_block(content: bytes, skip: Collection[str] = ()) -> Block:
       skip: names of optional arrays to leave out.
 
     Raises:
-      ValueError: if the bytes are no such file.
+      ValueError: if the bytes are not a file of a block.
     """
     from pydantic import ValidationError
 

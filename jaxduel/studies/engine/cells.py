@@ -30,11 +30,11 @@ Parameters = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Question:
-    """Questions to the votes of a cell's runs: arguments of `jaxduel.identify` besides its rules,
-    votes and checkpoints.
+    """Settings of a cell that identifies arms: arguments of `jaxduel.identify` besides rules, votes
+    and checkpoints.
 
     Attributes:
-      target, stop, delta: as there.
+      target, stop, delta: as in `jaxduel.identify`.
     """
 
     target: str
@@ -42,7 +42,7 @@ class Question:
     delta: float
 
     def poll(self, num_arms: int, checkpoints: Sequence[int]) -> Poll:
-        """Votes as the clock of a cell with so many arms."""
+        """Votes as the clock of a cell with `num_arms` arms."""
         return poll_of(checkpoints, num_arms, self.stop, self.delta)
 
 
@@ -69,24 +69,24 @@ class StudyCell:
 
     Attributes:
       policy: its registered name.
-      parameters: those that the study sets, without the horizon.
+      parameters: parameters that the study sets, without the horizon.
       recipe: of the problem.
       digest: hash of the problem's numbers.
       num_arms: K, the problem's arms.
-      horizon: T; with a question, the votes of a run, and the horizon that policies are made for.
+      horizon: T; with a question, the votes per run, which are also the horizon of the policy.
       checkpoints: times to record, or votes, increasing, the last is `horizon`.
-      delay: outcomes reach the policy after so many comparisons.
+      delay: outcomes reach the policy every `delay` comparisons.
       definitions: the regrets to measure; with a question, the rules that name arms.
       seed: root of all randomness: a whole number, or the words of a key.
       prng: random number generator.
-      shuffle_arms: whether each seed has an order of the arms of its own.
+      shuffle_arms: whether each seed has its own order of the arms.
       skip_quiet: as in `jaxduel.simulate`.
-      tags: further labels, which tell the cell from others in its study; no result depends on them.
-      index: its place in the study, from 0; no result depends on it.
-      padded_arms: arms of the policy; those beyond K are inactive. Set when planned; K before.
+      tags: further labels that distinguish the cell in its study; no result depends on them.
+      index: the cell's place in the study, from 0; no result depends on it.
+      padded_arms: arms of the policy; arms beyond K are inactive. Set when planned; K before.
       lanes: seeds side by side. Set when planned; 0 before.
       ties: as in `jaxduel.simulate`.
-      question: asked where arms are identified: votes are the clock then. None: regret is measured.
+      question: set if the cell identifies arms, with votes as the clock. None: regret is measured.
     """
 
     policy: str
@@ -134,7 +134,7 @@ class StudyCell:
 
     @property
     def labels_in_data(self) -> tuple[str, str, int, str]:
-        """Labels that tell the cell from all others of its study."""
+        """Labels that identify the cell in its study."""
         return self.policy, self.problem, self.horizon, self.label
 
     @property
@@ -146,14 +146,14 @@ class StudyCell:
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that determines the cell's results, and of the problem's label: 16
-        hexadecimal digits. It is final once the cell is planned. The package's code is in the
-        store's identity; what a policy of a user's own computes is here."""
+        """A hash of everything that determines the cell's results, and of the problem's label: 16
+        hexadecimal digits, final once the cell is planned. The package's code is part of the
+        store's identity; the program of a user's policy is hashed here."""
         return digest_of_json(self.determined)
 
     @property
     def determined(self) -> dict[str, Any]:
-        """The values that `key` is the hash of, by name."""
+        """The values that `key` hashes, by name."""
         determined = {
             "policy": self.policy,
             "parameters": self.all_parameters,
@@ -199,8 +199,7 @@ def problem_of(cell: StudyCell) -> Problem:
     """The problem of a cell, built once per process.
 
     Raises:
-      InputError: if it cannot be built, or is not the problem that the cell was made for: its file
-        has changed.
+      InputError: if the problem cannot be built, or differs from the cell's: its file has changed.
     """
     problem = cell.recipe.build()
     if problem_digest(problem) != cell.digest:

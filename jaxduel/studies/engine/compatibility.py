@@ -13,11 +13,11 @@ ROUNDING = ("jax", "jaxlib", "numpy", "device", "processor", "x64")
 
 
 def require_same(folder: Path, there: Manifest, wanted: Manifest, extend: bool) -> None:
-    """Refuses a folder whose sweep is another one; with `extend` that wanted may have more seeds.
+    """Refuses a folder with another sweep; with `extend`, `wanted` may have more seeds.
 
     Raises:
       InputError: if the version of jaxduel, the code that simulates, the grid or the cells differ;
-        it says in which keys.
+        the message names the keys.
     """
     if there.version != wanted.version:
         raise InputError(
@@ -54,10 +54,10 @@ def _without_seeds(manifest: Manifest) -> tuple[GroupRecord, ...]:
 
 
 def require_same_code(folder: Path, there: Manifest, wanted: Manifest) -> None:
-    """Refuses to go on with a sweep whose blocks were simulated by other code.
+    """Refuses to resume a sweep whose blocks were simulated by other code.
 
     Raises:
-      InputError: if the code's digests differ; it names them, and the revisions where known.
+      InputError: if the code's digests differ; the message names them, and known revisions.
     """
     if there.environment.get("code") != wanted.environment.get("code"):
         raise InputError(
@@ -73,7 +73,7 @@ def _code_of(manifest: Manifest) -> str:
 
 
 def warn_of_environment(folder: Path, there: Manifest, wanted: Manifest) -> None:
-    """Warns if a sweep goes on where numbers may round differently."""
+    """Warns if a sweep is resumed where numbers may round differently."""
     for name in ROUNDING:
         before, now = there.environment.get(name), wanted.environment.get(name)
         if before != now:

@@ -40,23 +40,22 @@ def run_tasks(
     """Fills the store: claims a task, simulates it, stores its block, until all are there.
 
     Each device has a thread that simulates, one that reduces and stores its blocks meanwhile, and,
-    where there are cores for it, others that compile its next programs. Tasks that other processes
-    have claimed are left to them; if they die their tasks are taken over.
+    if cores are free, others that compile its next programs. Tasks claimed by other processes are
+    left to these; if a process dies, its tasks are taken over.
 
     Args:
       store: the store for blocks.
-      tasks: those wanted, in the order in which they begin.
+      tasks: the wanted tasks, in the order in which they begin.
       devices: devices that simulate blocks, one at a time on each.
       stop: once it is set, no more blocks are begun, and the iterator ends.
-      finish: whether the blocks in flight are finished then; if not, they end with their chunk.
-      until: time (`time.monotonic`) by which blocks must be finished: none is begun that would take
-        longer, by the blocks that have run here.
-      seconds: takes the time that each part of the work needs.
+      finish: whether blocks in flight are then finished; if not, they end with their chunk.
+      until: time (`time.monotonic`) by which blocks must be finished: no block is begun that would
+        take longer, judged by the blocks that have run here.
+      seconds: records the time of each part of the work.
 
     Yields:
       A task as soon as its block is stored, in the caller's thread, and whether it was carried out
-      here. Tasks stored before are not among them. When the caller closes the iterator, it is
-      stopped.
+      here. Tasks stored earlier are left out. Closing the iterator stops the work.
 
     Raises:
       StorageError: if a block cannot be stored.
@@ -135,7 +134,7 @@ def run_tasks(
                 stop.set()
             else:
                 yield event
-    except BaseException:  # the caller has closed the iterator, or was interrupted
+    except BaseException:  # the caller closed the iterator, or was interrupted
         stop.set()
         raise
     finally:
@@ -147,11 +146,11 @@ def run_tasks(
 def _await(
     store: Store, elsewhere: list[Task], waiting: _Queue, events: queue.SimpleQueue[Any]
 ) -> list[Task]:
-    """Checks tasks that other processes have: once one is finished or free, those that are finished
-    are told of and the others queued again.
+    """Checks the tasks of other processes: once one is finished or free, finished tasks are
+    reported and the others queued again.
 
     Returns:
-      The tasks that others still have.
+      The tasks that other processes still have.
     """
     if not store.has_ended([task.key for task in elsewhere]):
         time.sleep(_POLL_SECONDS)
@@ -166,10 +165,10 @@ def _await(
 
 
 class _Writer:
-    """Context with a thread that does calls one after the other, while its owner goes on.
+    """Context with a thread that carries out calls one after the other, while its owner continues.
 
     Args:
-      fail: called there with what a call raises.
+      fail: called in that thread with the error of a call.
     """
 
     def __init__(self, fail: Callable[[BaseException], None]) -> None:
@@ -185,7 +184,7 @@ class _Writer:
         self._thread.shutdown()
 
     def do(self, call: Callable[..., None], *args: Any) -> None:
-        """Has a call done, once fewer than `_WAITING` are waiting or being done."""
+        """Queues a call, once fewer than `_WAITING` calls are queued or running."""
         self._room.acquire()
         self._thread.submit(self._do, call, args)
 
@@ -205,7 +204,7 @@ class _Compiler:
       waiting: the queue.
       worker: the worker's number.
       device: its device.
-      number: of threads; none if that is less than one.
+      number: number of threads; below 1 there are none.
       stop: once it is set, no more compilations are begun.
     """
 
@@ -221,13 +220,13 @@ class _Compiler:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Begins no more; what is being compiled ends by itself, before the process does."""
+        """Begins no more compilations; a running one ends by itself, before the process does."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def await_program(self, task: Task) -> None:
-        """Waits for the task's program if it is being compiled, and has the next ones compiled.
+        """Waits for the task's program if it is being compiled, and queues the next programs.
 
-        What fails here fails again, and is raised, where the program is needed.
+        A compilation that fails here fails again, and raises, where the program is needed.
         """
         while sum(not future.done() for future in self._begun.values()) < self._number:
             following = self._waiting.ahead(self._worker)
@@ -242,12 +241,12 @@ class _Compiler:
 
 
 class _Queue:
-    """Tasks that nobody has taken. A worker prefers those whose program it has begun, or nobody:
-    two that want the same one wait while it compiles.
+    """Tasks that no worker has taken. A worker prefers a program that it, or no worker, has begun:
+    two workers with one program would both wait while it compiles.
 
     Args:
       tasks: in the order in which they are to begin.
-      until: time by which they must be finished.
+      until: time by which tasks must be finished.
     """
 
     def __init__(self, tasks: Sequence[Task], until: float = math.inf) -> None:
@@ -271,8 +270,8 @@ class _Queue:
             return task
 
     def ahead(self, worker: int) -> Task | None:
-        """A task of a program that nobody has begun, which is this worker's from now on; it stays
-        in the queue. None if all programs are begun."""
+        """A task of a program that no worker has begun; the program is this worker's from now on,
+        and the task stays queued. None if all programs are begun."""
         with self._lock:
             task = next((t for t in self._left if t.group.program not in self._begun), None)
             if task is not None:
@@ -291,8 +290,8 @@ class _Queue:
                 self._slowest[what] = max(self._slowest.get(what, 0.0), seconds)
 
     def _can_finish(self, task: Task) -> bool:
-        """True if a task ends in time if it takes as long as the slowest of its group, else of its
-        program, else of all; nothing is known of the first one."""
+        """True if a task that takes as long as the slowest one of its group, else of its program,
+        else of all, ends in time; the first task is assumed to."""
         known = (task.group.key, task.group.program, None)
         expected = next((self._slowest[w] for w in known if w in self._slowest), 0.0)
         return time.monotonic() + expected < self.until

@@ -19,9 +19,9 @@ from jaxduel.studies.engine.manifest import (
 )
 
 BATCHES = "num_batches"
-"""The parameter of policies that has their number of batches."""
+"""The parameter of policies for their number of batches."""
 _ROUNDS = 16
-"""Assumed number of batches of a policy that has no parameter for it."""
+"""Assumed number of batches of a policy without such a parameter."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,17 @@ class Group:
 
     Attributes:
       cells: of one policy, in order, planned.
-      size: number of cells that the program runs side by side; beyond `cells` the last one is
-        repeated, so that there are always so many.
+      size: number of cells that the program runs side by side; copies of the last cell fill up.
       lanes: seeds that the program runs side by side, of each cell.
       block_seeds: seeds in a block, a multiple of `lanes`.
-      num_seeds: seeds of each cell; no block depends on it, but for the size of the last.
+      num_seeds: seeds of each cell; only the size of the last block depends on it.
       batched: whether the policy commits to batches; if not, the cells share the checkpoints.
       keep: optional records: "seeds", the regret of every seed at all checkpoints; "wins", means of
         comparisons of every pair; "selves", comparisons of each arm with itself, of every seed.
-      program: everything that the compiled program depends on: groups of equal programs compile
+      program: everything that the compiled program depends on: groups with equal values compile
         once.
-      num_checkpoints: number of checkpoints that the program records: the most of all its cells; a
-        cell that has fewer repeats its last one.
+      num_checkpoints: number of checkpoints that the program records: the most of any cell; a cell
+        with fewer repeats its last one.
       bytes: approximate memory of the program.
     """
 
@@ -78,7 +77,8 @@ class Group:
 
     @property
     def stacked(self) -> tuple[StudyCell, ...]:
-        """The cells that the program runs, `size` at a time, with those that fill up the last."""
+        """The cells that the program runs, `size` at a time, with copies that fill up the last
+        run."""
         return (*self.cells, *(-len(self.cells) % self.size) * self.cells[-1:])
 
     @property
@@ -88,13 +88,13 @@ class Group:
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that determines the group's results: 16 hexadecimal digits."""
+        """A hash of everything that determines the group's results: 16 hexadecimal digits."""
         cells = [cell.key for cell in self.stacked]
         return digest_of_json([self.program, self.block_seeds, self.keep, cells])
 
     @property
     def rounds(self) -> int:
-        """Number of plans that the policies of all its cells make, as in `rounds_of`."""
+        """Total number of plans that the cells' policies make, as in `rounds_of`."""
         return sum(rounds_of(cell, batched=self.batched) for cell in self.cells)
 
     def record(self) -> GroupRecord:
@@ -154,12 +154,12 @@ class Task:
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that determines the block's results: 16 hexadecimal digits."""
+        """A hash of everything that determines the block's results: 16 hexadecimal digits."""
         return task_key(self.group.key, self.number)
 
 
 def tasks_of(groups: Iterable[Group]) -> tuple[Task, ...]:
-    """The tasks of all groups, those of a group one after the other."""
+    """The tasks of all groups, group by group."""
     return tuple(
         Task(group, number)
         for group in groups
@@ -168,11 +168,11 @@ def tasks_of(groups: Iterable[Group]) -> tuple[Task, ...]:
 
 
 def needs_pairs(cells: Iterable[StudyCell], keep: Iterable[str]) -> bool:
-    """True if comparisons of pairs must be recorded for what is kept, or for a regret."""
+    """True if comparisons of pairs must be recorded, for optional records or for a regret."""
     of_pairs = not all(OF_PAIRS.keys().isdisjoint(cell.definitions) for cell in cells)
     return of_pairs or not {"wins", "selves"}.isdisjoint(keep)
 
 
 def rounds_of(cell: StudyCell, *, batched: bool) -> int:
-    """Number of plans that a cell's policy makes: its batches, about, or its comparisons."""
+    """Number of plans that a cell's policy makes: about its batches, or its comparisons."""
     return (cell.all_parameters.get(BATCHES) or _ROUNDS) if batched else cell.horizon

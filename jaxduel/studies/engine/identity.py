@@ -20,7 +20,7 @@ from jaxduel.votes import collecting, found, identifying, recommending, stopping
 
 
 def identity(environment: Mapping[str, Any]) -> str:
-    """Digest of an environment's fields that together with a group's key determine the bits of its
+    """Digest of the environment fields that, with a group's key, determine the bits of the group's
     blocks: 16 hexadecimal digits."""
     fields = [environment[name] for name in ("code", *ROUNDING)]
     return digest_of_json([jaxduel.__version__, *fields])
@@ -37,9 +37,8 @@ def environment(device_kind: str, prng: str, *, identifies: bool = False) -> dic
     Returns:
       jax, jaxlib, numpy, scipy, python: versions; code: `blocks_code`; platform: operating system
       and processor; processor: its architecture; device; prng; x64: 1 where JAX computes in 64
-      bits, else 0; git_revision: that of the package's source, with "-dirty" where
-      it was changed since, or None where it is not in a git checkout; created: the host's time, in
-      UTC, ISO 8601.
+      bits, else 0; git_revision: the commit of the package's source, with "-dirty" if it was
+      changed since, or None outside a git checkout; created: the host's time, in UTC, ISO 8601.
     """
     return {
         **{name: found for name, found in versions().items() if name != "jaxduel"},
@@ -55,8 +54,8 @@ def environment(device_kind: str, prng: str, *, identifies: bool = False) -> dic
 
 
 def blocks_code(identifies: bool = False) -> str:
-    """Digest of the code that determines the numbers of blocks, with that which names arms if the
-    study identifies them: 16 hexadecimal digits."""
+    """Digest of the code that determines the numbers of blocks, including the code that names arms
+    if `identifies`: 16 hexadecimal digits."""
     naming = (collecting, found, identifying, recommending, stopping) if identifies else ()
     return code_digest(work.__file__, *(str(module.__file__) for module in naming))
 
@@ -64,8 +63,8 @@ def blocks_code(identifies: bool = False) -> str:
 def git_revision(folder: Path) -> str | None:
     """The commit of a package's folder, with "-dirty" where tracked files were changed.
 
-    None if git does not track the folder's `__init__.py` (an installed package may lie in the
-    checkout of something else), or is not installed.
+    None if git does not track the folder's `__init__.py` (an installed package may lie in another
+    project's checkout), or is not installed.
     """
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None

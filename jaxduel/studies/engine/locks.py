@@ -1,13 +1,13 @@
 """Claims: processes that share a folder never run the same task at once.
 
 A claim, the right to run a task, is held until its `close`, the end of a `with`, or the process's
-death. It is an exclusive lock (flock) on a file that is named for the task: the system releases it
-when the process dies, of kill -9 too, so no claim outlives its holder. Across machines it is as
-good as the locks of their common file system: NFS 4 has them, NFS 3 needs its lock service, and
-mounts with `nolock` (or `local_lock=flock`) do not keep machines apart: then two of them may run
-the same task, which costs time but no correctness, since a block is written whole and is the same
-whoever writes it. A child process that is forked while a claim is held keeps it, should its parent
-die, until it ends too.
+death. It is an exclusive lock (flock) on a file that is named for the task. The system releases the
+lock when the process dies, even of kill -9, so no claim outlives its holder. Across machines a
+claim is as good as the locks of the common file system: NFS 4 has locks, NFS 3 needs its lock
+service, and mounts with `nolock` (or `local_lock=flock`) do not keep machines apart. Two machines
+may then run the same task, which costs time but not correctness: a block is written whole, and is
+the same whoever writes it. A child process forked while a claim is held keeps the claim, should its
+parent die, until the child ends.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def try_claim(path: Path) -> ExitStack | None:
 
 
 def is_free(path: Path) -> bool:
-    """True if nobody holds the claim on the file `path`, and that can be known. A claim that
-    another process tries at this very moment may fail, as if it were held."""
+    """True if it is certain that nobody holds the claim on the file `path`. A claim that another
+    process tries at the same moment may fail, as if it were held."""
     try:
-        # the file may be another user's, and a pipe would wait for somebody to write to it
+        # the file may be another user's, and opening a pipe would wait for a writer
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return True
@@ -43,14 +43,14 @@ def is_free(path: Path) -> bool:
 
 
 def use(path: Path) -> int:
-    """A handle of the file `path`, which is in use until that is closed, or the process dies."""
+    """A handle of the file `path`, which is in use until the handle closes or the process dies."""
     handle = os.open(path, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_SH)
     return handle
 
 
 def is_in_use(path: Path) -> bool:
-    """True if any process has the file `path` in use, or that cannot be known."""
+    """True if any process has the file `path` in use, or if that is uncertain."""
     try:
         with path.open("rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -69,8 +69,8 @@ def wait_for_claim(path: Path) -> ExitStack:
 def _acquire(path: Path, how: int) -> ExitStack | None:
     """Locks the file; None if `how` does not wait and another process holds the lock.
 
-    A holder unlinks the file on release: a lock on a file that has lost its name is worthless, and
-    the file that has the name now is locked instead.
+    A holder unlinks the file on release. A lock on an unlinked file is worthless: the file that has
+    the name now is locked instead.
     """
     while True:
         with ExitStack() as claim:

@@ -1,5 +1,5 @@
-"""The manifest of a store: its groups of cells and its environment, and the digests of plain values
-that are keys of cells, groups and blocks."""
+"""The manifest of a store: its groups of cells and its environment; and the keys of cells, groups
+and blocks, which are digests of plain values."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FORMAT = 4
 """The number of the layout of folders that this version writes and reads."""
 FILE = "manifest.json"
 MOST_BYTES = 2**28
-"""Largest size of the file."""
+"""Largest size of the manifest's file."""
 _MOST_CELLS, _MOST_ARMS = 2**22, 2**16
-"""Most cells that all groups have room for, and most arms of one: readers make tables of them."""
+"""Most cells of all groups, and most arms of a cell: readers allocate tables by them."""
 BOUND = ("policy", "problem", "horizon", "checkpoints", "delay")
-"""Names of what determines a cell's results and is among its labels."""
+"""Names of values that determine a cell's results and are among its labels."""
 _SEALED = re.compile(rb'(\{.*), "sha256": "([0-9a-f]{64})"\}\n', re.DOTALL)
 
 
@@ -39,17 +39,16 @@ class CellRecord:
       policy: the policy's name.
       problem: the problem's name.
       digest: hash of the problem's numbers.
-      horizon: T; the votes of a run where arms are identified.
+      horizon: T; the votes per run if arms are identified.
       parameters: the parameters that are set or vary, by name: numbers, truth values or text.
-      delay: comparisons after which outcomes reach the policy.
+      delay: number of comparisons after which outcomes reach the policy.
       num_arms: the problem's arms, without padding.
-      checkpoints: (M,) increasing times, or votes; the last is the horizon. Where cells of a group
-        have fewer than others, their last columns in the group's blocks mean nothing.
-      others: all else that determines the cell's results, by name, in plain JSON values.
+      checkpoints: (M,) increasing times, or votes; the last is the horizon. If a cell has fewer
+        than others of its group, its last columns in the group's blocks mean nothing.
+      others: everything else that determines the cell's results, by name, in plain JSON values.
 
     Raises:
-      InputError: when built, for numbers out of range, or parameters with other values than those
-        that determine the results.
+      InputError: when built, for numbers out of range, or if `parameters` and `others` disagree.
     """
 
     index: int
@@ -77,14 +76,14 @@ class CellRecord:
 
     @cached_property
     def key(self) -> str:
-        """The hash of all that determines the cell's results, labels included: results under other
-        labels would be those of another cell."""
+        """The hash of everything that determines the cell's results, and of its labels: other
+        labels are another cell."""
         bound = {name: getattr(self, name) for name in BOUND}
         return digest_of_json({**self.others, **bound, "problem": [self.problem, self.digest]})
 
     @property
     def labels(self) -> tuple[str, str, int, str, int]:
-        """Labels that tell the cell from all others of its study."""
+        """Labels that identify the cell in its study."""
         parameters = json.dumps(self.parameters, sort_keys=True)
         return self.policy, self.problem, self.horizon, parameters, self.delay
 
@@ -101,12 +100,11 @@ class GroupRecord:
       block_seeds: seeds in a whole block: block n holds seeds n x block_seeds to
         (n + 1) x block_seeds - 1.
       seeds: seeds of each cell.
-      size, keep, program: as those of `jaxduel.studies.engine.groups.Group`, in plain JSON
-        values.
+      size, keep, program: as in `jaxduel.studies.engine.groups.Group`, in plain JSON values.
 
     Raises:
-      InputError: when built, for numbers out of range, or another policy or other definitions than
-        those of the cells.
+      InputError: when built, for numbers out of range, or if the cells have another policy or other
+        definitions.
     """
 
     policy: str
@@ -128,7 +126,7 @@ class GroupRecord:
 
     @cached_property
     def key(self) -> str:
-        """The group's hash, of all that determines the results of its cells."""
+        """The hash of everything that determines the results of the group's cells."""
         last = -len(self.cells) % self.size * self.cells[-1:]
         cells = [cell.key for cell in (*self.cells, *last)]
         return digest_of_json([self.program, self.block_seeds, self.keep, cells])
@@ -139,7 +137,7 @@ class GroupRecord:
         return -(-self.seeds // self.block_seeds)
 
     def seeds_of_block(self, number: int) -> int:
-        """Number of seeds that block `number` holds once it is finished: fewer in the last."""
+        """Number of seeds in block `number` once finished: fewer in the last block."""
         return min(self.block_seeds, self.seeds - number * self.block_seeds)
 
 
@@ -148,7 +146,7 @@ class Manifest:
     """Description of the study in a folder.
 
     Attributes:
-      grid: what was asked for, in plain JSON values: a sweep's grid, or a paper's sizes.
+      grid: the request, in plain JSON values: a sweep's grid, or a paper's sizes.
       groups: all groups of cells.
       version: version of jaxduel.
       environment: versions, device, PRNG, ... (`jaxduel.studies.engine.identity`).
@@ -186,21 +184,22 @@ class Manifest:
         return max(group.seeds for group in self.groups)
 
     def joined(self, other: Manifest) -> Manifest:
-        """This manifest with the groups of another that have no cell of the same labels, and the
-        environment that the other was begun in."""
+        """This manifest, with the groups of `other` that share no cell labels with it, and with the
+        environment of `other`."""
         own = {cell.labels for group in self.groups for cell in group.cells}
         more = [g for g in other.groups if own.isdisjoint(cell.labels for cell in g.cells)]
         groups = (*self.groups, *more)
         return replace(self, groups=groups, environment=other.environment)
 
     def encode(self) -> bytes:
-        """The content of the file: JSON that ends with the digest of all before it."""
+        """The content of the file: JSON that ends with the digest of everything before."""
         text = json.dumps(asdict(self)).encode().removesuffix(b"}")
         return text + f', "sha256": "{hashlib.sha256(text).hexdigest()}"}}\n'.encode()
 
 
 def task_key(group: str, number: int) -> str:
-    """A hash of all that determines a block of a group with such a key: 16 hexadecimal digits."""
+    """A hash of everything that determines block `number` of the group with key `group`: 16
+    hexadecimal digits."""
     return digest_of_json([group, number])
 
 
@@ -229,7 +228,7 @@ def decode_manifest(content: bytes, folder: Path) -> Manifest:
     """The manifest in the content of a file of `folder`.
 
     Raises:
-      InputError: if it is of another format, or none.
+      InputError: if it is of another format, or no manifest.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -267,7 +266,7 @@ def _schema() -> TypeAdapter[Manifest]:
 
 
 def _first(error: ValidationError) -> str:
-    """The first fault that a schema found, in words."""
+    """The first error that a schema found, in words."""
     fault = error.errors(include_url=False)[0]
     where = ".".join(map(str, fault["loc"]))
     what = fault["msg"].removeprefix("Value error, ").rstrip(".")
@@ -287,7 +286,7 @@ def digest_of_json(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON gives it back: of the same digest."""
+    """A value after a round trip through JSON, which has the same digest."""
     return json.loads(_canonical(value))
 
 

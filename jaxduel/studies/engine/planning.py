@@ -1,5 +1,5 @@
-"""Planning: cells that share a program run side by side, as groups; numbers of arms are padded so
-that more cells do, where it costs less than compiling."""
+"""Planning: cells that share a program run side by side, as groups. Numbers of arms are padded, so
+that more cells share one, where padding costs less than compiling."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from jaxduel.studies.engine.groups import Group, needs_pairs, rounds_of
 from jaxduel.studies.engine.widths import need_of, width_of
 
 BUCKETS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
-"""Numbers of arms above one bucket and up to the next may be padded to the largest of them; above
-the last bucket none are."""
+"""Numbers of arms above one bucket and up to the next may be padded to the largest of them; numbers
+above the last bucket are not padded."""
 
 SEEDS = 1_000
 """Nominal seed count for padding decisions: results depend on padding, and must not depend on the
@@ -48,13 +48,13 @@ def plan(
     """The groups of a study's cells.
 
     Cells share a program if their policies are of one class with the same switches and the same
-    parameters left at None, if their problems are of one kind, and their delays equal or both
-    above 1; numbers of arms are padded where that pays (`padded_arms`). They share a group if
-    besides, for policies that make one comparison at a time, they have one horizon; where arms are
-    identified the checkpoints and, for a rule that stops, the number of arms. Batched policies are
-    sorted by their number of batches and horizon, others by their problem and delay, so that a
-    group holds cells that take about as long. Groups of a program are of one size (`widths`) and
-    stand together.
+    parameters left at None, if their problems are of one kind, and their delays equal or both above
+    1; numbers of arms are padded where that pays (`padded_arms`). Cells of one program share a
+    group if they also have, for policies that make one comparison at a time, the same horizon;
+    where arms are identified, the same checkpoints and, for a rule that stops, the same number of
+    arms. Batched policies are sorted by their number of batches and horizon, others by their
+    problem and delay, so that the cells of a group take about equally long. Groups of a program
+    have one size (`widths`) and are adjacent.
 
     The plan depends on the cells, the platform and, on an accelerator, the memory alone, not on the
     number of seeds.
@@ -62,14 +62,14 @@ def plan(
     Args:
       cells: the cells.
       num_seeds: seeds of each.
-      keep: optional records, as those of `Group`.
-      lanes: seeds side by side, if they are given.
+      keep: optional records, as in `Group`.
+      lanes: seeds side by side; None: chosen by `widths`.
       platform: platform of the devices: "cpu", "gpu", ...
       memory: most bytes for a block (`simulation.devices.block_memory`).
       progress: as in `jaxduel.simulate`.
 
     Raises:
-      InputError: what building a policy or problem raises.
+      InputError: from building a policy or problem.
     """
     families: dict[tuple[Any, ...], list[StudyCell]] = {}
     kinds: dict[str, bool] = {}
@@ -124,7 +124,7 @@ def family_of(cell: StudyCell) -> tuple[Any, ...]:
 
 
 def _loads(cells: Iterable[StudyCell], batched: bool) -> dict[int, float]:
-    """For each number of arms, the comparisons (or rounds) of one seed of all its cells."""
+    """By number of arms, the comparisons (or rounds) of one seed, summed over cells."""
     loads: dict[int, float] = {}
     for cell in cells:
         load = rounds_of(cell, batched=batched)
@@ -144,7 +144,7 @@ class _Wanted(NamedTuple):
 
 
 def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted) -> list[Group]:
-    """The groups of cells that share what `family_of` returns and the padded number of arms."""
+    """The groups of cells that have one family (`family_of`) and one padded number of arms."""
     num_seeds, keep, asked, batched, platform, memory = wanted
     together: dict[Any, list[StudyCell]] = {}
     for cell in cells:
@@ -202,18 +202,17 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
 
 
 def padded_arms(loads: Mapping[int, float], *, batched: bool) -> dict[int, int]:
-    """The number of arms that each number of arms is padded to.
+    """The padded number of arms for each number of arms.
 
-    All K of one bucket are padded to the largest of them if the cost of the arms that are never
-    played, for `SEEDS` seeds of each cell, is at most that of the compilations saved: a comparison
-    costs K, a round K^2.
+    All K of one bucket are padded to the largest of them if the inactive arms, for `SEEDS` seeds of
+    each cell, cost at most as much as the compilations saved: a comparison costs K, a round K^2.
 
     Args:
       loads: for each K, the sum over its cells of comparisons (or of rounds).
       batched: whether the policy commits to batches.
 
     Returns:
-      For each K of `loads` a number of at least K.
+      For each K of `loads`, a number of at least K.
     """
     padded = {}
     for bucket in sorted({bucket_of(num) for num in loads}):
@@ -227,5 +226,5 @@ def padded_arms(loads: Mapping[int, float], *, batched: bool) -> dict[int, int]:
 
 
 def bucket_of(num_arms: int) -> int:
-    """The smallest bucket that holds so many arms; the number itself above the last one."""
+    """The smallest bucket for `num_arms` arms; above the last bucket, `num_arms` itself."""
     return next((bucket for bucket in BUCKETS if num_arms <= bucket), num_arms)

@@ -25,7 +25,8 @@ PARTS = (
 )
 """The parts: expanding and grouping the cells; checking and stacking them, once a group; tracing
 and compiling programs; the loops over time; reducing records; encoding and writing blocks, claims
-included; and waiting of a device for its earlier blocks to be written, or for other processes."""
+included; and the time a device waits for its earlier blocks to be written, or for other
+processes."""
 
 _compiled: ContextVar[list[float] | None] = ContextVar("compiled", default=None)
 """Seconds of compilation inside the part that is being timed."""
@@ -34,8 +35,8 @@ _compiled: ContextVar[list[float] | None] = ContextVar("compiled", default=None)
 class Seconds:
     """Seconds of each part, added up over threads: together they may exceed the time by the clock.
 
-    Compilation inside a part, in its thread or in `Workers` that this starts, counts as compilation
-    alone.
+    Compilation inside a part, in its thread or in `Workers` started there, counts only as
+    compilation.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class Seconds:
 
     @contextmanager
     def of(self, part: str) -> Iterator[None]:
-        """Context whose time is added to a part."""
+        """Context that adds its duration to a part."""
         compiled, begun = [0.0], time.perf_counter()
         outside = _compiled.set(compiled)
         try:
@@ -61,7 +62,7 @@ class Seconds:
 
     @contextmanager
     def compilations(self) -> Iterator[None]:
-        """Context in which all tracing and compiling, in any thread, is added to its part."""
+        """Context that adds all tracing and compiling, in any thread, to the part for it."""
         jax.monitoring.register_event_duration_secs_listener(self._listen)
         try:
             yield
@@ -69,7 +70,7 @@ class Seconds:
             jax.monitoring.unregister_event_duration_listener(self._listen)
 
     def _listen(self, event: str, duration_secs: float, **_: Any) -> None:
-        """Adds a duration that JAX reports at its end, without those inside it."""
+        """Adds a duration that JAX reports at its end, without the durations nested in it."""
         if not event.startswith(_EVENTS):
             return
         begun = time.perf_counter() - duration_secs

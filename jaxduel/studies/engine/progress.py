@@ -1,4 +1,4 @@
-"""Progress of a study, whoever does the work: comparisons, pulls or votes, cells and blocks."""
+"""Progress of a study, in all processes: comparisons, pulls or votes, cells and blocks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ class StudyProgress(Progress):
         super().__init__(what, total, _unit(every), shown, done=before, detail=self._counts)
 
     def done(self, key: str, *, here: bool = False) -> None:
-        """Counts a task that is finished; `here` if it was simulated in this process, which counted
-        its steps one by one."""
+        """Counts a finished task; `here` if this process simulated it and counted its steps."""
         with self._entering:
             amount = self._enter(key)
         if not here:
@@ -41,7 +40,7 @@ class StudyProgress(Progress):
         )
 
     def _enter(self, key: str) -> int:
-        """Enters a finished task, and returns its amount; 0 if it was entered before."""
+        """Records a finished task, and returns its amount; 0 if it was recorded before."""
         task = self._unfinished.pop(key, None)
         if task is None:
             return 0
@@ -52,7 +51,7 @@ class StudyProgress(Progress):
 
 
 def _unit(tasks: Iterable[Task]) -> str:
-    """Unit of the amounts: "votes", "comparisons", "pulls", or the last two."""
+    """Unit of the amounts: "votes", "comparisons", "pulls", or both of the latter."""
     units = {
         "votes"
         if task.group.identifies

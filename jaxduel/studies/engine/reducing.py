@@ -1,5 +1,5 @@
-"""Reduction of the records of a group's seeds to the arrays of a block, in one pass over them; on
-an accelerator where they lie, since plays take longer to fetch than to make."""
+"""Reduction of the records of a group's seeds to the arrays of a block, in one pass. On an
+accelerator plays are reduced there, since fetching them takes longer than making them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from jaxduel.votes.collecting import FoundCollector
 from jaxduel.votes.found import Found, truth_of
 
 _CACHE_BYTES = 2**19
-"""Bytes of plays that are reduced at once: they stay in a core's cache."""
+"""Bytes of plays that are reduced at once, few enough for a core's cache."""
 
 
 class Sums(NamedTuple):
@@ -35,12 +35,12 @@ class Sums(NamedTuple):
 
 
 class Seeds(NamedTuple):
-    """Records of consecutive seeds of some cells, as the loops made them.
+    """Records of consecutive seeds of some cells, as the loops return them.
 
     Attributes:
-      number: of seeds; the record may have more, which are padding.
+      number: number of seeds; further seeds in the record are padding.
       record: with an axis for cells in front.
-      sums: of the record's plays, if these have been reduced; the record has none then.
+      sums: sums of the plays, if they are reduced; the record then has no plays.
     """
 
     number: int
@@ -58,11 +58,11 @@ def reduced(
     cells: Sequence[StudyCell],
     checked: Sequence[CheckedCell],
 ) -> Seeds:
-    """The seeds of some of the group's cells, with their plays reduced on the device, if these
-    suffice for the regret.
+    """The seeds of some of the group's cells, with plays reduced on the device if plays suffice for
+    the regret.
 
-    Regret is the same as by `arrays_of` but for the order in which the products of plays and gaps
-    are summed up: 1e-15 of itself.
+    Regret differs from that of `arrays_of` by 1e-15 of itself: products of plays and gaps are
+    summed in another order.
     """
     tallies = seeds.record.tallies
     if tallies.pairs is not None or any(isinstance(c.problem, PiecewiseProblem) for c in checked):
@@ -82,7 +82,7 @@ def reduced(
 
 @compiled_once
 def _sums(plays: jax.Array, gaps: jax.Array, number: jax.Array) -> Sums:
-    """Sums of (C, L, M, K) plays, of which the first `number` along L are of seeds."""
+    """Sums of (C, L, M, K) plays, over the first `number` along L; the others are padding."""
     counts = plays.astype(gaps.dtype)
     values = jnp.sum(counts[:, None] * gaps[:, :, None, None, :], axis=-1)
     is_seed = jnp.arange(plays.shape[1], dtype=jnp.int32) < number
@@ -94,12 +94,12 @@ def arrays_of(
 ) -> dict[str, Any]:
     """The arrays of a block (`jaxduel.studies.engine.blocks.LAYOUT`).
 
-    The sums over seeds are the same bits in whatever parts the seeds come: those of plays are
-    integers, and regret is summed up when all seeds are there.
+    The sums over seeds have the same bits however the seeds are divided into parts: sums of plays
+    are integers, and regret is summed once all seeds are there.
 
     Args:
       slices: the group's cells in order, as they ran side by side, with the records of their seeds;
-        cells that fill up the last slice are left out.
+        copies that fill up the last slice are left out.
     """
     parts = by_cell(slices)
     first = parts[0][-1]
@@ -147,12 +147,12 @@ def _enter(
     values: np.ndarray,
     arrays: dict[str, np.ndarray],
 ) -> None:
-    """Enters a cell, whose place in the records of its seeds is given.
+    """Enters a cell into the block's arrays; `place` is its position in the records.
 
     Args:
-      definitions: D of regret; None where it has none.
+      definitions: D definitions of regret; None where the cell lacks one.
       values: (D, S, M) float64, for the regret of each seed.
-      arrays: its own in each of the block's other arrays, of zeros.
+      arrays: the cell's part of each of the block's other arrays, zeros before.
     """
     problem, points = checked.problem, len(checked.grid)
     num, first = problem.num_arms, 0
@@ -250,7 +250,7 @@ def _found(
     place: int,
     records: Sequence[Seeds],
 ) -> Found:
-    """The result of a cell; `place` is its own in the records."""
+    """The result of a cell; `place` is its position in the records."""
     question, problem = cell.question, checked.problem
     assert question is not None
     assert isinstance(problem, DuelingProblem)

@@ -1,4 +1,4 @@
-"""The store: a folder that any number of processes fill together, block by block."""
+"""The store: a folder that several processes can fill together, block by block."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ CLAIMS = "claims"
 
 
 class Store:
-    """A folder with a manifest, finished blocks, and claims on blocks in the making.
+    """A folder with a manifest, finished blocks, and claims on unfinished blocks.
 
-    Any number of processes, and of threads, use it at once. Each claims a task that is not
-    finished, simulates it, adds its block and releases the claim; it waits for the others when all
-    that is left is claimed.
+    Any number of processes and threads use it at once. Each claims an unfinished task, simulates
+    it, adds its block and releases the claim. If all remaining tasks are claimed, it waits for the
+    other processes.
 
     Attributes:
       folder: the folder.
@@ -59,14 +59,14 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, goes_on: bool = False) -> Store:
-        """The store in a folder, whatever its grid.
+        """The store in a folder, with any grid.
 
         Args:
           folder: the folder.
-          goes_on: whether tasks are to be run; if not, nothing in the folder is changed.
+          goes_on: whether tasks will be run; if not, nothing in the folder is changed.
 
         Raises:
-          InputError: if there is none, or one of another format.
+          InputError: if there is no store, or one of another format.
         """
         folder = Path(folder)
         return cls(folder, read_manifest(folder), goes_on=goes_on)
@@ -81,28 +81,28 @@ class Store:
         join: bool = False,
         locks: bool = True,
     ) -> Store:
-        """The store for a manifest: a new one, or the one that was begun with the same grid. One
-        without blocks takes the place of another's that nobody has open.
+        """The store for a manifest: a new one, or the existing one of the same grid. A store of
+        another grid is replaced if it has no blocks and no process has it open.
 
         Args:
-          folder: it is created with its parents if there is none.
+          folder: the folder; created, with its parents, if it does not exist.
           manifest: the manifest of the study asked for.
-          extend: whether the number of seeds of a store that exists may be raised.
-          join: whether the groups of a store that exists may be others: the store then has both,
-            but of cells with the same labels those wanted alone.
+          extend: whether the number of seeds of an existing store may be raised.
+          join: whether an existing store may have other groups: the store then has both, but only
+            the wanted ones of cells with the same labels.
           locks: whether the file system has locks. If not, no two processes may run one task at
             once.
 
         Returns:
-          The store. It keeps the environment it was begun in, with a warning if numbers of this
-          one may round differently.
+          The store. It keeps the environment it was begun in; a warning says if numbers may round
+          differently in the present one.
 
         Raises:
           InputError: if the folder holds another grid, a sweep of another version of jaxduel, by
             other simulating code or of another format, or other files; or cannot be written.
         """
         folder = Path(folder)
-        manifest = decode_manifest(manifest.encode(), folder)  # as it would be read back
+        manifest = decode_manifest(manifest.encode(), folder)  # as the file would be read
         try:
             _make_folders(folder)
             with wait_for_claim(folder / CLAIMS / "manifest") if locks else ExitStack():
@@ -116,14 +116,14 @@ class Store:
             raise InputError(f"the folder '{folder}' cannot be written: {reason}.") from None
 
     def close(self) -> None:
-        """Lets another grid have the folder, as long as no block is stored."""
+        """Allows another grid to use the folder, as long as no block is stored."""
         self._end_use()
 
     def finished(self) -> set[str]:
-        """The keys of tasks whose blocks are stored whole, with all seeds that the grid asks for.
+        """The keys of tasks whose blocks are stored with all seeds of the grid.
 
-        Files that are known from an earlier call are not read again. Damaged ones are set aside,
-        or left out where the store was only opened, each with a warning.
+        Files known from an earlier call are not read again. Damaged files are set aside, or left
+        out if the store was only opened, each with a warning.
         """
         return {file.key for file in self.files()}
 
@@ -133,7 +133,7 @@ class Store:
             return [file for file in self._files.all() if self._is_complete(file)]
 
     def read(self, key: str) -> Block | None:
-        """The block of a task, with all seeds that its group asks for; None if there is none."""
+        """The block of a task, with all seeds of its group; None if there is none."""
         for look in self._files.still, self._files.all:  # a list of the folder takes longer
             with self._lock:
                 found = [file for file in look(key) if self._is_complete(file)]
@@ -167,13 +167,13 @@ class Store:
             return claim.pop_all()
 
     def claimed(self) -> set[str]:
-        """The keys of tasks that some process runs now."""
+        """The keys of tasks that a process is running."""
         keys = {path.name for path in (self.folder / CLAIMS).glob("*")}
         return {key for key in keys if not is_free(self._claim_path(key))}
 
     def has_ended(self, keys: Collection[str]) -> bool:
-        """True if one of the tasks, claimed by others, is finished, or can be claimed (its process
-        has died)."""
+        """True if one of these tasks, claimed by other processes, is finished, or free because its
+        process died."""
         return not self.finished().isdisjoint(keys) or any(
             is_free(self._claim_path(key)) for key in keys
         )
@@ -181,11 +181,11 @@ class Store:
     def add(self, block: Block, seconds: Seconds | None = None) -> Path:
         """Stores a block durably: it is on disk, whole, when this returns.
 
-        A block of the same task with no more seeds, known since its claim, is replaced.
+        A block of the same task, known since the claim, is replaced if it has no more seeds.
 
         Args:
           block: the block.
-          seconds: takes the time that encoding and writing need.
+          seconds: records the time of encoding and writing.
 
         Returns:
           The file.
@@ -214,8 +214,8 @@ class Store:
         return path
 
     def _is_complete(self, file: BlockFile) -> bool:
-        """True if a file holds all seeds that its block has in the grid; after an extension the
-        last block of a group has more of them than before."""
+        """True if a file holds all seeds of its block in the grid; an extension adds seeds to the
+        last block of a group."""
         group = self._groups.get(file.group)
         return group is not None and file.seeds >= group.seeds_of_block(file.number)
 
@@ -224,7 +224,7 @@ class Store:
 
 
 def _make_folders(folder: Path) -> None:
-    """Creates the folder and those within it.
+    """Creates the folder and its subfolders.
 
     Raises:
       InputError: if the folder holds something else.
@@ -242,9 +242,9 @@ def _make_folders(folder: Path) -> None:
 
 
 def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool, alone: bool) -> Manifest:
-    """The manifest of a folder: written if there is none, or one without blocks that nobody has
-    open; else checked and its number of seeds raised, or its groups joined with those wanted.
-    `alone`: no other process writes one now."""
+    """The manifest of a folder. It is written if there is none, or if the present store has another
+    grid, no blocks, and is not open; else it is checked, and its seeds raised or its groups joined
+    with the wanted ones. `alone`: no other process writes it now."""
     if alone:
         remove_parts(folder, "manifest")
     if not (folder / FILE).exists():
@@ -276,7 +276,7 @@ def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool, alone: boo
 
 
 def _write(path: Path, content: bytes, label: str) -> None:
-    """`jaxduel.files.write_whole`, with an error that says how the study goes on."""
+    """`jaxduel.files.write_whole`, with an error that says how to resume the study."""
     try:
         write_whole(path, content, label)
     except StorageError as error:
@@ -284,7 +284,7 @@ def _write(path: Path, content: bytes, label: str) -> None:
 
 
 def _storage_error(folder: Path, error: BaseException | None) -> StorageError:
-    """The error, to be raised by the caller, for a folder that cannot be written to."""
+    """The error for a folder that cannot be written to; the caller raises it."""
     return StorageError(
         f"'{folder}' cannot be written to ({why(error)}): what is stored there is whole, "
         "and it goes on from there when it is run again."

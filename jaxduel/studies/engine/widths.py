@@ -1,7 +1,8 @@
 """Numbers of cells and seeds that run side by side in one program.
 
-Nothing here depends on the number of seeds asked for, on the number of devices, or on the part that
-is finished: results depend on these widths, since XLA may round differently for different shapes.
+Results depend on these widths, since XLA may round differently for different shapes. The widths
+therefore do not depend on the number of seeds asked for, on the number of devices, or on the
+finished part.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ BLOCK = (16, 512)
 """Cells and seeds of a block of a batched policy on a CPU, if fewer run side by side and their
 records fit `BLOCK_BYTES`: a block then takes seconds to run, and a small part of that to store."""
 SHARE = 4
-"""A group of several parts has at most one in so many of the cells that share its program, so that
+"""A group of several parts has at most one in `SHARE` of the cells that share its program, so that
 several devices have work."""
 _MULTIPLE = 32
 
@@ -49,8 +50,8 @@ ROUND_LIMITS = Limits(16, 256)
 ACCELERATOR_CELLS = 64
 """Most cells side by side on an accelerator, unless one in `SHARE` of all are more."""
 WIDE_LANES, WIDE_BYTES = 65_536, 2**28
-"""A step of so many cells times seeds on an accelerator, or of so many bytes of their state, takes
-about twice as long as launching its kernels: up to here, seeds that nobody asks for cost little."""
+"""Cells times seeds, and bytes of their state, at which a step on an accelerator takes about twice
+as long as launching its kernels: up to here, surplus seeds cost little."""
 
 
 class Width(NamedTuple):
@@ -71,7 +72,7 @@ class Need(NamedTuple):
 
     Attributes:
       total: bytes, with the records.
-      state: bytes without.
+      state: bytes without the records.
       largest: bytes of the largest array of the policy's state.
       default: seeds in a block of `jaxduel.simulate`.
     """
@@ -98,11 +99,11 @@ def need_of(
 
     Args:
       pairs: whether plays of pairs are recorded.
-      poll: where votes are the clock; the number of checkpoints is that of its own then.
+      poll: given if votes are the clock; its number of checkpoints is then used.
       memory: most bytes for a block.
 
     Raises:
-      InputError: if they are more than a block may take at all.
+      InputError: if one seed needs more than a block may take.
     """
     cell = Cell(
         policy,
@@ -141,20 +142,21 @@ def need_of(
 def width_of(
     num_cells: int, need: Need, *, batched: bool, platform: str, lanes: int | None = None
 ) -> Width:
-    """Numbers of cells and seeds that run side by side, and that are stored together.
+    """Numbers of cells and seeds that run side by side, and of those that are stored together.
 
-    Cells times seeds side by side are at most: on a CPU, for policies that play step by step the
+    Limits on cells times seeds side by side: on a CPU, for policies that play step by step the
     seeds that `jaxduel.simulate` takes at once, for batched ones as many as fit `ARRAY_BYTES`, and
-    as many as fit `BLOCK_BYTES`. On an accelerator they are at most those that `jaxduel.simulate`
-    takes at once for many seeds, which depends on its memory: 1,024 seeds of each cell, or more
-    where few cells do not fill `WIDE_LANES`. But at least 64 seeds are side by side, if these fit.
+    for both as many as fit `BLOCK_BYTES`. On an accelerator the limit is the number that
+    `jaxduel.simulate` takes at once for many seeds, which depends on its memory: 1,024 seeds of
+    each cell, or more if few cells do not fill `WIDE_LANES`. At least 64 seeds run side by side, if
+    they fit.
 
     Args:
       num_cells: cells that share the program.
-      lanes: seeds side by side, if they are given; then a block has no more.
+      lanes: seeds side by side, if given; a block then has no more.
 
     Returns:
-      The width, of a size that needs few cells to fill up the last group.
+      The width; its size leaves few cells to fill up in the last group.
     """
     fitting = max(BLOCK_BYTES // need.total, 1)
     if platform != "cpu":
@@ -182,8 +184,8 @@ def width_of(
 
 
 def _even_size(num_cells: int, most: int) -> int:
-    """The largest size of equal parts, at most `most`, whose last part needs at most a twentieth of
-    all cells to fill it up; if there is none, the size that needs the fewest."""
+    """The largest size of equal parts, at most `most`, that needs at most a twentieth of all cells
+    to fill up the last part; if there is none, the size that needs the fewest."""
     fewest = -(-num_cells // most)
     sizes = [-(-num_cells // parts) for parts in range(fewest, 2 * fewest + 1)]
     even = [size for size in sizes if 20 * (-num_cells % size) <= num_cells]

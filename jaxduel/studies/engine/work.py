@@ -36,17 +36,17 @@ from jaxduel.studies.engine.reducing import Seeds, arrays_of, named_arrays_of, r
 from jaxduel.votes.identifying import most_comparisons
 
 _PREPARED = 32
-"""Groups that are kept prepared, at most: a few for each device, of megabytes each."""
+"""Most groups that are kept prepared: a few for each device, of megabytes each."""
 _fewer_lanes: dict[tuple[Hashable, Device], int] = {}
 """Lanes with which blocks of a program begin on a device that had too little memory for more."""
 
 
 class Stopped(Exception):
-    """Raised by a task that ends because it was told to stop."""
+    """Raised by a task that ends because `stop` was set."""
 
 
 def carry_out(task: Task, device: Device, stop: threading.Event | None = None) -> Block:
-    """The block of a task; arguments and errors as in `simulated`."""
+    """The block of a task; arguments and errors are as in `simulated`."""
     return simulated(task, device, stop)()
 
 
@@ -58,21 +58,21 @@ def simulated(
 ) -> Callable[[], Block]:
     """Simulates a task.
 
-    If the device has too little memory the block is simulated again, in parts of half the lanes, or
-    of half of these. It holds the same seeds, of the numbers that a plan with so few lanes gives:
-    they may round differently, and the block's attribute `lanes` records it.
+    If the device has too little memory, the block is simulated again in parts of half the lanes,
+    repeatedly. It holds the same seeds, with the numbers of a plan for fewer lanes: they may round
+    differently, and the block's attribute `lanes` records the number of lanes.
 
     Args:
       task: the task.
       device: device to simulate on.
       stop: once it is set, the task ends with its next chunk.
-      seconds: takes the time that the parts of the work need.
+      seconds: records the time of the parts of the work.
 
     Returns:
-      A function that makes the block from the records, in any thread.
+      A function, for any thread, that makes the block from the records.
 
     Raises:
-      MemoryError: if one seed of one group is too much.
+      MemoryError: if one seed of a group does not fit.
       Stopped: soon after `stop` is set.
     """
     group, seconds = task.group, seconds or Seconds()
@@ -124,7 +124,7 @@ def compile_task(task: Task, device: Device) -> None:
 
 
 def lanes_of(group: Group, device: Device) -> int:
-    """Seeds of a task side by side: no more than the group has, where the width changes no run."""
+    """Seeds of a task side by side: no more than the group has, if the width changes no run."""
     lanes = _fewer_lanes.get((group.program, device), group.lanes)
     if device.platform != "cpu" or is_drawn(policy_class(group.policy)):
         return lanes
@@ -132,7 +132,7 @@ def lanes_of(group: Group, device: Device) -> int:
 
 
 def _sharing(prepared: Prepared, group: Group) -> Prepared:
-    """Prepared cells whose seeds share lanes, where they can and it pays."""
+    """Prepared cells whose seeds share lanes, if that is possible and pays."""
     seeds = block_seeds(prepared.job.lanes, min(group.block_seeds, group.num_seeds))
     return prepared._replace(job=with_seeds(prepared.job, seeds))
 

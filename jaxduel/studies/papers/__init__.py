@@ -1,5 +1,5 @@
-"""Reproductions of papers, a folder each: `figures` has the panels as data, `claims` what the text
-says of them."""
+"""Reproductions of papers, a folder each: `figures` has the panels as data, `claims` the statements
+of the text about them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def load(name: str) -> Paper:
     """A paper: its panels and claims.
 
     Raises:
-      InputError: if there is no paper of that name; it suggests the nearest.
+      InputError: if there is no paper of that name; the message suggests the nearest.
     """
     if name not in TITLES:
         raise unknown_name("paper", name, TITLES)
@@ -40,7 +40,7 @@ def reproduce(paper: str, **order: Any) -> Report:
         progress, horizon and num_arms.
 
     Returns:
-      The report: the files written, the claims with their verdicts, and the numbers as text.
+      The report: files written, claims with their verdicts, and numbers as text.
 
     Raises:
       InputError: for an unknown paper, or an order that cannot be carried out.

@@ -34,8 +34,8 @@ class Outcome:
 
     Attributes:
       page: the page.
-      sections: what it has, paper by paper.
-      interrupted: whether Ctrl-C ended it before all was simulated.
+      sections: sections of the page, paper by paper.
+      interrupted: whether Ctrl-C ended it before all runs were simulated.
     """
 
     page: Path
@@ -50,11 +50,11 @@ def reproduce_all(
     runs: int | None = None,
     progress: bool | None = None,
 ) -> Outcome:
-    """Reproduces all papers, each in a folder of its name, and writes a page of them.
+    """Reproduces all papers, each in the folder of its name, and writes a page of them.
 
-    The page, `index.html`, is written anew after each paper and says what is missing. A call with
-    the same arguments goes on where one ended that was interrupted or killed. A paper none of whose
-    data are available is left out with a warning.
+    The page, `index.html`, is rewritten after each paper and names missing parts. After an
+    interruption, a call with the same arguments resumes the work. A paper without any available
+    data is left out with a warning.
 
     Args:
       out: folder for the page and the papers' folders.
@@ -100,8 +100,8 @@ def reproduce_all(
 def sections_in(
     folder: Path, order: Order, failures: dict[str, InputError]
 ) -> list[tuple[Section, Path]]:
-    """The sections of all papers that a folder has of an order; for others an empty one that says
-    why there is nothing."""
+    """The sections of all papers in a folder, as of one order; a paper without one has an empty
+    section that gives the reason."""
     found = []
     for name in papers.names():
         section = earlier_section(folder / name)
@@ -115,11 +115,10 @@ def sections_in(
 
 
 def read_page(folder: Path) -> Page | None:
-    """The page of the papers that a folder has: of `reproduce_all`, or of one that was reproduced
-    into it; None if there is none.
+    """The page of a folder of `reproduce_all`, or of one reproduced paper; None if there is none.
 
     Raises:
-      InputError: if a file of it is damaged.
+      InputError: if a section's file is damaged.
     """
     one = read_section(folder)
     if one is not None:

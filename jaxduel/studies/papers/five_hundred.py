@@ -1,8 +1,8 @@
 """The 500 arms of Zoghi et al. (NIPS 2015) and of Wu and Liu (NIPS 2016), with gaps of 0.4.
 
-The texts say how the arms are ordered (`jaxduel.problems.copeland_cycle`), not how far apart they
-are. Policies go through most of the 124,750 pairs before they settle. With gaps of 0.4 they do so
-in a sixteenth of the time that the catalogue's gaps of 0.1 take.
+The texts give the order of the arms (`jaxduel.problems.copeland_cycle`), not their gaps. Policies
+go through most of the 124,750 pairs before they settle. With gaps of 0.4 this takes a sixteenth of
+the time of the catalogue's gaps of 0.1.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def problem() -> DuelingProblem:
 
 
 def settling_time() -> int:
-    """T enough to tell all pairs apart, each with error 1 / T by Hoeffding's inequality: the root
-    of T = K (K - 1) / 2 * log T / (2 gap^2), to two digits.
+    """T that suffices to separate all pairs, each with error 1 / T by Hoeffding's inequality: the
+    root of T = K (K - 1) / 2 * log T / (2 gap^2), to two digits.
 
-    Before it, a ratio of two regrets is one of exploring; claims are judged from there on.
+    Before this time, ratios of regrets only compare exploration; claims are judged from then on.
     """
     unit = NUM_ARMS * (NUM_ARMS - 1) / 2 / (2 * GAP**2)
     time = unit

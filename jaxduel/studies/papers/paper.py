@@ -40,7 +40,7 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class Order:
-    """Arguments of `reproduce` that set what is simulated."""
+    """Arguments of `reproduce` that determine the simulations."""
 
     full: bool = False
     seed: int = 0
@@ -49,7 +49,7 @@ class Order:
     num_arms: int | None = None
 
     def size(self, sizes: Sizes) -> Size:
-        """The size asked for; what is not asked for comes from `sizes`."""
+        """The size asked for; values not asked for come from `sizes`."""
         size = sizes.full if self.full else sizes.usual
         if size == ABSENT:
             return size
@@ -59,16 +59,17 @@ class Order:
 
 @dataclass(frozen=True)
 class Instances:
-    """What a panel is played on: an instance, or several of a random family.
+    """The data set of a panel: an instance, or several of a random family.
 
     Attributes:
-      name: their name in tables. The key of the runs depends on the seed and the name alone.
-      title: their title in panels; {} stands for the number of arms.
+      name: the data set's name in tables. The key of the runs depends only on the seed and the
+        name.
+      title: the title in panels; {} stands for the number of arms.
       sizes: horizon and number of runs.
-      make: makes the instance; that of the catalogue with this name if None.
-      draws: makes the instances, with keys of their own, for some number of runs; in place of
-        `make`, for random instances.
-      regret: name of its definition, if not that of the paper's `Setting`.
+      make: makes the instance; None: the catalogue's instance with this name.
+      draws: for random instances, instead of `make`: makes the instances, each with its own key,
+        for a number of runs.
+      regret: definition of regret, if not the one of the paper's `Setting`.
     """
 
     name: str
@@ -79,10 +80,10 @@ class Instances:
     regret: str | None = None
 
     def drawn(self, order: Order, runs: int) -> tuple[Draw, ...]:
-        """The instances, with the keys and numbers of their runs.
+        """The instances, with keys and numbers of runs.
 
         Raises:
-          InputError: if they are not available.
+          InputError: if the instances are not available.
         """
         if self.draws is not None:
             return self.draws(order, runs)
@@ -91,7 +92,7 @@ class Instances:
 
 
 class Lineup(NamedTuple):
-    """Policies on instances, with a label where a panel has several lineups."""
+    """Policies on instances, with a label if a panel has several lineups."""
 
     instances: Instances
     competitors: tuple[Competitor, ...]
@@ -104,14 +105,14 @@ class Panel:
 
     Attributes:
       name: such as "1a".
-      what: its content in words, such as "regret".
-      picture: makes its picture: `curves`, `shares`, `delays`, `spread`, or a function of the
+      what: the content in words, such as "regret".
+      picture: makes the picture: `curves`, `shares`, `delays`, `spread`, or a function of the
         paper.
-      lineups: who plays where.
-      sizes: horizon and number of runs, if not those of the instances.
-      sizes_by_policy: by competitor's name, sizes that it has here.
+      lineups: policies and their instances.
+      sizes: horizon and number of runs, if not as for the instances.
+      sizes_by_policy: sizes in this panel, by competitor's name.
       options: further arguments of the picture.
-      where, who: its instances, and the labels of its policies, if not those of `lineups`.
+      where, who: the instances, and the labels of the policies, if not given by `lineups`.
     """
 
     name: str
@@ -126,13 +127,13 @@ class Panel:
 
     @property
     def instances(self) -> Mapping[str, Sizes | None]:
-        """Horizon and number of runs, if any, by instances, or by these in words."""
+        """Horizon and number of runs, if any, by the instances or their description."""
         found = {one.instances.name: self.sizes or one.instances.sizes for one in self.lineups}
         return found or {self.where: self.sizes}
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of all policies, each once."""
+        """The distinct labels of all policies."""
         return (
             tuple(dict.fromkeys(c.label for one in self.lineups for c in one.competitors))
             or self.who
@@ -140,7 +141,7 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """Its content and its instances."""
+        """The content and the instances."""
         return f"{self.what} on {' and '.join(self.instances)}"
 
     def size(self, lineup: Lineup, competitor: Competitor, order: Order) -> Size:
@@ -177,7 +178,7 @@ class Panel:
         return tuple(found)
 
     def all_sizes(self) -> list[tuple[str, Sizes]]:
-        """Sizes with the labels of the policies that they are of, or "" for all others."""
+        """Sizes with the labels of their policies; "" stands for all other policies."""
         labels = {c.name: c.label for one in self.lineups for c in one.competitors}
         others: dict[Sizes, list[str]] = {}
         for name, sizes in self.sizes_by_policy.items():
@@ -233,14 +234,15 @@ class Paper:
     Attributes:
       name: its name on the command line.
       panels: its panels; tables count as figures.
-      setting: settings that its panels share.
-      claims: what its text claims about them.
+      setting: settings shared by the panels.
+      claims: the text's claims about the panels.
       notes: lines for the report.
-      evidence: makes what claims are measured with, of the finished runs, the pictures and
-        the setting; a `Finder` by default.
+      evidence: makes the evidence for claims from the finished runs, the pictures and the setting;
+        a `Finder` by default.
       shortest: the shortest horizon.
-      breaks_assumptions: whether policies play on purpose where their assumptions do not hold.
-      resizable: whether there are random instances, which can have other numbers of arms.
+      breaks_assumptions: whether policies intentionally play on instances that break their
+        assumptions.
+      resizable: whether random instances can have other numbers of arms.
     """
 
     name: str
@@ -268,16 +270,16 @@ class Paper:
 
 
 def named_key(seed: int, *names: str) -> jax.Array:
-    """The key of the runs on instances, from the seed and names alone.
+    """The key of the runs on instances, from the seed and names only.
 
-    It does not depend on the number or the order of instances.
+    The key does not depend on the number or the order of instances.
 
     Args:
       seed: root of all randomness.
       names: names that identify the instances within the reproduction.
 
     Returns:
-      A typed key: that of the seed, folded with the first 32 bits of the SHA-256 of the names.
+      A typed key: the seed's key, folded with the first 32 bits of the SHA-256 of the names.
     """
     digest = hashlib.sha256("\n".join(names).encode()).digest()
     return jax.random.fold_in(jax.random.key(seed), int.from_bytes(digest[:4], "big"))

@@ -13,7 +13,7 @@ HEADER = ("panel", "shows", "on", "T", "runs", "full T", "runs")
 
 
 def lines(paper: Paper) -> list[str]:
-    """The panels, with horizons and runs by default and with `full`, and the policies that play.
+    """The panels, with their policies, and horizons and runs by default and with `full`.
 
     Nothing is computed, loaded or downloaded.
 
@@ -44,7 +44,7 @@ def lines(paper: Paper) -> list[str]:
 
 
 def panel_rows(panel: Panel) -> Iterator[tuple[str, ...]]:
-    """A row for each instance, and one for the policies of each further size."""
+    """A row for each instance, and a row for the policies of each further size."""
     begin = (panel.name, panel.what)
     for instance, sizes in panel.instances.items():
         usual, full = sizes or (ABSENT, ABSENT)
@@ -56,7 +56,7 @@ def panel_rows(panel: Panel) -> Iterator[tuple[str, ...]]:
 
 
 def _figures(names: list[str], paper: Paper) -> list[str]:
-    """The panels, a figure in place of all of its panels."""
+    """The panels; a figure replaces the panels if all of them are named."""
     others = {figure_of(panel.name) for panel in paper.panels if panel.name not in names}
     found = [name if figure_of(name) in others else figure_of(name) for name in names]
     return list(dict.fromkeys(found))

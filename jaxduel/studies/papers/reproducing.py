@@ -36,8 +36,8 @@ def reproduce(
 
     Args:
       figure: a figure such as "1", a panel such as "1a", or None for all.
-      full: the paper's horizons and numbers of runs, or more, but on the most arms; it may take
-        hours.
+      full: the paper's horizons and numbers of runs, or more, except with the most arms; it may
+        take hours.
       out: folder for the files; figures/NAME by default.
       seed: root of all randomness.
       runs: number of runs on each data set, instead of the default's or the paper's.
@@ -46,8 +46,8 @@ def reproduce(
       num_arms: K of random instances, instead of the paper's.
 
     Returns:
-      The report. A panel whose data are not available is missing, with a warning; if it is
-      the only one of its figure, an empty frame is in its place.
+      The report. A panel whose data are not available is missing, with a warning; a figure with no
+      other panel shows an empty frame.
 
     Raises:
       InputError: before anything is computed; also if the data of no panel are available.
@@ -98,7 +98,7 @@ def require_possible(
 
 
 def require_order(seed: int, runs: int | None) -> None:
-    """Raises InputError for a seed or a number of runs that cannot be."""
+    """Raises InputError for an impossible seed or number of runs."""
     if runs is not None and runs < 1:
         raise InputError(f"runs must be at least 1, not {runs}.")
     if not 0 <= seed < 2**32:
@@ -134,7 +134,7 @@ def pictures_at_hand(
 
 
 def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:
-    """Horizons and numbers of runs of the panels, and what `full` has, as lines of text."""
+    """Horizons and numbers of runs of the panels, also with `full`, as lines of text."""
     asked = [] if order.horizon is None else [f"T = {order.horizon:,} everywhere"]
     asked += [] if order.runs is None else [f"{order.runs} runs everywhere"]
     text = [f"{', '.join(asked)}, as asked for."] if asked else []

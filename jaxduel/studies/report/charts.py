@@ -29,10 +29,10 @@ class Seen(NamedTuple):
     """A panel for a page.
 
     Attributes:
-      what: what is drawn, in words.
-      alt: what is seen.
-      chart: its lines, if it has any.
-      table: its numbers, if they are few.
+      what: the content, in words.
+      alt: the text alternative.
+      chart: the lines, if any.
+      table: the numbers, if they are few.
     """
 
     what: str
@@ -42,8 +42,8 @@ class Seen(NamedTuple):
 
 
 def seen(content: Any, runs: Sequence[Runs] = ()) -> Seen:
-    """A panel of any kind, as `jaxduel.plotting` draws it, for a page; of regret against time with
-    the runs behind its lines, for a table of their ends."""
+    """A page's version of any panel that `jaxduel.plotting` draws. For regret against time, `runs`
+    gives a table of final regrets."""
     if isinstance(content, plotting.LinePanel):
         return _regret(content, runs) if content.kind == "time" else _varied(content)
     kinds = {
@@ -55,14 +55,14 @@ def seen(content: Any, runs: Sequence[Runs] = ()) -> Seen:
 
 
 def css_dash(line: str | tuple[float, tuple[float, ...]]) -> str:
-    """A line style of matplotlib in Plotly's words."""
+    """A line style of matplotlib, translated to Plotly."""
     if isinstance(line, str):
         return _DASHES.get(line, "solid")
     return ",".join(f"{2 * length:g}px" for length in line[1])
 
 
 def numbers(values: Iterable[float]) -> Numbers:
-    """Numbers with as many digits as a picture shows; None for what is not finite."""
+    """Numbers with as many digits as a picture shows; None for numbers that are not finite."""
     return tuple(
         float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
         for value in np.asarray(values, np.float64).tolist()
@@ -78,7 +78,7 @@ def interval(mean: float, lower: float, upper: float) -> str:
 
 
 def ranking(ends: Sequence[tuple[str, float]], at: str) -> str:
-    """Who is lowest and who is highest, in words; labels with their numbers, in any order."""
+    """The lowest and the highest, in words; `ends` has labels with numbers, in any order."""
     known = sorted(((value, label) for label, value in ends if np.isfinite(value)))
     if not known:
         return f"{at} there is no number."
@@ -91,8 +91,8 @@ def ranking(ends: Sequence[tuple[str, float]], at: str) -> str:
 
 
 def runs_words(counts: Collection[int], lower: Iterable[np.ndarray], one: str = "run") -> str:
-    """Of how many runs the means of a figure are, and whether they have intervals, which begin at
-    `lower`."""
+    """A description of a figure's means: the numbers of runs, and the intervals, if any; `lower`
+    are their lower ends."""
     many = f"{range_text(counts)} {one}{'' if max(counts) == 1 else 's'}"
     known = any(np.isfinite(values).any() for values in lower)
     return f"mean of {many} of each policy{', with its 95 % interval' if known else ''}"
@@ -107,7 +107,7 @@ def _scales(across_log: bool, up_log: bool) -> str:
 
 
 def _lines(panel: plotting.LinePanel) -> list[Line]:
-    """The lines of a panel with their looks and intervals, then its references."""
+    """The lines of a panel with styles and intervals, then its references."""
     looks, found = looks_in(panel.lines), []
     for line in panel.lines:
         look, label = looks[line.name, line.label], plain(line.label)
@@ -157,8 +157,8 @@ def _regret(panel: plotting.LinePanel, runs: Sequence[Runs]) -> Seen:
 
 
 def _limits(panel: plotting.LinePanel) -> tuple[float | None, float | None]:
-    """The ends of a logarithmic axis of regret: below all curves from an early time on, and above
-    all intervals."""
+    """The ends of a logarithmic axis of regret: below all curves after an early time, above all
+    intervals."""
     end = max(int(line.at[-1]) for line in panel.lines)
     early = end / 100 if panel.across_scale == "linear" else 10
     low = [c.mean[np.searchsorted(c.at, early)] for c in panel.lines if c.at[-1] >= early]

@@ -1,4 +1,4 @@
-"""The page of a folder, whatever it holds: a sweep, a paper, or all papers."""
+"""The page of a folder that holds a sweep, a paper, or all papers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | N
     """Writes the page, `index.html`, of a sweep, finished or not, or of papers.
 
     Args:
-      folder: a sweep's folder; or one that `jaxduel reproduce`, of a paper or of all, wrote.
+      folder: a sweep's folder; or one that `jaxduel reproduce` wrote, for a paper or for all.
       out: folder for the page; if None the folder itself, and its subfolder `report` for a sweep.
 
     Returns:

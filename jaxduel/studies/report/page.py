@@ -1,4 +1,4 @@
-"""The page: sections rendered as one HTML file that needs no other."""
+"""The page: sections rendered as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from jaxduel.studies.report.records import Chart, Figure, Section
 NAME = "index.html"
 VERDICTS = ("confirmed", "undecided", "not confirmed", "not measured")
 _COLORS = 256
-"""Colours of a picture: with so many a figure of lines looks the same, in a third of the bytes."""
+"""Colours of a picture: enough for figures of lines to look the same, in a third of the bytes."""
 _LARGEST = 2**26
 """Most bytes of a picture's file."""
 
@@ -37,7 +37,7 @@ class Page:
       title: its heading.
       lead: a sentence below it.
       sections: the sections, each with the folder of its pictures, or None.
-      commands: names and commands, such as the one that makes the whole page again.
+      commands: names and commands, such as the command that makes the page again.
     """
 
     title: str
@@ -49,16 +49,16 @@ class Page:
         """Writes index.html into a folder, in one step.
 
         Returns:
-          Its path.
+          The path of the page.
         """
         return folder.write(NAME, self.html(folder.path))
 
     def html(self, folder: Path) -> str:
-        """The page as text. Texts of sections are shown as text: they are escaped, and a browser
-        runs no scripts but those named by their digests.
+        """The page as text. Texts of sections are escaped, and a browser runs only the scripts
+        named by their digests.
 
         Args:
-          folder: the folder that it will be in; links to files are relative to it.
+          folder: the folder of the page; links to files are relative to it.
         """
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
@@ -94,8 +94,8 @@ class Page:
 
 
 def _allowed(*scripts: str) -> str:
-    """The policy of a page for browsers: these scripts, styles (Plotly sets those of elements) and
-    the pictures inside; nothing from elsewhere."""
+    """The content security policy of a page: these scripts, styles (Plotly sets styles of elements)
+    and embedded pictures; nothing from elsewhere."""
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     named = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return (
@@ -105,7 +105,7 @@ def _allowed(*scripts: str) -> str:
 
 
 def _seen(value: Any) -> Any:
-    """A text of the template, without characters that are not seen or turn its direction round."""
+    """A text of the template, without invisible characters or ones that reverse its direction."""
     return printable(value) if type(value) is str else value
 
 
@@ -115,7 +115,7 @@ def _counts(verdicts: Iterable[str]) -> dict[str, int]:
 
 
 def _shown(section: Section, own: Path | None, folder: Path) -> dict[str, Any]:
-    """A section with its pictures embedded, and what the template would have to compute."""
+    """A section with its pictures embedded, and with values computed for the template."""
     place = "" if own is None else os.path.relpath(own, folder).replace(os.sep, "/")
     return {
         **vars(section),
@@ -133,7 +133,7 @@ def _time(section: Section) -> str:
 
 
 def _figure(figure: Figure, section: str, own: Path | None, place: str) -> dict[str, Any]:
-    """A figure with its picture, and links to the files that are there."""
+    """A figure with its picture, and links to existing files."""
     picture = _picture(own / figure.picture) if own and figure.picture else None
     links = [
         (name.rpartition(".")[2].upper(), quote(f"{place}/{name}" if place != "." else name))
@@ -154,7 +154,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
 
 def _picture(path: Path) -> dict[str, Any] | None:
     """A PNG file as a data URI with its width and height; None if it cannot be read, or is a link
-    that leads out of its folder."""
+    to another folder."""
     from PIL import Image
 
     file = io.BytesIO()
@@ -168,6 +168,6 @@ def _picture(path: Path) -> dict[str, Any] | None:
                 colors = image.convert("RGB").quantize(_COLORS, dither=Image.Dither.NONE)
                 colors.save(file, "PNG", optimize=True)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, RuntimeWarning):
-        return None  # no picture, or one too large to be one of ours
+        return None  # no picture, or too large for one of ours
     content = base64.b64encode(file.getvalue()).decode()
     return {"uri": f"data:image/png;base64,{content}", "width": size[0], "height": size[1]}

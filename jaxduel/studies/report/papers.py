@@ -1,4 +1,4 @@
-"""The section of a paper, from what `reproduce` measured and drew."""
+"""The section of a paper, from the measurements and drawings of `reproduce`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INTERRUPTED = "interrupted before all that it shows was simulated"
 
 
 def command_of(name: str, order: Order, figure: str = "") -> str:
-    """The command line, or where it has no such option the Python, that makes a figure again."""
+    """The command line that makes a figure again, or Python if the command lacks an option."""
     if order.horizon is not None or order.num_arms is not None:
         chosen = {"figure": figure, **vars(order)}
         said = ", ".join(f"{key}={value!r}" for key, value in chosen.items() if value)
@@ -53,8 +53,8 @@ def paper_section(
 
     Args:
       asked: names of the panels asked for.
-      failures: by the name of a panel, why its data are missing.
-      earlier: the section that an earlier call left.
+      failures: reasons for missing data, by the name of a panel.
+      earlier: the section of an earlier call.
     """
     options = command_of(paper.name, order)
     (before, after), seconds = report.blocks, report.seconds
@@ -121,7 +121,7 @@ def claim_row(claim: Claim) -> ClaimRow:
 
 
 def _why(claim: Claim) -> str:
-    """Why a claim has its verdict, in sentences; what it takes to decide it."""
+    """The reasons for a claim's verdict, in sentences; for an open claim, the runs it needs."""
     if not claim.measurements:
         said = "What it is about was not simulated here."
         return f"{said} To measure it: {claim.needs}" if claim.needs else said

@@ -1,9 +1,9 @@
 """Records of a page: sections, figures, tables and claims, kept as JSON beside the figures.
 
-A section is a paper or a sweep. Pictures are named, not held: `jaxduel.studies.report.page`
-embeds the files. A record may be anybody's: what a browser would not show as text (looks, names of
-files, anchors) and commands, which readers copy, are refused with a ValueError unless they are as
-jaxduel writes them.
+A section is a paper or a sweep. Records name pictures; `jaxduel.studies.report.page` embeds the
+files. A record may come from anybody. Fields that a browser does not show as text (styles, names of
+files, anchors), and commands, which readers copy, are therefore refused with a ValueError unless
+jaxduel could have written them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_BYTES = 2**28
 """Largest size of the file that is read."""
 
 Numbers = tuple[float | None, ...]
-"""Numbers of a curve, None where there is none."""
+"""Numbers of a curve; None where a number is missing."""
 
 _COLOR = re.compile("#[0-9a-fA-F]{6}|currentcolor")
 _LENGTH = r"\d{1,4}(\.\d{1,4})?px"
@@ -41,10 +41,10 @@ class Line:
 
     Attributes:
       label: text in the legend.
-      color, dash: its look, in the words of CSS and of Plotly.
+      color, dash: the style, as in CSS and in Plotly.
       x, y: its points.
       lower, upper: ends of 95 % intervals; empty where there are none.
-      points: whether it is drawn as points with error bars, as a single point always is.
+      points: whether it is drawn as points with error bars; a single point always is.
       reference: whether it is computed, not simulated.
     """
 
@@ -76,7 +76,7 @@ class Chart:
 
     Attributes:
       across, up: labels of the axes.
-      across_log, up_log: whether they are logarithmic.
+      across_log, up_log: whether the axes are logarithmic.
       low, high: ends of the vertical axis.
       lines: the lines, in the order of the legend.
     """
@@ -92,8 +92,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its caption, the heads of its columns, and its rows, each headed by its first
-    entry."""
+    """A table: its caption, column heads, and rows, each headed by its first entry."""
 
     caption: str
     header: tuple[str, ...]
@@ -107,15 +106,15 @@ class Figure:
     Attributes:
       name: such as "1a"; unique in its section.
       title: its heading.
-      caption: what is drawn.
-      alt: what is seen, in words.
-      command: the command that makes it again; "" if there is none.
+      caption: the content.
+      alt: the text alternative of the picture.
+      command: the command that makes the figure again; "" if there is none.
       picture: name of its PNG file; "" if it was not made.
       files: names of further files with the same content.
-      chart: its curves, where it has any.
+      chart: its curves, if any.
       table: its numbers.
       lines: further numbers as lines of text.
-      missing: why it was not made; "" if it was.
+      missing: the reason why it was not made; "" if it was.
     """
 
     name: str
@@ -141,7 +140,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measured:
-    """A number that bears on a claim: where, what, its value with its interval, and the verdict."""
+    """A number that bears on a claim: data set, quantity, value with interval, and verdict."""
 
     where: str
     what: str
@@ -151,7 +150,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim of a paper: its place, its words, what confirms it, the verdict, and why."""
+    """A claim of a paper: its place, words, criterion, verdict, and reasons."""
 
     place: str
     quote: str
@@ -168,16 +167,16 @@ class Section:
     Attributes:
       name: its name on the command line.
       title: its heading.
-      order: all that determines its numbers but the code, as the options of the command.
+      order: everything except the code that determines its numbers, as options of the command.
       facts: names and texts, such as the run time.
       notes: sentences.
       claims: claims of a paper.
-      tables: tables of the whole.
+      tables: tables about the whole section.
       figures: the figures.
-      seconds: seconds of the calls that simulated it.
-      seconds_known: False if an earlier call was killed, so that there were more.
-      blocks: number of blocks that were simulated then.
-      missing: why there is nothing, or not all; "" if all is there.
+      seconds: total seconds of the calls that simulated it.
+      seconds_known: False if an earlier call was killed: the true total is larger.
+      blocks: number of blocks simulated in `seconds`.
+      missing: the reason why parts, or all, are missing; "" if complete.
     """
 
     name: str
@@ -205,8 +204,8 @@ def _require(what: str, text: str, pattern: re.Pattern[str]) -> None:
 
 
 def _require_command(text: str) -> None:
-    """Raises ValueError for a command that is not one to make a figure or a page again, in Python
-    or quoted for a shell, where it was made."""
+    """Raises ValueError unless a command is one that makes a figure or a page of jaxduel again, in
+    Python or quoted for a shell."""
     if text and not _SHELL.fullmatch(text) and not _PYTHON.fullmatch(text):
         raise ValueError(f"{text!r} is no command of a page")
 
@@ -219,7 +218,7 @@ def encoded(section: Section) -> bytes:
 
 
 def read_section(folder: Path) -> Section | None:
-    """The section in a folder; None if there is no file of one.
+    """The section in a folder; None if the folder has no file of a section.
 
     Raises:
       InputError: if the file cannot be read, or is not of this version.
@@ -240,7 +239,8 @@ def read_section(folder: Path) -> Section | None:
 
 
 def earlier_section(folder: Path) -> Section | None:
-    """The section that an earlier call left in a folder; None if there is none that can be read."""
+    """The section of an earlier call in a folder; None if there is none, or none that can be
+    read."""
     try:
         return read_section(folder)
     except InputError:

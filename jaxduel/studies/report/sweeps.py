@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     import xarray
 
 MOST_FIGURES = 60
-"""Most figures of a page; the others of a large sweep are left to `jaxduel plot`."""
+"""Most figures of a page; `jaxduel plot` draws the others of a large sweep."""
 _MARKS = {BEST: "lowest", EQUAL: "not significantly more", "": ""}
 _ENDS = ("mean", "lower95", "upper95")
 _KINDS = {REGRET: "regret", NAMED: "rules"}
-"""What a sweep has several of, in its facts."""
+"""Names of a sweep's definitions or rules in the facts."""
 
 
 def sweep_page(folder: str | os.PathLike[str], out: OutputFolder) -> Page:
@@ -90,7 +90,7 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
 
 
 def _left(data: xarray.Dataset) -> Table | None:
-    """Cells and runs that are missing, by policy; None if nothing is."""
+    """Missing cells and runs, by policy; None if nothing is missing."""
     planned = data["planned_seeds"].values
     rows = []
     for number, policy in enumerate(np.atleast_1d(data["policy"].values).tolist()):
@@ -104,7 +104,7 @@ def _left(data: xarray.Dataset) -> Table | None:
 
 
 def _best(data: xarray.Dataset, cells: Frame) -> Table:
-    """The policy of least regret in each setting, and those that are not significantly worse."""
+    """The policy of least regret in each setting, and policies that are not significantly worse."""
     rows = []
     for setting, some in marked(data, cells).groupby(REGRET.setting, observed=True, sort=False):
         problem, horizon, definition = setting
@@ -155,7 +155,7 @@ def _figures(
 def _figure(
     data: xarray.Dataset, cells: Frame, chosen: dict[str, Any], blank: Figure, out: OutputFolder
 ) -> Figure:
-    """Curves of a setting, the best if there are too many, and a table of their ends."""
+    """Curves of a setting (the best, if there are too many), and a table of their ends."""
     (table, order, cut), command = _ends(data, cells), blank.command
     if cut:
         chosen = {**chosen, "policies": order}
@@ -184,8 +184,8 @@ def _figure(
 
 
 def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
-    """A table of all policies at the horizon, the best first; their names, as many as one figure
-    can have, as those of policies without a label are asked for; and whether that is not all."""
+    """A table of all policies at the horizon, the best first; the names of the best, as `choose`
+    takes them, as many as fit one figure; and whether some are left out."""
     if measure_of(data) is NAMED:
         frame = frame_of(data, cells, final=True).assign(variant=list(cells["variant"]))
         frame = frame.sort_values("probability", ascending=False, kind="stable")
@@ -256,7 +256,7 @@ def _chart(figure: SweepFigure) -> Chart:
 
 
 def _range(lines: Sequence[Line]) -> tuple[float, float]:
-    """The least and the largest mean or end of an interval from t = 10 on; means alone below."""
+    """The smallest mean, and the largest mean or upper end of an interval, from t = 10 on."""
 
     def values(line: Line) -> Iterator[float]:
         for x, y, upper in zip(line.x, line.y, line.upper, strict=True):

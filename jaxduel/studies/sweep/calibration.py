@@ -18,8 +18,8 @@ from jaxduel.studies.engine.groups import Group, Task, rounds_of
 from jaxduel.studies.engine.work import Stopped, carry_out, lanes_of
 
 SHORT, LONG = 2_000, 8_000
-"""Comparisons or pulls in the two trial runs of policies that make one at a time: the first ones
-cost more than later ones."""
+"""Comparisons or pulls in the two trial runs of policies that make one at a time: early ones cost
+more than later ones."""
 
 
 class Estimate(NamedTuple):
@@ -28,29 +28,28 @@ class Estimate(NamedTuple):
     seconds: float
     """Seconds on all devices together, if no policy falls quiet."""
     least: float
-    """The same if those that can fall quiet begin to after `LONG` comparisons."""
+    """The same if policies that can fall quiet begin to after `LONG` comparisons."""
     compilation: float
-    """The part of either for compilation, each program once."""
+    """The part of either estimate for compilation, each program once."""
 
 
 class _Work(NamedTuple):
-    """Amount of work: rounds, or comparisons up to `SHORT` and later ones, of all seeds and
-    cells."""
+    """Work of all seeds and cells: rounds, or comparisons up to `SHORT` and later ones."""
 
     early: int
     late: int
     busy: float
-    """Expected number of later ones that cost something if the policy falls quiet after `LONG`: the
-    t-th does with probability `LONG` / t."""
+    """Expected number of later comparisons with a cost if the policy falls quiet after `LONG`: the
+    t-th has one with probability `LONG` / t."""
 
 
 class _Costs(NamedTuple):
     """Costs of a policy with some number of arms, in seconds."""
 
     early: float
-    """Of a round, or of one of the first comparisons."""
+    """Cost of a round, or of one of the first comparisons."""
     late: float
-    """Of a later comparison."""
+    """Cost of a later comparison."""
     compilation: float
 
 
@@ -59,13 +58,13 @@ def calibrate(
     devices: Sequence[Device],
     progress: bool | None = None,
 ) -> Estimate:
-    """Estimates the duration of a sweep: part of a block of each policy, with the fewest arms and
-    with the most, is run once to compile, then timed and scaled.
+    """Estimates the duration of a sweep: for each policy, with the fewest arms and with the most,
+    part of a block is run once to compile, then timed and scaled.
 
-    A policy that makes one comparison or pull at a time is run to `SHORT` and to `LONG` of them;
-    later ones are assumed to cost as much as those between, or fewer and fewer of them to cost
-    anything. One that commits to batches is run whole, in its group with the most rounds, and
-    assumed to cost in proportion to rounds, which is too much where T ends it earlier. Between the
+    A policy that makes one comparison or pull at a time is run to `SHORT` and to `LONG` steps.
+    Later steps are assumed to cost as much as the steps between, or fewer and fewer of them to cost
+    anything. A policy that commits to batches is run to the end, in its group with the most rounds,
+    and assumed to cost in proportion to rounds, which is too much if T ends it earlier. Between the
     two numbers of arms the cost is a power of the number.
 
     Args:
@@ -97,7 +96,7 @@ def calibrate(
 
 
 def _measured(group: Group, device: Device) -> _Costs:
-    """The costs of a policy, positive whatever the clock says: `_at` takes logarithms."""
+    """The costs of a policy, always positive, since `_at` takes logarithms."""
     group = dataclasses.replace(group, num_seeds=group.lanes, keep=())
     longest = _up_to(group, LONG)
     first, whole = _timed(longest, device), _timed(longest, device)
@@ -110,14 +109,14 @@ def _measured(group: Group, device: Device) -> _Costs:
 
 
 def _at(known: dict[int, _Costs], num_arms: int) -> _Costs:
-    """Costs at a number of arms from those at one or two others: a power of it between them."""
+    """Costs at a number of arms, interpolated as a power between one or two known numbers."""
     arms = sorted(known)
     logs = np.log([known[num] for num in arms])
     return _Costs(*(np.exp(np.interp(np.log(num_arms), np.log(arms), x)) for x in logs.T))
 
 
 def _timed(group: Group, device: Device) -> float:
-    """Seconds that a run of the group takes, with as many seeds as run side by side."""
+    """Seconds for one run of the group."""
     begun = time.perf_counter()
     try:
         with jax.default_device(device):

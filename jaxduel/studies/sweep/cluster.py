@@ -1,8 +1,8 @@
 """Sweeps on a cluster: workers of dask.distributed simulate blocks and store them.
 
-The folder is the only state that they share: no block passes through the scheduler or the client.
-A block is the same whoever simulates it, so dask runs a task again when its worker is lost or its
-file system fails.
+The folder is the only shared state: no block passes through the scheduler or the client. A block is
+the same on every worker, so dask runs a task again when its worker is lost or its file system
+fails.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from jaxduel.studies.sweep import cluster_worker
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
 _LOGGERS = "distributed", "distributed.client", "tornado", "tornado.application"
-"""Loggers with levels of their own that report, with tracebacks, what errors say in a sentence."""
+"""Loggers, with their own levels, whose tracebacks repeat errors reported in a sentence."""
 _PATIENCE_SECONDS = 1.0
-"""Time for blocks in flight once a run is stopped, where the worker processes end with it."""
+"""Time for blocks in flight once a run is stopped, if the worker processes end with it."""
 _LOOK_SECONDS = 1.0
 """Time between looks at the workers, and at tasks that other processes had claimed."""
 _POLL_SECONDS = 0.01
 _RETRIES = 2
-"""Times that a task runs again after errors such as those of a file system."""
+"""Number of times that a task runs again after errors, such as errors of a file system."""
 
 
 def patience_of(scheduler: str) -> float:
-    """Seconds that blocks in flight may take once a sweep is stopped: infinite where workers
-    outlive it, and compile and simulate for others.
+    """Seconds that blocks in flight may take once a sweep is stopped: infinite if the workers
+    outlive the sweep.
 
     Raises:
-      InputError: for what is no scheduler.
+      InputError: for an invalid `scheduler`.
     """
     return _PATIENCE_SECONDS if _processes(scheduler) else math.inf
 
@@ -68,13 +68,13 @@ def connect(scheduler: str) -> Iterator[Any]:
 
     Args:
       scheduler: an address ("tcp://host:port"), or "local:N" for N processes on this machine. A
-        script that starts these must do so beneath `if __name__ == "__main__":`.
+        script that starts processes must do so beneath `if __name__ == "__main__":`.
 
     Yields:
       The `distributed.Client`; at the end the processes of "local:N" are gone.
 
     Raises:
-      InputError: for what is no scheduler, if dask.distributed is not installed, or no scheduler
+      InputError: for an invalid `scheduler`, if dask.distributed is not installed, or no scheduler
         answers.
     """
     processes = _processes(scheduler)
@@ -97,11 +97,11 @@ def connect(scheduler: str) -> Iterator[Any]:
 
 
 def platform_of(client: Any, stop: threading.Event) -> dict[str, Any] | None:
-    """Platform and device of the workers of a cluster, so that a sweep can be planned for them.
+    """Platform and device of the workers of a cluster, for planning a sweep.
 
     Args:
       client: a client from `connect`.
-      stop: ends the waiting where no worker has joined yet.
+      stop: ends the waiting for the first worker.
 
     Returns:
       `cluster_worker.greet` of one of the workers; None if it was stopped.
@@ -116,7 +116,7 @@ def platform_of(client: Any, stop: threading.Event) -> dict[str, Any] | None:
             for worker, answer in client.run(call, content, on_error="return").items():
                 if not isinstance(answer, Exception):
                     return answer
-                if not isinstance(answer, OSError):  # it has gone
+                if not isinstance(answer, OSError):  # the worker has gone
                     raise _unable(worker, answer)
         stop.wait(_LOOK_SECONDS)
     return None
@@ -129,20 +129,20 @@ def run_on_cluster(
     stop: threading.Event,
     patience: float = math.inf,
 ) -> Generator[Task]:
-    """Fills a store by the workers of a cluster, as `executor.run_tasks` does with local devices.
+    """Fills a store with the workers of a cluster, as `executor.run_tasks` does with local devices.
 
     Each worker has as many tasks at a time as it has threads, so that few are in flight when the
     run is stopped. Workers may come and go: the tasks of a lost one run again on another.
 
     Args:
       store: the store for blocks, in a folder that all workers see under the same path.
-      tasks: all of the sweep.
+      tasks: all tasks of the sweep.
       client: a client from `connect`.
-      stop: once it is set, the blocks in flight are finished and no others begun.
-      patience: seconds that they may take then, see `patience_of`.
+      stop: once it is set, blocks in flight are finished and no others begun.
+      patience: seconds that blocks in flight may take then, see `patience_of`.
 
     Yields:
-      A task as soon as its block is stored; those stored before are not among them.
+      A task as soon as its block is stored; tasks stored earlier are left out.
 
     Raises:
       InputError: if a worker has another version of jaxduel or does not see the folder, or a
@@ -184,7 +184,7 @@ class _Flights:
     """The tasks that workers have in hand.
 
     Attributes:
-      sent: each one's task and worker, by its future.
+      sent: task and worker, by future.
     """
 
     def __init__(self, client: Any, store: Store) -> None:
@@ -198,8 +198,8 @@ class _Flights:
         self.sent: dict[Any, tuple[Task, str]] = {}
 
     def send(self, left: list[Task], threads: Mapping[str, int]) -> None:
-        """Takes one of the tasks that are left for each free thread: each worker compiles for
-        itself, and prefers a program that it has begun, or nobody."""
+        """Sends one of the remaining tasks to each free thread. Workers compile separately, so that
+        each prefers a program that it, or no worker, has begun."""
         busy = Counter(worker for _, worker in self.sent.values())
         for worker, number in threads.items():
             for _ in range(min(number - busy[worker], len(left))):
@@ -214,8 +214,8 @@ class _Flights:
                 self._answers.add(future)
 
     def landed(self) -> Iterator[tuple[Task, bool]]:
-        """Tasks that have ended since the last time, and whether their workers stored the blocks;
-        waits a little if there is none.
+        """Tasks that have ended since the last call, and whether their workers stored the blocks;
+        waits briefly if there is none.
 
         Raises:
           The error of a task, or ConnectionError.
@@ -227,7 +227,7 @@ class _Flights:
             if future.status == "cancelled":  # not by this client
                 raise _lost(self._client)
             if future.status == "error":
-                _require_version(self._client)  # one that joined later may have taken the task over
+                _require_version(self._client)  # a later worker may have taken the task
                 raise _explained(answer[1], task, worker)
             if isinstance(answer, Exception):
                 raise answer
@@ -239,7 +239,7 @@ class _Flights:
             yield task, answer is not None
 
     def cancel(self) -> None:
-        """Takes back what has not begun."""
+        """Cancels tasks that have not begun."""
         if self.sent and self._client.status == "running":
             self._client.cancel(list(self.sent))
 
@@ -247,7 +247,7 @@ class _Flights:
 def _look(client: Any, before: Mapping[str, int]) -> dict[str, int]:
     """The number of threads of each worker, by its address; warns if there are none.
 
-    Workers that are not among those `before` must have this version of jaxduel.
+    Workers that are not in `before` must have this version of jaxduel.
     """
     try:
         threads: dict[str, int] = client.nthreads()
@@ -272,15 +272,15 @@ def _require_version(client: Any) -> None:
 
 
 def _packed(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[[bytes], Any], bytes]:
-    """A call, as one of a local function, which is pickled as code: the scheduler, which unpickles
-    what it passes on, needs no jaxduel."""
+    """A call, wrapped in a local function, which is pickled as code: the scheduler, which unpickles
+    the messages it forwards, then needs no jaxduel."""
 
     def call(content: bytes) -> Any:
         import pickle
 
         try:
             function, arguments = pickle.loads(content)
-        except AttributeError as error:  # of a module that is another one there
+        except AttributeError as error:  # the worker's version of the module differs
             raise ImportError(str(error)) from None
         return function(*arguments)
 

@@ -25,8 +25,8 @@ from jaxduel.studies.engine.store import Store
 from jaxduel.studies.engine.work import carry_out
 
 SECONDS_TO_APPEAR = 10.0
-"""Seconds that a worker waits until a folder shows what the client has written into it: common file
-systems cache the contents of folders."""
+"""Seconds that a worker waits for the client's files to appear in a folder: common file systems
+cache the contents of folders."""
 
 _lock = threading.Lock()
 
@@ -59,8 +59,8 @@ def perform(folder: str, manifest: str, task: Task) -> dict[str, Any] | Exceptio
       task: the task.
 
     Returns:
-      The environment it ran in (`greet`), or None if another process has claimed or finished it. An
-      InputError or MemoryError, which it would meet again, is returned; dask runs a task again
+      The environment of the run (`greet`), or None if another process has claimed or finished the
+      task. An InputError or MemoryError, which would recur, is returned; dask runs a task again
       after errors that are raised.
 
     Raises:
@@ -85,8 +85,8 @@ def perform(folder: str, manifest: str, task: Task) -> dict[str, Any] | Exceptio
 
 
 def dask_setup(worker: Any) -> None:
-    """Prepares a process that `local:N` starts: it ignores a terminal's Ctrl-C, which is for the
-    client, which ends its workers; and it uses no accelerators."""
+    """Prepares a process that `local:N` starts. It ignores a terminal's Ctrl-C, since the client
+    ends its workers, and it uses no accelerators."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     jax.config.update("jax_platforms", "cpu")
@@ -94,7 +94,7 @@ def dask_setup(worker: Any) -> None:
 
 @lru_cache(maxsize=1)
 def _devices() -> queue.SimpleQueue[Device]:
-    """Devices that no task has: the first CPU, once for each core, or the accelerators."""
+    """Devices that no task uses: the first CPU, once for each core, or the accelerators."""
     devices = jax.local_devices()
     if devices[0].platform == "cpu":
         devices = devices[:1] * cores()
@@ -109,7 +109,7 @@ def _store(folder: str, manifest: str) -> Store:
     """The store with that manifest; a process opens it once.
 
     Raises:
-      InputError: if this machine does not see it, or has other simulating code.
+      InputError: if this machine does not see the store, or has other simulating code.
     """
     host, end = socket.gethostname(), time.monotonic() + SECONDS_TO_APPEAR
     while time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""Text about a plan (its cells, programs, blocks and memory) and about a sweep under way."""
+"""Text about a plan (its cells, programs, blocks and memory) and about a running sweep."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def cell_lines(groups: Sequence[Group]) -> list[str]:
 
 
 def status_lines(folder: str | os.PathLike[str]) -> list[str]:
-    """Lines about a sweep, whoever runs it: blocks that are stored, in all and of each policy.
+    """Lines about a sweep, in any process: the stored blocks in total and of each policy.
 
     Raises:
       InputError: if the folder holds no sweep.

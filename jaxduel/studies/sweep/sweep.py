@@ -82,27 +82,28 @@ def run_sweep(
 ) -> Outcome:
     """Runs a grid, or resumes it, and stores each block as soon as it is finished.
 
-    It may be killed at any moment and run again: blocks that are stored are kept, and the data set
-    (`jaxduel.open_sweep`) is the same, bit for bit, as that of an undisturbed run. Any number of
+    A sweep may be killed at any moment and run again: stored blocks are kept, and the data set
+    (`jaxduel.open_sweep`) is the same, bit for bit, as after an undisturbed run. Any number of
     processes may work on one folder. After the first SIGINT or SIGTERM no more blocks are begun;
-    those in flight are finished, in a command or on `local:N` if it takes no longer than two
+    blocks in flight are finished, in a command or on `local:N` only if it takes no longer than two
     seconds.
 
     Args:
       grid: the grid, or the TOML file that describes it.
-      folder: folder for the results; new, or that of the same grid.
+      folder: folder for the results; new, or the folder of the same grid.
       extend_seeds: whether a folder with fewer seeds of the same grid is extended.
       devices: devices that run blocks, one at a time on each; all local ones by default.
       scheduler: scheduler of a dask cluster that runs the blocks instead
         (`jaxduel.studies.sweep.cluster`).
-      shard: (i, n) for the i-th of n processes, from 1, that each run every n-th block, of which no
-        other two may run the same: nothing is locked, for file systems without locks.
-      until: time by which to end (local time if it has no zone): no block is begun that would take
-        longer.
+      shard: (i, n) for the i-th of n processes, from 1, that each run every n-th block. Nothing is
+        locked, for file systems without locks: no two processes may have the same i.
+      until: time by which to end (local time if it has no zone): no block is begun that would end
+        later.
       progress: as in `jaxduel.simulate`.
 
     Returns:
-      The outcome; not complete if a signal or `until` stopped it early, or other shards are not.
+      The outcome; not complete if a signal or `until` stopped the run early, or other shards are
+      not complete.
 
     Raises:
       InputError: for a grid that cannot be run, or a folder that holds something else.
@@ -127,7 +128,7 @@ def run_sweep(
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     folder = as_path(folder, "run_sweep")
     stop, seconds = threading.Event(), Seconds()
-    planning = None if progress else progress  # shown where it takes long, and nothing said of it
+    planning = None if progress else progress  # shown only if it takes long
     patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
     with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
         if scheduler is None:
@@ -166,7 +167,7 @@ def _end(until: datetime | None) -> float:
     """The time by which to end on the clock of `time.monotonic`; inf if None.
 
     Raises:
-      InputError: for no time, or one before the first year of some time zone.
+      InputError: for a value that is no time, or a time before the first year of some time zone.
     """
     try:
         return math.inf if until is None else time.monotonic() + until.timestamp() - time.time()
@@ -185,10 +186,10 @@ def _opened(
     locks: bool = True,
     progress: bool | None = False,
 ) -> tuple[Store, tuple[Task, ...]]:
-    """The store, and all tasks; `kind` has the platform, device and memory for a block, and other
-    environment fields that are not those of this process."""
+    """The store, and all tasks; `kind` has the platform, device and memory for a block, and
+    environment fields that differ from this process's."""
     there = {name: value for name, value in kind.items() if name != "platform"}
-    with suppress(InputError):  # a new folder, or one that is refused below
+    with suppress(InputError):  # a new folder, or a folder that is refused below
         begun = read_manifest(folder).environment
         memory = begun.get("memory")
         there["memory"] = memory if isinstance(memory, int) else there["memory"]
@@ -218,7 +219,7 @@ def groups_of(
     in `jaxduel.simulate`.
 
     Raises:
-      InputError: for more cells or blocks than are planned; what `expand` and `plan` raise.
+      InputError: for too many cells or blocks; from `expand` and `plan`.
     """
     chosen = {"keep": grid.keep, "lanes": grid.lanes, "platform": platform, "memory": memory}
     groups = plan(expand(grid, progress), grid.num_seeds, **chosen, progress=progress)
@@ -233,8 +234,8 @@ def groups_of(
 
 
 def warn_of_assumptions(groups: Sequence[Group], progress: bool | None = False) -> None:
-    """Warns where an instance breaks assumptions that the guarantees of policies rest on: once for
-    each assumption of a problem, with the policies that make it."""
+    """Warns if an instance breaks assumptions behind the guarantees of policies: once for each
+    assumption and problem, with the policies that make it."""
     cells = [cell for group in groups for cell in group.cells]
     with Progress("assumptions", len(cells), "cells", progress) as shown:
         makers = _makers(cells, shown)
@@ -243,7 +244,7 @@ def warn_of_assumptions(groups: Sequence[Group], progress: bool | None = False) 
 
 
 def _makers(cells: Sequence[StudyCell], shown: Progress) -> dict[str, dict[str, None]]:
-    """By sentences on broken assumptions, the policies that make them."""
+    """The policies that make broken assumptions, by the sentence on the assumption."""
     makers: dict[str, dict[str, None]] = {}
     seen: set[tuple[Any, ...]] = set()
     for cell in cells:

@@ -85,7 +85,7 @@ CLAIMS = (
 
 
 def _degradation(find: Finder, policy: str) -> list[Measurement]:
-    """Regret relative to BTM's on synthetic data, over that on the worse of the real data sets."""
+    """Regret relative to BTM's on synthetic data, over that ratio on the worse real data set."""
     to_btm = {m.where: m for m in find.ratios(policy, "btm", ALL, less)}
     real = [to_btm[data] for data in REAL if data in to_btm]
     if not real:

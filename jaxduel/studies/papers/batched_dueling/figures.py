@@ -8,20 +8,20 @@ Left open by the text, and chosen here:
 
 - The elimination criterion: `elimination="kl"` (why: `jaxduel.policies.batched_dueling.rounds`).
 - The switch from seeds to PCOMP, and the choice of the candidate among undefeated seeds: the
-  defaults of `jaxduel.policies.batched_dueling.seeds` and of SCOMP2, chosen by how many of the
-  claims come out.
+  defaults of `jaxduel.policies.batched_dueling.seeds` and of SCOMP2, chosen by the number of claims
+  that hold.
 - The library's readings: BTM has the radius without the factor 3, and an arm never meets itself.
   RMED1's are those of `jaxduel.policies.rmed.rmed1`. RUCB takes 1 for u_ij of a pair never
-  compared. RUCB's own paper has 2 ("x / 0 := 1"); this variant is shown as a further curve: it has
-  more regret at K = 100, nearer to the claims, and enters none of them.
+  compared. RUCB's own paper has 2 ("x / 0 := 1"); that variant is a further curve, which enters no
+  claim: its regret at K = 100 is larger, and nearer to the claims.
 - The synthetic instances: each run draws its own, and run i of every policy gets the same one. With
   more than 100 runs, at most 100 instances are drawn and share the runs; standard errors are then
   those of means over instances.
 - The order of arms: each run shuffles them.
 - Runs: 500 with `full`, and by default of the six rankers and sushi; 100 of the 100 arms. The
-  paper's 10 miss what one run in three does.
+  paper's 10 runs may miss an event that occurs in one run of three.
 - Shared runs: Figures 1 and 2 share those of RMED1 and of SCOMP2 with B = 16.
-- The vertical axes: logarithmic, so that 300 and 5,000 can be read in one panel.
+- The vertical axes: logarithmic, so that 300 and 5,000 are legible in one panel.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ FIGURE_2 = (_batched("scomp2", 2), _batched("scomp2", 8), _SCOMP2, _RMED1)
 
 
 def _root(letter: str, seed: int) -> jax.Array:
-    """The root of a data set's randomness, from the seed and the letter of its panels alone."""
+    """The root of a data set's randomness, from the seed and the letter of its panels only."""
     return jax.random.fold_in(jax.random.key(seed), ord(letter))
 
 

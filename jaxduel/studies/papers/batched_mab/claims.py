@@ -63,8 +63,7 @@ class Evidence(NamedTuple):
     def ratio(
         self, where: str, policy: Competitor, *others: Competitor, judge: Judge
     ) -> list[Measurement]:
-        """Mean regret of a policy over the smallest of the others', if the runs of all are
-        there."""
+        """Mean regret of a policy over the smallest mean of the others, if all runs are there."""
         names = [c.name for c in (policy, *others)]
         if not all((where, name) in self.runs for name in names):
             return []

@@ -28,7 +28,7 @@ class Reading:
     Attributes:
       figure: name of the paper's figure with this reading.
       words: the reading, in words.
-      source: its source, in words.
+      source: the source of the reading, in words.
       gamma, commit: BaSE's parameters.
       mark: ending of the labels of its policies.
     """
@@ -85,13 +85,13 @@ def where(num_arms: int, horizon: int) -> str:
 
 
 def horizons_to(end: int) -> tuple[int, ...]:
-    """The T of panels (c), from a hundredth of the last on."""
+    """The horizons of panels (c), from a hundredth of the last one on."""
     return tuple(np.round(np.geomspace(end / 100, end, 6)).astype(int).tolist())
 
 
 @cache
 def drawn(num_arms: int, horizon: int, runs: int, seed: int) -> tuple[Draw, ...]:
-    """The paper's instance (one arm better by 0.1); its key depends on K, T and the seed."""
+    """The paper's instance (one arm better by 0.1); the key depends on K, T and the seed."""
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), num_arms), horizon)
     return (Draw(problems.one_better_arm(num_arms), key, runs),)
 

@@ -1,5 +1,5 @@
 """Gao, Han, Ren and Zhou, "Batched Multi-armed Bandits Problem" (NeurIPS 2019): Figure 1, and two
-studies that the paper does not have.
+further studies.
 
 Given in the text (section 4): T = 5e4, K = 3, M = 3, gamma = 1, the best arm has mean 0.6 and the
 others 0.5; average regrets of BaSE on the minimax, geometric and arithmetic grids and of UCB1
@@ -9,11 +9,12 @@ Left open by the text, or different in the authors' released program:
 
 - The program has gamma = 0.5 and explores in all M batches, the text has gamma = 1 and commits in
   the last. With the program's BaSE, panel (a) is as the paper describes it (with the text's, the
-  geometric grid is best at M = 3 to 6), so Figure 1 has that; figure "text1" has the text's.
+  geometric grid is best at M = 3 to 6). So Figure 1 has the program's BaSE, and figure "text1" the
+  text's.
 - Unit variances, M = 2..7, K = 2, 3, 5, 8, 13, 20 and T = 500..5e4, as in the program,
   which has log T, not log t, in UCB1's index.
-- Pulls that a batch cannot share equally among the arms are left to the next batch, as in the
-  program (`jaxduel.policies.BaSE`); those left at the end are played, unlike in the program.
+- Pulls that a batch cannot share equally among the arms go to the next batch, as in the program
+  (`jaxduel.policies.BaSE`); pulls left at the end are played, unlike in the program.
 - Each run shuffles the arms.
 
 Study "s1" is BaSE's regret over M x K x T on the same instance; it shows where the minimax grid
@@ -58,7 +59,7 @@ WORST = Sizes(Size(HORIZON, 1_000), Size(HORIZON, 1_000))
 _Line = tuple[str, str, Callable[[int], Competitor]]
 """A line's style, its label, and its policy by M."""
 _Points = list[tuple[int, int, int, int]]
-"""By point of a panel, the value that is varied, K, T and M."""
+"""For each point of a panel: the varied value, K, T and M."""
 
 
 def _of_base(reading: Reading, grids: Sequence[str] = GRIDS) -> list[_Line]:

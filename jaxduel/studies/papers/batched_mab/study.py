@@ -31,16 +31,16 @@ _KINDS: dict[str, tuple[plotting.HeatKind, str, str]] = {
     "minimax / geometric": ("ratio", r"$\log_{10}$ ratio", "regret, minimax / geometric grid"),
     "best grid": ("choice", "best grid", "grid of least regret (pale: not significantly)"),
 }
-"""By quantity, the kind of its maps, the label of their scale, and their title."""
+"""By quantity: the kind, the label of the scale, and the title of its maps."""
 QUANTITIES = tuple(_KINDS)
 
 Cells = Mapping[tuple[str, int, int, int], Wanted]
-"""What is wanted, by grid, K, T and M."""
+"""Wanted runs, by grid, K, T and M."""
 
 
 def cells(reading: Reading, runs: int, seed: int, setting: Setting) -> Cells:
     """The cells of a reading, large numbers of arms first. All policies on a K and T have the same
-    seeds, those of panels of Figure 1 where they have that K and T too."""
+    seeds, shared with panels of Figure 1 that have the same K and T."""
     return {
         (grid, k, t, m): wanted(base(reading, grid, m), k, t, runs, seed, setting)
         for k, t in itertools.product(reversed(ARMS), HORIZONS)
@@ -52,13 +52,13 @@ class Choice(NamedTuple):
     """The best grid in each cell; all arrays are (K, T, M)."""
 
     best: np.ndarray  # int: index of the best grid in GRIDS
-    ratio: np.ndarray  # its regret over that of the second best
+    ratio: np.ndarray  # the best grid's regret over the second best's
     lower95: np.ndarray
     upper95: np.ndarray
 
     @property
     def sure(self) -> np.ndarray:
-        """True where it is better than the second best by the 95 % interval: (K, T, M) bool."""
+        """True where the 95 % interval says it is better than the second best: (K, T, M) bool."""
         return self.upper95 < 1
 
 
@@ -76,14 +76,14 @@ class Study:
         self.mean = np.array(means).reshape(shape)
 
     def rows(self) -> Iterator[tuple[str, int, int, int, Runs]]:
-        """Grid, K, T, M and the runs of each cell."""
+        """Rows of grid, K, T, M and runs, one per cell."""
         for grid, of_grid in zip(GRIDS, self._cells, strict=True):
             for place, runs in zip(_places(), of_grid, strict=True):
                 yield grid, *place, runs
 
     def ratio(self, above: int, below: int) -> np.ndarray:
-        """The regret on one grid over that on another, by their indices in GRIDS, and the ends of
-        its 95 % interval: (3, K, T, M)."""
+        """The ratio of regrets on two grids, by their indices in GRIDS, and the ends of its 95 %
+        interval: (3, K, T, M)."""
         shape = self.mean.shape[1:]
         return self._ratios(np.full(shape, above), np.full(shape, below))
 
@@ -114,7 +114,7 @@ class HeatPicture:
       name: the panel's name.
       reading: the reading of BaSE.
       quantity: one of `QUANTITIES`.
-      cells: what is simulated.
+      cells: the simulated runs.
       runs: runs of each cell.
       listed: whether the report lists the final regrets.
     """
@@ -191,7 +191,7 @@ class HeatPicture:
         return csv_text(header, rows)
 
     def lines(self, all_runs: AllRuns) -> list[str]:
-        """A summary of the study, with the map of the best grid only."""
+        """A summary of the study, only with the map of the best grid."""
         if self.quantity != QUANTITIES[2]:
             return []
         choice = Study(all_runs, self.cells).choice()
@@ -199,7 +199,7 @@ class HeatPicture:
 
 
 def summary(choice: Choice, reading: Reading, runs: int) -> list[str]:
-    """A study in words: how often each grid is the best, and where the minimax grid is.
+    """A study in words: how often each grid is the best, and where the minimax grid is the best.
 
     Cells without regret do not count.
     """
@@ -229,8 +229,8 @@ def summary(choice: Choice, reading: Reading, runs: int) -> list[str]:
 
 
 def _stops(choice: Choice, wins: np.ndarray, known: np.ndarray) -> str:
-    """For each number of arms, the horizons at which the minimax grid is the best for more than
-    half of the numbers of batches; and counts of the best grids at the other horizons."""
+    """For each number of arms, the horizons at which the minimax grid is best for more than half of
+    the numbers of batches; and counts of the best grids at other horizons."""
     most = wins.sum(axis=2) > len(BATCHES) / 2
     parts = []
     for arms, row in zip(ARMS, most, strict=True):

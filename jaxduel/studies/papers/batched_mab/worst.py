@@ -2,9 +2,9 @@
 
 The lower bound of Lemma 2 (Gao, Han, Ren and Zhou, NeurIPS 2019) is for K hypotheses with a common
 gap (`jaxduel.problems.static_grid_family`). BaSE plays them over a range of gaps, and its largest
-mean regret is compared with the largest value of the bound. Since runs shuffle the arms, all
-hypotheses but the first are the same to BaSE, so that two are played. The largest of many estimated
-means is somewhat above the largest mean.
+mean regret is compared with the largest value of the bound. Only two hypotheses are played: since
+runs shuffle the arms, all but the first are the same to BaSE. The largest of many estimated means
+is somewhat above the largest mean.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAST_GAP = 0.5
 
 
 def gaps(horizon: int) -> np.ndarray:
-    """The gaps that are played: (GAPS,) float64."""
+    """The gaps played: (GAPS,) float64."""
     return np.geomspace(LEAST_GAP / math.sqrt(horizon), math.sqrt(NUM_ARMS), GAPS)
 
 
@@ -48,7 +48,7 @@ def drawn(horizon: int, runs: int, seed: int) -> tuple[Draw, ...]:
 
 
 Cases = Mapping[tuple[str, int], Wanted]
-"""What is wanted, by grid and number of batches."""
+"""Wanted runs, by grid and number of batches."""
 
 
 def cases(reading: Reading, size: Size, seed: int, setting: Setting) -> Cases:

@@ -1,7 +1,7 @@
-"""Claims of Saha and Gaillard (ICML 2022): the abstract, by its sense.
+"""Claims of Saha and Gaillard (ICML 2022): the abstract, paraphrased.
 
-"Logarithmic" is judged by a slope of log R below that of sqrt t, and sqrt(K T) by `LIMIT` times
-that: both limits are chosen here.
+"Logarithmic" is judged by a slope of log R below that of sqrt t, and "sqrt(K T)" by the limit
+`LIMIT` sqrt(K T): both limits are chosen here.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Saha and Gaillard, "Versatile Dueling Bandits" (ICML 2022): regret where preferences stay, and
-where they turn round.
+"""Saha and Gaillard, "Versatile Dueling Bandits" (ICML 2022): regret with constant preferences, and
+with a reversal.
 
-The text and its experiments were not at hand: the sets are chosen here. Two do not change, the six
-rankers and the eight arms of RUCB's paper; of the third, these eight arms, the first 10,000
-comparisons are of the order turned round. Policies that trust what they have seen might compare the
-former best arm with itself for long. Regret is the average one, against the best arm of the time.
+The text and its experiments were not available: the sets are chosen here. Two sets are constant,
+the six rankers and the eight arms of RUCB's paper. The third has the same eight arms, in reverse
+order during the first 10,000 comparisons: policies that trust past outcomes might compare the
+former best arm with itself for long. Regret is average regret, against the current best arm.
 
 - 200 runs, T = 1e5 by default, with `full` 1e6.
-- Versatile-DB with two players, each with weights of its own, and reduced variance, its defaults;
-  REX3 anytime.
+- Versatile-DB with its defaults: two players with separate weights, and reduced variance; REX3
+  anytime.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COMPETITORS = (
 
 
 def turned() -> PiecewiseProblem:
-    """The eight arms, in the opposite order up to the change."""
+    """The eight arms, in reverse order up to the change."""
     usual = problems.arithmetic(NUM_ARMS)
     before = problems.from_matrix(usual.preferences.T)
     return problems.piecewise([before, usual], [CHANGE], TURNED)

@@ -119,7 +119,7 @@ def _power(all_runs: AllRuns, name: str) -> Estimate | None:
 
 
 def _powers(all_runs: AllRuns, name: str) -> list[Measurement]:
-    """The power of K with which a policy's regret grows, judged to be above 1.5."""
+    """The power of K with which a policy's regret grows; the claim is that it is above 1.5."""
     power = _power(all_runs, name)
     if power is None:
         return []
@@ -128,7 +128,7 @@ def _powers(all_runs: AllRuns, name: str) -> list[Measurement]:
 
 
 def _smaller_powers(all_runs: AllRuns, name: str) -> list[Measurement]:
-    """Difference of CCB's and a policy's powers of K, judged to be below 0."""
+    """CCB's power of K minus a policy's; the claim is that it is below 0."""
     mine, other = _power(all_runs, "ccb"), _power(all_runs, name)
     if mine is None or other is None:
         return []

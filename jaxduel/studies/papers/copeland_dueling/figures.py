@@ -3,25 +3,25 @@ scalability of CCB and SCB.
 
 Given in the text (section 6): five MSLR rankers without a Condorcet winner; a logarithmic time axis
 to 1e8 and a linear regret axis; regret 2 cpld(1) - cpld(i) - cpld(j), without the factor 1/2 (twice
-jaxduel's "copeland"); CCB, SCB, RUCB, Copeland SAVAGE, PBR and RankEl, of which the last three are
-made for a horizon, with delta = 1/T, and run anew for each; RUCB leaves the panel.
+jaxduel's "copeland"); CCB, SCB, RUCB, Copeland SAVAGE, PBR and RankEl; the last three are made for
+a horizon, with delta = 1/T, and run anew for each horizon; RUCB leaves the panel.
 
 Left open by the text, and chosen here:
 
 - RankEl (Busa-Fekete et al., AAAI 2014): left out, since no text or program of it was found.
 - CCB's and RUCB's alpha: 0.51, as Wu and Liu (NIPS 2016) ran them. The horizons of the separate
-  runs: 1e3, 3e3, 1e4, ... and T, of which the text names 1e7 and 2e7. The number of runs: 20 (5 on
-  500 arms), with `full` 100 (10).
-- The horizon of Figure 1: 1e7, 1e8 with `full`; of 10 and 30 arms 1e6 and 1e7; of the 500 arms by
+  runs: 1e3, 3e3, 1e4, ... and T (the text names 1e7 and 2e7). The number of runs: 20 (5 on 500
+  arms), with `full` 100 (10).
+- The horizon of Figure 1: 1e7, 1e8 with `full`; for 10 and 30 arms 1e6 and 1e7; for 500 arms by
   default 7e6, when CCB and SCB (0.51) have settled.
-- SCB's bounds, which are in an appendix: with those of `jaxduel.policies.copeland.scb`, which
-  satisfy the guarantee of Algorithm 2, it has more regret than in the paper and leaves the panel. A
-  second curve has the logarithms times 0.51 and rounds from 1e3 on, as in the program of Wu and
+- SCB's bounds, which are in an appendix: with the bounds of `jaxduel.policies.copeland.scb`, which
+  satisfy the guarantee of Algorithm 2, SCB has more regret than in the paper and leaves the panel.
+  A second curve has the logarithms times 0.51 and rounds from 1e3 on, as in the program of Wu and
   Liu, who refer to the authors' own.
-- The scalability experiment, which is in an appendix that the text lacks: by its description in Wu
-  and Liu its 500 arms have three Copeland winners in a cycle above a total order; the probabilities
-  are not known. Here all gaps are 0.1 (`jaxduel.problems.copeland_cycle`) with 10 and 30 arms
-  (panels 2a and 2b, where all policies but RUCB play), and 0.4 with 500
+- The scalability experiment, which is in an appendix that the text lacks: by the description of Wu
+  and Liu, its 500 arms have three Copeland winners in a cycle above a total order; the
+  probabilities are unknown. Here all gaps are 0.1 (`jaxduel.problems.copeland_cycle`) with 10 and
+  30 arms (panels 2a and 2b, where all policies but RUCB play), and 0.4 with 500
   (`jaxduel.studies.papers.five_hundred`; panel 2c, where CCB and SCB play, with both axes
   logarithmic). There CCB settles at t = 3e6 with a regret of 2.7e6, SCB (0.51) between 5e6 and 7e6
   with 4.4e6, and SCB by 1.1e7 with 8.7e6.

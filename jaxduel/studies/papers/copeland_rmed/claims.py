@@ -2,9 +2,9 @@
 
 Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy with
 the least mean regret of the n others that play; if n < m, the ratio can refute a claim but not
-confirm it. The policies of the paper's figure are not known: claims are judged against those made
-for Copeland winners. (Where there is a Condorcet winner, RMED1 has slightly less regret, as the
-D-TS paper says.)
+confirm it. The policies of the paper's figure are unknown: claims are judged against policies made
+for Copeland winners. (With a Condorcet winner, RMED1 has slightly less regret, as the D-TS paper
+says.)
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _AS_PRINTED = (
 
 
 class Evidence(Finder):
-    """Runs, and constants of bounds.
+    """Finished runs, and constants of bounds.
 
     Args:
       runs: finished runs by name of the data set and of the competitor.
-      constants: constants of the instances of finished panels, by data set.
-      columns: the columns of Table 1, by constant; empty if there are none.
+      constants: constants of the instances in finished panels, by data set.
+      columns: the columns of Table 1, by constant; empty without the table.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Evidence(Finder):
 
     @classmethod
     def at_hand(cls, all_runs: AllRuns, pictures: Sequence[Picture], setting: Setting) -> Evidence:
-        """Numbers that finished panels give."""
+        """The evidence of finished panels."""
         done = [p for p in pictures if all(one.key in all_runs for one in p.wanted)]
         regrets = [picture for picture in done if isinstance(picture, RegretPicture)]
         constants = {picture.where: constants_of(picture.problem) for picture in regrets}
@@ -214,7 +214,7 @@ def _printed(find: Evidence, label: str) -> list[Measurement]:
 
 
 def _agrees(column: np.ndarray, printed: float) -> Verdict:
-    """Verdict on "the mean agrees with the number printed with two digits"."""
+    """Verdict on "the mean agrees with the printed number of two digits"."""
     found = moments_of(column)
     rounding = 0.05 * 10.0 ** math.floor(math.log10(printed))
     if abs(found.mean - printed) > 4 * found.sem + rounding:

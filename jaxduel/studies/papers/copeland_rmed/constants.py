@@ -44,9 +44,9 @@ class SubmatrixTable:
     """Table 1: constants of random 16-arm submatrices, computed when first needed.
 
     Args:
-      whole: the instance that arms are taken from.
+      whole: the instance from which arms are taken.
       number: number of submatrices.
-      seed: root of their randomness; a longer table begins with the rows of a shorter one.
+      seed: root of the randomness; a longer table begins with the rows of a shorter one.
     """
 
     def __init__(self, whole: DuelingProblem, number: int, seed: int) -> None:
@@ -87,7 +87,7 @@ def constants_of(problem: DuelingProblem) -> Constants:
 
 @dataclass(frozen=True)
 class TablePicture:
-    """Table 1 as bars, beside the paper's numbers. It needs no simulation."""
+    """Table 1 as bars, beside the paper's numbers, without simulation."""
 
     name: str
     rows: SubmatrixTable
@@ -99,7 +99,7 @@ class TablePicture:
         return []
 
     def panel(self, all_runs: AllRuns, setting: Setting) -> plotting.BarsPanel:
-        """A group of bars of the means of the rows, and one of the printed means."""
+        """Two groups of bars: the means of the rows, and the printed means."""
         self.rows.complete()
         bars = []
         for label, mean in self.rows.means().items():

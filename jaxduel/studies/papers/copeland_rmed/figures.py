@@ -10,19 +10,19 @@ The text breaks off in section 5. Missing from it, and chosen here:
 
 - The horizons: 1e7 with `full`, 1e6 for 64 arms; by default 3e5 on five arms with 100 runs, 1e5 on
   16 with 40 and on 64 with 12.
-- The policies compared: ECW-RMED with CCB (alpha = 0.51), SCB, SAVAGE, RUCB and RMED1, all that the
-  introduction mentions and jaxduel has, except PBR, which is much like SAVAGE.
+- The policies compared: ECW-RMED with CCB (alpha = 0.51), SCB, SAVAGE, RUCB and RMED1: all policies
+  of the introduction that jaxduel has, except PBR, which is much like SAVAGE.
 - The matrices: `jaxduel.studies.papers.copeland_rmed.instances` for 64 arms and MultiSol; the
-  16-arm ones are those of Wu and Liu (NIPS 2016).
-- LB for 64 arms: the paper gave up computing it; it is drawn here.
-- The order of arms: each run shuffles them. It matters on Gap, where a second curve of ECW-RMED has
-  the order of the table.
+  16-arm matrices of Wu and Liu (NIPS 2016).
+- LB for 64 arms: not computed in the paper, but drawn here.
+- The order of arms: each run shuffles them. The order matters on Gap, where a second curve of
+  ECW-RMED has the order of the table.
 
 Added: CW-RMED on five arms, with `full` in fewer and shorter runs on 16, and panel s1 for it; panel
-s2, `jaxduel.studies.papers.copeland_rmed.study`: all policies for Copeland winners, with `full`
-to T = 1e9 except for D-TS+, whose comparisons cost most, and for those that explore longest. SAVAGE
+s2, `jaxduel.studies.papers.copeland_rmed.study`: all policies for Copeland winners, with `full` to
+T = 1e9, except D-TS+, whose comparisons cost most, and the policies that explore longest. SAVAGE
 runs anew for each horizon, with its test for Copeland winners. Curves of policies that need a
-Condorcet winner, or more comparisons, leave the panel where they would flatten the others.
+Condorcet winner, or more comparisons, leave the panel if they would flatten the other curves.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _SLOW = {"cw-rmed": Sizes(ABSENT, Size(100_000, 20))}
 """CW-RMED on 16 arms."""
 _LONG = Sizes(Size(10**6, 50), Size(10**9, 500))
 _LESS = Sizes(Size(10**5, 20), Size(10**7, 100))
-"""`COSTLY` in panel s2."""
+"""Sizes of `COSTLY` in panel s2."""
 
 MSLR16 = Instances("mslr16-condorcet", "MSLR, $K={}$, Condorcet", _16_ARMS)
 MSLR16_OTHER = Instances("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _16_ARMS)
@@ -103,13 +103,13 @@ GUESTS = {
 """Policies for Copeland winners that the paper does not mention; they play in panel s2."""
 STUDY = ("ecw-rmed", "cw-rmed", "dts", "dts+", "ccb", "scb", "savage", "pbr")
 COSTLY = ("dts+", "scb", "savage", "pbr")
-"""Those of `STUDY` whose long runs in panel s2 cost too much."""
+"""Policies of `STUDY` whose long runs in panel s2 cost too much."""
 FIXED = in_fixed_order(COMPETITORS["ecw-rmed"])
 WITHOUT_CW = tuple(c for name, c in COMPETITORS.items() if name != "cw-rmed")
 
 
 def _lines(problem: DuelingProblem) -> Mapping[str, float]:
-    """The bounds that are drawn."""
+    """The bounds to draw."""
     return constants_of(problem).lines()
 
 

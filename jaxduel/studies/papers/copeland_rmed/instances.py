@@ -1,8 +1,8 @@
 """Instances of Komiyama, Honda and Nakagawa (ICML 2016) that are not in the catalogue.
 
-The paper says of the MSLR data that random subsets of rankers were taken, without those that have
-"extremely small gaps"; the text breaks off before it says how small. The limit 0.005 on
-min |p_ij - 1/2| gives the means of its Table 1, and 0.003, 0.002 and 0.001 do not.
+For the MSLR data the paper took random subsets of rankers, except subsets with "extremely small
+gaps"; the text breaks off before it says how small. The limit 0.005 on min |p_ij - 1/2| gives the
+means of its Table 1, and 0.003, 0.002 and 0.001 do not.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _AT_ONCE = 1_000
 
 
 def mslr64() -> DuelingProblem:
-    """64 arms of mslr-informational without a Condorcet winner; the paper's own are not known.
+    """64 arms of mslr-informational without a Condorcet winner; the paper's arms are unknown.
 
     No 64 arms have all gaps 0.005 or larger: the 136 fall into 58 sets within each of which all
-    gaps are smaller. Here gaps are at least 0.0025. The arms were taken in a random order
-    (`numpy.random.default_rng(135).permutation(136)`), each if its gaps to those taken before are
-    that large, until there were 64; of the seeds 0, 1, 2, ... 135 is the first to give 64 arms
-    without a Condorcet winner. With 0.003 none of 4,000 seeds did.
+    gaps are smaller. Here gaps are at least 0.0025. The arms were visited in a random order
+    (`numpy.random.default_rng(135).permutation(136)`); an arm was taken if its gaps to the arms
+    taken before were that large, until there were 64. Seed 135 is the first of 0, 1, 2, ... to give
+    64 arms without a Condorcet winner. With 0.003 none of 4,000 seeds did.
 
     Raises:
       InputError: if the data are not available.
@@ -56,10 +56,10 @@ def mslr64() -> DuelingProblem:
 def multisol_like() -> DuelingProblem:
     """An instance constructed in place of MultiSol, whose matrix is lost.
 
-    Of MultiSol it is only known that several entries are 0.8 and that the optimum of the linear
+    The paper only says of MultiSol that several entries are 0.8 and that the optimum of the linear
     program of Theorem 2 is not unique. Both hold here: the arms 1, 2 and 3 beat one another in a
     cycle and share a Copeland score one below that of the only winner, so that the comparisons that
-    identify them as losers can be divided among pairs in several ways.
+    prove them losers can be divided among pairs in several ways.
     """
     return problems.from_matrix(_MULTISOL, MULTISOL)
 

@@ -2,9 +2,9 @@
 bound, on one instance without a Condorcet winner, far beyond any published horizon.
 
 By Theorem 2 regret grows in the end by at least LB per unit of log t. Growth is therefore measured
-by decade: a policy meets the bound in a decade if its regret grows by at most 1.25 times LB per
-unit of log t, by the 95 % interval of the growth; it meets LB from t on if it does in all decades
-after t. Policies that are made for a horizon have separate runs to each of theirs.
+by decade. A policy meets the bound in a decade if the 95 % interval of its growth per unit of log t
+is below 1.25 times LB; it meets LB from t on if it meets the bound in all decades after t. Policies
+that are made for a horizon have separate runs to each horizon.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def growth_by_decade(runs: Runs, constant: float) -> dict[int, Estimate]:
       constant: LB.
 
     Returns:
-      By the last time of a decade, its growth, earliest decade first.
+      The growth of each decade, by its last time, earliest decade first.
     """
     found = {}
     times, end = runs.times, int(runs.times[-1])
@@ -43,7 +43,7 @@ def growth_by_decade(runs: Runs, constant: float) -> dict[int, Estimate]:
 
 
 def meets_from(found: dict[int, Estimate]) -> int | None:
-    """First time of the final decades that all meet the bound; None if the last does not."""
+    """First time of the final decades that all meet the bound; None if the last one does not."""
     begin = None
     for end, number in reversed(found.items()):
         if under(MEETS)(number) != "confirmed":

@@ -1,9 +1,9 @@
 """Claims of Jin, Xu, Xiao and Gu (COLT 2021) about Figure 1.
 
-The text is quoted by its sense. It calls T_1 of DETC-UG and epsilon of DETC-KG tuning parameters
-and does not give their values: claims are measured with the values of the theory, and with each
-value of study s1, of which one must do. "Comparable" and the distance from printed numbers have no
-limits in the text: the criteria are chosen here.
+The text is paraphrased. It calls T_1 of DETC-UG and epsilon of DETC-KG tuning parameters without
+giving values: claims are measured with the values of the theory, and with each value of study s1,
+one of which must satisfy the claim. The text sets no limits for "comparable" or for the distance
+from printed numbers: the criteria are chosen here.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ UNKNOWN_GAP = Competitor("detc", "DETC-UG", "detc", {}, per_horizon=True)
 KNOWN_GAP = Competitor(
     "detc-known-gap", "DETC-KG", "detc-known-gap", {"gap": GAP}, quick=True, per_horizon=True
 )
-"""With the parameters of the theory; DETC knows T, hence separate runs to each horizon."""
+"""DETC with the parameters of the theory; it knows T, hence separate runs to each horizon."""
 
 COMMIT_PULLS = (100, 200, 500, 1_000, 2_000, 5_000)
 EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)

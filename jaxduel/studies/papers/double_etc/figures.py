@@ -3,7 +3,7 @@ parameters that it does not give.
 
 Given in the text: two Gaussian arms, D = 0.2, T up to 1e6, 10,000 runs; regret against T, and D
 times regret / log T at the end in the legend: UCB 1.06, DETC-UG (Algorithm 2) 1.15, DETC-KG
-(Algorithm 1) 0.68; also BAI-ETC 1.60 and SPRT-ETC 0.80, which are not here.
+(Algorithm 1) 0.68; also BAI-ETC 1.60 and SPRT-ETC 0.80, which jaxduel does not have.
 
 Left open by the text, and chosen here:
 
@@ -69,8 +69,8 @@ class Tuning:
     Attributes:
       label: the policy's label.
       axis: the parameter.
-      values: those that are tried.
-      make: makes the policy with a value.
+      values: values to try.
+      make: makes the policy for a value.
     """
 
     label: str

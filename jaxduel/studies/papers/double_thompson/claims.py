@@ -2,7 +2,7 @@
 
 Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy with
 the least mean regret of the n others that play; if n < m, the ratio can refute a claim but not
-confirm it. "Much" in the text is a factor of 2, but for "much better", whose criteria are older;
+confirm it. "Much" in the text is a factor of 2, except in "much better", whose criteria are older;
 "similar" and "slightly" are at most 1.25.
 """
 
@@ -246,7 +246,7 @@ _OTHERS = (
 
 
 def _least(find: Finder, data: str) -> list[Measurement]:
-    """D-TS's share of exploitations of the winner that a run exploits least."""
+    """D-TS's share of exploitations for the winner that a run exploits least."""
     shares = find.shares("dts", data)
     if shares is None:
         return []
@@ -255,7 +255,7 @@ def _least(find: Finder, data: str) -> list[Measurement]:
 
 
 def _focus(find: Finder, data: str) -> list[Measurement]:
-    """Share of exploitations of the winner that a run exploits most: D-TS+ minus D-TS."""
+    """Share of exploitations for the winner that a run exploits most: D-TS+ minus D-TS."""
     one, other = find.shares("dts+", data), find.shares("dts", data)
     if one is None or other is None:
         return []
@@ -265,4 +265,4 @@ def _focus(find: Finder, data: str) -> list[Measurement]:
 
 
 CLAIMS = (*_CONDORCET, *_OTHERS)
-"""Claims of section 5 and appendix D about Figures 1, 3, 4 (but for the order of arms) and 5."""
+"""Claims of section 5 and appendix D about Figures 1, 3, 4 (except the order of arms) and 5."""

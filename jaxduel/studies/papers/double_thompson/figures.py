@@ -9,21 +9,21 @@ program: SAVAGE is told whether there is a Condorcet winner; the horizons are 10
 Left open by the text, and chosen here:
 
 - The horizons of Figures 1, 3, 4, 5 and 7: 1e6 with `full`, 3e5 for the 500 arms (the text mentions
-  5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 1e4 for 500; and for K < 10 100 runs instead
-  of 500, 200 in Figures 1, 2, 7c and 7d, for more arms 50 instead of 100 but on Sushi, and 20 for
-  each of fewer delays in Figure 6.
-- The 500 arms of Figure 4d: the gaps are not known, here they are 0.4
-  (`jaxduel.studies.papers.five_hundred`). Runs differ by less than 1 %. Both sizes end while
-  D-TS and SCB explore: D-TS has 0.52 times SCB's regret at t = 8e4, 0.67 times at 3e5. With
-  50 and 100 arms D-TS settles once it has made about 6.5 comparisons per pair, here 8e5.
+  5e6 on 16 arms). By default 1e5, 2e4 for 32 arms and 1e4 for 500. Runs by default: for K < 10 100
+  instead of 500 (200 in Figures 1, 2, 7c and 7d), for more arms 50 instead of 100 except on Sushi,
+  and in Figure 6 20 for each of fewer delays.
+- The 500 arms of Figure 4d: the gaps are unknown; here they are 0.4
+  (`jaxduel.studies.papers.five_hundred`). Runs differ by less than 1 %. Both sizes end while D-TS
+  and SCB explore: D-TS has 0.52 times SCB's regret at t = 8e4, 0.67 times at 3e5. With 50 and 100
+  arms D-TS settles after about 6.5 comparisons per pair, here 8e5.
 - The policies of Figure 2: all. Its unit: the mean of ECW-RMED, as in its caption.
-- "One sample path" of Figure 5: the first run; beside it is shown the mean over all runs of the
-  largest share, the second, and so on.
-- Details of policies: BTM has the paper's radius and self-comparisons; Sparring and SAVAGE are
-  those of `jaxduel.policies`.
-- The axes: both logarithmic, so that linear and logarithmic regret can be read in one panel.
-- Words: "much" is a factor of 2, "similar" and "slightly" are at most 1.25. "Much better" asks for
-  less regret only: its criteria were written before the others, and are not changed now that their
+- "One sample path" of Figure 5: the first run, beside the mean over all runs of the largest share,
+  the second, and so on.
+- Details of policies: BTM has the paper's radius and self-comparisons; Sparring and SAVAGE are as
+  in `jaxduel.policies`.
+- The axes: both logarithmic, so that linear and logarithmic regret are legible in one panel.
+- Words: "much" is a factor of 2, "similar" and "slightly" are at most 1.25. "Much better" only
+  means less regret: its criteria were written before the others, and are not changed now that the
   numbers are known.
 """
 
@@ -53,7 +53,7 @@ DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 _USUAL_DELAYS = (1, 10, 100, 300, 1_000, 3_000)
 
 _OFTEN = Sizes(Size(100_000, 200), Size(1_000_000, 500))
-"""The data sets of Figures 1 and 2, whose standard deviations take more runs."""
+"""Sizes for the data sets of Figures 1 and 2, whose standard deviations take more runs."""
 _FEW_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 500))
 _SUSHI = Sizes(Size(100_000, 100), Size(1_000_000, 100))
 _16_ARMS = Sizes(Size(100_000, 50), Size(1_000_000, 100))
@@ -77,7 +77,7 @@ MSLR16_OTHER = Instances("mslr16-noncondorcet", "MSLR, $K={}$, non-Condorcet", _
 MSLR32_OTHER = Instances("mslr32-noncondorcet", "MSLR, $K={}$, non-Condorcet", _32_ARMS)
 
 _CONDORCET = (MSLR5, CYCLIC, BORDA, ARXIV, SUSHI, MSLR16, MSLR32)
-"""Data sets with a Condorcet winner, of which SAVAGE is told."""
+"""Data sets with a Condorcet winner, which SAVAGE knows to exist."""
 
 _ALPHA = {"alpha": 0.51}
 COMPETITORS = {
@@ -104,7 +104,7 @@ ELIMINATION = ("dts", "dts+", "pure-dts")
 
 
 def playing(names: tuple[str, ...], instances: Instances) -> tuple[Competitor, ...]:
-    """The competitors of the given names, with parameters for a data set."""
+    """The named competitors, with parameters for a data set."""
     found = []
     for name in names:
         competitor = COMPETITORS[name]

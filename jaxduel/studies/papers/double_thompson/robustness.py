@@ -105,8 +105,7 @@ _ROBUST = (
 
 
 def _late(find: Finder) -> Iterator[Measurement]:
-    """ECW-RMED's regret over that of D-TS and of D-TS+, below 1 at a short delay, above at long
-    ones."""
+    """ECW-RMED's regret over D-TS's and D-TS+'s: below 1 at a short delay, above at long delays."""
     for delay, judge in ((100, less), (1_000, more), (3_000, more)):
         for policy in BOTH:
             yield from find.ratios(
@@ -115,7 +114,7 @@ def _late(find: Finder) -> Iterator[Measurement]:
 
 
 def _slowed(find: Finder) -> Iterator[Measurement]:
-    """Regret at d = 300 over that without delay, of D-TS and D-TS+."""
+    """Regret at d = 300 over regret without delay, of D-TS and D-TS+."""
     for data in (CONDORCET_5, CYCLE_9):
         for policy in BOTH:
             yield from find.ratios(f"{policy}[delay=300]", policy, (data,), under(2.0))

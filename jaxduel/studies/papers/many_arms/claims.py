@@ -1,7 +1,7 @@
 """Claims on many arms: the abstracts of MergeRUCB and of MergeDTS, section 5 of REX3's paper.
 
-Of the informational rankers the 110th is left out, as by MergeDTS's authors: with it there is no
-Condorcet winner. Two readings of REX3 play: its program has twice the step of its text.
+The 110th informational ranker is left out, as by MergeDTS's authors: with it there is no Condorcet
+winner. Two readings of REX3 play: its program has twice the step of its text.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ INFORMATIONAL = "mslr-informational without 110"
 RANKERS = (INFORMATIONAL, "mslr-navigational", "mslr-perfect")
 SIZES = (4, 8, 16, 32, 64, 136)
 MANY = (64, 136)
-"""Sizes at which REX3's figure has it in front."""
+"""Numbers of arms at which REX3 is ahead in its paper's figure."""
 ANYTIME = "rex3[anytime=true]"
 RIVALS = ("dts", "rmed1", "self-sparring", ANYTIME, "rucb", "merge-rucb")
 REX3S = ("rex3", "rex3[half=false]")
 OTHERS = ("rucb", "savage", "sparring")
 ROOT = (0.35, 0.65)
-"""Slopes of log R against log t that count as those of sqrt t."""
+"""Slopes of log R against log t that count as growth like sqrt t."""
 
 
 LONG = 10_000_000

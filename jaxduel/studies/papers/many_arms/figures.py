@@ -1,18 +1,18 @@
 """Many arms: regret on the 136 rankers of MSLR, and at T = 1e5 against the number of arms.
 
 Figure 1: the experiment of MergeDTS (Li, Markov, de Rijke and Zoghi, TOIS 2020), average regret on
-three matrices of 136 rankers (one without the 110th, with which it has no Condorcet winner), with
-its tuned alpha = 0.8^6, C = 4e5 and p = 16 (8 for MergeRUCB), and D-TS with 0.8^7. There T is 1e8,
-with 50 runs.
+three matrices of 136 rankers (one without the 110th ranker, to have a Condorcet winner), with its
+tuned alpha = 0.8^6, C = 4e5 and p = 16 (8 for MergeRUCB), and D-TS with 0.8^7. In the paper T is
+1e8, with 50 runs.
 
 Figure 2: Figure 3, right, of REX3 (Gajane, Urvoy and Clerot, ICML 2015): regret at T = 1e5 on
-random subsets of the navigational rankers. There are 50 runs; here each has a subset of its own.
+random subsets of the navigational rankers. The paper has 50 runs; here each run has its own subset.
 
 Chosen here:
 
 - Figure 1: T = 1e5 and 10 runs by default, 1e7 and 50 with `full`.
 - REX3: anytime in figure 1, gamma recomputed with G_max = t / 2; for T in figure 2, G_max = T / 2,
-  with the step of the text and with twice that, as in the authors' program.
+  with the step of the text and with twice that step, as in the authors' program.
 - Sparring has UCB players (REX3's paper: EXP3), SAVAGE is made for T.
 """
 
@@ -79,7 +79,7 @@ FIGURE_2 = (
 
 
 def informational() -> DuelingProblem:
-    """The informational rankers but for the 110th.
+    """The informational rankers without the 110th.
 
     Raises:
       InputError: if the data are not available.
@@ -91,7 +91,7 @@ def informational() -> DuelingProblem:
 
 
 def drawn(num_arms: int, order: Order, runs: int) -> tuple[Draw, ...]:
-    """A random subset of the navigational rankers for each run, drawn until it has a Condorcet
+    """A random subset of the navigational rankers for each run, redrawn until it has a Condorcet
     winner."""
     whole = problems.load("mslr-navigational")
     root, draws = named_key(order.seed, subset(num_arms)), []

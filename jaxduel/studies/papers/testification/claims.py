@@ -1,8 +1,8 @@
 """Claims of Haddenhorst, Bengs, Brandt and Huellermeier (UAI 2021) about Table 1 of the supplement.
 
-Their program begins with a duel of every pair, of which NTS asks for `ASKED` anyway: it counts
-`FREE` duels more than ours. Their SELECT plays up to 21 matches among 20 arms, ours 19, which is a
-tenth of the whole.
+Their program begins with a duel of every pair. NTS asks for `ASKED` of these duels anyway, so that
+the program counts `FREE` more duels than ours. Their SELECT plays up to 21 matches among 20 arms,
+ours 19: a difference of a tenth.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PRINTED = {
 LEADS = tuple(PRINTED[NTS])
 PAIRS = NUM_ARMS * (NUM_ARMS - 1) // 2
 ASKED = (NUM_ARMS - 1) + 2
-"""Pairs of the knockout, and those that the champion meets, in the mean: each beats it with
+"""Mean number of pairs in the knockout and of pairs with the champion, whom each arm beats with
 probability 1/2."""
 FREE = PAIRS - ASKED
 CLOSE, NEAR = 1.05, 1.25

@@ -1,16 +1,16 @@
 """Haddenhorst, Bengs, Brandt and Huellermeier, "Testification of Condorcet Winners in Dueling
 Bandits" (UAI 2021): Table 1 of the supplement, as a figure.
 
-Given in the text: K = 20, gamma = h = 0.05, p_ij = 1/2 +- h', 100 relations, the mean of the duels
-until the answer, with its standard error. By the authors' program the labels of the table are
-exchanged: its numbers are of relations without a Condorcet winner.
+Given in the text: K = 20, gamma = h = 0.05, p_ij = 1/2 +- h', 100 relations, the mean number of
+duels until the answer, with its standard error. According to the authors' program the labels of the
+table are exchanged: its numbers are for relations without a Condorcet winner.
 
 Chosen here:
 
-- A run has a relation of its own, drawn until it has no Condorcet winner, the same for both
+- Each run has its own relation, redrawn until there is no Condorcet winner, the same for both
   policies at all h'.
-- Regret is "votes", the duels of two different arms: after its answer a policy makes none. A run
-  that has no answer by the horizon counts with the duels until then.
+- Regret is "votes", the duels of two different arms: a policy makes none after its answer. A run
+  without an answer by the horizon counts with its duels until then.
 - Runs are cut at T = 1e5. By default 200 runs (the paper has 100), with `full` 1,000.
 """
 

@@ -1,7 +1,7 @@
 """Claims of Chen and Frazier (ICML 2017): the abstract, the introduction, Theorems 1 to 3.
 
-"Smaller than existing algorithms" is measured at the end, against the best of those here; "does not
-grow" by the slope of log R over the last decade, whose limit is chosen here.
+"Smaller than existing algorithms" is measured at the end, against the best policy that plays here;
+"does not grow" by the slope of log R over the last decade, with a limit chosen here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ORDERED = {(10, 0.6): "order of 10, p = 0.6", (20, 0.8): "order of 20, p = 0.8"}
 ARITHMETIC, RANKERS = "arithmetic", "arxiv"
 SETS = (*ORDERED.values(), ARITHMETIC, RANKERS)
 STRONG = tuple(f"{name}, strong" for name in SETS)
-"""The same sets, where strong regret is measured."""
+"""The same sets, with strong regret."""
 
 EXISTING = ("rucb", "rmed1", "dts")
 FLAT = 0.02
@@ -26,14 +26,13 @@ FLAT = 0.02
 
 
 def weak_bound(num_arms: int, p: float) -> float:
-    """Theorem 1: WS-W's binary weak regret where the arms have an order, p the smallest preference
-    above 1/2."""
+    """Theorem 1: WS-W's binary weak regret for ordered arms; p: smallest preference above 1/2."""
     lead = 2 * p - 1
     return 2 * p**3 / lead**6 * num_arms * (math.log(num_arms) + 1) + num_arms / lead**2
 
 
 def strong_bound(num_arms: int, p: float, beta: float, horizon: int) -> float:
-    """Theorem 3: WS-S's binary strong regret there, 1 < beta <= p / (1 - p)."""
+    """Theorem 3: WS-S's binary strong regret for ordered arms, 1 < beta <= p / (1 - p)."""
     lead = 2 * p - 1
     rounds = math.log(horizon * (beta - 1)) / math.log(beta)
     exploring = 2 * p**3 / lead**6 * num_arms * (math.log(num_arms) + 1)
@@ -53,7 +52,7 @@ def _bounded(
 
 
 BETA = 1.1
-"""WS-S's beta, at most p / (1 - p) but on the six rankers, where that is 1.04."""
+"""WS-S's beta, at most p / (1 - p) except on the six rankers, where the limit is 1.04."""
 
 CLAIMS = (
     Claim(

@@ -1,18 +1,18 @@
 """Chen and Frazier, "Dueling Bandits with Weak Regret" (ICML 2017): weak and strong regret.
 
 The abstract claims smaller regret than existing algorithms on simulated and real data; the sets, T
-and beta of its figures were not at hand. Figure 1 here has binary weak regret, comparisons without
-the Condorcet winner, figure 2 binary strong regret, all comparisons but those of the
+and beta of its figures were not available. Figure 1 here has binary weak regret, comparisons
+without the Condorcet winner, figure 2 binary strong regret, all comparisons but those of the
 Condorcet winner with itself, both on four sets: two orders of 10 and 20 arms, the eight arms of
 RUCB's paper, and the six rankers.
 
 Chosen here:
 
 - T = 1e5 and 200 runs by default, with `full` 1e6 and 500.
-- The existing algorithms: RUCB, RMED1 and D-TS, and Beat the Winner, a later one for weak regret,
-  which enters no claim.
-- beta = 1.1 of WS-S, at most p / (1 - p), the condition of Theorem 3, but on the six rankers. These
-  have a tied pair, too, where the theorems say nothing.
+- The existing algorithms: RUCB, RMED1 and D-TS; and Beat the Winner, a later policy for weak
+  regret, which enters no claim.
+- beta = 1.1 for WS-S, at most p / (1 - p), the condition of Theorem 3, except on the six rankers.
+  These also have a tied pair, which the theorems do not cover.
 """
 
 from __future__ import annotations

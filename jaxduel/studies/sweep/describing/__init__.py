@@ -1,1 +1,1 @@
-"""Grids: what a sweep is asked for, in Python or in a TOML file."""
+"""Grids: descriptions of sweeps, in Python or in a TOML file."""

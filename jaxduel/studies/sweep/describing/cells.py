@@ -37,10 +37,10 @@ def expand(grid: Grid, progress: bool | None = False) -> tuple[StudyCell, ...]:
     """The cells of a grid: all combinations that can run.
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
-    fastest of all, horizons or votes. A cell that is described twice (its key is the same) is there
-    once, as described with more parameters. A policy that pulls arms has no cell on a preference
-    matrix, or where arms are identified, one that compares them has none on arms with rewards, and
-    one that does not support delays has none with a delay above 1.
+    fastest of all, horizons or votes. Of two cells with the same key only one remains, the one
+    described with more parameters. Policies that pull arms have no cell on a preference matrix, or
+    if arms are identified; policies that compare arms have none on arms with rewards; policies that
+    do not support delays have none with a delay above 1.
 
     Args:
       grid: the grid.
@@ -58,7 +58,7 @@ def expand(grid: Grid, progress: bool | None = False) -> tuple[StudyCell, ...]:
 
 
 def _require_few(grid: Grid) -> int:
-    """The number of combinations of a grid, counted before any is made: at least its cells."""
+    """The number of combinations of a grid, before any is made; at least the number of cells."""
     problems = sum(entry.count() for entry in grid.problems)
     policies = sum(
         math.prod(map(len, _values(entry, grid.batches).values())) for entry in grid.policies
@@ -143,15 +143,15 @@ def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[S
 
 
 def _combinations(entry: PolicyEntry, batches: Sequence[int]) -> Iterator[Parameters]:
-    """The settings of a policy's parameters: those of the entry, later ones varying faster, then
-    the numbers of batches."""
+    """The combinations of a policy's parameters: parameters of the entry, later ones varying
+    faster, then numbers of batches."""
     values = _values(entry, batches)
     for combination in itertools.product(*values.values()):
         yield tuple(zip(values, combination, strict=True))
 
 
 def _values(entry: PolicyEntry, batches: Sequence[int]) -> dict[str, tuple[Any, ...]]:
-    """The values of a policy's parameters, and the numbers of batches where it has them."""
+    """The values of a policy's parameters, and the numbers of batches if it takes them."""
     values = dict(entry.parameters)
     if BATCHES in registry.parameters(entry.name) and BATCHES not in values and batches:
         values[BATCHES] = tuple(batches)
@@ -159,8 +159,7 @@ def _values(entry: PolicyEntry, batches: Sequence[int]) -> dict[str, tuple[Any, 
 
 
 def _definitions(grid: Grid, spec: ProblemSpec, problem: Problem) -> tuple[str, ...]:
-    """The grid's definitions of regret that are defined for a problem, or its rules that name
-    arms."""
+    """The grid's definitions of regret that apply to a problem, or its rules that name arms."""
     if grid.identify and isinstance(problem, PiecewiseProblem):
         raise GridError(f"'{spec.label}' changes: it has no arm that is to be named.", "problems")
     if grid.identify:

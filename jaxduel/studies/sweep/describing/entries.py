@@ -56,8 +56,8 @@ class PolicyEntry:
 
     Attributes:
       name: a registered policy.
-      parameters: by name, the values to try, a tuple; parameters not named keep their defaults. One
-        value may be given without a tuple. The horizon is set by the grid.
+      parameters: by name, a tuple of the values to try; parameters not named keep their defaults. A
+        single value needs no tuple. The horizon is set by the grid.
 
     Raises:
       GridError: an unknown policy or parameter, or a value of the wrong type.
@@ -97,8 +97,8 @@ class PolicyEntry:
                 raise GridError(f"{self.name} needs the parameter '{key}'{hint}.", "name")
 
     def require_abilities(self, identifies: bool, stop: Any, ties: Any) -> None:
-        """Raises GridError if the grid's keys need what the policy cannot: to compare arms, to stop
-        by itself, to learn from ties."""
+        """Raises GridError if the grid's keys need an ability that the policy lacks: to compare
+        arms, to stop by itself, to learn from ties."""
         pulls = self.policy_class.act.__annotations__.get("return") in ("Pull", "PullBatch")
         if identifies and pulls:
             raise GridError(f"{self.name} pulls arms: identify is for those that compare.", "name")
@@ -111,16 +111,17 @@ class PolicyEntry:
 @sentences("key of a problem")
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class ProblemEntry:
-    """A problem of the catalogue, a file, or instances of a family. One of the first three is
-    given.
+    """A problem of the catalogue, a file, or instances of a family. One of `name`, `file` and
+    `generator` is given.
 
     Attributes:
-      name: of the catalogue, arms with rewards such as "gaussian[0.6,0.5]", or changing instances
-        such as "piecewise[gap,10000,strong-borda]": as in `jaxduel.problems.load`, without paths.
+      name: a name of `jaxduel.problems.load`, without paths: of the catalogue, of arms with rewards
+        such as "gaussian[0.6,0.5]", or of changing instances such as
+        "piecewise[gap,10000,strong-borda]".
       file: the path of a file that `jaxduel.problems.from_file` reads; made absolute.
       generator: one of `GENERATORS`.
-      parameters: by name, values of the generator's parameters to try, a tuple (one value may be
-        given without); for an .npz file, "key" may be given: names of arrays.
+      parameters: by name, a tuple of values of the generator's parameters to try (a single value
+        needs no tuple); for an .npz file, "key" may be given: names of arrays.
       instances: for generators that take a PRNG key: the seeds of the instances, from 0 to 2^32 - 1
         (() stands for (0,)).
 
@@ -163,7 +164,7 @@ class ProblemEntry:
 
     @property
     def source(self) -> tuple[str, str]:
-        """The key that is given of name, file and generator, and its value."""
+        """The given one of the keys name, file and generator, and its value."""
         return next((key, value) for key in _SOURCES if (value := getattr(self, key)) is not None)
 
     @property
@@ -176,8 +177,8 @@ class ProblemEntry:
         return math.prod(map(len, self.parameters.values())) * max(len(self.instances), 1)
 
     def specs(self) -> tuple[ProblemSpec, ...]:
-        """The problems described: all combinations of the parameters, later ones varying faster,
-        and of the instances, which vary fastest."""
+        """The problems described: all combinations of parameters, later ones varying faster, and of
+        instances, which vary fastest."""
         combinations = itertools.product(*self.parameters.values())
         instances = self.instances if self.takes_key else (None,)
         return tuple(
@@ -222,14 +223,14 @@ FILE_PARAMETERS = {KEY: type_of(str, "")}
 
 
 def policy_parameters(name: str) -> dict[str, Any]:
-    """The types of the parameters that a grid can set of a policy."""
+    """The types of a policy's parameters that a grid can set."""
     fields = dataclasses.fields(registry.policy_class(name))
     known = registry.parameters(name).keys() - {HORIZON}
     return {one.name: type_of(one.type, one.default) for one in fields if one.name in known}
 
 
 def generator_parameters(name: str) -> dict[str, Any]:
-    """The types of the parameters that a grid can set of a generator."""
+    """The types of a generator's parameters that a grid can set."""
     known = {key: one for key, one in parameters_of(name).items() if key != KEY}
     return {
         key: type_of(one.annotation, one.default, one.default is inspect.Parameter.empty)

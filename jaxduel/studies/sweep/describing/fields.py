@@ -41,10 +41,10 @@ _MUST = {
 
 
 class GridError(InputError):
-    """An error in a grid, and its place there.
+    """An error in a grid, and its place in the grid.
 
     Attributes:
-      place: keys, as in the TOML file, and indices from 0: ("policies", 2, "alpha").
+      place: keys of the TOML file, and indices from 0: ("policies", 2, "alpha").
     """
 
     def __init__(self, message: object, *place: str | int) -> None:
@@ -54,12 +54,12 @@ class GridError(InputError):
 
 @contextmanager
 def told(whole: str, known: Collection[str], prefix: str = "") -> Iterator[None]:
-    """Turns pydantic's errors into a GridError about the first of them, or a key that is unknown.
+    """Turns pydantic's errors into a GridError about an unknown key, or else the first error.
 
     Args:
-      whole: what is validated, after the word for its parts: "key of the grid".
-      known: the names of its parts, in order.
-      prefix: what sentences about a value begin with.
+      whole: words for a part and for the whole that is validated: "key of the grid".
+      known: the names of the parts, in order.
+      prefix: the beginning of sentences about a value.
     """
     try:
         yield
@@ -103,7 +103,7 @@ def sentences(whole: str) -> Callable[[type[T]], type[T]]:
 
 
 def constant(value: Any) -> Any:
-    """A value with tuples for the lists in it and Python's values for NumPy's."""
+    """A value with lists replaced by tuples and NumPy's values by Python's."""
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     return tuple(constant(one) for one in value) if isinstance(value, list | tuple) else value
 
@@ -125,17 +125,17 @@ def _whole(value: Any) -> Any:
 
 
 Several = Annotated[tuple[T, ...], BeforeValidator(_several)]
-"""A tuple, in whose place a list, an array or a single value may be given."""
+"""A tuple; a list, an array or a single value is accepted instead."""
 Some = Annotated[tuple[T, ...], MinLen(1), BeforeValidator(_several)]
 """Several, at least one."""
 WHOLE = BeforeValidator(_whole)
-"""Annotation of int: whole floats are taken too."""
+"""Annotation of int: whole floats are accepted too."""
 _Int64 = Annotated[int, Interval(ge=-(2**63), le=2**63 - 1), WHOLE]
 
 
 def type_of(annotation: Any, default: Any, needed: bool = False) -> Any:
-    """The type of a parameter in a grid, one or several values, from what a policy or a generator
-    says of it."""
+    """The type of a parameter in a grid, one or several values, from the annotation and default in
+    a policy or a generator."""
     kind = str(annotation)
     if "Any" in kind or "ArrayLike" in kind:
         one = Annotated[Any, AfterValidator(_constants)]
@@ -150,7 +150,7 @@ def type_of(annotation: Any, default: Any, needed: bool = False) -> Any:
 
 @lru_cache(maxsize=256)
 def table_of(what: str, types: tuple[tuple[str, Any], ...]) -> TypeAdapter[Any]:
-    """The type of a table of parameters: of each one or several values."""
+    """The type of a table of parameters, each with one or several values."""
     table = TypedDict(what, dict(types))  # noqa: UP013  # pyright: ignore[reportArgumentType]
     return TypeAdapter(with_config(STRICT)(table))
 
@@ -158,13 +158,13 @@ def table_of(what: str, types: tuple[tuple[str, Any], ...]) -> TypeAdapter[Any]:
 def checked(
     what: str, types: Mapping[str, Any], parameters: Mapping[str, Any], others: Collection[str] = ()
 ) -> dict[str, tuple[Any, ...]]:
-    """The parameters of a policy or a problem, converted to their types and in their order.
+    """The parameters of a policy or a problem, converted to their types, in the order of these.
 
     Args:
-      what: the policy or the problem.
-      types: by parameter, from `type_of`.
-      parameters: those given.
-      others: names of other keys that what is described may have.
+      what: the policy or the problem, in words.
+      types: types by parameter, from `type_of`.
+      parameters: the given values.
+      others: other keys that the table may have.
     """
     for key in () if types else parameters:
         raise GridError(f"{what} has no parameter '{shorten(key)}': it has none.", key)

@@ -42,7 +42,7 @@ of every pair."""
 OF_VOTES = ("votes", "recommend", "target", "stop", "delta")
 """Fields of grids that identify arms, which measure no regret."""
 OF_REGRET = ("horizons", "regret", "keep")
-"""Fields of the others."""
+"""Fields of grids that measure regret."""
 
 TABLES = ("policies", "problems")
 """The keys of the TOML file that are lists of tables."""
@@ -70,7 +70,7 @@ _HOW_MANY = Discriminator(lambda value: ("one", "several")[isinstance(constant(v
 class Grid:
     """Every policy on every problem that it can play, up to every horizon or number of votes.
 
-    Whatever takes a tuple takes a list or a single value too.
+    A field that takes a tuple also takes a list or a single value.
 
     Attributes:
       policies: at least one.
@@ -80,12 +80,12 @@ class Grid:
       num_seeds: runs per cell.
       seed: root of all randomness, from 0 to 2^32 - 1.
       checkpoints: approximate number of times (or numbers of votes) to record, evenly in log t; or
-        a tuple of increasing times, of which a cell has those up to its horizon, and the horizon.
+        a tuple of increasing times: a cell has the times up to its horizon, and the horizon.
       regret: definitions ("average", "binary strong", "binary weak", "borda", "copeland", "pulls",
-        "votes", "weak"), of which a problem has those that are defined for it; () stands for each
-        problem's own, "copeland" or "pulls".
-      delay: outcomes reach policies after so many comparisons; policies that do not support delays
-        have cells for a delay of 1 only.
+        "votes", "weak"), of which a problem has the ones defined for it; () stands for each
+        problem's default, "copeland" or "pulls".
+      delay: numbers of comparisons after which outcomes reach policies; policies that do not
+        support delays only have cells for a delay of 1.
       batches: numbers of batches, for every policy that has the parameter `num_batches` and does
         not set it itself.
       shuffle_arms: as in `jaxduel.simulate`.
@@ -95,12 +95,12 @@ class Grid:
       ties: "coin", "drop" or "tell", as in `jaxduel.simulate`.
       identify: whether cells are runs of `jaxduel.identify`, of policies that compare arms, and
         measure no regret.
-      votes: with identify: votes per seed; several stand for cells of their own, as horizons do.
-        Policies that are made for a horizon are made for as many comparisons.
+      votes: with identify: votes per seed; each number has its own cells, like a horizon. Policies
+        that are made for a horizon take the number of votes as horizon.
       recommend: with identify: rules that name arms, "copeland", "borda", "btl".
       target: with identify: the best arms, "copeland", "borda" or "condorcet".
-      stop: with identify: what stops, "condorcet", "policy" or None.
-      delta: with identify: the probability with which that rule may name a wrong arm.
+      stop: with identify: the rule that stops a run, "condorcet", "policy" or None.
+      delta: with identify: the probability with which the stopping rule may name a wrong arm.
 
     Raises:
       GridError: an InputError, for an empty grid or a value out of range.
@@ -155,7 +155,7 @@ class Grid:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """The horizons, in comparisons or pulls, or in votes where arms are identified."""
+        """The horizons, in comparisons or pulls, or in votes if arms are identified."""
         return (self.votes if self.identify else self.horizons) or ()
 
     def checkpoints_of(self, horizon: int) -> tuple[int, ...]:
@@ -166,8 +166,8 @@ class Grid:
         return (*(t for t in self.checkpoints if t < horizon), horizon)
 
     def to_json(self) -> dict[str, Any]:
-        """The grid as plain values under the keys of the TOML file, defaults filled in but for keys
-        of the other kind of grid: equal grids give equal values. (JSON text of an infinite
+        """The grid as plain values under the keys of the TOML file, with defaults filled in, except
+        for keys of the other kind of grid: equal grids give equal values. (JSON text of an infinite
         parameter is Infinity.)"""
         left_out = OF_REGRET if self.identify else (*OF_VOTES, "identify")
         left_out += ("ties",) if self.ties == TIES[0] else ()
@@ -219,18 +219,18 @@ _MISPLACED = {
     False: "{} is for regret, which a grid with identify = true does not measure: its runs "
     "end with votes, such as votes = 10_000.",
 }
-"""Sentences on a key that is for the other kind of grid, by whether the key is one of votes."""
+"""Sentences on a key of the other kind of grid; True: a key for identifying arms."""
 
 
 def single_table(key: str) -> GridError:
-    """An error for a single table, [policies], where a list of them is needed."""
+    """An error for a single table, [policies], where a list of tables is needed."""
     return GridError(
         f"[{key}] is a single table: write [[{key}]], in double brackets, above each entry.", key
     )
 
 
 def _entries(key: str, tables: Any, made: Callable[[dict[str, Any]], list[Any]]) -> list[Any]:
-    """The entries that tables describe; errors say which table they are about."""
+    """The entries that tables describe; errors name the table."""
     if isinstance(tables, dict):
         raise single_table(key)
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -247,8 +247,8 @@ def _entries(key: str, tables: Any, made: Callable[[dict[str, Any]], list[Any]])
 def _policies(
     table: dict[str, Any], has_batches: bool, needs: tuple[bool, Any, Any]
 ) -> list[PolicyEntry]:
-    """The policies of a table, whose `name` may be a list of them; `needs` is what
-    `PolicyEntry.require_abilities` takes."""
+    """The policies of a table, whose `name` may be a list of names; `needs` are arguments of
+    `PolicyEntry.require_abilities`."""
     given = {"name": table.pop("name")} if "name" in table else {}
     key = next(iter(table), "name")
     if table and not given:
@@ -267,7 +267,7 @@ def _policies(
 
 
 def _problems(table: dict[str, Any], folder: Path) -> list[ProblemEntry]:
-    """The problems of a table, whose `name` may be a list of them."""
+    """The problems of a table, whose `name` may be a list of names."""
     given = {key: table.pop(key) for key in PROBLEM_KEYS if key in table}
     if constant(given.get("instances")) == ():
         raise GridError("instances is an empty list: it needs at least one value.", "instances")
@@ -277,7 +277,7 @@ def _problems(table: dict[str, Any], folder: Path) -> list[ProblemEntry]:
 
 
 def _one_by_one(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The given table, once for each name where there is a list of them."""
+    """The given table, repeated for each name of a list."""
     names = given.get("name")
     if not isinstance(names, list):
         return [given]

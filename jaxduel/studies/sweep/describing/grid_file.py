@@ -41,7 +41,7 @@ _LONG_KEY = re.compile(rf"(?<![^\s.=,\[\]{{}}#\"'])(?:{_PART}[ \t]*+\.[ \t]*+){{
 _ENDS = re.compile(r"\]|\"\"\"|'''")
 """Endings of statements of several lines."""
 _MOST_TRIED = 2**22
-"""Most characters that `key_lines` parses, those of a statement of several lines again for each."""
+"""Most characters that `key_lines` parses; statements of n lines are parsed n times."""
 
 
 def examples() -> tuple[Path, ...]:
@@ -106,7 +106,7 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
       The grid, checked.
 
     Raises:
-      InputError: for a missing file, or an error in it; names the line.
+      InputError: for a missing file, or an error in it; the message names the line.
 
     Example:
       >>> from pathlib import Path
@@ -161,17 +161,17 @@ def _document(path: Path, text: str) -> dict[str, Any]:
             line = text.count("\n", 0, single.start(1)) + 1
             where = f"grid file '{path}', line {line}"
             raise InputError(f"{where}: {single_table(single[1])}") from None
-    except ValueError:  # Python does not read longer ones
+    except ValueError:  # Python reads no longer integers
         reason = "a number has thousands of digits"
     raise InputError(f"grid file '{path}' is not valid TOML: {reason}.")
 
 
 def key_lines(text: str) -> dict[tuple[str | int, ...], int]:
-    """The lines, counted from 1, of the keys and tables of a valid TOML file, by their places:
-    ("seeds",), ("policies", 0), ("policies", 0, "alpha"). Keys of inline tables are not found, nor
-    those after very long statements.
+    """The lines, counted from 1, of the keys and tables of a valid TOML file, by place: ("seeds",),
+    ("policies", 0), ("policies", 0, "alpha"). Keys of inline tables, and keys after very long
+    statements, are not found.
 
-    `tomllib` does not report lines: it is given one statement after the other.
+    `tomllib` does not report lines, so statements are parsed one by one.
     """
     found: dict[tuple[str | int, ...], int] = {}
     entries: Counter[str] = Counter()
@@ -186,7 +186,7 @@ def key_lines(text: str) -> dict[tuple[str | int, ...], int]:
             break
         try:
             parsed = tomllib.loads(statement)
-        except ValueError:  # it goes on in the next line
+        except ValueError:  # the statement continues in the next line
             continue
         for key, value in parsed.items():
             if not statement.lstrip().startswith("["):
@@ -202,8 +202,8 @@ def key_lines(text: str) -> dict[tuple[str | int, ...], int]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of grid files, for editors: it knows the policies that are registered, the
-    catalogue, the generators, and the parameters of each.
+    """The JSON schema of grid files, for editors. It covers the registered policies, the catalogue,
+    the generators, and the parameters of each.
 
     Example:
       >>> from jaxduel.studies.sweep import schema
@@ -259,7 +259,7 @@ def _problem_tables() -> list[dict[str, Any]]:
 def _table(
     needed: dict[str, Any], types: dict[str, Any] | None = None, described: Any = None
 ) -> dict[str, Any]:
-    """The schema of a table: the keys that say what it is, and the types of its parameters."""
+    """The schema of a table: the keys that identify it, and the types of its parameters."""
     text = inspect.getdoc(described) or "" if described else "Several, without parameters."
     found = table_of("", tuple((types or {}).items())).json_schema()
     parameters = {key: _or_one(value) for key, value in found["properties"].items()}
@@ -273,7 +273,7 @@ def _table(
 
 
 def _or_one(value: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a field, where one value may stand for a list of one."""
+    """The schema of a field in which one value may replace a list of one."""
     value = {key: part for key, part in value.items() if key != "title"}
     if value.get("anyOf", [])[1:] == [{"type": "null"}]:  # TOML has no null
         value = value["anyOf"][0]

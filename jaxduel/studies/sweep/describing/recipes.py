@@ -37,7 +37,7 @@ KEY = "key"
 
 
 def parameters_of(generator: str) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a generator; `KEY` is among those of one that draws at random."""
+    """The parameters of a generator, including `KEY` for a generator that draws at random."""
     known = inspect.signature(GENERATORS[generator]).parameters
     return {key: parameter for key, parameter in known.items() if key != "name"}
 
@@ -49,8 +49,8 @@ class ProblemSpec:
     Attributes:
       source: "name", "file" or "generator".
       what: the catalogue name, the path, or the generator's name.
-      parameters: those that the grid sets, in the order of the generator's own.
-      instance: the seed of the instance, where it is drawn at random.
+      parameters: parameters that the grid sets, in the generator's order.
+      instance: the seed of the instance, if drawn at random.
     """
 
     source: str
@@ -79,7 +79,7 @@ def build(spec: ProblemSpec) -> Problem:
     """The problem of a recipe; built once.
 
     Raises:
-      InputError: what its generator, file or download raises.
+      InputError: from its generator, file or download.
       MemoryError: if there is too little memory for its matrix.
     """
     parameters = dict(spec.parameters)

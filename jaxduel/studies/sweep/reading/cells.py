@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import xarray
 
 Frame: TypeAlias = Any
-"""A `pandas.DataFrame`, by whose annotations any column may be a table: nothing type-checks."""
+"""A `pandas.DataFrame`: its annotations allow any column to be a table, so that nothing
+type-checks."""
 _SMALL = 2**27
 """Bytes up to which the numbers of all seeds are read at once."""
 
@@ -35,16 +36,15 @@ def choose(
     regret: Sequence[str] = (),
     rules: Sequence[str] = (),
 ) -> Frame:
-    """The cells of a sweep that are chosen by name.
+    """The cells of a sweep, chosen by name.
 
     Args:
-      problems: names of problems to keep, all if empty; "btl" stands for all that are called
-        "btl(...)".
-      horizons: those to keep.
-      policies: those to keep; "dts" stands for all its combinations of parameters, and
-        "dts[alpha=0.51]" for those with that value.
+      problems: names of problems to keep, all if empty; "btl" stands for all problems "btl(...)".
+      horizons: horizons to keep.
+      policies: policies to keep; "dts" stands for all its combinations of parameters, and
+        "dts[alpha=0.51]" for the ones with that value.
       regret: definitions of regret to keep.
-      rules: those to keep of the rules that name arms.
+      rules: rules that name arms to keep.
 
     Returns:
       Some rows of `cells_of`.
@@ -85,9 +85,9 @@ def choose(
 
 
 def cells_of(dataset: xarray.Dataset) -> Frame:
-    """All cells of the grid, run or not, under each definition of regret that they have; cells that
-    have not run get the definitions of others on the same problem, or else all. Where arms are
-    identified rules that name them take the place of definitions.
+    """All cells of the grid, run or not, under each of their definitions of regret. Cells that have
+    not run get the definitions of other cells on the same problem, or else all. If arms are
+    identified, rules that name arms take the place of definitions.
 
     Returns:
       A row per cell and definition (or rule), policy by policy, with the columns variant
@@ -132,8 +132,8 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
 
 
 def _filled(values: np.ndarray, name: str, policies: Any) -> np.ndarray:
-    """The values of a parameter by cell, with its default where only other cells of the same policy
-    name it."""
+    """The values of a parameter by cell; a cell that does not name it has the default if other
+    cells of its policy do."""
     import pandas
 
     known = pandas.notna(values)
@@ -147,16 +147,16 @@ def _filled(values: np.ndarray, name: str, policies: Any) -> np.ndarray:
 
 
 def parameter_names(dataset: xarray.Dataset) -> list[str]:
-    """The names of the coordinates that hold parameters; "delay" is one where any is not 1."""
+    """The names of the coordinates that hold parameters, including "delay" if any is not 1."""
     others = {*DIMENSIONS["regret"], *DIMENSIONS["pairs_mean"], "arm", "num_arms", "rule"}
     names = {str(name): one.dims for name, one in dataset.coords.items() if name not in others}
     return [name for name, dims in names.items() if dims in (("parameters",), ())]
 
 
 def find_variants(name: str, cells: Frame) -> list[str]:
-    """The variants that a name stands for: "dts" for all of that policy, "dts[alpha=0.6]" for the
-    one with exactly that label, or else for those that have that value, be it by default, and
-    "dts[]" for the one without a label.
+    """The variants that a name stands for: "dts" for all variants of the policy, "dts[alpha=0.6]"
+    for the variant with exactly that label, or else for all with that value, set or default, and
+    "dts[]" for the variant without a label.
 
     Raises:
       InputError: if there is none.
@@ -184,8 +184,8 @@ def find_variants(name: str, cells: Frame) -> list[str]:
 
 
 def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, np.ndarray]]:
-    """The regret of each seed at the horizon, setting by setting, of some rows of `cells_of`; where
-    arms are identified, 1 if the arm named after the last vote is none of the best, else 0.
+    """The regret of each seed at the horizon, setting by setting, for some rows of `cells_of`; if
+    arms are identified, 1 if the arm named after the last vote is not among the best, else 0.
 
     Yields:
       The n rows of a setting, and (n, S) float64: NaN for seeds that have not run.
@@ -206,7 +206,7 @@ def by_setting(dataset: xarray.Dataset, cells: Frame) -> Iterator[tuple[Frame, n
 
 
 def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -> Frame:
-    """Statistics of the regret of each seed at the horizon, of some rows of `cells_of`.
+    """Statistics over seeds of the regret at the horizon, for some rows of `cells_of`.
 
     Args:
       quartiles: whether there are the columns q25, median and q75.
@@ -234,7 +234,7 @@ def at_horizon(dataset: xarray.Dataset, cells: Frame, quartiles: bool = False) -
 
 
 def at_checkpoints(dataset: xarray.Dataset, cells: Frame, last: bool = False) -> Frame:
-    """Statistics of regret at each checkpoint, as blocks have them, of some rows of `cells_of`.
+    """Statistics of regret at each checkpoint, from the blocks, for some rows of `cells_of`.
 
     Args:
       last: whether only the last checkpoint of each cell is wanted.
@@ -249,8 +249,8 @@ def at_checkpoints(dataset: xarray.Dataset, cells: Frame, last: bool = False) ->
 def values_at(
     dataset: xarray.Dataset, cells: Frame, columns: Mapping[str, str], last: bool = False
 ) -> Frame:
-    """Some cells, each repeated for its checkpoints, with t and further columns; arguments as for
-    `at_checkpoints`, and the variables in which the columns are."""
+    """Some cells, each repeated for its checkpoints, with t and further columns; `columns` has
+    their variables, other arguments are as for `at_checkpoints`."""
     width, kind = dataset.sizes.get("checkpoint", 1), measure_of(dataset).dimension
     rows = np.asarray(cells.index)
     times = values_in(dataset, "t", (*CELL, "checkpoint")).reshape(-1, width)
@@ -267,25 +267,25 @@ def values_at(
 
 
 def with_interval95(frame: Frame) -> Frame:
-    """A table with the ends of the 95 % intervals of its means, lower95 and upper95."""
+    """The table with columns lower95 and upper95, the ends of the 95 % intervals of its means."""
     quantiles = {seeds: t95(seeds) for seeds in frame["num_seeds"].unique()}
     half = frame["num_seeds"].map(quantiles) * frame["sem"]
     return frame.assign(lower95=frame["mean"] - half, upper95=frame["mean"] + half)
 
 
 def values_in(dataset: xarray.Dataset, name: str, dimensions: Sequence[str]) -> np.ndarray:
-    """A variable with these dimensions, also where one of them was selected away."""
+    """A variable with these dimensions, even if one of them was selected away."""
     return _in_order(dataset[name], dimensions)
 
 
 def _in_order(array: xarray.DataArray, dimensions: Sequence[str]) -> np.ndarray:
-    """The values of an array with these dimensions, also where one of them was selected away."""
+    """The values of an array with these dimensions, even if one of them was selected away."""
     array = array.expand_dims([one for one in dimensions if one not in array.dims])
     return array.transpose(*dimensions).values
 
 
 def _labels(dataset: xarray.Dataset, name: str) -> list[Any]:
-    """The values of a coordinate, also where it has become a scalar."""
+    """The values of a coordinate, even if it has become a scalar."""
     return np.atleast_1d(dataset[name].values).tolist()
 
 
@@ -299,7 +299,7 @@ def _problems(name: str, known: Sequence[str]) -> list[str]:
 
 
 def _parts(label: str) -> dict[str, float | str]:
-    """The parameters of a label: numbers that are equal are the same however they are written."""
+    """The parameters of a label; numbers are compared by value, not by spelling."""
     parts: dict[str, float | str] = {}
     for part in re.split(r",\s*", label):
         if part.strip():

@@ -37,15 +37,16 @@ _COLUMNS += ["upper95", "unpaired_sem", "tightness", "verdict"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """The regret of a minus that of b at the horizon, setting by setting; where arms are
-    identified, that of the shares of seeds for which a rule names a wrong one after the last vote.
+    """The regret of a minus the regret of b at the horizon, setting by setting; if arms are
+    identified, the difference of the shares of seeds for which a rule names a wrong arm after the
+    last vote.
 
     Attributes:
       a, b: labels.
       differences: a row for each setting in which a seed of both has run, in the order of the grid:
-        problem, horizon, definition (or rule); parameters, the label that both have where all are
+        problem, horizon, definition (or rule); parameters, the common label if all combinations are
         compared; and the numbers of `jaxduel.stats.Paired`.
-      waiting: number of settings that both have in the grid, without a seed that both have run.
+      waiting: number of common settings in the grid for which no seed of both has run.
     """
 
     a: str
@@ -55,18 +56,18 @@ class Comparison:
 
     @property
     def measure(self) -> Measure:
-        """What is compared."""
+        """The measure that is compared."""
         return measure_of(self.differences)
 
     @property
     def tightness(self) -> float:
-        """The median over settings of the unpaired standard error over the paired one; NaN where
-        none has both."""
+        """The median over settings of the unpaired standard error over the paired one; NaN if
+        unknown."""
         ratios = self.differences["tightness"].astype(float)
         return float(ratios[np.isfinite(ratios)].median())
 
     def count(self, verdict: str) -> int:
-        """Number of settings in which a is "better" or "worse" (95 %), or it is "undecided"."""
+        """Number of settings in which a is "better" or "worse" (95 %), or neither, "undecided"."""
         return int((self.differences["verdict"] == verdict).sum())
 
     def lines(self) -> list[str]:
@@ -138,19 +139,20 @@ _TEXTS = {REGRET: _regrets, NAMED: _shares}
 
 
 def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Comparison:
-    """Compares the regret at the horizon of two policies, in every setting that both have; or, in a
-    sweep that identifies arms, how often a wrong one is named after the last vote.
+    """Compares two policies by regret at the horizon, in every common setting; in a sweep that
+    identifies arms, by how often a wrong arm is named after the last vote.
 
     Args:
       dataset: data set from `open_sweep`, of a finished sweep or not.
-      a, b: a policy's name, with parameters in brackets where the sweep has several combinations:
-        "dts[alpha=0.6]". Two names without them, of policies with the same combinations, are
+      a, b: a policy's name, with parameters in brackets if the sweep has several combinations:
+        "dts[alpha=0.6]". Two names without brackets, of policies with the same combinations, are
         compared combination by combination.
       **chosen: the problems, horizons and definitions (or rules) to keep, as for `choose`.
 
     Raises:
-      InputError: if a name is not in the sweep, stands for several combinations of parameters that
-        the other does not have, or both stand for the same; or the two share no setting.
+      InputError: if a name is not in the sweep, or stands for several combinations of parameters
+        that the other policy does not have; if both stand for the same; or if they share no
+        setting.
     """
     import pandas
 
@@ -180,7 +182,7 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
 
 
 def _matches(a: str, b: str, cells: Frame) -> dict[tuple[str, str], str]:
-    """The pairs of variants to compare, with the parameters that both have; "" for one pair."""
+    """The pairs of variants to compare, with their common parameters; "" for a single pair."""
     first, second = find_variants(a, cells), find_variants(b, cells)
     if first == second:
         raise InputError(f"'{a}' and '{b}' are the same: name two policies, or two parameters.")

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from jaxduel.studies.sweep.reading.lazy import SweepDataset
 
 _RARE = {"regret", "pairs_mean", "stopped"}
-"""Lazy variables that there are only if blocks hold them."""
+"""Lazy variables that exist only if blocks hold them."""
 _COLUMNS = {
     *("rule", "votes", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
     *("mean", "std", "sem", "lower95", "upper95", "q25", "median", "q75", "mark", "variant", "row"),
     *("entry", "facet", "curve", "line", "level", "title", "K", "family"),
 }
-"""Columns of tables, whose names no parameter has there."""
+"""Columns of tables; parameters with these names are renamed."""
 
 
 def open_sweep(
@@ -48,9 +48,9 @@ def open_sweep(
 ) -> SweepDataset:
     """The results of a sweep; of its finished blocks while it still runs.
 
-    Each block is checked now; a damaged one is left out, with a warning. Statistics are in memory;
-    the variables marked * are read when they are first used, block by block, and checked again, so
-    that a sweep may be larger than memory. Nothing in the folder is changed.
+    Each block is checked now; a damaged block is left out, with a warning. Statistics are in
+    memory. Variables marked * are read on first use, block by block, and checked again, so that a
+    sweep may be larger than memory. Nothing in the folder is changed.
 
     Args:
       folder: the sweep's folder.
@@ -59,8 +59,8 @@ def open_sweep(
     Returns:
       An `xarray.Dataset` with the dimensions policy, problem, horizon, parameters (labels such as
       "alpha=0.51", with a coordinate for each parameter), definition, checkpoint (numbered from 0),
-      seed and arm; its `to_frame` is a table. All float64 but numbers of seeds; NaN where a cell is
-      not in the grid, has fewer arms or checkpoints than others, or is not run yet:
+      seed and arm; its `to_frame` is a table. All are float64 except numbers of seeds; NaN where a
+      cell is not in the grid, has fewer arms or checkpoints than others, or is not run yet:
 
       - regret_mean, regret_std, regret_sem (..., definition, checkpoint): over the seeds so far;
       - final_regret* (..., definition, seed): regret of each seed at the horizon;
@@ -72,15 +72,14 @@ def open_sweep(
       - regret* (..., definition, seed, checkpoint) and pairs_mean* (..., checkpoint, left, right),
         the mean plays of ordered pairs, where the sweep keeps them.
 
-      Where arms are identified (`identify = true`) the dimension rule is in the place of
-      definition, horizon is the number of votes of a run, t is in votes, and instead of regret and
-      plays there are
+      If arms are identified (`identify = true`), the dimension rule replaces definition, horizon is
+      the number of votes per run, t is in votes, and regret and plays are replaced by
 
       - probability (..., rule, checkpoint): the share of seeds for which a rule names one of the
         best arms; simple_regret and tau: means over seeds, as in `jaxduel.votes.Found`;
       - best (problem, arm): 1 for the best arms by the target, 0 for others;
-      - share_stopped, share_wrong (policy, problem, horizon, parameters), where a rule or a policy
-        stops: the shares of seeds for which it did, and was wrong;
+      - share_stopped, share_wrong (policy, problem, horizon, parameters), if a rule or a policy
+        stops: the shares of seeds that were stopped, and stopped with a wrong arm;
       - named* (..., rule, seed, checkpoint), the arm; cast* (..., seed), the votes of a run; and
         stopped* (..., seed), the votes when a rule stopped, or -1.
 
@@ -159,9 +158,9 @@ def _labels(cells: Sequence[CellRecord], manifest: Manifest) -> dict[str, list[A
 
 def _coordinates(cells: Sequence[CellRecord], labels: dict[str, list[Any]]) -> dict[str, Any]:
     """The coordinates: one along each labelled dimension, num_arms along `problem`, and one along
-    `parameters` for each parameter, and the delay if any is not 1: float64 with NaN where it does
-    not apply, or text with "" there. A parameter with the name of anything else in the data set or
-    in a table is called parameter_NAME."""
+    `parameters` for each parameter, and the delay if any is not 1: float64 with NaN, or text with
+    "", where it does not apply. A parameter whose name is taken in the data set or in a table is
+    called parameter_NAME."""
     delays = any(cell.delay != 1 for cell in cells)
     combinations = {
         _place(c)[3]: {**c.parameters, **({"delay": c.delay} if delays else {})} for c in cells
@@ -180,7 +179,7 @@ def _coordinates(cells: Sequence[CellRecord], labels: dict[str, list[Any]]) -> d
 def _stored(
     group: GroupRecord, labels: dict[str, list[Any]], blocks: Iterable[StoredBlock]
 ) -> StoredGroup:
-    """A group of the manifest, with those of all blocks that are its own."""
+    """A group of the manifest, with its own blocks."""
     at = {name: {label: i for i, label in enumerate(some)} for name, some in labels.items()}
     t = np.full((len(group.cells), max(len(c.checkpoints) for c in group.cells)), np.nan)
     for row, cell in zip(t, group.cells, strict=True):
@@ -263,7 +262,7 @@ def _read_blocks(folder: Path, manifest: Manifest) -> list[StoredBlock]:
                 if block.key not in blocks or blocks[block.key].seeds < block.seeds:
                     blocks[block.key] = block
         seen.update(files)
-        # a block that has gone was replaced by a larger one
+        # a missing block was replaced by a larger one
         files = [path for path in block_folder.files_of(folder) if path not in seen] if gone else []
     return list(blocks.values())
 

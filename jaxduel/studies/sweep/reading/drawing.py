@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 RUNS = ("run 1", "run 2", "run 3", "run 4")
 """Columns of points with the regret of single seeds."""
 _NOT_YET = "has not run yet"
-"""In the place of a facet of which nothing has run."""
+"""Text in the place of a facet of which nothing has run."""
 _LOG_FROM = 8.0
 """A quantity that varies by at least this factor has a logarithmic axis."""
 _WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$"}
 
 
 def draw_lines(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
-    """Draws a set of axes for each facet, by name its title, with lines over an axis."""
+    """Draws a set of axes with lines for each facet; `titles` are by facet."""
     from jaxduel.plotting import Line, LinePanel, Missing, facet_figure, spread_words
 
     ends = np.array([points["x"].min(), points["x"].max()])
@@ -72,8 +72,8 @@ def draw_lines(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
 
 
 def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Figure:
-    """Draws a heat map for each policy and facet, over two axes, setting by setting; a line names
-    the policies that are left out."""
+    """Draws a heat map for each policy and facet, over two axes, setting by setting; a note names
+    the policies in `left_out`."""
     from jaxduel.plotting import HeatMap
     from jaxduel.plotting.facets import facet_map_figure
 
@@ -118,7 +118,7 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
 
 
 def draw_votes(points: Frame, titles: Mapping[str, str]) -> Figure:
-    """Draws a set of axes for each facet, by name its title, with the probability against votes."""
+    """Draws the probability against votes, in axes for each facet; `titles` are by facet."""
     from jaxduel.plotting import Missing, draw, spread_words, votes_line, votes_panel
 
     lines = {
@@ -161,7 +161,7 @@ def _regret_label(points: Frame, x: str) -> str:
 
 
 def _heading(points: Frame, drawn: str = "") -> str:
-    """The problem, regret and seeds that all points have in common, in words; `drawn` as for
+    """The problem, regret and seeds that all points share, in words; `drawn` is as for
     `seeds_words`."""
     from jaxduel.plotting.words import problem_words, regret_words, seeds_words, setting_words
 
@@ -176,7 +176,7 @@ def _heading(points: Frame, drawn: str = "") -> str:
 
 
 def _least(stack: np.ndarray, choices: tuple[int, ...]) -> np.ndarray:
-    """Where an array is least over the axes that are chosen along; nowhere without a choice."""
+    """True at the minimum of an array over the axes `choices`, if two values are known."""
     known = np.isfinite(stack)
     low = np.where(known, stack, np.inf).min(axis=choices, keepdims=True)
     return known & (stack == low) & (known.sum(axis=choices, keepdims=True) > 1)

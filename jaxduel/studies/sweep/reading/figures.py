@@ -1,5 +1,5 @@
 """Figures of a sweep: regret against time, or regret at the horizon against a varied quantity; or
-the probability that the best arm is named, or votes needed for one."""
+the probability that the best arm is named, or the votes needed for a probability."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Kind = Literal["curves", "heatmap"]
 
 MOST_CURVES = 20
-"""Most curves in a facet: more could not be told apart."""
+"""Most curves in a facet: more would be indistinguishable."""
 _MOST_TOGETHER = 10
 """Most curves of policies on one problem, of all horizons, in one set of axes."""
 
@@ -70,8 +70,8 @@ class SweepFigure:
         (their labels; title and label in figures), setting, line (one number per curve of a facet),
         x (NaN for a level, which does not depend on it) and y, the columns of cells, t, mean, sem,
         lower95, upper95, and `RUNS`.
-      titles: by facet its title, also of facets of which nothing has run.
-      left_out: policies that a heat map cannot show, as figures have them.
+      titles: titles by facet, including facets of which nothing has run.
+      left_out: policies that a heat map cannot show, as named in figures.
     """
 
     name: str
@@ -102,8 +102,8 @@ class SweepFigure:
 
 
 def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[SweepFigure]:
-    """The figure of `sweep_figure`; where arms are identified and x is "t" also those of the votes
-    needed against each parameter that is varied, as far as the best arm is named often enough."""
+    """The figure of `sweep_figure`; if arms are identified and x is "t", also figures of the votes
+    needed against each varied parameter, if the best arm is named often enough."""
     figures = [sweep_figure(dataset, x=x, **asked)]
     if x != "t" or measure_of(dataset) is REGRET:
         return figures
@@ -111,7 +111,7 @@ def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[S
     for name in parameter_names(dataset):
         values = cells[name].dropna()
         if values.nunique() > 1 and not any(isinstance(value, str) for value in values):
-            with suppress(InputError):  # it is not
+            with suppress(InputError):  # the best arm is not named often enough
                 figures.append(sweep_figure(dataset, x=name, **asked))
     return figures
 
@@ -127,30 +127,30 @@ def sweep_figure(
 ) -> SweepFigure:
     """A figure of a sweep, finished or not.
 
-    Curves are policies, with their parameters, problems and horizons where those differ and are
-    neither on an axis nor in facets; means over seeds, with 95 % bands, or single seeds where there
-    are fewer than five. Against t a policy that does not depend on the horizon has one curve, to
-    the longest. Policies without the parameter on the horizontal axis are levels. Maps are of one
-    policy each, regret at the horizon over x and y; the least of a setting is framed. Where arms
-    are identified curves are of policies and rules: the probability that the best arm is named
+    Curves are policies, with the parameters, problems and horizons that differ and are neither on
+    an axis nor in facets. They are means over seeds, with 95 % bands, or single seeds if there are
+    fewer than five. Against t a policy that does not depend on the horizon has one curve, to the
+    longest horizon. Policies without the parameter on the horizontal axis are levels. Maps show one
+    policy each, regret at the horizon over x and y; the smallest of a setting is framed. If arms
+    are identified, curves are policies and rules: the probability that the best arm is named
     against votes, or for another x the votes needed for 0.9; there are no maps.
 
     Args:
       dataset: data set from `open_sweep`.
-      x: horizontal axis: "t", "horizon", "K", "batches", or any parameter that is a number. For "t"
-        regret at all checkpoints is drawn, else regret at the horizon.
+      x: horizontal axis: "t", "horizon", "K", "batches", or any parameter that is a number. "t"
+        draws regret at all checkpoints, other axes regret at the horizon.
       y: vertical axis of a heat map: as for x, without "t"; "horizon" by default, or "K" if x is
         "horizon".
-      facet: a set of axes for each "problem", "K", "horizon", "definition", "policy",
-        "parameters", or value of a parameter; by default for each problem and horizon, as far as
-        they are on no axis (against t horizons share axes unless curves are many). Definitions of
-        regret always have axes of their own.
+      facet: a set of axes for each "problem", "K", "horizon", "definition", "policy", "parameters",
+        or value of a parameter; by default for each problem and horizon that is on no axis (against
+        t horizons share axes unless curves are many). Definitions of regret always have separate
+        axes.
       kind: "curves" or "heatmap".
       **chosen: the problems, horizons, policies, definitions and rules to keep, as for `choose`.
 
     Raises:
-      InputError: if a name is not in the sweep or cannot be drawn so, nothing has run yet, or
-        there would be too much in one figure.
+      InputError: if a name is not in the sweep or cannot be drawn as asked, nothing has run yet, or
+        one figure would hold too much.
     """
     if kind == "heatmap" and measure_of(dataset) is NAMED:
         raise InputError("a heat map is of regret, and the sweep has none: it identifies arms.")
@@ -210,8 +210,8 @@ _STEMS = {REGRET: ("curves-{}", "curves-{}"), NAMED: ("named-votes", "needed-{}"
 
 
 def _with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
-    """Points of `at_checkpoints` with each seed's regret in `RUNS`, where a cell has fewer than
-    five: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
+    """Points of `at_checkpoints` with each seed's regret in `RUNS`, if a cell has fewer than five
+    seeds: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
     values = np.full((len(points), len(RUNS)), np.nan)
     few = points["num_seeds"].between(2, len(RUNS)).to_numpy()
     full = (*CELL, REGRET.dimension)
@@ -237,7 +237,7 @@ def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:
     batches.
 
     Raises:
-      InputError: if there is none of that name.
+      InputError: if there is no axis of that name.
     """
     known = {"t", *(axis for axis in _OF_CELLS if axis in cells), *parameters} - {"family"}
     for one in (name, f"parameter_{name}", _ALIASES.get(name, name)):
@@ -247,7 +247,7 @@ def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:
 
 
 def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Frame:
-    """The cells with the facet, curve and line that each belongs to, in the order of the curves."""
+    """The cells with their facet, curve and line, in the order of the curves."""
     import pandas
 
     parts, axes, how = [], {x, NAMED.dimension} if x == "t" else {x}, {}
@@ -272,9 +272,9 @@ def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Fr
 def _each_once(
     cells: Frame, names: Sequence[str], facet: str | None
 ) -> tuple[Frame, dict[str, Any]]:
-    """The cells with one horizon, the longest that has run, for policies that do not depend on it;
-    and options of `labelled`. Other policies have a curve for each horizon, in the same axes unless
-    they are too many: then all cells stay, and horizons have axes of their own."""
+    """The cells, with only the longest horizon that has run for policies that do not depend on it;
+    and options of `labelled`. Other policies have a curve for each horizon, in the same axes. If
+    there are too many curves, all cells stay, and horizons have separate axes."""
     same = lasting(cells)
     own = ["policy", "parameters", "problem", measure_of(cells).dimension]
     rank = cells["horizon"] + 10**12 * (cells["num_seeds"] > 0)
@@ -288,7 +288,7 @@ def _each_once(
 
 
 def _maps(cells: Frame, names: Sequence[str], x: str, y: str, facet: str | None) -> Frame:
-    """The cells with the facet that each belongs to, a map of one policy, policy by policy."""
+    """The cells with their facet, a map of one policy, policy by policy."""
     import pandas
 
     if cells.empty:

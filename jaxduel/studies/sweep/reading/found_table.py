@@ -1,5 +1,5 @@
 """A sweep that identifies arms as tables, and the points of its figures: the probability that the
-best is named, and votes needed for one."""
+best arm is named, and the votes needed for a probability."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _NOT_RUN = "-"
 
 
 def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -> Frame:
-    """The table of `SweepDataset.to_frame` where arms are identified, of some rows of `cells_of`;
-    if `final`, only rows at the last checkpoint."""
+    """The table of `SweepDataset.to_frame` if arms are identified, for some rows of `cells_of`; if
+    `final`, only rows at the last checkpoint."""
     frame = _with_wilson95(values_at(dataset, cells, {name: name for name in MEANS}, last=final))
     frame = frame.rename(columns={"t": "votes"})
     first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
@@ -47,15 +47,15 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
 
 
 def _with_wilson95(frame: Frame) -> Frame:
-    """A table with the ends of the 95 % intervals of its probabilities, lower95 and upper95; NaN
-    where no seed has run."""
+    """The table with columns lower95 and upper95, the ends of the 95 % intervals of its
+    probabilities; NaN where no seed has run."""
     runs = frame["num_seeds"].where(frame["num_seeds"] > 0).to_numpy(float)
     lower, upper = wilson95(np.rint(frame["probability"].to_numpy() * runs), runs)
     return frame.assign(lower95=lower, upper95=upper)
 
 
 def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
-    """Votes after which a rule names one of the best arms with probability `target`, of some rows
+    """Votes after which a rule names one of the best arms with probability `target`, for some rows
     of `cells_of`.
 
     Returns:
@@ -63,7 +63,7 @@ def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
       checkpoint is not enough (`jaxduel.votes.recommending.votes_needed`).
 
     Raises:
-      InputError: a target that is no probability strictly between 0 and 1.
+      InputError: if the target is not strictly between 0 and 1.
     """
     cells = cells[cells["num_seeds"] > 0]
     require_probability(target, "target")
@@ -83,7 +83,7 @@ def found_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
     `DRAWN_TARGET`.
 
     Raises:
-      InputError: if that is not reached anywhere.
+      InputError: if `DRAWN_TARGET` is not reached anywhere.
     """
     if x == "t":
         points = _with_wilson95(values_at(dataset, lines, {"probability": "probability"}))
@@ -135,7 +135,7 @@ def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
 
 
 def found_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
-    """The numbers of `found_lines` as CSV, floats to the last bit; nan for what has not run."""
+    """The numbers of `found_lines` as CSV, floats to the last bit; nan for cells not run."""
     frame = _shown(dataset, choose(dataset, **chosen))
     columns = ["problem", "num_arms", "horizon", "policy", "parameters", "rule", "num_seeds"]
     columns += ["probability", "lower95", "upper95", "simple_regret", "tau"]

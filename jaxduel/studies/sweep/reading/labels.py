@@ -1,4 +1,4 @@
-"""Labels of a sweep's cells in figures: the facet and the curve that each belongs to."""
+"""Labels of a sweep's cells in figures: the facet and the curve of each cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jaxduel.studies.tables import short
 
 MOST_FACETS = 48
 _SETTINGS = ("problem", "family", "K", "horizon", "definition", "rule")
-"""Axes that are what policies are compared in, not of the policies."""
+"""Axes of the settings in which policies are compared, not of the policies."""
 
 
 def family_of(problem: str) -> str:
@@ -38,13 +38,12 @@ def labelled(
     lasting: Collection[str] = (),
 ) -> list[Frame]:
     """The cells of each facet, in the order of its values, with columns for tables and for figures:
-    facet and title; curve and label, that of each cell's curve, "dts[alpha=0.6], T = 1e6" and
-    "D-TS, alpha = 0.6, T = 10^6"; and setting, what policies are compared in, as far as it is not
-    on the axes.
+    facet and title; curve and label of each cell's curve, "dts[alpha=0.6], T = 1e6" and "D-TS,
+    alpha = 0.6, T = 10^6"; and setting, the parts of the setting that are not on the axes.
 
-    Facets are for the values of the axis asked for, or else for problems and, unless told
-    otherwise, horizons that differ; and for definitions of regret, if they differ. Labels have what
-    distinguishes cells beside, except the horizons of lasting policies, which have one.
+    Facets are the values of the axis asked for, or else problems and, if `horizons_apart`, horizons
+    that differ; and definitions of regret, if they differ. Labels have the other values that
+    distinguish cells, except the single horizons of `lasting` policies.
     """
     from jaxduel.plotting.words import policy_words
 
@@ -110,8 +109,8 @@ def lasting(cells: Frame) -> set[str]:
 
 
 def _is_told(policy: str, name: str, value: Any) -> bool:
-    """True if a label has a parameter's value though it is the same everywhere: numbers of batches,
-    and what is not at its default."""
+    """True if labels show a parameter's value even if it is the same everywhere: numbers of
+    batches, and values other than the default."""
     if value is None or policy not in policies.names():
         return False
     name = name.removeprefix("parameter_")
@@ -137,8 +136,8 @@ def _shown(axis: str, value: Any, clock: str) -> str:
 
 
 def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
-    """The axis that distinguishes problems: their names; where K is used, their names without it;
-    none if K alone distinguishes them and no name has several."""
+    """The axis that distinguishes problems: their names; if K is used, their names without K; none
+    if K alone distinguishes them and no name has several K."""
     if "K" not in used:
         return ["problem"]
     arms = cells.groupby("family")["K"]
@@ -152,7 +151,7 @@ def _varies(cells: Frame, axis: str) -> bool:
 
 
 def ranks_of(column: Frame) -> list[int]:
-    """Ranks of values: numbers increasing, others as they come, None last."""
+    """Ranks of values: numbers increasing, others in order of appearance, None last."""
     numbers = [value for value in column if isinstance(value, int | float)]
     words = [value for value in column if isinstance(value, str)]
     order = {v: i for i, v in enumerate(dict.fromkeys([*sorted(numbers), *words, None]))}

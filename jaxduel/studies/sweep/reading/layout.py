@@ -1,5 +1,5 @@
-"""The layout of a sweep's data set: its dimensions, what it measures, the stored blocks behind it,
-and sums over seeds in those of a sweep that identifies arms."""
+"""The layout of a sweep's data set: its dimensions, its measure, the stored blocks, and sums over
+seeds in the blocks of a sweep that identifies arms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray
 
 MEANS = ("probability", "simple_regret", "tau")
-"""Variables that all such sweeps have."""
+"""Variables of all sweeps that identify arms."""
 
 CELL = ("policy", "problem", "horizon", "parameters")
 """The dimensions that identify a cell."""
@@ -50,22 +50,21 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that a sweep measures of its cells.
+    """A number that a sweep measures for its cells.
 
     Attributes:
-      dimension: its kinds, as a dimension: "definition" of regret, or "rule" that names arms.
-      kind: one of these in words.
+      dimension: the dimension of its kinds: "definition" of regret, or "rule" that names arms.
+      kind: a definition or rule in words.
       clock: the end of a cell in words: "T", or "votes".
       words: the number at the end of a cell, in words.
-      lacks: that a sweep measures another one, in words.
-      of: the number whose interval is drawn, behind "95 %".
+      lacks: words to say that a sweep measures the other number.
+      of: text after "95 %": the number whose interval is drawn.
       mean: the variable that is known wherever something has run.
-      of_seeds: variables by which seeds are compared: the first has a number for each.
+      of_seeds: variables by which seeds are compared; the first has a number for each seed.
       tabled: variables that tables need.
       lazy: variables that are read from blocks when they are used.
-      final: of some cells with `of_seeds`, the number of each seed at the end, the smaller the
-        better.
-      paired: compares such numbers of two policies.
+      final: computes from `of_seeds` the number of each seed at the end; smaller is better.
+      paired: compares the final numbers of two policies.
     """
 
     dimension: str
@@ -88,7 +87,7 @@ class Measure:
 
 
 def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
-    """1 where the arm named after the last vote is none of the best, of cells of one setting."""
+    """1 where the arm named after the last vote is not among the best, for cells of one setting."""
     last = int(part["t"].notnull().sum("checkpoint").max()) - 1 if "checkpoint" in part.dims else 0
     named = part["named"].isel(checkpoint=last, missing_dims="ignore")
     best = part["best"].values[np.nan_to_num(named.values).astype(np.int64)]
@@ -128,14 +127,13 @@ NAMED = Measure(
 
 
 def measure_of(table: Any) -> Measure:
-    """What a data set, or a table of its cells, has numbers of."""
+    """The measure of a data set, or of a table of its cells."""
     return NAMED if NAMED.dimension in table else REGRET
 
 
 class Tallied(NamedTuple):
-    """Sums over the seeds of a block, by the variable of which they make the mean: `MEANS`
-    (C, R, M), and share_stopped and share_wrong (C,) where a rule or policy stops; and the best
-    arms, (C, K) bool."""
+    """Sums over the seeds of a block, by the variable that is their mean: `MEANS` (C, R, M), and
+    share_stopped and share_wrong (C,) if a rule or policy stops; and the best arms, (C, K) bool."""
 
     seeds: int
     sums: dict[str, np.ndarray]
@@ -183,7 +181,7 @@ class StoredBlock(NamedTuple):
     number: int
     first: int  # seed
     seeds: int
-    found: Moments | Tallied  # regret, (C, D, M), or what was found
+    found: Moments | Tallied  # regret, (C, D, M), or sums over seeds
     batches: np.ndarray | None  # (C,) sums over seeds
 
 
@@ -191,12 +189,12 @@ class StoredGroup(NamedTuple):
     """Cells that blocks hold together.
 
     Attributes:
-      places: their indices along the dimensions `CELL`: four (C,) int64.
+      places: the cells' indices along the dimensions `CELL`: four (C,) int64.
       measures: (D,) int64, the indices of the blocks' definitions of regret, or of their rules.
       t: (C, M) float64, the checkpoints, NaN beyond a cell's last.
       num_arms: (C,) int64.
-      seeds: of each cell, once all blocks are there.
-      blocks: in the order of their numbers.
+      seeds: number of seeds of each cell, once all blocks are there.
+      blocks: the blocks in the order of their numbers.
     """
 
     places: tuple[np.ndarray, ...]

@@ -1,4 +1,4 @@
-"""Variables of a sweep's data set that are read from its blocks when they are used."""
+"""Variables of a sweep's data set that are read from its blocks on use."""
 
 from __future__ import annotations
 
@@ -42,18 +42,17 @@ class SweepDataset(xarray.Dataset):
         per parameter (its default where only other cells of the policy name it, NaN where none
         does), t, num_seeds, mean, std, sem, lower95, upper95 (the 95 % interval of the mean),
         batches_mean (where policies are batched). NaN for cells that have not run. At the horizon
-        they are statistics of `final_regret`, equal to those of `jaxduel show` to the last bit.
-        Where arms are identified, rule is in the place of definition, and after delay and
-        parameters come votes, num_seeds, probability, lower95, upper95 (its 95 % interval, Wilson),
-        simple_regret, tau (means over seeds) and, where a rule stops, share_stopped and
-        share_wrong.
+        the statistics are of `final_regret`, equal to the numbers of `jaxduel show` to the last
+        bit. If arms are identified, rule replaces definition, and after delay and parameters come
+        votes, num_seeds, probability, lower95, upper95 (its 95 % interval, Wilson), simple_regret,
+        tau (means over seeds) and, if a rule stops, share_stopped and share_wrong.
 
         Args:
           final: whether there are only rows at the horizon, with q25, median and q75 over seeds
             where regret is measured.
 
         Raises:
-          InputError: if a dimension or variable that it needs was dropped.
+          InputError: if a needed dimension or variable was dropped.
 
         Example:
           >>> import jaxduel as jd
@@ -70,8 +69,8 @@ class SweepDataset(xarray.Dataset):
         return frame_of(self, final=final)
 
     def votes_needed(self, target: float) -> pandas.DataFrame:
-        """Votes after which a rule names one of the best arms with probability `target`, of a sweep
-        that identifies arms: a row per cell and rule.
+        """Votes after which a rule names one of the best arms with probability `target`, for a
+        sweep that identifies arms: a row per cell and rule.
 
         Columns: policy, parameters (the label), problem, num_arms, horizon (votes of a run), rule,
         delay, one per parameter, num_seeds, needed, lower95, upper95 (a 95 % interval): inf where
@@ -81,7 +80,7 @@ class SweepDataset(xarray.Dataset):
           target: a probability, strictly between 0 and 1.
 
         Raises:
-          InputError: for a sweep that measures regret, or a target that is no such probability.
+          InputError: for a sweep that measures regret, or a target out of range.
 
         Example:
           >>> import jaxduel as jd
@@ -107,7 +106,7 @@ class SweepDataset(xarray.Dataset):
 
 
 def lazily(array: BackendArray) -> Any:
-    """An array for a data set, which is kept once it was read as a whole."""
+    """An array for a data set, cached once read as a whole."""
     cached: Any = indexing.MemoryCachedArray(indexing.LazilyIndexedArray(array))
     return indexing.CopyOnWriteArray(cached)
 
@@ -116,7 +115,7 @@ class LazyVariable(BackendArray):
     """A variable with a value per seed, or a mean over seeds, in the files of blocks.
 
     Args:
-      name: one of those that some `Measure` has as `lazy`.
+      name: a name in `lazy` of a `Measure`.
       sizes: the length of each dimension.
       groups: the cells, with their blocks.
     """
@@ -165,9 +164,9 @@ class LazyVariable(BackendArray):
     def _part(
         self, group: StoredGroup, block: StoredBlock, cells: np.ndarray, asked: list[np.ndarray]
     ) -> tuple[list[np.ndarray], Moments] | None:
-        """Values of some of a block's cells at sorted indices along the dimensions after those
-        of a cell: the places of these values among the indices, and the values as means; None if
-        there are none."""
+        """Values of some of a block's cells at sorted indices along the dimensions after those of a
+        cell: the positions of the values in `asked`, and the values as means; None if there are
+        none."""
         stored = _checked(block, self.name) if len(cells) else None
         if stored is None:
             return None
@@ -199,14 +198,14 @@ class LazyVariable(BackendArray):
 def _merged(
     parts: Iterator[tuple[list[np.ndarray], Moments]],
 ) -> Iterator[tuple[list[np.ndarray], Moments]]:
-    """The mean of blocks at the same places, if there are any."""
+    """The mean over blocks at the same positions, if there are blocks."""
     for targets, first in parts:
         yield targets, merge(chain([first], (moments for _, moments in parts)))
 
 
 def _checked(block: StoredBlock, name: str) -> np.ndarray | None:
-    """An array of a block, read and checked again; None without one, with a warning if the file has
-    changed."""
+    """An array of a block, read and checked again; None if it is missing, with a warning if the
+    file has changed."""
     try:
         found = read_block(block.path, OPTIONAL - {name})
     except ValueError:

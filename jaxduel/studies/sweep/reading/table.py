@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     import xarray
 
 BEST, EQUAL = "*", "~"
-"""The marks within a setting: the smallest mean, and those not significantly larger."""
+"""The marks within a setting: the smallest mean, and means not significantly larger."""
 NOT_RUN = "-"
-"""Entry of a cell of which no seed has run."""
+"""Entry of a cell without seeds that have run."""
 Columns = Literal["auto", "all", "best"]
 """A column for each combination of parameters, or one per policy with the best of each row; "auto":
-the latter if all do not fit."""
+the latter if not all columns fit."""
 
 _GAP = 2
 _CSV = ["problem", "num_arms", "horizon", "definition", "policy", "parameters"]
@@ -45,7 +45,7 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
     """The table of `SweepDataset.to_frame`.
 
     Args:
-      chosen: the rows of `cells_of` that are wanted, all if left out.
+      chosen: the wanted rows of `cells_of`, all if left out.
       final: whether there are only rows at the horizon.
     """
     measure = measure_of(dataset)
@@ -57,7 +57,7 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
 
 
 def _regret_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool) -> Frame:
-    """The table where regret is measured."""
+    """The table of a sweep that measures regret."""
     statistics = ["num_seeds", "mean", "std", "sem", "lower95", "upper95"]
     last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
     if not final and (last["num_seeds"] != cells["num_seeds"]).any():
@@ -89,14 +89,14 @@ def show_lines(
     probability that the best arm is named.
 
     Args:
-      columns: whether all combinations of parameters have columns; "auto": if they fit, or only
+      columns: whether all combinations of parameters have columns; "auto": if they fit, or if only
         one policy is shown.
       width: characters of a line, unless a single column is wider.
       **chosen: the problems, horizons, policies and definitions to keep, as for `choose`.
 
     Returns:
-      Lines: the finished part, the table (several below each other if its columns do not fit), and
-      the meaning of its marks.
+      Lines: the finished part, the table (split if its columns do not fit), and the meaning of its
+      marks.
 
     Raises:
       InputError: if a name is not in the sweep.
@@ -121,9 +121,9 @@ def show_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
 def marked(dataset: xarray.Dataset, cells: Frame) -> Frame:
     """The table of `at_horizon` with the column mark.
 
-    It is "*" for the smallest mean of a setting; "" if a mean is significantly more than that one:
-    the 95 % interval of the difference, paired seed by seed, is above 0; "~" otherwise, and where
-    fewer than two seeds have run in both.
+    The mark is "*" for the smallest mean of a setting; "" for a significantly larger mean: the 95 %
+    interval of the difference, paired seed by seed, is above 0; "~" otherwise, and if fewer than
+    two seeds have run in both cells.
     """
     frame = at_horizon(dataset, cells)
     marks = []
@@ -154,7 +154,7 @@ def progress_line(dataset: xarray.Dataset) -> str:
 
 
 class _Text:
-    """The text of a table from `marked`, some of whose columns are parameters."""
+    """The text of a table from `marked`, with parameters among its columns."""
 
     def __init__(self, numbers: Frame, parameters: Sequence[str]) -> None:
         entries = [
@@ -211,7 +211,7 @@ class _Text:
         return lines
 
     def _tables(self, columns: dict[str, list[str]], width: int) -> list[str]:
-        """Tables with as many columns as fit, each with the settings at its left."""
+        """Tables with as many columns as fit, each with the settings at the left."""
         lines: list[str] = []
         rest = dict(columns)
         while rest:
@@ -224,7 +224,7 @@ class _Text:
             head, settings = self._settings
             table = [[*left, *some] for left, *some in zip(settings, *block.values(), strict=True)]
             shown = [row for row in table if any(row[len(head) :])]
-            # the heading of a column ends where its numbers do, before the marks
+            # a column's heading ends with its numbers, before the marks
             lines += ["", *aligned([*head, *(f"{label}  " for label in block)], shown)]
         return lines[1:]
 
@@ -253,12 +253,12 @@ class _Text:
 
     @cached_property
     def _same_seeds(self) -> int | None:
-        """The number of seeds of all cells, if it is the same."""
+        """The number of seeds, if it is the same in all cells."""
         first, *others = self.numbers["num_seeds"].unique()
         return None if others or not first else int(first)
 
     def _column(self, some: Frame) -> list[str]:
-        """The entries of some rows, at most one per setting, setting by setting."""
+        """The entries of some rows, at most one per setting, in the order of settings."""
         entries = dict(zip(some["row"], some["entry"], strict=True))
         return [entries.get(row, "") for row in range(len(self._settings[1]))]
 
