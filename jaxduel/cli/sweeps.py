@@ -82,8 +82,8 @@ def sweep(
       profile: print at the end how many seconds each part of the work took.
       shard: run the I-th of N shares of the blocks, without locks: for N processes on one folder of
         a file system that has none.
-      until: begin no block that cannot finish by this time, such as 07:45:00; print what is left,
-        with exit code 0.
+      until: begin no block that cannot finish by this time, such as 07:45:00; what is left is said,
+        and the exit code is 0.
       status: print how far the sweep in a folder is, whoever runs it; run nothing.
       schema: print the JSON schema of grid files, which editors read; run nothing.
     """
