@@ -88,8 +88,7 @@ def first_least(values: jax.Array) -> jax.Array:
     return first_largest(-values)
 
 
-@lanes_last
-def pack_bits(mask: jax.Array) -> jax.Array:
+def pack_rows(mask: jax.Array) -> jax.Array:
     """The bits of a (K, ...) mask in words, lowest index in the lowest bit: (ceil(K / 32), ...)
     uint32."""
     num, *rest = mask.shape
@@ -97,6 +96,10 @@ def pack_bits(mask: jax.Array) -> jax.Array:
     whole = num // width * width  # the rest apart: XLA's loops do not vectorize where they pad
     parts = mask[:whole].reshape(-1, width, *rest), mask[None, whole:]
     return jnp.concatenate([_words(part) for part in parts if part.size > 0])
+
+
+pack_bits = lanes_last(pack_rows)
+"""`pack_rows`, for all lanes at once along the last axis."""
 
 
 def _words(parts: jax.Array) -> jax.Array:

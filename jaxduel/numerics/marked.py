@@ -19,7 +19,7 @@ from jax import lax
 from jax.custom_batching import custom_vmap
 
 from jaxduel.numerics import pairs
-from jaxduel.numerics.choice import nth_bit, pack_bits
+from jaxduel.numerics.choice import nth_bit, pack_bits, pack_rows
 from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.queues import owners
 from jaxduel.numerics.target import for_accelerator
@@ -32,6 +32,9 @@ Across = Callable[..., jax.Array]
 _FEWEST_SLOTS = 64
 FEW_SLOTS, MANY_SLOTS = 128, 512
 """Slots on a CPU at most, about, where few entries are marked at a time, and where many are."""
+_SHORT = 16
+"""Up to so many arms the bits of pairs are packed down the columns: XLA unrolls loops along rows so
+short, and then reads them without vectors."""
 _TRIES = 4
 """Proposals of a slot in a turn on an accelerator: 0.9997 of the entries need no further turn."""
 _MOST_ENTRIES = 2**30
@@ -171,7 +174,7 @@ class _Lanes(NamedTuple):
 
     first: jax.Array  # (L,) uint32, of the seeds, like `second`
     second: jax.Array
-    marked: jax.Array  # (L, R, N) bool; each row is packed by itself, which costs less
+    marked: jax.Array  # (L, R, N) bool
     drawn: jax.Array  # (L, R, N) float32 or int32
     parameters: tuple[jax.Array, ...]  # (L, R, N) each
 
@@ -201,8 +204,11 @@ def _served(draws: _Draws, lanes: _Lanes) -> jax.Array:
     propose, stream, across, most_slots = draws
     first, second, marked, before, parameters = lanes
     total, rows, num = marked.shape
-    words = jax.vmap(jax.vmap(pack_bits))(marked)  # (L, R, N / 32)
-    per_row, width = words.shape[2], min(num, _WORD)
+    by_columns = rows == num <= _SHORT
+    pack = pack_rows if by_columns else jax.vmap(pack_bits)
+    words = jax.vmap(pack)(marked)  # (L, 1, N) or (L, R, N / 32)
+    _, along, beside = words.shape
+    width = min(rows if by_columns else num, _WORD)
     slots = _slots(total, rows * num, most_slots)
     queue = _queue_of(words.ravel(), slots)
 
@@ -215,9 +221,9 @@ def _served(draws: _Draws, lanes: _Lanes) -> jax.Array:
         following = following + rank[-1]
         place = places[jnp.minimum(rank[-1], slots - 1)]
         waiting, entry = at >= 0, jnp.maximum(at, 0)
-        word, column = entry // width, entry % width
-        lane, row = word // (rows * per_row), word // per_row % rows
-        column = word % per_row * _WORD + column
+        word, bit = entry // width, entry % width
+        lane, row, column = word // (along * beside), word // beside % along, word % beside
+        row, column = (bit, column) if by_columns else (row, column * _WORD + bit)
         position = row * num + column
         here = KeyWords(first[lane], second[lane])
         pair = random_words(here, position, stream + trial)

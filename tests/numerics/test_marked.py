@@ -41,10 +41,11 @@ def _opposite(lead, *_):
     return -lead
 
 
+@pytest.mark.parametrize("num_arms", [6, 20, 40])
 @pytest.mark.parametrize("platform", ["cpu", "gpu"])
-def test_pairs_read_and_write_across_the_diagonal(platform):
+def test_pairs_read_and_write_across_the_diagonal(platform, num_arms):
     rng = np.random.default_rng(0)
-    wins = rng.integers(0, 100, (40, 6, 6)).astype(np.int32)
+    wins = rng.integers(0, 100, (40, num_arms, num_arms)).astype(np.int32)
     marked = np.triu(rng.random(wins.shape) < 0.4, 1)
     nothing = np.zeros(wins.shape, np.float32)
     with tracing_for(platform):
