@@ -31,8 +31,8 @@ _TIE = 1.0 + 1e-6
 """Evidence equal to the threshold does not eliminate: for K = 2^m, 2 m losses without a win weigh
 exactly 2 log K, and float32 rounding must not decide."""
 
-_FOURTH = (1 / 12, math.log(2) - 1 / 2)
-"""Coefficients of d^4 / n^3 in bounds of the evidence."""
+_SIXTH = (1 / 30, math.log(2) - 1 / 2 - 1 / 12)
+"""Coefficients of x^6 in bounds of the evidence: see `losers_by_kl`."""
 _SLACK = 1e-5
 """More than float32 rounds the evidence and its bounds."""
 TOGETHER = 1024
@@ -252,9 +252,9 @@ def losers(evidence: jax.Array, threshold: jax.Array) -> jax.Array:
 def losers_by_kl(wins: jax.Array, pairs: jax.Array, threshold: jax.Array) -> jax.Array:
     """`losers` by the evidence of some pairs: (K,) bool.
 
-    On a CPU bounds without a logarithm decide most arms. With n comparisons and a difference d of
-    wins, d^2 / (2 n) + d^4 / (12 n^3) begins the power series of the evidence, whose other terms
-    are positive and, with that of d^4, at most d^4 (log 2 - 1/2) / n^3.
+    On a CPU bounds without a logarithm decide most arms. With n comparisons and a difference x n of
+    wins the evidence is n times x^2 / 2 + x^4 / 12 + x^6 / 30 + ..., all terms positive, those from
+    the third one on at most x^6 (log 2 - 1/2 - 1/12).
 
     Args:
       wins: (K, K) int32, of all rounds.
@@ -265,9 +265,9 @@ def losers_by_kl(wins: jax.Array, pairs: jax.Array, threshold: jax.Array) -> jax
         return _losers_exactly(jnp.zeros(len(wins), bool), wins, pairs, threshold)
     losses = across(wins)
     n, d = (wins + losses).astype(jnp.float32), (wins - losses).astype(jnp.float32)
-    square, limit = d * d, threshold.astype(jnp.float32) * (n * n * n)
-    low, high = (square * (0.5 * n * n + square * fourth) for fourth in _FOURTH)
-    ahead = pairs & (d > 0)
+    square = (d / jnp.maximum(n, 1.0)) ** 2
+    low, high = (n * square * (0.5 + square * (1 / 12 + square * sixth)) for sixth in _SIXTH)
+    ahead, limit = pairs & (d > 0), threshold.astype(jnp.float32)
     is_sure, is_possible = low > limit * (1 + _SLACK), high > limit * (1 - _SLACK)
     codes = jnp.where(ahead, is_possible.astype(jnp.int8) + is_sure.astype(jnp.int8), jnp.int8(0))
     found = jnp.max(materialize(codes, wins[0, 0] < 0), axis=0)
@@ -322,8 +322,9 @@ def keep_survivors(active: jax.Array, beaten: jax.Array) -> jax.Array:
 
 def account(remaining: jax.Array, rounds: jax.Array, plan: Batch) -> tuple[jax.Array, jax.Array]:
     """`remaining` and `rounds` after a batch was played."""
-    # as the loop over rounds adds them up: a plain sum would be another pass over all pairs
-    played = jnp.cumsum(jnp.sum(plan.counts, axis=1, dtype=jnp.int32), dtype=jnp.int32)[-1]
+    # as the loop over rounds adds them up, and the last of these sums as the largest: XLA makes of
+    # a plain sum, or of their last entry, another pass over all pairs
+    played = jnp.max(jnp.cumsum(jnp.sum(plan.counts, axis=1, dtype=jnp.int32), dtype=jnp.int32))
     return remaining - played, rounds + (played > 0)
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxduel.errors import unknown_name
 from jaxduel.numerics import count_true, masked_choice
@@ -223,4 +222,6 @@ def _undefeated(seeds: jax.Array, round_wins: jax.Array, gamma: jax.Array) -> ja
 def _only_seed(seeds: jax.Array) -> jax.Array:
     """The seed if there is just one, which is the candidate without a batch r(1), else -1: ()
     int32."""
-    return jnp.where(count_true(seeds) == 1, lax.argmax(seeds, 0, jnp.int32), -1)
+    places = jnp.arange(len(seeds), dtype=jnp.int32)
+    only = jnp.sum(jnp.where(seeds, places, 0), dtype=jnp.int32)  # an argmax makes no vectors
+    return jnp.where(count_true(seeds) == 1, only, -1)
