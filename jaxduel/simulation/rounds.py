@@ -26,9 +26,9 @@ from jaxduel.simulation.instances import Instance
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies
 
-EXCHANGED = 4
-"""A quarter of all slots must be free of seeds that run before waiting ones take their places:
-loading costs about half a round of all slots."""
+EXCHANGED = 8
+"""An eighth of all slots must be free of seeds that run before waiting ones take their places:
+loading costs about a fifth of a round of all slots."""
 
 
 class RoundLane(NamedTuple):
