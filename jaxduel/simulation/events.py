@@ -16,6 +16,7 @@ from jax import lax
 
 from jaxduel.numerics import count_true
 from jaxduel.numerics.binomial import multinomial
+from jaxduel.numerics.memory import materialize
 from jaxduel.numerics.threefry import fold_in
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation.ballots import is_full
@@ -287,9 +288,10 @@ def _resume(cell: Cell, setup: Setup, loop: tuple[EventLane, Quiet]) -> EventLan
     lane, run = loop
     lane = _counted(cell, lane, run, _alone(lane, run))
     number = lane.t + 1
-    key = fold_in(setup.policy, number)
-    drawn = cell.instance.noise(fold_in(setup.environment, number)[None], number[None])
-    noise = jax.tree.map(lambda x: x[0], drawn)
+    streams = jnp.stack([setup.policy, setup.environment])
+    key, environment = jax.vmap(fold_in, in_axes=(0, None))(streams, number)
+    drawn = cell.instance.noise(environment[None], number[None])
+    noise = materialize(jax.tree.map(lambda x: x[0], drawn), number < 0)  # else drawn at each use
     goes_on = (lane.t < cell.checkpoints[-1]) & ~is_full(cell, lane.step.ballots)
     step = play(cell, setup.arms, key, noise, lane.step, goes_on)
     return lane._replace(

@@ -10,7 +10,7 @@ ARMS = (5, 16, 64)
 """Numbers of arms at which the prices were measured."""
 TURN_COSTS: dict[str, tuple[float, ...]] = {
     "borda-cb": (3.2, 2.3, 2.1),
-    "btm": (2.8, 1.7, 1.7),
+    "btm": (1.8, 1.7, 1.9),
     "ccb": (3.3, 2.2, 2.2),
     "dkwt": (3.5, 2.8, 4.2),
     "dts": (4.5, 9.7, 12.0),
@@ -23,11 +23,11 @@ TURN_COSTS: dict[str, tuple[float, ...]] = {
     "pbr": (1.4, 2.3, 2.1),
     "pocowista": (2.0, 2.1, 2.5),
     "rcs": (3.9, 8.6, 11.0),
-    "rmed1": (4.5, 3.4, 2.8),
+    "rmed1": (4.2, 3.4, 2.8),
     "rmed2": (3.5, 2.3, 2.0),
     "rmed2fh": (2.7, 2.2, 1.7),
-    "rucb": (2.4, 2.4, 2.4),
-    "savage": (2.9, 2.4, 1.9),
+    "rucb": (2.4, 2.5, 2.3),
+    "savage": (2.9, 2.3, 2.0),
     "scb": (2.4, 2.4, 2.1),
     "select-then-verify": (3.4, 2.4, 2.1),
     "ws-s": (2.4, 3.1, 3.3),

@@ -42,6 +42,7 @@ from jax import lax
 
 from jaxduel.numerics import count_true
 from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.numerics.reductions import least
 from jaxduel.numerics.threefry import words_of
 from jaxduel.policies.base import Key, Quiet
 from jaxduel.policies.counts import log_bound
@@ -103,18 +104,18 @@ def confident_run(
     eligible = meeting & (state.lead >= -bound)
     answers = jnp.where(eligible, _chance_to_lose(state.tail), 0.0)
     answered = any_of(answers.T)
-    least = jnp.min(jnp.where(leaders, answered, 1.0))
+    lowest = jnp.min(jnp.where(leaders, answered, 1.0))
     leads = one.astype(jnp.float32)
     if pooled is not None:  # a single leader is the likeliest
         likeliest = lax.argmax(jnp.where(leaders, answered, -1.0), 0, jnp.int32)
-        least = answered[likeliest]
+        lowest = answered[likeliest]
         leads = (lax.iota(jnp.int32, num) == likeliest).astype(jnp.float32)
-    votes, found = _decisive_votes(state, score, leaders, candidates, active, least)
+    votes, found = _decisive_votes(state, score, leaders, candidates, active, lowest)
     if tells_which:
         leads = _chances_to_lead(state, votes, leaders, active)
     coins = Coins(votes, leads, jnp.where(found, answers, 1.0), pooled)
-    refuted = jnp.min(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf))
-    refused = jnp.min(jnp.where(meeting & ~eligible, -state.lead, jnp.inf))
+    refuted = least(jnp.where(active & (state.lead >= bound), state.lead, jnp.inf).ravel())
+    refused = least(jnp.where(meeting & ~eligible, -state.lead, jnp.inf).ravel())
 
     def settled(t: jax.Array) -> jax.Array:
         now = log_bound(alpha, t)

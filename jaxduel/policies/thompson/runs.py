@@ -26,6 +26,8 @@ from jaxduel.policies.thompson.sampling import Decided, ThompsonState
 
 LEAST = 0.5
 """The probability p above which runs are drawn."""
+_UNROLLED = 64
+"""Most events whose probabilities are a chain of operations, which takes longer to compile."""
 
 
 class Coins(NamedTuple):
@@ -164,9 +166,13 @@ def _first_failure(chances: jax.Array) -> jax.Array:
     Args:
       chances: (N,) float32.
     """
-    numbers = lax.iota(jnp.int32, len(chances))
-    chances = chances.astype(jnp.float64)
-    return any_of(jnp.where(numbers[:, None] <= numbers, chances[:, None], 0.0))
+    chances, numbers = chances.astype(jnp.float64), lax.iota(jnp.int32, len(chances))
+    if len(chances) > _UNROLLED:
+        return any_of(jnp.where(numbers[:, None] <= numbers, chances[:, None], 0.0))
+    failed = jnp.zeros_like(chances)
+    for number, chance in enumerate(chances):  # XLA has no vectors for a reduction by this rule
+        failed = jnp.where(number <= numbers, failed + chance * (1.0 - failed), failed)
+    return failed
 
 
 def _interval(ends: jax.Array, x: jax.Array) -> jax.Array:

@@ -17,7 +17,7 @@ from jaxduel.policies.base import Duel, Feedback, SupportsSharedSkip, SupportsSk
 from jaxduel.policies.counts import log_bound
 from jaxduel.policies.thompson import sampling
 from jaxduel.policies.thompson.dts import DTS
-from jaxduel.policies.thompson.runs import _first_replies, _interval
+from jaxduel.policies.thompson.runs import _first_failure, _first_replies, _interval
 from tests.policies.thompson.cases import OFTEN, at, record_of
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("quick_compilation")]
@@ -60,6 +60,18 @@ def test_small_rates_among_large_ones_are_found():
         ends = jnp.cumsum(jnp.array([1e-3, 0.0, 1e-14, 2e-3], jnp.float64))
         for x, number in ((0.0, 0), (0.99e-3, 0), (1e-3 + 5e-15, 2), (1.1e-3, 3), (1.0, 3)):
             assert int(_interval(ends, jnp.float64(x))) == number
+
+
+@pytest.mark.parametrize("num", [12, 80])
+def test_failures_add_up_in_their_order(num):
+    """By either way of computing them."""
+    chances = np.random.default_rng(0).exponential(0.01, (3, num)).astype(np.float32)
+    chances[:, 1] = 1e-12
+    with jax.enable_x64(True):
+        found = np.asarray(jax.jit(jax.vmap(_first_failure))(chances))
+    exact = -np.expm1(np.cumsum(np.log1p(-chances.astype(float)), axis=1))
+    np.testing.assert_allclose(found, exact, rtol=1e-14)
+    assert (np.diff(found) > 0).all()
 
 
 @pytest.mark.parametrize("name", OFTEN)
